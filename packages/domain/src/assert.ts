@@ -1,0 +1,9 @@
+/** Thrown where an invariant is broken: a defect of ours, never an answer to a tenant. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError';
+}
+
+/** Stops the work at hand where `condition` does not hold (DESIGN.md section 4, rule 2). */
+export function assertInvariant(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new InvariantError(message);
+}

@@ -1,0 +1,107 @@
+import { assertInvariant } from './assert.ts';
+
+/**
+ * An exact decimal: `digits / 10^scale`. Normalised, so that equal values have equal fields: the
+ * scale is never negative, and no trailing zero stands behind the point.
+ */
+export interface Decimal {
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+/** More digits than this in one number are refused: they would cost time and mean nothing. */
+export const decimalDigitsMax = 100;
+/** An exponent further from zero than this is refused, for the same reason. */
+export const decimalExponentMax = 400;
+
+const jsonNumber = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
+
+export const decimalZero: Decimal = { digits: 0n, scale: 0 };
+
+function normalise(digits: bigint, scale: number): Decimal {
+  if (digits === 0n) return decimalZero;
+  let restDigits = digits;
+  let restScale = scale;
+  while (restScale > 0 && restDigits % 10n === 0n) {
+    restDigits /= 10n;
+    restScale -= 1;
+  }
+  return { digits: restDigits, scale: restScale };
+}
+
+/**
+ * Reads a number by the grammar of JSON, exponent included, without loss.
+ * Undefined for anything else, and beyond `decimalDigitsMax` or `decimalExponentMax`.
+ */
+export function parseDecimal(text: string): Decimal | undefined {
+  const match = jsonNumber.exec(text);
+  if (match === null) return undefined;
+  const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match;
+  if (whole.length + fraction.length > decimalDigitsMax) return undefined;
+  const exponent = Number(exponentText);
+  if (Math.abs(exponent) > decimalExponentMax) return undefined;
+  const magnitude = BigInt(whole + fraction);
+  const digits = sign === '-' ? -magnitude : magnitude;
+  const scale = fraction.length - exponent;
+  if (scale >= 0) return normalise(digits, scale);
+  return normalise(digits * 10n ** BigInt(-scale), 0);
+}
+
+/** Plain notation without an exponent, which reads back as the same value. */
+export function formatDecimal(decimal: Decimal): string {
+  const sign = decimal.digits < 0n ? '-' : '';
+  const magnitude = decimal.digits < 0n ? -decimal.digits : decimal.digits;
+  const text = magnitude.toString().padStart(decimal.scale + 1, '0');
+  if (decimal.scale === 0) return sign + text;
+  return `${sign}${text.slice(0, -decimal.scale)}.${text.slice(-decimal.scale)}`;
+}
+
+function digitsAt(decimal: Decimal, scale: number): bigint {
+  return decimal.digits * 10n ** BigInt(scale - decimal.scale);
+}
+
+/** By value: 1.0 and 1e0 compare as equal. */
+export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
+  const scale = Math.max(a.scale, b.scale);
+  const left = digitsAt(a, scale);
+  const right = digitsAt(b, scale);
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+/** The exact sum. */
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale);
+  return normalise(digitsAt(a, scale) + digitsAt(b, scale), scale);
+}
+
+/** The exact product. */
+export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
+  return normalise(a.digits * b.digits, a.scale + b.scale);
+}
+
+/** `digits / 10^scale` as a decimal; the scale must not be negative. */
+export function decimalOf(digits: bigint, scale: number): Decimal {
+  assertInvariant(Number.isInteger(scale) && scale >= 0, 'a scale is a natural number');
+  return normalise(digits, scale);
+}
+
+/** A figure in millionths (micro-credits, a multiplier, a weight) as the decimal it stands for. */
+export function decimalOfMicros(micros: bigint): Decimal {
+  return normalise(micros, 6);
+}
+
+/** Cuts (does not round) a decimal that is not negative to at most `decimals` places. */
+export function cutDecimal(decimal: Decimal, decimals: number): Decimal {
+  assertInvariant(decimal.digits >= 0n, 'only what is not negative is cut');
+  if (decimal.scale <= decimals) return decimal;
+  return normalise(decimal.digits / 10n ** BigInt(decimal.scale - decimals), decimals);
+}
+
+/** Rounds a decimal that is not negative to whole millionths, halves upwards. */
+export function roundHalfUpToMicros(decimal: Decimal): bigint {
+  assertInvariant(decimal.digits >= 0n, 'only what is not negative is rounded');
+  if (decimal.scale <= 6) return digitsAt(decimal, 6);
+  const divisor = 10n ** BigInt(decimal.scale - 6);
+  return (decimal.digits * 2n + divisor) / (divisor * 2n);
+}

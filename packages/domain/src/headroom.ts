@@ -1,0 +1,18 @@
+import { assertInvariant } from './assert.ts';
+import type { Tier } from './rate-card.ts';
+
+/** The share of slots, in hundredths, that a tier leaves free for the dearer ones. */
+const reservedHundredths: Readonly<Record<Tier, number>> = {
+  standard: 10,
+  priority: 3,
+  instant: 0,
+};
+
+/**
+ * Whether a tier may take one of the free slots (CONTRACT section 7): of S slots of the connected
+ * nodes with the job type it needs more than ⌊share × S⌋ free, counted before reserving.
+ */
+export function hasHeadroom(tier: Tier, slotsTotal: number, slotsFree: number): boolean {
+  assertInvariant(Number.isInteger(slotsTotal) && Number.isInteger(slotsFree), 'slots are whole');
+  return slotsFree > Math.floor((slotsTotal * reservedHundredths[tier]) / 100);
+}

@@ -1,0 +1,151 @@
+import { assertInvariant } from './assert.ts';
+import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
+
+/**
+ * Every movement takes an amount from one account and gives it to another, so entries sum to zero
+ * by their form. `balance` counts what is held: `available = balance - held` (CONTRACT section 4).
+ */
+export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
+
+export type MovementType =
+  | 'grant'
+  | 'hold'
+  | 'charge'
+  | 'release'
+  | 'rebate_accrual'
+  | 'rebate'
+  | 'reversal';
+
+/** What a tenant has; the stored account is a cache of its movements. */
+export interface AccountFigures {
+  readonly balanceMicros: bigint;
+  readonly heldMicros: bigint;
+  readonly rebateAccruedMicros: bigint;
+}
+
+/** From `debit` to `credit`; `after` are the tenant's figures once it is done. */
+export interface Movement {
+  readonly type: MovementType;
+  readonly debit: LedgerAccount;
+  readonly credit: LedgerAccount;
+  readonly amountMicros: bigint;
+  readonly after: AccountFigures;
+}
+
+const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAccount }> = {
+  grant: { debit: 'issuance', credit: 'tenant_available' },
+  hold: { debit: 'tenant_available', credit: 'tenant_held' },
+  charge: { debit: 'tenant_held', credit: 'revenue' },
+  release: { debit: 'tenant_held', credit: 'tenant_available' },
+  rebate_accrual: { debit: 'revenue', credit: 'rebate' },
+  rebate: { debit: 'rebate', credit: 'tenant_available' },
+  reversal: { debit: 'tenant_available', credit: 'issuance' },
+};
+
+/** Which of the tenant's figures an account is part of: the held credits are part of the balance. */
+const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
+  tenant_available: { balance: 1n, held: 0n, rebate: 0n },
+  tenant_held: { balance: 1n, held: 1n, rebate: 0n },
+  revenue: { balance: 0n, held: 0n, rebate: 0n },
+  issuance: { balance: 0n, held: 0n, rebate: 0n },
+  rebate: { balance: 0n, held: 0n, rebate: 1n },
+};
+
+function adjust(figures: AccountFigures, account: LedgerAccount, micros: bigint): AccountFigures {
+  const part = figuresOf[account];
+  return {
+    balanceMicros: figures.balanceMicros + part.balance * micros,
+    heldMicros: figures.heldMicros + part.held * micros,
+    rebateAccruedMicros: figures.rebateAccruedMicros + part.rebate * micros,
+  };
+}
+
+function assertSound(figures: AccountFigures): void {
+  assertInvariant(figures.heldMicros >= 0n, 'what is held is never negative');
+  assertInvariant(figures.balanceMicros >= figures.heldMicros, 'no more is held than there is');
+  assertInvariant(figures.rebateAccruedMicros >= 0n, 'an accrued rebate is never negative');
+}
+
+/**
+ * One movement and the figures it leads to. Throws InvariantError for an amount that is not
+ * positive (there are no zero lines) and where the result would be an overdraft.
+ */
+export function move(figures: AccountFigures, type: MovementType, amountMicros: bigint): Movement {
+  assertInvariant(amountMicros > 0n, 'a movement has a positive amount');
+  const { debit, credit } = accountsOf[type];
+  const after = adjust(adjust(figures, debit, -amountMicros), credit, amountMicros);
+  assertSound(after);
+  return { type, debit, credit, amountMicros, after };
+}
+
+export type HoldPlan =
+  | { readonly kind: 'planned'; readonly movements: Movement[]; readonly after: AccountFigures }
+  | { readonly kind: 'insufficient_credits'; readonly requiredMicros: bigint };
+
+/** Holds the worst case of a submission, where `available` covers it (SPEC section 1). */
+export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPlan {
+  assertInvariant(amountMicros >= 0n, 'a hold is never negative');
+  if (figures.balanceMicros - figures.heldMicros < amountMicros) {
+    return { kind: 'insufficient_credits', requiredMicros: amountMicros };
+  }
+  return { kind: 'planned', ...planAll(figures, [['hold', amountMicros]]) };
+}
+
+/**
+ * Ends a hold: the charge, the release of the rest, and the rebate on the charge at
+ * `rebateMillionths` of it (rounded half up). Amounts of zero make no movement. Throws
+ * InvariantError unless `0 <= charge <= held by this submission <= held in all`.
+ */
+export function planEnding(
+  figures: AccountFigures,
+  ending: {
+    readonly heldMicros: bigint;
+    readonly chargeMicros: bigint;
+    readonly rebateMillionths: bigint;
+  },
+): { movements: Movement[]; after: AccountFigures } {
+  const { heldMicros, chargeMicros, rebateMillionths } = ending;
+  assertInvariant(chargeMicros >= 0n, 'a charge is never negative');
+  assertInvariant(chargeMicros <= heldMicros, 'a charge is never above its hold');
+  assertInvariant(heldMicros <= figures.heldMicros, 'a hold is part of what is held');
+  assertInvariant(rebateMillionths >= 0n, 'a rebate is never negative');
+  const rebateMicros = roundHalfUpToMicros(decimalOf(chargeMicros * rebateMillionths, 12));
+  return planAll(figures, [
+    ['charge', chargeMicros],
+    ['release', heldMicros - chargeMicros],
+    ['rebate_accrual', rebateMicros],
+  ]);
+}
+
+/** Credits that an operator grants, or that a purchase brings. */
+export function planGrant(
+  figures: AccountFigures,
+  amountMicros: bigint,
+): { movements: Movement[]; after: AccountFigures } {
+  assertInvariant(amountMicros > 0n, 'a grant is positive');
+  return planAll(figures, [['grant', amountMicros]]);
+}
+
+function planAll(
+  figures: AccountFigures,
+  steps: readonly (readonly [MovementType, bigint])[],
+): { movements: Movement[]; after: AccountFigures } {
+  const movements: Movement[] = [];
+  let after = figures;
+  for (const [type, amountMicros] of steps) {
+    if (amountMicros === 0n) continue;
+    const movement = move(after, type, amountMicros);
+    movements.push(movement);
+    after = movement.after;
+  }
+  return { movements, after };
+}
+
+/** Whether a change takes `balance` from at or above the threshold to below it: micro-credits. */
+export function crossesLowBalance(
+  beforeMicros: bigint,
+  afterMicros: bigint,
+  thresholdMicros: bigint,
+): boolean {
+  return beforeMicros >= thresholdMicros && afterMicros < thresholdMicros;
+}

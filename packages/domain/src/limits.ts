@@ -1,0 +1,77 @@
+import { microsPerCredit } from './credits.ts';
+import type { Tier } from './rate-card.ts';
+
+/** Every limit that more than one room must agree on, with the clause that sets it. */
+
+// Requests (CONTRACT sections 1 to 3, SPEC section 8).
+export const replayWindowSeconds = 300;
+export const signatureValuesMax = 4;
+export const bodyBytesMax = 256 * 1024;
+export const headersBytesMax = 16 * 1024;
+/** A client that takes longer to send its request is answered 408. */
+export const requestTimeoutMs = 30_000;
+export const requestIdLengthMax = 128;
+export const idempotencyKeyLengthMax = 128;
+export const jobTypeLengthMax = 128;
+export const applicationUrlLengthMax = 2048;
+export const atsTypeLengthMax = 64;
+export const jobContextTextLengthMax = 512;
+export const rateLimitPerSecondDefault = 100;
+export const rateLimitBurstDefault = 200;
+export const pageLimitDefault = 20;
+export const pageLimitMax = 100;
+export const signupsPerHourDefault = 5;
+export const tenantNameLengthMax = 128;
+
+// Money (SPEC 2.7, CONTRACT section 4).
+export const lowBalanceThresholdDefaultMicros = 1000n * microsPerCredit;
+export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
+
+// Dispatch (CONTRACT sections 3 and 7).
+/** From the hold on; later nothing is dispatched any more. */
+export const dispatchDeadlineMs = 5000;
+/** Past the deadline, before a waiting duplicate or the reconciler rejects the submission. */
+export const dispatchGraceMs = 1000;
+export const offerTimeoutMs = 2000;
+/** The age of the only open offer at which a second one goes to another node. */
+export const secondOfferAfterMs = 300;
+export const openOffersMax = 2;
+/** An accepted offer without `assign` or `revoke` is void on the node's side after this. */
+export const acceptedOfferVoidAfterMs = 10_000;
+/** What `Retry-After` says on 503. */
+export const retryAfterSecondsDefault = 1;
+
+// Runs (CONTRACT section 7).
+/** From dispatch to `start`. */
+export const startDeadlineMs = 60_000;
+/** From `begin` or the last frame that names the submission. */
+export const leaseMs = 60_000;
+/** From dispatch to the end, by tier. */
+export const runLimitMs: Readonly<Record<Tier, number>> = {
+  standard: 30 * 60_000,
+  priority: 10 * 60_000,
+  instant: 5 * 60_000,
+};
+export const usageIntervalMs = 5000;
+/** A cancelled node that does not answer `stopped` gets its slot back after this. */
+export const stoppedDeadlineMs = 30_000;
+export const failureMessageLengthMax = 512;
+export const resultBytesMax = 16 * 1024;
+
+// The node link (CONTRACT section 7).
+export const heartbeatSeconds = 5;
+export const linkSilentMs = 15_000;
+export const frameFromNodeBytesMax = 256 * 1024;
+export const frameToNodeBytesMax = 1024 * 1024;
+export const badFramesMax = 3;
+
+// Webhooks (CONTRACT section 6).
+export const webhookTimeoutMs = 15_000;
+export const webhookAttemptsMax = 8;
+export const webhookAgeMaxMs = 72 * 3_600_000;
+export const webhookBackoffSecondsDefault = '5,60,300,900,2400,7200,18000';
+export const webhookResponseKeptBytesMax = 1024;
+export const webhookUrlLengthMax = 2048;
+
+/** How many ids one job or one batched statement carries (DESIGN section 6). */
+export const batchIdsMax = 64;

@@ -1,0 +1,112 @@
+import { assertInvariant } from './assert.ts';
+import { creditsMicrosMax } from './credits.ts';
+import {
+  addDecimals,
+  compareDecimals,
+  type Decimal,
+  decimalOfMicros,
+  multiplyDecimals,
+  roundHalfUpToMicros,
+} from './decimal.ts';
+import { findRate, type Rate, type RateCard, type Tier } from './rate-card.ts';
+import { secondsOfMs, type Usage, usageUnits } from './usage.ts';
+
+/**
+ * The formulas of CONTRACT section 4. Everything is exact until the one rounding, half up to whole
+ * micro-credits, at the end; `packages/domain/vectors/pricing.json` has the figures to meet.
+ */
+
+/** No surge: a multiplier of one, in millionths. */
+export const surgeNoneMicros = 1_000_000n;
+
+function priced(amount: Decimal, rate: Rate, surgeMicros: bigint): bigint {
+  const multiplier = multiplyDecimals(
+    decimalOfMicros(rate.tierMultiplierMicros),
+    decimalOfMicros(surgeMicros),
+  );
+  return roundHalfUpToMicros(multiplyDecimals(amount, multiplier));
+}
+
+function atMost(amount: Decimal, bound: Decimal): Decimal {
+  return compareDecimals(amount, bound) > 0 ? bound : amount;
+}
+
+/** `quote.max`, the worst case, which is what a submission holds: micro-credits. */
+export function maxCharge(rate: Rate, surgeMicros: bigint): bigint {
+  return priced(decimalOfMicros(rate.maxMicros), rate, surgeMicros);
+}
+
+/**
+ * What completed work costs: `clamp(base + Σ weight × usage, min, max) × tierMultiplier × surge`,
+ * micro-credits. A unit without a weight, or not reported, costs nothing. Never over `maxCharge`.
+ */
+export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
+  let sum = decimalOfMicros(rate.baseMicros);
+  for (const unit of usageUnits) {
+    const weightMicros = rate.weightsMicros[unit];
+    const amount = usage[unit];
+    if (weightMicros === undefined || amount === undefined) continue;
+    assertInvariant(amount.digits >= 0n, 'usage is never negative');
+    sum = addDecimals(sum, multiplyDecimals(decimalOfMicros(weightMicros), amount));
+  }
+  const minimum = decimalOfMicros(rate.minMicros);
+  const raised = compareDecimals(sum, minimum) < 0 ? minimum : sum;
+  return priced(atMost(raised, decimalOfMicros(rate.maxMicros)), rate, surgeMicros);
+}
+
+/**
+ * What a run costs that was cancelled `nodeMs` milliseconds (the service's clock) after `begin`:
+ * node-seconds only, no base and no minimum, micro-credits. Nothing where it had not begun (0).
+ */
+export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): bigint {
+  assertInvariant(nodeMs >= 0n, 'a run does not last less than no time');
+  const weight = decimalOfMicros(rate.weightsMicros.nodeSeconds ?? 0n);
+  const cost = multiplyDecimals(weight, secondsOfMs(nodeMs));
+  return priced(atMost(cost, decimalOfMicros(rate.maxMicros)), rate, surgeMicros);
+}
+
+/** Amounts in micro-credits, surge in millionths; surge and card version are pinned by it. */
+export interface Quote {
+  readonly estimatedMicros: bigint;
+  readonly maxMicros: bigint;
+  readonly surgeMicros: bigint;
+  readonly rateCardVersion: number;
+}
+
+export type QuoteOutcome =
+  | (Quote & { readonly kind: 'quoted' })
+  | { readonly kind: 'quote_failed'; readonly reason: string };
+
+/**
+ * The price of a submission before it runs (CONTRACT section 4, `quote_failed` included).
+ * `typicalUsage` are running figures of the job type; without them the card's defaults serve.
+ */
+export function quote(
+  card: RateCard,
+  request: {
+    readonly jobType: string;
+    readonly tier: Tier;
+    readonly surgeMicros: bigint;
+    readonly typicalUsage?: Usage | null | undefined;
+  },
+): QuoteOutcome {
+  const rate = findRate(card, request.jobType, request.tier);
+  if (rate === undefined) {
+    return { kind: 'quote_failed', reason: 'No rate is in force for this job type and tier.' };
+  }
+  const { surgeMicros } = request;
+  const maxMicros = maxCharge(rate, surgeMicros);
+  if (maxMicros > creditsMicrosMax) {
+    return { kind: 'quote_failed', reason: 'The worst case is more than an amount can be.' };
+  }
+  const defaults = card.jobTypes.find((entry) => entry.jobType === request.jobType)?.typicalUsage;
+  const estimatedMicros = charge(rate, surgeMicros, request.typicalUsage ?? defaults ?? {});
+  assertInvariant(estimatedMicros <= maxMicros, 'an estimate is never over the worst case');
+  return {
+    kind: 'quoted',
+    estimatedMicros,
+    maxMicros,
+    surgeMicros,
+    rateCardVersion: card.version,
+  };
+}

@@ -1,0 +1,88 @@
+import ipaddr from 'ipaddr.js';
+
+/**
+ * Whether an address or a host may be dealt with on a tenant's behalf (CONTRACT sections 3 and 6):
+ * nodes sit in people's homes, and the service in a private network.
+ */
+
+/** Every block of IANA's IPv4 special-purpose registry, and multicast. */
+const specialIpv4Blocks = [
+  '0.0.0.0/8', // "this network"
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT
+  '127.0.0.0/8', // loopback
+  '169.254.0.0/16', // link local, cloud metadata
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, limited broadcast
+].map((block) => ipaddr.IPv4.parseCIDR(block));
+
+/**
+ * All that is global unicast lies in here. The rest is special or unassigned: unspecified,
+ * loopback, IPv4-mapped and -compatible, NAT64, discard-only, SRv6, unique local, link and site
+ * local, multicast.
+ */
+const globalUnicastIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** Every block of IANA's IPv6 special-purpose registry inside global unicast. */
+const specialIpv6Blocks = [
+  '2001::/23', // protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID, drone ids
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4
+  '2620:4f:8000::/48', // AS112
+  '3fff::/20', // documentation
+].map((block) => ipaddr.IPv6.parseCIDR(block));
+
+/** Whether an IP address, in plain notation without brackets or zone, is an ordinary public one. */
+export function isPublicAddress(ip: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(ip)) {
+    const address = ipaddr.IPv4.parse(ip);
+    return !specialIpv4Blocks.some((block) => address.match(block));
+  }
+  if (!ipaddr.IPv6.isValid(ip) || ip.includes('%')) return false;
+  const address = ipaddr.IPv6.parse(ip);
+  return (
+    address.match(globalUnicastIpv6) && !specialIpv6Blocks.some((block) => address.match(block))
+  );
+}
+
+const localSuffixes = ['localhost', 'local', 'internal', 'lan', 'home.arpa'];
+const hostDelimiters = /[/\\?#@:\s]/;
+const bracketed = /^\[([^\]]*)\]$/;
+
+/** The host as the WHATWG URL parser normalises it: numbers to an address, names to lower case. */
+function normaliseHost(hostname: string): string | undefined {
+  if (!bracketed.test(hostname) && hostDelimiters.test(hostname)) return undefined;
+  try {
+    return new URL(`http://${hostname}/`).hostname;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether the `hostname` of a URL (IPv6 in brackets) is public, by its spelling alone: a public
+ * address in whatever notation, or a name with a dot that is not under a local suffix. Nothing is
+ * looked up; what connects checks the address it connects to with `isPublicAddress`.
+ */
+export function isPublicHost(hostname: string): boolean {
+  const host = normaliseHost(hostname);
+  if (host === undefined) return false;
+  const ipv6 = bracketed.exec(host)?.[1];
+  if (ipv6 !== undefined) return isPublicAddress(ipv6);
+  const name = host.endsWith('.') ? host.slice(0, -1) : host;
+  if (ipaddr.IPv4.isValidFourPartDecimal(name)) return isPublicAddress(name);
+  const labels = name.split('.');
+  if (labels.length < 2 || labels.includes('')) return false;
+  return !localSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
+}

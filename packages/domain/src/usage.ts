@@ -1,0 +1,120 @@
+import {
+  compareDecimals,
+  cutDecimal,
+  type Decimal,
+  decimalOf,
+  formatDecimal,
+  parseDecimal,
+} from './decimal.ts';
+
+/** Units of metered usage and of a rate's weights (CONTRACT section 4). */
+export const usageUnits = [
+  'nodeSeconds',
+  'cpuSeconds',
+  'memoryGbSeconds',
+  'bandwidthMb',
+  'actions',
+] as const;
+export type UsageUnit = (typeof usageUnits)[number];
+
+/** What a node has metered, or what a job type typically takes. A unit left out was not reported. */
+export type Usage = Partial<Record<UsageUnit, Decimal>>;
+
+/** How usage is stored: exact decimals as strings. */
+export type UsageJson = Partial<Record<UsageUnit, string>>;
+
+/** Units in seconds of a clock, which are cut to whole milliseconds on receipt. */
+const clockUnits: ReadonlySet<UsageUnit> = new Set(['nodeSeconds', 'cpuSeconds']);
+
+/** More than this of any unit is refused as no measurement at all. */
+const usageAmountMax: Decimal = { digits: 10n ** 12n, scale: 0 };
+/** More decimals than this are cut: finer than any meter, and no ballast for the arithmetic. */
+const usageDecimalsMax = 9;
+
+export function isUsageUnit(name: string): name is UsageUnit {
+  return (usageUnits as readonly string[]).includes(name);
+}
+
+function parseAmount(value: unknown): Decimal | undefined {
+  // The shortest text of a number that came from JSON is the text the sender wrote, as far as a
+  // double could hold it; what is kept from here on is exact.
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const decimal = parseDecimal(String(value));
+  if (decimal === undefined || decimal.digits < 0n) return undefined;
+  if (compareDecimals(decimal, usageAmountMax) > 0) return undefined;
+  return cutDecimal(decimal, usageDecimalsMax);
+}
+
+/**
+ * Usage of an object with an amount per unit, each a JSON number or a decimal string.
+ * Undefined where there is an unknown unit or an amount that is none, is negative or absurd.
+ */
+export function parseUsage(json: unknown): Usage | undefined {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;
+  const usage: Usage = {};
+  for (const [unit, value] of Object.entries(json)) {
+    const amount = parseAmount(value);
+    if (!isUsageUnit(unit) || amount === undefined) return undefined;
+    usage[unit] = amount;
+  }
+  return usage;
+}
+
+/** The form that is stored; `parseUsage` reads it back. */
+export function usageToJson(usage: Usage): UsageJson {
+  const json: UsageJson = {};
+  for (const unit of usageUnits) {
+    const amount = usage[unit];
+    if (amount !== undefined) json[unit] = formatDecimal(amount);
+  }
+  return json;
+}
+
+/** Usage as the JSON numbers of the wire; for printing alone. */
+export function usageToNumbers(usage: Usage): Partial<Record<UsageUnit, number>> {
+  const numbers: Partial<Record<UsageUnit, number>> = {};
+  for (const unit of usageUnits) {
+    const amount = usage[unit];
+    if (amount !== undefined) numbers[unit] = Number(formatDecimal(amount));
+  }
+  return numbers;
+}
+
+/** Seconds, exactly, of whole milliseconds by the service's clock. */
+export function secondsOfMs(milliseconds: bigint): Decimal {
+  return decimalOf(milliseconds, 3);
+}
+
+/**
+ * What is kept of a node's cumulative report (CONTRACT section 4): `nodeSeconds` and `cpuSeconds`
+ * cut to whole milliseconds, `nodeSeconds` never beyond `sinceBeginMs` of the service's clock, and
+ * no unit below what was reported before.
+ */
+export function receiveUsage(input: {
+  readonly previous: Usage;
+  readonly reported: Usage;
+  readonly sinceBeginMs: bigint;
+}): Usage {
+  const kept: Usage = {};
+  for (const unit of usageUnits) {
+    const before = input.previous[unit];
+    const amount = cutReport(unit, input.reported[unit], input.sinceBeginMs);
+    const isLess =
+      before !== undefined && (amount === undefined || compareDecimals(amount, before) < 0);
+    const keep = isLess ? before : amount;
+    if (keep !== undefined) kept[unit] = keep;
+  }
+  return kept;
+}
+
+function cutReport(
+  unit: UsageUnit,
+  amount: Decimal | undefined,
+  sinceBeginMs: bigint,
+): Decimal | undefined {
+  if (amount === undefined) return undefined;
+  const cut = clockUnits.has(unit) ? cutDecimal(amount, 3) : amount;
+  if (unit !== 'nodeSeconds') return cut;
+  const bound = secondsOfMs(sinceBeginMs > 0n ? sinceBeginMs : 0n);
+  return compareDecimals(cut, bound) > 0 ? bound : cut;
+}

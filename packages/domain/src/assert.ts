@@ -7,3 +7,8 @@ export class InvariantError extends Error {
 export function assertInvariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new InvariantError(message);
 }
+
+/** The default of an exhaustive switch: the compiler refuses a case that was forgotten. */
+export function assertNever(value: never): never {
+  throw new InvariantError(`unexpected ${typeof value}`);
+}

@@ -1,0 +1,288 @@
+/**
+ * JSON text read strictly (RFC 8259) and kept whole. `JSON.parse` loses what the wire promises
+ * to keep (CONTRACT section 3): the digits of a number, the order of members, a name that comes
+ * twice, a member called `__proto__`. Here every value keeps its span in the text, so that what
+ * is passed on is what was sent. Depth is bounded, so no input can exhaust the stack.
+ */
+
+/** How deep arrays and objects may nest; the outermost value is level 1. */
+export const jsonDepthMax = 256;
+
+/** More unsafe strings than this are not reported one by one. */
+const unsafeStringsMax = 20;
+
+interface Span {
+  /** Index of the first UTF-16 code unit of the value in the document's text. */
+  readonly start: number;
+  /** Index behind its last code unit. */
+  readonly end: number;
+}
+export interface JsonLiteral extends Span {
+  readonly kind: 'literal';
+  readonly value: boolean | null;
+}
+export interface JsonNumber extends Span {
+  readonly kind: 'number';
+  /** All digits as sent. */
+  readonly text: string;
+}
+export interface JsonString extends Span {
+  readonly kind: 'string';
+  /** The string by value, escapes resolved. */
+  readonly value: string;
+}
+export interface JsonArray extends Span {
+  readonly kind: 'array';
+  readonly items: readonly JsonNode[];
+}
+export interface JsonMember {
+  readonly name: string;
+  readonly value: JsonNode;
+}
+export interface JsonObject extends Span {
+  readonly kind: 'object';
+  /** In the order sent, names that come twice included. */
+  readonly members: readonly JsonMember[];
+  readonly duplicateNames: readonly string[];
+}
+export type JsonNode = JsonLiteral | JsonNumber | JsonString | JsonArray | JsonObject;
+
+/** A string that cannot be stored or passed on safely: it holds U+0000 or half a surrogate pair. */
+export interface UnsafeString {
+  /** JSON Pointer to the string, or, for a member's name, to the object that has the member. */
+  readonly pointer: string;
+  readonly where: 'name' | 'value';
+  readonly found: 'nul' | 'lone_surrogate';
+}
+export interface JsonDocument {
+  readonly text: string;
+  readonly root: JsonNode;
+  readonly unsafeStrings: readonly UnsafeString[];
+}
+export type JsonParsing =
+  | { readonly kind: 'parsed'; readonly document: JsonDocument }
+  | {
+      readonly kind: 'malformed';
+      readonly message: string;
+      readonly line: number;
+      readonly column: number;
+    };
+
+interface Reader {
+  readonly text: string;
+  offset: number;
+  depth: number;
+  readonly path: (string | number)[];
+  readonly unsafeStrings: UnsafeString[];
+  failure: string | undefined;
+}
+
+/** Reads one JSON text. Never throws; messages name a place and never quote the text. */
+export function parseJsonDocument(text: string): JsonParsing {
+  const reader: Reader = {
+    text,
+    offset: 0,
+    depth: 0,
+    path: [],
+    unsafeStrings: [],
+    failure: undefined,
+  };
+  skipWhitespace(reader);
+  const root = readValue(reader);
+  if (root !== undefined) {
+    skipWhitespace(reader);
+    if (reader.offset === text.length) {
+      return { kind: 'parsed', document: { text, root, unsafeStrings: reader.unsafeStrings } };
+    }
+    fail(reader, 'only white space may follow the value');
+  }
+  const before = text.slice(0, reader.offset);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  return {
+    kind: 'malformed',
+    message: reader.failure ?? 'unexpected character',
+    line: before.split('\n').length,
+    column: reader.offset - lineStart + 1,
+  };
+}
+
+/** The value's text exactly as sent. */
+export function rawText(document: JsonDocument, node: JsonNode): string {
+  return document.text.slice(node.start, node.end);
+}
+
+/** The first member of that name, or undefined. */
+export function memberValue(node: JsonObject, name: string): JsonNode | undefined {
+  return node.members.find((member) => member.name === name)?.value;
+}
+
+/** RFC 6901 text of a path. */
+export function jsonPointer(path: readonly (string | number)[]): string {
+  return path
+    .map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('');
+}
+
+/** Records the first failure only: what follows it is its consequence. */
+function fail(reader: Reader, message: string): undefined {
+  reader.failure ??= message;
+  return undefined;
+}
+
+function skipWhitespace(reader: Reader): void {
+  const { text } = reader;
+  for (;;) {
+    const code = text.charCodeAt(reader.offset);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+    reader.offset += 1;
+  }
+}
+
+function readValue(reader: Reader): JsonNode | undefined {
+  switch (reader.text[reader.offset]) {
+    case '{':
+      return readNested(reader, readObject);
+    case '[':
+      return readNested(reader, readArray);
+    case '"':
+      return readString(reader, 'value');
+    case 't':
+      return readLiteral(reader, 'true', true);
+    case 'f':
+      return readLiteral(reader, 'false', false);
+    case 'n':
+      return readLiteral(reader, 'null', null);
+    case undefined:
+      return fail(reader, 'the text ends where a value should be');
+    default:
+      return readNumber(reader);
+  }
+}
+
+function readNested(
+  reader: Reader,
+  read: (reader: Reader) => JsonNode | undefined,
+): JsonNode | undefined {
+  if (reader.depth === jsonDepthMax) {
+    return fail(reader, `arrays and objects may nest ${jsonDepthMax} deep at most`);
+  }
+  reader.depth += 1;
+  const node = read(reader);
+  reader.depth -= 1;
+  return node;
+}
+
+function readObject(reader: Reader): JsonObject | undefined {
+  const { text } = reader;
+  const start = reader.offset;
+  const members: JsonMember[] = [];
+  const names = new Set<string>();
+  const duplicateNames: string[] = [];
+  reader.offset += 1;
+  skipWhitespace(reader);
+  for (let first = true; text[reader.offset] !== '}'; first = false) {
+    if (!first && !skipComma(reader, "'}'")) return undefined;
+    if (text[reader.offset] !== '"') return fail(reader, 'a member name in double quotes expected');
+    const name = readString(reader, 'name')?.value;
+    if (name === undefined) return undefined;
+    skipWhitespace(reader);
+    if (text[reader.offset] !== ':') return fail(reader, "':' expected behind a member name");
+    reader.offset += 1;
+    skipWhitespace(reader);
+    reader.path.push(name);
+    const value = readValue(reader);
+    reader.path.pop();
+    if (value === undefined) return undefined;
+    if (names.has(name)) duplicateNames.push(name);
+    names.add(name);
+    members.push({ name, value });
+    skipWhitespace(reader);
+  }
+  reader.offset += 1;
+  return { kind: 'object', members, duplicateNames, start, end: reader.offset };
+}
+
+function readArray(reader: Reader): JsonArray | undefined {
+  const start = reader.offset;
+  const items: JsonNode[] = [];
+  reader.offset += 1;
+  skipWhitespace(reader);
+  for (let first = true; reader.text[reader.offset] !== ']'; first = false) {
+    if (!first && !skipComma(reader, "']'")) return undefined;
+    reader.path.push(items.length);
+    const item = readValue(reader);
+    reader.path.pop();
+    if (item === undefined) return undefined;
+    items.push(item);
+    skipWhitespace(reader);
+  }
+  reader.offset += 1;
+  return { kind: 'array', items, start, end: reader.offset };
+}
+
+function skipComma(reader: Reader, orElse: string): boolean {
+  if (reader.text[reader.offset] !== ',') {
+    fail(reader, `',' or ${orElse} expected`);
+    return false;
+  }
+  reader.offset += 1;
+  skipWhitespace(reader);
+  return true;
+}
+
+function readString(reader: Reader, where: UnsafeString['where']): JsonString | undefined {
+  const { text } = reader;
+  const start = reader.offset;
+  let escaped = false;
+  for (let offset = start + 1; ; offset += 1) {
+    const code = text.charCodeAt(offset);
+    if (code === 0x22) {
+      reader.offset = offset + 1;
+      const value = escaped ? resolveEscapes(reader, start) : text.slice(start + 1, offset);
+      if (value === undefined) return undefined;
+      noteUnsafe(reader, value, where);
+      return { kind: 'string', value, start, end: reader.offset };
+    }
+    if (code === 0x5c) {
+      escaped = true;
+      offset += 1;
+    } else if (!(code >= 0x20)) {
+      // Also taken at the end of the text, where the code is NaN.
+      reader.offset = Math.min(offset, text.length);
+      return fail(reader, 'a string must be closed and hold no control characters');
+    }
+  }
+}
+
+function resolveEscapes(reader: Reader, start: number): string | undefined {
+  try {
+    return String(JSON.parse(reader.text.slice(start, reader.offset)));
+  } catch {
+    reader.offset = start;
+    return fail(reader, 'this string has an escape that JSON does not know');
+  }
+}
+
+function noteUnsafe(reader: Reader, value: string, where: UnsafeString['where']): void {
+  const found = value.includes('\0') ? 'nul' : value.isWellFormed() ? undefined : 'lone_surrogate';
+  if (found === undefined || reader.unsafeStrings.length === unsafeStringsMax) return;
+  reader.unsafeStrings.push({ pointer: jsonPointer(reader.path), where, found });
+}
+
+const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+
+function readNumber(reader: Reader): JsonNumber | undefined {
+  const start = reader.offset;
+  numberPattern.lastIndex = start;
+  const text = numberPattern.exec(reader.text)?.[0];
+  if (text === undefined) return fail(reader, 'unexpected character');
+  reader.offset = start + text.length;
+  return { kind: 'number', text, start, end: reader.offset };
+}
+
+function readLiteral(reader: Reader, word: string, value: boolean | null): JsonLiteral | undefined {
+  const start = reader.offset;
+  if (!reader.text.startsWith(word, start)) return fail(reader, 'unexpected character');
+  reader.offset = start + word.length;
+  return { kind: 'literal', value, start, end: reader.offset };
+}

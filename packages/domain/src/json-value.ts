@@ -1,0 +1,126 @@
+import { assertNever } from './assert.ts';
+import { jsonPointer } from './json-document.ts';
+import type { JsonMember, JsonNode, JsonObject } from './json-document.ts';
+
+/** What can be made of a parsed JSON value. Recursion is bounded by `jsonDepthMax`. */
+
+/**
+ * One text for all spellings of a value (CONTRACT section 3, "same body means"): members sorted
+ * by name, numbers by their exact decimal value, strings escaped one way, no white space.
+ * Members that share a name keep their order among themselves.
+ */
+export function canonicalText(node: JsonNode): string {
+  switch (node.kind) {
+    case 'literal':
+      return String(node.value);
+    case 'number':
+      return canonicalNumber(node.text);
+    case 'string':
+      return JSON.stringify(node.value);
+    case 'array':
+      return `[${node.items.map(canonicalText).join(',')}]`;
+    case 'object':
+      return `{${node.members.toSorted(byName).map(canonicalMember).join(',')}}`;
+    default:
+      return assertNever(node);
+  }
+}
+
+function byName(a: JsonMember, b: JsonMember): number {
+  return a.name < b.name ? -1 : Number(a.name > b.name);
+}
+
+function canonicalMember(member: JsonMember): string {
+  return `${JSON.stringify(member.name)}:${canonicalText(member.value)}`;
+}
+
+/** The object with a string member added where it has none of that name. */
+export function withDefaultString(node: JsonObject, name: string, value: string): JsonObject {
+  if (node.members.some((member) => member.name === name)) return node;
+  const added = { name, value: { kind: 'string', value, start: node.end, end: node.end } } as const;
+  return { ...node, members: [...node.members, added] };
+}
+
+/**
+ * The value as plain JavaScript, for a schema to look at. Objects have no prototype, so a member
+ * named `__proto__` is a member like any other. Numbers are rounded to a double here (beyond its
+ * range: infinite), so nothing that is passed on may come from this.
+ */
+export function plainValue(node: JsonNode): unknown {
+  switch (node.kind) {
+    case 'literal':
+    case 'string':
+      return node.value;
+    case 'number':
+      return Number(node.text);
+    case 'array':
+      return node.items.map(plainValue);
+    case 'object': {
+      const plain: Record<string, unknown> = { __proto__: null };
+      for (const member of node.members) plain[member.name] = plainValue(member.value);
+      return plain;
+    }
+    default:
+      return assertNever(node);
+  }
+}
+
+/**
+ * JSON Pointers, relative to `node`, of names that an object within it has twice; at most
+ * `pointersMax`. The direct members named in `opaqueMembers` are not looked into.
+ */
+export function duplicateNamePointers(
+  node: JsonNode,
+  opaqueMembers: readonly string[],
+  pointersMax: number,
+): string[] {
+  const found: string[] = [];
+  const path: (string | number)[] = [];
+  const visit = (key: string | number, child: JsonNode): void => {
+    path.push(key);
+    walk(child);
+    path.pop();
+  };
+  const walk = (current: JsonNode): void => {
+    if (found.length >= pointersMax) return;
+    if (current.kind === 'array') current.items.forEach((item, index) => visit(index, item));
+    if (current.kind !== 'object') return;
+    for (const name of current.duplicateNames) {
+      if (found.length < pointersMax) found.push(jsonPointer([...path, name]));
+    }
+    for (const { name, value } of current.members) {
+      if (current !== node || !opaqueMembers.includes(name)) visit(name, value);
+    }
+  };
+  walk(node);
+  return found;
+}
+
+/** Exponents of at most this many characters are added as doubles without rounding. */
+const exactExponentLengthMax = 15;
+/** Longer ones than this are compared by spelling: adding them would cost quadratic time. */
+const comparedExponentLengthMax = 1000;
+
+/**
+ * `<digits>e<exponent>` without leading or trailing zeros among the digits, so that 1, 1.0 and
+ * 10e-1 are one text. The value is never expanded: 1e999999999 stays short.
+ */
+function canonicalNumber(text: string): string {
+  const negative = text.startsWith('-');
+  const [mantissa = '', exponentText = '0'] = text.slice(negative ? 1 : 0).split(/[eE]/);
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const digits = whole + fraction;
+  let first = 0;
+  while (digits[first] === '0') first += 1;
+  if (first === digits.length) return '0';
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  const exponent = shiftedExponent(exponentText, digits.length - end - fraction.length);
+  return `${negative ? '-' : ''}${digits.slice(first, end)}e${exponent}`;
+}
+
+function shiftedExponent(exponentText: string, shift: number): string {
+  if (exponentText.length <= exactExponentLengthMax) return String(Number(exponentText) + shift);
+  if (exponentText.length > comparedExponentLengthMax) return `${exponentText} shifted ${shift}`;
+  return String(BigInt(exponentText) + BigInt(shift));
+}

@@ -1,0 +1,135 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { replayWindowSeconds, signatureValuesMax } from '@svc/domain';
+
+/**
+ * Signed requests of tenants, operators and nodes (CONTRACT section 1);
+ * `packages/signing/vectors/request-signing.json` has what others compute.
+ */
+
+export const signatureScheme = 'SVC1-HMAC-SHA256';
+const signatureVersion = 'v1';
+
+/** Lower-case hex SHA-256 of bytes as they are, or of a text in UTF-8. */
+export function sha256Hex(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** What of a request is signed. `target` is path and query exactly as sent. */
+export interface SignedParts {
+  /** Unix seconds, the digits as they stand in the header. */
+  readonly timestamp: string;
+  readonly method: string;
+  readonly target: string;
+  readonly bodySha256: string;
+}
+
+/** The five lines that the signature is computed over. */
+export function stringToSign(parts: SignedParts): string {
+  return [signatureScheme, parts.timestamp, parts.method, parts.target, parts.bodySha256].join(
+    '\n',
+  );
+}
+
+function hmac(secret: string, text: string): Buffer {
+  return createHmac('sha256', secret).update(text).digest();
+}
+
+/** The value of `X-SVC-Signature`; the key is the whole secret string, its prefix included. */
+export function signRequest(request: {
+  readonly secret: string;
+  readonly timestamp: string | number;
+  readonly method: string;
+  readonly target: string;
+  readonly body: Uint8Array | string;
+}): string {
+  const text = stringToSign({
+    timestamp: String(request.timestamp),
+    method: request.method,
+    target: request.target,
+    bodySha256: sha256Hex(request.body),
+  });
+  return `${signatureVersion}=${hmac(request.secret, text).toString('hex')}`;
+}
+
+export type Verification =
+  | { readonly kind: 'verified' }
+  | { readonly kind: 'malformed'; readonly detail: string }
+  /** Seconds the timestamp is ahead of the clock of the service (negative: behind). */
+  | { readonly kind: 'outside_window'; readonly seconds: number }
+  | { readonly kind: 'wrong_signature' };
+
+const timestampPattern = /^[0-9]{1,15}$/;
+const valuePattern = /^v[0-9]+=[!-~]+$/;
+const v1Pattern = /^v1=([0-9a-f]{64})$/;
+
+type Presented =
+  | { kind: 'signatures'; signatures: Buffer[] }
+  | { kind: 'malformed'; detail: string };
+
+/** The v1 signatures of the header, those of other versions left aside. */
+function presentedSignatures(header: string): Presented {
+  const values = header.split(',').map((value) => value.trim());
+  if (values.length > signatureValuesMax) {
+    const detail = `X-SVC-Signature carries more than ${signatureValuesMax} values.`;
+    return { kind: 'malformed', detail };
+  }
+  if (!values.every((value) => valuePattern.test(value))) {
+    return { kind: 'malformed', detail: 'X-SVC-Signature is not of the form v1=<hex>.' };
+  }
+  const signatures = values.flatMap((value) => {
+    const hex = v1Pattern.exec(value)?.[1];
+    return hex === undefined ? [] : [Buffer.from(hex, 'hex')];
+  });
+  if (signatures.length > 0) return { kind: 'signatures', signatures };
+  const detail = 'X-SVC-Signature carries no v1 value of 64 lowercase hexadecimal digits.';
+  return { kind: 'malformed', detail };
+}
+
+/** Stands in where there is no secret, so that an unknown tenant costs as much as a known one. */
+const noSecret = 'no secret: an unknown or disabled key';
+
+/** Compares every signature with every secret in constant time, none skipped. */
+function matchesAny(signatures: readonly Buffer[], secrets: readonly string[], text: string) {
+  let matched = false;
+  for (const secret of secrets.length > 0 ? secrets : [noSecret]) {
+    const expected = hmac(secret, text);
+    for (const signature of signatures) {
+      const isEqual = timingSafeEqual(signature, expected);
+      matched = isEqual || matched;
+    }
+  }
+  return matched && secrets.length > 0;
+}
+
+/**
+ * Verifies a request by its two headers (undefined: missing) and up to two secrets that are valid
+ * now. Unknown and disabled keys pass no secrets and take the same path to `wrong_signature`.
+ * Exactly 300 s off is inside the window; one match is enough.
+ */
+export function verifyRequest(
+  request: Omit<SignedParts, 'timestamp'> & {
+    readonly secrets: readonly string[];
+    readonly timestamp: string | undefined;
+    readonly signature: string | undefined;
+    /** Whole Unix seconds. */
+    readonly nowSeconds: number;
+  },
+): Verification {
+  const { timestamp, signature, method, target, bodySha256 } = request;
+  if (timestamp === undefined) {
+    return { kind: 'malformed', detail: 'X-SVC-Timestamp is missing.' };
+  }
+  if (signature === undefined) {
+    return { kind: 'malformed', detail: 'X-SVC-Signature is missing.' };
+  }
+  if (!timestampPattern.test(timestamp)) {
+    return { kind: 'malformed', detail: 'X-SVC-Timestamp is not Unix time in seconds.' };
+  }
+  const presented = presentedSignatures(signature);
+  if (presented.kind === 'malformed') return presented;
+  const seconds = Number(timestamp) - Math.floor(request.nowSeconds);
+  if (Math.abs(seconds) > replayWindowSeconds) return { kind: 'outside_window', seconds };
+  const text = stringToSign({ timestamp, method, target, bodySha256 });
+  const isVerified = matchesAny(presented.signatures, request.secrets, text);
+  return isVerified ? { kind: 'verified' } : { kind: 'wrong_signature' };
+}

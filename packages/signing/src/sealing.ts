@@ -1,0 +1,146 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/**
+ * Secrets and personal data at rest (DESIGN section 5): AES-256-GCM under `SVC_MASTER_KEY`, bound
+ * to their row, so that a sealed value copied into another row does not open.
+ *
+ * Sealed bytes: version (1), length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag.
+ */
+
+const version = 1;
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const headerBytes = 2;
+const keysMax = 8;
+const keyIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
+const keyPattern = /^[A-Za-z0-9+/]{43}=$/;
+
+/** Told where sealed bytes do not open or a keyring is unfit; it never quotes a key or contents. */
+export class SealError extends Error {
+  override readonly name = 'SealError';
+}
+
+/** Keys by their ids. The first one seals; the others only open what they once sealed. */
+export interface Keyring {
+  readonly sealingKeyId: string;
+  readonly keys: ReadonlyMap<string, Uint8Array>;
+}
+
+/**
+ * Reads `SVC_MASTER_KEY`: `<keyId>:<base64 of 32 bytes>`, several separated by commas, the first
+ * seals. Throws SealError where it is malformed or an id stands twice.
+ */
+export function openKeyring(text: string): Keyring {
+  const entries = text.split(',').map((entry) => entry.trim());
+  if (entries.length > keysMax) throw new SealError(`A keyring has at most ${keysMax} keys.`);
+  const keys = new Map<string, Uint8Array>();
+  for (const entry of entries) {
+    const separator = entry.indexOf(':');
+    const keyId = entry.slice(0, Math.max(separator, 0));
+    const encoded = entry.slice(separator + 1);
+    if (!keyIdPattern.test(keyId) || !keyPattern.test(encoded)) {
+      throw new SealError('A master key is written <keyId>:<base64 of 32 bytes>.');
+    }
+    if (keys.has(keyId)) throw new SealError(`The master key id ${keyId} stands twice.`);
+    keys.set(keyId, Buffer.from(encoded, 'base64'));
+  }
+  const [sealingKeyId] = keys.keys();
+  if (sealingKeyId === undefined) throw new SealError('A keyring has at least one key.');
+  return { sealingKeyId, keys };
+}
+
+/** Writes a keyring's entry for a fresh key of 32 random bytes. */
+export function formatMasterKey(keyId: string, key: Uint8Array): string {
+  if (!keyIdPattern.test(keyId)) throw new SealError('A key id is 1 to 64 of A-Za-z0-9._-.');
+  if (key.byteLength !== keyBytes) throw new SealError('A master key has 32 bytes.');
+  return `${keyId}:${Buffer.from(key).toString('base64')}`;
+}
+
+function requireKey(keyring: Keyring, keyId: string): Uint8Array {
+  const key = keyring.keys.get(keyId);
+  if (key === undefined) throw new SealError('Sealed under a master key that is not here.');
+  return key;
+}
+
+/** Seals for one place, `binding` being `<table>.<column>:<row's uuid>`. */
+export function seal(
+  keyring: Keyring,
+  binding: string,
+  plaintext: Uint8Array | string,
+): Uint8Array<ArrayBuffer> {
+  const keyId = Buffer.from(keyring.sealingKeyId);
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', requireKey(keyring, keyring.sealingKeyId), nonce);
+  cipher.setAAD(Buffer.from(binding));
+  const bytes = typeof plaintext === 'string' ? Buffer.from(plaintext) : plaintext;
+  return Buffer.concat([
+    Buffer.from([version, keyId.byteLength]),
+    keyId,
+    nonce,
+    cipher.update(bytes),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+}
+
+/** The id of the key that sealed the bytes, for a rotation to find what is still under an old one. */
+export function sealedKeyId(sealed: Uint8Array): string {
+  return splitSealed(sealed).keyId;
+}
+
+interface SealedParts {
+  readonly keyId: string;
+  readonly nonce: Uint8Array;
+  readonly ciphertext: Uint8Array;
+  readonly tag: Uint8Array;
+}
+
+function splitSealed(sealed: Uint8Array): SealedParts {
+  const [sealedVersion, keyIdBytes = 0] = sealed;
+  if (sealedVersion !== version) throw new SealError('Not sealed in a version known here.');
+  const nonceAt = headerBytes + keyIdBytes;
+  const ciphertextAt = nonceAt + nonceBytes;
+  const tagAt = sealed.byteLength - tagBytes;
+  if (tagAt < ciphertextAt) throw new SealError('Sealed bytes are cut short.');
+  return {
+    keyId: Buffer.from(sealed.subarray(headerBytes, nonceAt)).toString(),
+    nonce: sealed.subarray(nonceAt, ciphertextAt),
+    ciphertext: sealed.subarray(ciphertextAt, tagAt),
+    tag: sealed.subarray(tagAt),
+  };
+}
+
+/**
+ * Opens what `seal` made for the same binding. Throws SealError for another binding, a key that is
+ * not in the ring, or bytes that are not exactly those sealed.
+ */
+export function unseal(
+  keyring: Keyring,
+  binding: string,
+  sealed: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const parts = splitSealed(sealed);
+  const key = requireKey(keyring, parts.keyId);
+  const decipher = createDecipheriv('aes-256-gcm', key, parts.nonce, { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(binding));
+  decipher.setAuthTag(parts.tag);
+  try {
+    return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]);
+  } catch {
+    throw new SealError('Sealed bytes do not open: another key, another row, or altered.');
+  }
+}
+
+/** Seals and opens under one keyring; what the store is given instead of keys. */
+export interface Sealer {
+  seal(binding: string, plaintext: Uint8Array | string): Uint8Array<ArrayBuffer>;
+  unseal(binding: string, sealed: Uint8Array): Uint8Array<ArrayBuffer>;
+}
+
+export function createSealer(keyring: Keyring): Sealer {
+  return {
+    seal: (binding, plaintext) => seal(keyring, binding, plaintext),
+    unseal: (binding, sealed) => unseal(keyring, binding, sealed),
+  };
+}

@@ -1,0 +1,38 @@
+import { createHmac } from 'node:crypto';
+
+/**
+ * Signatures of webhooks by Standard Webhooks v1 (CONTRACT section 6);
+ * `packages/signing/vectors/webhook-signing.json` has one as others compute it.
+ */
+
+const secretPattern = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+
+/** The bytes that a webhook secret stands for; throws where it is none (it was stored by us). */
+function webhookKey(secret: string): Buffer {
+  const encoded = secretPattern.exec(secret)?.[1];
+  if (encoded === undefined || encoded === '') throw new Error('A webhook secret is malformed.');
+  return Buffer.from(encoded, 'base64');
+}
+
+/**
+ * The value of `webhook-signature`, over `{id}.{timestamp}.{body}`: one signature per secret, space
+ * separated, so that receivers verify with the old secret or the new while a rotation overlaps.
+ */
+export function signWebhook(webhook: {
+  readonly secrets: readonly string[];
+  /** The delivery's id, which is the header `webhook-id`. */
+  readonly id: string;
+  readonly timestampSeconds: number;
+  readonly body: Uint8Array | string;
+}): string {
+  if (webhook.secrets.length === 0) throw new Error('A webhook is never sent unsigned.');
+  return webhook.secrets
+    .map((secret) => {
+      const signature = createHmac('sha256', webhookKey(secret))
+        .update(`${webhook.id}.${webhook.timestampSeconds}.`)
+        .update(webhook.body)
+        .digest('base64');
+      return `v1,${signature}`;
+    })
+    .join(' ');
+}

@@ -1,1 +1,11 @@
-export {};
+export * from './config.ts';
+export * from './logger.ts';
+export * from './redaction.ts';
+export * from './ids.ts';
+export * from './clock.ts';
+export * from './lifecycle.ts';
+export * from './metrics.ts';
+export * from './admin-server.ts';
+export * from './failpoints.ts';
+export * from './every.ts';
+export * from './run-main.ts';

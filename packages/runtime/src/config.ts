@@ -1,0 +1,98 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Type, type Static, type TObject } from 'typebox';
+
+/** Says of every wrong variable what to set; it never repeats a value, which may be a secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const masterKeyPattern = '[A-Za-z0-9._-]{1,32}:[A-Za-z0-9+/]{43}=';
+
+/** `'1'` or `'0'`. */
+export function flag(byDefault: '0' | '1', description: string) {
+  return Type.Union([Type.Literal('0'), Type.Literal('1')], { default: byDefault, description });
+}
+
+/** A TCP port to listen on; 0 takes any that is free. */
+export function port(byDefault: number, description: string) {
+  return Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description });
+}
+
+/** What every service takes; spread it into the service's own schema (CONTRACT section 9). */
+export const commonConfig = {
+  SVC_ENVIRONMENT: Type.Union([Type.Literal('sandbox'), Type.Literal('production')], {
+    description: 'sandbox or production',
+  }),
+  DATABASE_URL: Type.String({
+    pattern: '^postgres(ql)?://',
+    description: 'the address of Postgres, postgresql://user@host:port/database',
+  }),
+  REDIS_URL: Type.String({
+    pattern: '^rediss?://',
+    description: 'the address of Redis, redis://host:port',
+  }),
+  SVC_MASTER_KEY: Type.String({
+    pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,
+    description: '<key id>:<base64 of 32 bytes>, several separated by commas, the first one seals',
+  }),
+  REDIS_PREFIX: Type.String({
+    pattern: '^[a-z0-9-]{1,32}$',
+    default: 'svc',
+    description: '1 to 32 lowercase letters, digits and dashes',
+  }),
+  LOG_LEVEL: Type.Union(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) =>
+      Type.Literal(level),
+    ),
+    { default: 'info', description: 'trace, debug, info, warn, error, fatal or silent' },
+  ),
+  RECONCILE_INTERVAL_MS: Type.Integer({
+    minimum: 50,
+    maximum: 60_000,
+    default: 1_000,
+    description: 'milliseconds between two rounds of a reconciler, 50 to 60000',
+  }),
+  BIND_HOST: Type.String({
+    minLength: 1,
+    default: '127.0.0.1',
+    description: 'the address to listen on',
+  }),
+  ADMIN_PORT: port(0, 'the port of /live, /ready and /metrics, 0 for any'),
+};
+
+const ajv = new Ajv2020({ strict: true, allErrors: true, coerceTypes: true, useDefaults: true });
+
+function variableOf(error: ErrorObject): string {
+  if (error.keyword === 'required') return String(error.params['missingProperty']);
+  return error.instancePath.split('/')[1] ?? '';
+}
+
+function explain(schema: TObject, errors: readonly ErrorObject[], present: object): string {
+  const names = [...new Set(errors.map(variableOf))].filter((name) => name !== '').toSorted();
+  const lines = names.map((name) => {
+    const found: unknown = schema.properties[name];
+    const description =
+      typeof found === 'object' && found !== null && 'description' in found
+        ? String(found.description)
+        : 'see .env.example';
+    return `  ${name} is ${name in present ? 'not valid' : 'not set'}: ${description}`;
+  });
+  return ['The configuration is not complete:', ...lines].join('\n');
+}
+
+/**
+ * Reads a service's configuration from environment variables; an empty one counts as not set.
+ * Throws `ConfigError`, which names every wrong variable and what to set it to.
+ */
+export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
+  const names = Object.keys(schema.properties);
+  const present = Object.fromEntries(
+    names
+      .map((name) => [name, env[name]])
+      .filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const candidate: unknown = { ...present };
+  const validate = ajv.compile<Static<T>>(schema);
+  if (validate(candidate)) return candidate;
+  throw new ConfigError(explain(schema, validate.errors ?? [], present));
+}

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino';
+
+export interface Lifecycle {
+  /** Remembers how to close what was just opened. */
+  add(name: string, close: () => void | Promise<void>): void;
+  /** Closes everything in the reverse order of opening; what takes too long is left behind. */
+  close(timeoutMs?: number): Promise<void>;
+}
+
+const closeTimeoutMsDefault = 10_000;
+
+/** Opens in order, closes in reverse (DESIGN.md section 4, rule 5). */
+export function createLifecycle(logger: Logger): Lifecycle {
+  const opened: { name: string; close: () => void | Promise<void> }[] = [];
+  let closing: Promise<void> | undefined;
+
+  async function closeAll(): Promise<void> {
+    for (let entry = opened.pop(); entry !== undefined; entry = opened.pop()) {
+      try {
+        await entry.close();
+      } catch (error) {
+        logger.error({ err: error, resource: entry.name }, 'could not close');
+      }
+    }
+  }
+
+  async function closeWithin(timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<'timeout'>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, 'timeout');
+    });
+    const outcome = await Promise.race([closeAll(), timeout]);
+    clearTimeout(timer);
+    if (outcome === 'timeout') logger.warn({ timeoutMs }, 'did not close in time');
+  }
+
+  return {
+    add(name, close) {
+      opened.push({ name, close });
+    },
+    close(timeoutMs = closeTimeoutMsDefault) {
+      closing ??= closeWithin(timeoutMs);
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * What must not reach a log, whatever object it arrives in: secrets, and the personal data of the
+ * people whose applications are sent. Names are compared without regard to case.
+ */
+const namesToRedact = [
+  'applicantProfile',
+  'authorization',
+  'body',
+  'cookie',
+  'databaseUrl',
+  'database_url',
+  'hmacSecret',
+  'hmacSecrets',
+  'jobContext',
+  'keyring',
+  'masterKey',
+  'nodeSecret',
+  'operatorSecret',
+  'password',
+  'payload',
+  'payloadText',
+  'redisUrl',
+  'redis_url',
+  'result',
+  'secret',
+  'secrets',
+  'set-cookie',
+  'signature',
+  'svc_master_key',
+  'svc_operator_secret',
+  'webhook-signature',
+  'webhookSecret',
+  'x-svc-signature',
+];
+const redactedNames = new Set(namesToRedact.map((name) => name.toLowerCase()));
+
+const depthMax = 6;
+const membersMax = 200;
+export const placeholder = '[redacted]';
+
+/** The same names for pino itself, which alone sees the fields of child loggers. */
+export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
+
+function redactMembers(value: object, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value).slice(0, membersMax)) {
+    copy[name] = redactedNames.has(name.toLowerCase()) ? placeholder : redactValue(member, depth);
+  }
+  return copy;
+}
+
+function redactValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Error || value instanceof Date) return value;
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (depth >= depthMax) return '[deeper]';
+  if (Array.isArray(value)) {
+    return value.slice(0, membersMax).map((member) => redactValue(member, depth + 1));
+  }
+  return redactMembers(value, depth + 1);
+}
+
+/** A copy of a log line's fields without secrets and personal data, at any depth. */
+export function redactFields(fields: object): Record<string, unknown> {
+  return redactMembers(fields, 0);
+}
+
+interface LoggedError {
+  type: string;
+  message: string;
+  code?: string;
+  stack?: string;
+  cause?: LoggedError;
+}
+
+const causesMax = 3;
+
+/**
+ * What a log says of an error: never its other members, because libraries hang requests, with
+ * their bodies and headers, on theirs.
+ */
+export function describeError(error: unknown, causesLeft = causesMax): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  const code: unknown = 'code' in error ? error.code : undefined;
+  return {
+    type: error.name,
+    message: error.message,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(error.cause === undefined || causesLeft === 0
+      ? {}
+      : { cause: describeError(error.cause, causesLeft - 1) }),
+  };
+}

@@ -1,1 +1,5 @@
-export {};
+export * from './redis.ts';
+export * from './job-schemas.ts';
+export * from './producer.ts';
+export * from './consumer.ts';
+export * from './reply-channel.ts';

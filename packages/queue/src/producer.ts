@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+
+import { jobIdsMax, queues, type JobOf, type QueueKey } from '@svc/contracts';
+import { Queue, type JobsOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+
+import { assertJob } from './job-schemas.ts';
+import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
+
+/** Redis cannot be reached, or did not answer in time. The job may still have been added. */
+export class QueueUnavailable extends Error {
+  override readonly name = 'QueueUnavailable';
+}
+
+export interface EnqueueOptions {
+  /** 1 is first. Jobs without one run before all that have one: use it in a queue always or never. */
+  readonly priority?: number;
+  readonly delayMs?: number;
+  /** Of one's own; without it the job gets a fresh random one, which nothing can swallow. */
+  readonly jobId?: string;
+}
+
+export interface Producer {
+  /** Throws `QueueUnavailable`, or `InvalidJob` for a payload against its schema. */
+  enqueue<K extends QueueKey>(key: K, job: JobOf[K], options?: EnqueueOptions): Promise<void>;
+  enqueueBulk<K extends QueueKey>(
+    key: K,
+    jobs: readonly { readonly job: JobOf[K]; readonly options?: EnqueueOptions }[],
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How many failed jobs stay parked for an operator to see, and for how long. */
+const failedJobsMax = 1_000;
+const failedJobAgeSecondsMax = 7 * 24 * 3600;
+const retryBackoffMs = 1_000;
+const eventStreamLengthMax = 1_000;
+
+function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
+  const { attemptsMax } = queues[key];
+  return {
+    // A random id and not BullMQ's counter: that starts again from 1 after FLUSHALL, while a
+    // worker may still have an older job of the same number in hand.
+    jobId: options.jobId ?? randomUUID(),
+    attempts: attemptsMax,
+    ...(attemptsMax > 1 ? { backoff: { type: 'exponential', delay: retryBackoffMs } } : {}),
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
+    ...(options.delayMs === undefined ? {} : { delay: Math.round(options.delayMs) }),
+    removeOnComplete: true,
+    removeOnFail: { count: failedJobsMax, age: failedJobAgeSecondsMax },
+  };
+}
+
+/**
+ * Puts jobs on the queues of the catalogue (DESIGN.md sections 4.7 and 7). Always after the
+ * commit that it tells of, never before: a job is an alarm clock, and a lost one is mended by the
+ * reconciler of its queue. The connection (of role `producer`) stays the caller's to close.
+ */
+export function createProducer({
+  redis,
+  prefix,
+  logger,
+}: {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly logger?: QueueLogger;
+}): Producer {
+  const open = new Map<QueueKey, Queue>();
+
+  function queueOf(key: QueueKey): Queue {
+    const found = open.get(key);
+    if (found !== undefined) return found;
+    const queue = new Queue(queues[key].name, {
+      connection: redis,
+      prefix: keyPrefix(prefix),
+      // Neither waits for the connection nor asks for the version: a queue that failed in either
+      // would never recover, and while Redis is away a caller has to be told at once.
+      skipWaitingForReady: true,
+      skipVersionCheck: true,
+      streams: { events: { maxLen: eventStreamLengthMax } },
+    });
+    queue.on('error', (error) => logger?.warn({ err: error, queue: key }, 'queue error'));
+    open.set(key, queue);
+    return queue;
+  }
+
+  async function send(key: QueueKey, add: (queue: Queue) => Promise<unknown>): Promise<void> {
+    if (!redisIsReady(redis)) throw new QueueUnavailable(`${key}: not connected to Redis`);
+    try {
+      await add(queueOf(key));
+    } catch (error) {
+      throw new QueueUnavailable(`${key}: could not enqueue`, { cause: error });
+    }
+  }
+
+  return {
+    async enqueue(key, job, options = {}) {
+      assertJob(key, job);
+      await send(key, (queue) => queue.add(queues[key].name, job, jobOptions(key, options)));
+    },
+    async enqueueBulk(key, jobs) {
+      if (jobs.length === 0) return;
+      for (const { job } of jobs) assertJob(key, job);
+      await send(key, (queue) =>
+        queue.addBulk(
+          jobs.map(({ job, options = {} }) => ({
+            name: queues[key].name,
+            data: job,
+            opts: jobOptions(key, options),
+          })),
+        ),
+      );
+    },
+    async close() {
+      await Promise.all([...open.values()].map((queue) => queue.close()));
+      open.clear();
+    },
+  };
+}
+
+function batches(ids: readonly string[]): string[][] {
+  const found: string[][] = [];
+  for (let start = 0; start < ids.length; start += jobIdsMax) {
+    found.push(ids.slice(start, start + jobIdsMax));
+  }
+  return found;
+}
+
+/** Puts any number of submissions on the settlement queue, at most `jobIdsMax` to a job. */
+export async function enqueueSettlements(
+  producer: Producer,
+  submissionIds: readonly string[],
+): Promise<void> {
+  await producer.enqueueBulk(
+    'settlement',
+    batches(submissionIds).map((batch) => ({ job: { submissionIds: batch } })),
+  );
+}
+
+/** Puts any number of deliveries on the webhook queue, at most `jobIdsMax` to a job. */
+export async function enqueueDeliveries(
+  producer: Producer,
+  deliveryIds: readonly string[],
+  options: EnqueueOptions = {},
+): Promise<void> {
+  await producer.enqueueBulk(
+    'webhook',
+    batches(deliveryIds).map((batch) => ({ job: { deliveryIds: batch }, options })),
+  );
+}

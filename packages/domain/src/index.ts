@@ -2,6 +2,7 @@ export * from './assert.ts';
 export * from './credits.ts';
 export * from './decimal.ts';
 export * from './errors.ts';
+export * from './events.ts';
 export * from './failures.ts';
 export * from './headroom.ts';
 export * from './ids.ts';

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+
+import {
+  eventBody,
+  lateOutcomeEventData,
+  lowBalanceEventData,
+  submissionEventData,
+} from './events.ts';
+
+const figures = {
+  submissionId: 'sub_01j0000000e00800000000000',
+  jobType: 'ats.application',
+  tier: 'standard',
+  actualMicros: 45_100_000n,
+  refundedMicros: 154_900_000n,
+} as const;
+
+describe('the data of events', () => {
+  test('completed tells what was charged and what came back, as exact numbers', () => {
+    expect(submissionEventData({ ...figures, kind: 'completed' })).toEqual({
+      submissionId: figures.submissionId,
+      jobType: 'ats.application',
+      tier: 'standard',
+      status: 'submitted',
+      actualCredits: 45.1,
+      refundedCredits: 154.9,
+    });
+  });
+
+  test('failed adds why', () => {
+    const failure = { code: 'node_lost', message: '', retriable: false, outcomeUnknown: true };
+    expect(submissionEventData({ ...figures, kind: 'failed', failure })).toMatchObject({
+      status: 'failed',
+      failure,
+    });
+  });
+
+  test('cancelled adds by whom', () => {
+    expect(submissionEventData({ ...figures, kind: 'cancelled', by: 'operator' })).toMatchObject({
+      status: 'cancelled',
+      by: 'operator',
+    });
+  });
+
+  test('low balance tells the four figures, available being what is not held', () => {
+    expect(
+      lowBalanceEventData({
+        balanceMicros: 999_999_999n,
+        heldMicros: 200_000_000n,
+        thresholdMicros: 1_000_000_000n,
+      }),
+    ).toEqual({ balance: 999.999999, available: 799.999999, held: 200, threshold: 1000 });
+  });
+
+  test('a late outcome tells what the node reported and when', () => {
+    const at = new Date('2026-01-02T03:04:05.006Z');
+    expect(
+      lateOutcomeEventData({ submissionId: figures.submissionId, status: 'submitted', at }),
+    ).toEqual({
+      submissionId: figures.submissionId,
+      status: 'submitted',
+      at: '2026-01-02T03:04:05.006Z',
+    });
+  });
+});
+
+test('a body carries id, type, timestamp with milliseconds and data, in that order', () => {
+  expect(eventBody({ id: 'evt_x', type: 'webhook.test', at: new Date(0), data: {} })).toBe(
+    '{"id":"evt_x","type":"webhook.test","timestamp":"1970-01-01T00:00:00.000Z","data":{}}',
+  );
+});

@@ -1,0 +1,122 @@
+import { creditsToNumber } from './credits.ts';
+import type { Tier } from './rate-card.ts';
+
+/** What a tenant can be told of (SPEC section 6, CONTRACT section 6). */
+export const eventTypes = [
+  'submission.completed',
+  'submission.failed',
+  'submission.cancelled',
+  'submission.late_outcome',
+  'credits.low_balance',
+  'webhook.test',
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export interface FailureData {
+  readonly code: string;
+  readonly message: string;
+  readonly retriable: boolean;
+  readonly outcomeUnknown: boolean;
+}
+
+interface EndingFigures {
+  /** As on the wire (`sub_…`). */
+  readonly submissionId: string;
+  readonly jobType: string;
+  readonly tier: Tier;
+  readonly actualMicros: bigint;
+  readonly refundedMicros: bigint;
+}
+
+export type EndingEvent =
+  | (EndingFigures & { readonly kind: 'completed' })
+  | (EndingFigures & { readonly kind: 'failed'; readonly failure: FailureData })
+  | (EndingFigures & { readonly kind: 'cancelled'; readonly by: 'tenant' | 'operator' });
+
+export interface SubmissionEventData {
+  readonly submissionId: string;
+  readonly jobType: string;
+  readonly tier: Tier;
+  readonly status: 'submitted' | 'failed' | 'cancelled';
+  readonly actualCredits: number;
+  readonly refundedCredits: number;
+  readonly failure?: FailureData;
+  readonly by?: 'tenant' | 'operator';
+}
+
+const statusOf = { completed: 'submitted', failed: 'failed', cancelled: 'cancelled' } as const;
+
+/** `data` of `submission.completed`, `.failed` and `.cancelled`; amounts become JSON numbers. */
+export function submissionEventData(ending: EndingEvent): SubmissionEventData {
+  const data = {
+    submissionId: ending.submissionId,
+    jobType: ending.jobType,
+    tier: ending.tier,
+    status: statusOf[ending.kind],
+    actualCredits: creditsToNumber(ending.actualMicros),
+    refundedCredits: creditsToNumber(ending.refundedMicros),
+  };
+  switch (ending.kind) {
+    case 'completed':
+      return data;
+    case 'failed':
+      return { ...data, failure: ending.failure };
+    case 'cancelled':
+      return { ...data, by: ending.by };
+  }
+}
+
+export interface LowBalanceEventData {
+  readonly balance: number;
+  readonly available: number;
+  readonly held: number;
+  readonly threshold: number;
+}
+
+/** `data` of `credits.low_balance` (CONTRACT section 4): the figures after the change. */
+export function lowBalanceEventData(figures: {
+  readonly balanceMicros: bigint;
+  readonly heldMicros: bigint;
+  readonly thresholdMicros: bigint;
+}): LowBalanceEventData {
+  return {
+    balance: creditsToNumber(figures.balanceMicros),
+    available: creditsToNumber(figures.balanceMicros - figures.heldMicros),
+    held: creditsToNumber(figures.heldMicros),
+    threshold: creditsToNumber(figures.thresholdMicros),
+  };
+}
+
+export interface LateOutcomeEventData {
+  readonly submissionId: string;
+  readonly status: 'submitted' | 'failed';
+  readonly at: string;
+}
+
+/** `data` of `submission.late_outcome`: what the node reported, and when it did. */
+export function lateOutcomeEventData(late: {
+  /** As on the wire (`sub_…`). */
+  readonly submissionId: string;
+  readonly status: 'submitted' | 'failed';
+  readonly at: Date;
+}): LateOutcomeEventData {
+  return { submissionId: late.submissionId, status: late.status, at: late.at.toISOString() };
+}
+
+/**
+ * The body of a webhook, to be stored as these very bytes: every attempt sends and signs them
+ * again. `id` is the event's on the wire (`evt_…`).
+ */
+export function eventBody(event: {
+  readonly id: string;
+  readonly type: EventType;
+  readonly at: Date;
+  readonly data: object;
+}): string {
+  return JSON.stringify({
+    id: event.id,
+    type: event.type,
+    timestamp: event.at.toISOString(),
+    data: event.data,
+  });
+}

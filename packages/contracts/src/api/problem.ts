@@ -1,0 +1,32 @@
+import { errorCodes } from '@svc/domain';
+import { Type, type Static } from 'typebox';
+import { Credits, RefundFigures, WireId } from './common.ts';
+import { SubmissionStatus } from './submissions.ts';
+
+export const problemMediaType = 'application/problem+json';
+
+/** One violation in a 422; `parameter` stands in for the path of a bad query parameter. */
+export const ProblemError = Type.Object({
+  path: Type.String(),
+  message: Type.String(),
+  keyword: Type.String(),
+  parameter: Type.Optional(Type.String()),
+});
+export type ProblemError = Static<typeof ProblemError>;
+
+/** Every error answer (RFC 9457, CONTRACT section 2). */
+export const Problem = Type.Object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  code: Type.Enum(errorCodes),
+  requestId: Type.String(),
+  required: Type.Optional(Credits),
+  errors: Type.Optional(Type.Array(ProblemError)),
+  submissionId: Type.Optional(WireId('sub')),
+  submissionStatus: Type.Optional(SubmissionStatus),
+  refund: Type.Optional(RefundFigures),
+  retryAfterSeconds: Type.Optional(Type.Integer()),
+});
+export type Problem = Static<typeof Problem>;

@@ -1,0 +1,12 @@
+import { Type, type Static } from 'typebox';
+
+/** `GET /ready` (SPEC 4.6, CONTRACT section 5). */
+export const Ready = Type.Object({ status: Type.Literal('ready') });
+export type Ready = Static<typeof Ready>;
+
+/** With status 503; `missing` names the dependencies that do not answer. */
+export const NotReady = Type.Object({
+  status: Type.Literal('not_ready'),
+  missing: Type.Array(Type.String()),
+});
+export type NotReady = Static<typeof NotReady>;

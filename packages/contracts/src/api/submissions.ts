@@ -1,0 +1,95 @@
+import { failureCodes, idempotencyKeyLengthMax, wireStatuses } from '@svc/domain';
+import { Type, type Static } from 'typebox';
+import { JobResult } from '../node-link.ts';
+import {
+  Credits,
+  QuoteFigures,
+  RefundFigures,
+  Tier,
+  Time,
+  UsageFigures,
+  WireId,
+} from './common.ts';
+
+/** `/v1/submissions` (SPEC 2.1 to 2.4, CONTRACT sections 3 and 5). */
+
+export const IdempotencyKey = Type.String({ minLength: 1, maxLength: idempotencyKeyLengthMax });
+
+/**
+ * `jobType` and `tier` are any string here: a name that is not known has a code of its own, and
+ * the order of the checks puts those later. `payload` is checked by the job type's schema.
+ */
+const envelopeMembers = {
+  jobType: Type.String(),
+  tier: Type.Optional(Type.String()),
+  payload: Type.Object({}),
+};
+
+/** Closed: a misspelt `tier` must not cost money. */
+export const SubmissionRequest = Type.Object(
+  { idempotencyKey: IdempotencyKey, ...envelopeMembers },
+  { additionalProperties: false },
+);
+export type SubmissionRequest = Static<typeof SubmissionRequest>;
+
+/** What `POST /v1/quotes` takes: a submission's body without its key. */
+export const QuoteRequest = Type.Object(envelopeMembers, { additionalProperties: false });
+export type QuoteRequest = Static<typeof QuoteRequest>;
+
+export const QuoteAnswer = Type.Object({
+  quote: QuoteFigures,
+  sufficient: Type.Boolean(),
+  available: Credits,
+});
+export type QuoteAnswer = Static<typeof QuoteAnswer>;
+
+export const SubmissionCreated = Type.Object({
+  submissionId: WireId('sub'),
+  status: Type.Literal('dispatched'),
+  quote: QuoteFigures,
+  balance: Type.Object({ after: Credits, held: Credits }),
+  idempotent: Type.Optional(Type.Literal(true)),
+});
+export type SubmissionCreated = Static<typeof SubmissionCreated>;
+
+export const SubmissionStatus = Type.Enum(wireStatuses);
+
+export const SubmissionFailure = Type.Object({
+  code: Type.Enum(failureCodes),
+  message: Type.String(),
+  retriable: Type.Boolean(),
+  outcomeUnknown: Type.Boolean(),
+});
+
+export const LateOutcome = Type.Object({
+  status: Type.Enum(['submitted', 'failed']),
+  at: Time,
+});
+
+/** The whole record; the payload is never echoed. */
+export const SubmissionDetail = Type.Object({
+  id: WireId('sub'),
+  status: SubmissionStatus,
+  jobType: Type.String(),
+  tier: Tier,
+  idempotencyKey: Type.String(),
+  quote: QuoteFigures,
+  actualCredits: Type.Union([Credits, Type.Null()]),
+  refundedCredits: Type.Union([Credits, Type.Null()]),
+  usage: Type.Union([UsageFigures, Type.Null()]),
+  failure: Type.Union([SubmissionFailure, Type.Null()]),
+  result: Type.Union([JobResult, Type.Null()]),
+  lateOutcome: Type.Union([LateOutcome, Type.Null()]),
+  createdAt: Time,
+  dispatchedAt: Type.Union([Time, Type.Null()]),
+  startedAt: Type.Union([Time, Type.Null()]),
+  finishedAt: Type.Union([Time, Type.Null()]),
+});
+export type SubmissionDetail = Static<typeof SubmissionDetail>;
+
+export const SubmissionCancelled = Type.Object({
+  submissionId: WireId('sub'),
+  status: Type.Literal('cancelled'),
+  refund: RefundFigures,
+});
+export type SubmissionCancelled = Static<typeof SubmissionCancelled>;

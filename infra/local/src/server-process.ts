@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeExit, isAlive, stopChild } from './child.ts';
+
+/** A database server that this process started, and ends. */
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** How often a server is asked whether it is ready: far below what a start costs. */
+const pollMs = 10;
+const readyBoundMs = 60_000;
+const stopBoundMs = 20_000;
+const logTailLines = 15;
+
+export interface ServerCommand {
+  readonly name: string;
+  readonly command: string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** Written anew at each start, so that it stays bounded. */
+  readonly logFile: string;
+  /** How the server is asked to end in order. */
+  readonly stopSignal: NodeJS.Signals;
+  /** Asked again and again, with the id of the process that was started. */
+  isReady(pid: number): Promise<boolean>;
+}
+
+/**
+ * Starts a server and waits until it is ready.
+ * Throws with the end of its log where it ends first or is not ready in time.
+ */
+export async function startServer(
+  server: ServerCommand,
+): Promise<{ pid: number; stop: () => Promise<void> }> {
+  const child = spawnServer(server);
+  const stop = () => stopChild(child, server.stopSignal, stopBoundMs);
+  try {
+    await untilReady(server, child);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { pid: child.pid ?? 0, stop };
+}
+
+function spawnServer({ command, env, logFile }: ServerCommand): ChildProcess {
+  const log = openSync(logFile, 'w', 0o600);
+  const [file = '', ...args] = command;
+  // A process group of its own: Ctrl-C reaches the launcher only, which ends the services first.
+  const child = spawn(file, args, {
+    stdio: ['ignore', log, log],
+    detached: true,
+    env: { ...process.env, ...env },
+  });
+  closeSync(log);
+  return child;
+}
+
+async function untilReady(server: ServerCommand, child: ChildProcess): Promise<void> {
+  let spawnError: Error | undefined;
+  child.once('error', (error) => (spawnError = error));
+  const startedMs = performance.now();
+  while (performance.now() - startedMs < readyBoundMs) {
+    if (spawnError !== undefined) throw spawnError;
+    if (!isAlive(child)) {
+      throw new Error(`${server.name} ${describeExit(child)}\n${logTail(server.logFile)}`);
+    }
+    if (await server.isReady(child.pid ?? 0)) return;
+    await delay(pollMs);
+  }
+  throw new Error(`${server.name} was not ready in ${readyBoundMs} ms\n${logTail(server.logFile)}`);
+}
+
+function logTail(file: string): string {
+  if (!existsSync(file)) return '';
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return [`${file} ends with:`, ...lines.slice(-logTailLines)].join('\n');
+}
+
+/**
+ * Runs `start` with a fresh port again where it failed: between the look for a free port and the
+ * server's own listen another program may have taken it.
+ */
+export async function withRetries<T>(attemptsMax: number, start: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt >= attemptsMax) throw error;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+
+/** What the global set-up hands to every test file. */
+export interface TestServers {
+  /** The superuser's way into the Postgres server of this run. */
+  readonly adminUrl: string;
+  /** The migrated database that test databases are copied from. */
+  readonly template: string;
+  /** The key under which everything in the test databases is sealed. */
+  readonly masterKey: string;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    testServers: TestServers;
+  }
+}
+
+/** `SVC_MASTER_KEY` in the form that services take it. */
+export function newMasterKey(): string {
+  return `test:${randomBytes(32).toString('base64')}`;
+}
+
+/** Throws where the test does not run under this repository's vitest configuration. */
+export function testServers(): TestServers {
+  return inject('testServers');
+}
+
+/** The master key of this run, for a store that a test opens by itself. */
+export function testMasterKey(): string {
+  return testServers().masterKey;
+}
+
+/**
+ * The environment that processes under test start from: what a process needs to run at all, and
+ * nothing of what the developer has set for the services.
+ */
+export function bareEnvironment(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'];
+  return Object.fromEntries(
+    names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined),
+  );
+}

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: [
+      '{packages,services}/*/src/**/*.test.ts',
+      'infra/*/src/**/*.test.ts',
+      'prisma/**/*.test.ts',
+      'test/**/*.test.ts',
+    ],
+    globalSetup: ['packages/testkit/src/global-setup.ts'],
+    // A process per test file: what a file leaves open dies with it and disturbs no other.
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+  },
+});

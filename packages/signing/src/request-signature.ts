@@ -60,6 +60,7 @@ export type Verification =
 
 const timestampPattern = /^[0-9]{1,15}$/;
 const valuePattern = /^v[0-9]+=[!-~]+$/;
+const optionalSpaces = /^[ \t]+|[ \t]+$/g;
 const v1Pattern = /^v1=([0-9a-f]{64})$/;
 
 type Presented =
@@ -68,7 +69,7 @@ type Presented =
 
 /** The v1 signatures of the header, those of other versions left aside. */
 function presentedSignatures(header: string): Presented {
-  const values = header.split(',').map((value) => value.trim());
+  const values = header.split(',').map((value) => value.replace(optionalSpaces, ''));
   if (values.length > signatureValuesMax) {
     const detail = `X-SVC-Signature carries more than ${signatureValuesMax} values.`;
     return { kind: 'malformed', detail };

@@ -8,7 +8,6 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
  */
 
 const version = 1;
-const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 const headerBytes = 2;
@@ -50,13 +49,6 @@ export function openKeyring(text: string): Keyring {
   return { sealingKeyId, keys };
 }
 
-/** Writes a keyring's entry for a fresh key of 32 random bytes. */
-export function formatMasterKey(keyId: string, key: Uint8Array): string {
-  if (!keyIdPattern.test(keyId)) throw new SealError('A key id is 1 to 64 of A-Za-z0-9._-.');
-  if (key.byteLength !== keyBytes) throw new SealError('A master key has 32 bytes.');
-  return `${keyId}:${Buffer.from(key).toString('base64')}`;
-}
-
 function requireKey(keyring: Keyring, keyId: string): Uint8Array {
   const key = keyring.keys.get(keyId);
   if (key === undefined) throw new SealError('Sealed under a master key that is not here.');
@@ -82,11 +74,6 @@ export function seal(
     cipher.final(),
     cipher.getAuthTag(),
   ]);
-}
-
-/** The id of the key that sealed the bytes, for a rotation to find what is still under an old one. */
-export function sealedKeyId(sealed: Uint8Array): string {
-  return splitSealed(sealed).keyId;
 }
 
 interface SealedParts {

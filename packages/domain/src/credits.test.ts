@@ -1,0 +1,51 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { creditsMicrosMax, creditsToNumber, formatCredits, parseCreditsExact } from './credits.ts';
+
+const amounts = fc.bigInt({ min: 0n, max: creditsMicrosMax });
+
+test.each([
+  ['0', 0n],
+  ['-0', 0n],
+  ['200', 200_000_000n],
+  ['0.000001', 1n],
+  ['1e-6', 1n],
+  ['1.0000000', 1_000_000n],
+  ['42.95', 42_950_000n],
+  ['999999999.999999', creditsMicrosMax],
+])('%s credits are %d micro-credits', (text, micros) => {
+  expect(parseCreditsExact(text)).toBe(micros);
+});
+
+test.each(['', 'x', '-1', '-0.000001', '0.0000001', '1e-7', '1000000000', '1e9', '1e300', '1,5'])(
+  'an amount that is not exact, negative or too large is refused: %j',
+  (text) => {
+    expect(parseCreditsExact(text)).toBeUndefined();
+  },
+);
+
+test('what is formatted reads back, and negative amounts keep their sign', () => {
+  fc.assert(
+    fc.property(amounts, (micros) => {
+      expect(parseCreditsExact(formatCredits(micros))).toBe(micros);
+      expect(formatCredits(-micros)).toBe(micros === 0n ? '0' : `-${formatCredits(micros)}`);
+    }),
+  );
+});
+
+test('every amount stands on the wire exactly, never as a double next to it', () => {
+  fc.assert(
+    fc.property(amounts, (micros) => {
+      const wire = JSON.stringify(creditsToNumber(micros));
+      expect(wire).toBe(formatCredits(micros));
+      expect(parseCreditsExact(wire)).toBe(micros);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('an amount that has no exact number is not printed at all', () => {
+  expect(JSON.stringify(creditsToNumber(creditsMicrosMax))).toBe('999999999.999999');
+  expect(() => creditsToNumber(creditsMicrosMax + 1n)).toThrow('no exact number');
+  expect(() => creditsToNumber(-creditsMicrosMax - 1n)).toThrow('no exact number');
+});

@@ -1,6 +1,7 @@
 export * from './assert.ts';
 export * from './credits.ts';
 export * from './decimal.ts';
+export * from './ending.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './failures.ts';

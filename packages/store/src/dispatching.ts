@@ -1,0 +1,108 @@
+import { leaseMs, runLimitMs, startDeadlineMs, type Tier } from '@svc/domain';
+import { unsealText } from './sealed.ts';
+import { payloadBinding } from './submissions.ts';
+import type { Store } from './store.ts';
+
+/** A submission that may be offered. */
+export interface DispatchableSubmission {
+  id: string;
+  tier: Tier;
+  jobType: string;
+  payloadText: string;
+  requestId: string;
+  /** Until the dispatch deadline. */
+  remainingMs: number;
+}
+
+/** Those of `ids` that are pending and before their deadline; what is late is never offered. */
+export async function loadForDispatch(
+  store: Store,
+  ids: string[],
+): Promise<DispatchableSubmission[]> {
+  const rows = await store.db.$queryRaw<
+    {
+      id: string;
+      tier: Tier;
+      job_type: string;
+      payload_sealed: Uint8Array;
+      request_id: string;
+      remaining_ms: number;
+    }[]
+  >`
+    SELECT id, tier, job_type, payload_sealed, request_id,
+      (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms
+    FROM submissions
+    WHERE id = ANY(${ids}::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL
+      AND svc_now() < dispatch_deadline_at`;
+  return rows.map((row) => ({
+    id: row.id,
+    tier: row.tier,
+    jobType: row.job_type,
+    payloadText: unsealText(store.sealer, payloadBinding(row.id), row.payload_sealed),
+    requestId: row.request_id,
+    remainingMs: row.remaining_ms,
+  }));
+}
+
+export type DispatchCommit =
+  | { kind: 'dispatched'; payloadText: string; requestId: string }
+  | { kind: 'not_pending' };
+
+/**
+ * Gives a submission to one node, for good: only while it is pending and before its deadline, so
+ * that the first accept to commit wins (CONTRACT.md section 7, "At most once"). The node may be
+ * sent the payload only after this has returned `dispatched`.
+ */
+export async function commitDispatched(
+  store: Store,
+  { submissionId, nodeId }: { submissionId: string; nodeId: string },
+): Promise<DispatchCommit> {
+  const [row] = await store.db.$queryRaw<{ payload_sealed: Uint8Array; request_id: string }[]>`
+    UPDATE submissions SET state = 'dispatched', node_id = ${nodeId}::uuid, dispatched_at = svc_now(),
+      start_deadline_at = svc_now() + ${startDeadlineMs} * interval '1 millisecond',
+      run_deadline_at = svc_now() + interval '1 millisecond' * CASE tier
+        WHEN 'instant' THEN ${runLimitMs.instant}::int
+        WHEN 'priority' THEN ${runLimitMs.priority}::int
+        ELSE ${runLimitMs.standard}::int END
+    WHERE id = ${submissionId}::uuid AND state = 'pending' AND payload_sealed IS NOT NULL
+      AND svc_now() < dispatch_deadline_at
+    RETURNING payload_sealed, request_id`;
+  if (row === undefined) return { kind: 'not_pending' };
+  return {
+    kind: 'dispatched',
+    payloadText: unsealText(store.sealer, payloadBinding(submissionId), row.payload_sealed),
+    requestId: row.request_id,
+  };
+}
+
+export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
+
+/**
+ * Lets a node begin: only the one it was given to, and only while it is dispatched. Asked again
+ * while it runs, the same node gets the same answer and its lease is renewed; it acts once all the
+ * same, as it has stored that it began (CONTRACT.md section 7, `start`). `refused`: it has ended,
+ * or is not this node's.
+ */
+export async function commitRunning(
+  store: Store,
+  { submissionId, nodeId }: { submissionId: string; nodeId: string },
+): Promise<RunCommit> {
+  const [row] = await store.db.$queryRaw<{ request_id: string }[]>`
+    UPDATE submissions SET state = 'running', started_at = COALESCE(started_at, svc_now()),
+      lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond'
+    WHERE id = ${submissionId}::uuid AND node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')
+    RETURNING request_id`;
+  return row === undefined ? { kind: 'refused' } : { kind: 'running', requestId: row.request_id };
+}
+
+export interface Assignment {
+  submissionId: string;
+  state: 'dispatched' | 'running' | 'settling';
+}
+
+/** What a node has in hand as the service knows it: what its `hello` is compared with. */
+export async function assignmentsOf(store: Store, nodeId: string): Promise<Assignment[]> {
+  return store.db.$queryRaw<Assignment[]>`
+    SELECT id AS "submissionId", state FROM submissions
+    WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running', 'settling')`;
+}

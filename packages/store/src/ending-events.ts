@@ -1,0 +1,90 @@
+import {
+  type AccountFigures,
+  assertInvariant,
+  crossesLowBalance,
+  type Ending,
+  type EndingEvent,
+  eventBody,
+  type EventType,
+  failureTraits,
+  lowBalanceEventData,
+  submissionEventData,
+  toWireId,
+} from '@svc/domain';
+import type { LockedAccount, LockedSubmission } from './endings.ts';
+import type { NewEvent } from './outbox.ts';
+import type { Store } from './store.ts';
+import { unsealOutcome } from './submissions.ts';
+
+interface EndedSubmission {
+  submission: LockedSubmission;
+  ending: Ending;
+  /** Before and after this ending. */
+  account: LockedAccount;
+  after: AccountFigures;
+}
+
+/**
+ * What a tenant is told of an ending (SPEC.md section 6): the end of its submission, and a low
+ * balance where this charge took it below the threshold. Of a rejection, nothing.
+ */
+export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {
+  const { submission, account, after } = ended;
+  const told = endingEvent(store, ended);
+  if (told === null) return [];
+  const events = [
+    newEvent(ended, `submission.${told.kind}`, submission.id, submissionEventData(told)),
+  ];
+  const thresholdMicros = account.lowBalanceThresholdMicros;
+  if (crossesLowBalance(account.balanceMicros, after.balanceMicros, thresholdMicros)) {
+    const { balanceMicros, heldMicros } = after;
+    const data = lowBalanceEventData({ balanceMicros, heldMicros, thresholdMicros });
+    events.push(newEvent(ended, 'credits.low_balance', null, data));
+  }
+  return events;
+}
+
+function endingEvent(store: Store, { submission, ending }: EndedSubmission): EndingEvent | null {
+  const figures = {
+    submissionId: toWireId('sub', submission.id),
+    jobType: submission.job_type,
+    tier: submission.tier,
+    actualMicros: ending.chargeMicros,
+    refundedMicros: submission.quote_max_micros - ending.chargeMicros,
+  };
+  switch (ending.to) {
+    case 'submitted':
+      return { ...figures, kind: 'completed' };
+    case 'cancelled':
+      return { ...figures, kind: 'cancelled', by: ending.by };
+    case 'failed': {
+      const code = submission.failure_code;
+      assertInvariant(code !== null, 'a failure has a code');
+      const { message = '' } = unsealOutcome(store, submission.id, submission.outcome_sealed);
+      const begun = submission.running_ms !== null;
+      return {
+        ...figures,
+        kind: 'failed',
+        failure: { code, message, ...failureTraits(code, begun) },
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function newEvent(
+  { submission, account }: EndedSubmission,
+  type: EventType,
+  submissionId: string | null,
+  data: object,
+): NewEvent {
+  return {
+    tenantId: submission.tenant_id,
+    type,
+    submissionId,
+    requestId: submission.request_id,
+    notified: account.notified,
+    body: (id) => eventBody({ id: toWireId('evt', id), type, at: submission.now, data }),
+  };
+}

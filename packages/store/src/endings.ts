@@ -1,0 +1,335 @@
+import {
+  type AccountFigures,
+  assertInvariant,
+  decideEnding,
+  type Ending,
+  type EndingFacts,
+  type EndingRequest,
+  type FailureCode,
+  findRate,
+  parseRateCard,
+  planEnding,
+  type SubmissionState,
+  type Tier,
+} from '@svc/domain';
+import { endingEvents } from './ending-events.ts';
+import { insertMovements, type TenantMovements } from './ledger.ts';
+import { insertEvents, type NewEvent } from './outbox.ts';
+import { usageOfText } from './rate-cards.ts';
+import { isTransient, type Queryable, type Store } from './store.ts';
+import { usageColumns } from './submissions.ts';
+
+/**
+ * Every way out of a hold: settlement, cancel, rejection. One transaction locks the accounts in
+ * the order of their ids, then the submissions in the order of theirs (so that no two deadlock),
+ * decides each purely, and writes states, ledger entries, accounts, events and deliveries
+ * together. What is enqueued afterwards is only an alarm clock.
+ */
+
+export interface Ended {
+  submissionId: string;
+  /** `moved`: this call ended it. `kept`: it was not in a state that this request ends. */
+  kind: 'moved' | 'kept';
+  state: SubmissionState;
+  nodeId: string | null;
+  chargedMicros: bigint | null;
+  refundedMicros: bigint | null;
+  deliveryIds: string[];
+}
+
+export interface LockedAccount extends AccountFigures {
+  tenantId: string;
+  lowBalanceThresholdMicros: bigint;
+  rebateMillionths: number;
+  notified: boolean;
+}
+
+export interface LockedSubmission {
+  id: string;
+  tenant_id: string;
+  state: SubmissionState;
+  job_type: string;
+  tier: Tier;
+  quote_max_micros: bigint;
+  surge_micros: bigint;
+  card_version: number;
+  card: unknown;
+  node_id: string | null;
+  running_ms: bigint | null;
+  dispatch_overdue_ms: bigint;
+  usage: Record<string, string | null>;
+  outcome_kind: 'completed' | 'failed' | null;
+  failure_code: FailureCode | null;
+  outcome_sealed: Uint8Array | null;
+  charged_micros: bigint | null;
+  request_id: string;
+  now: Date;
+}
+
+const transientAttemptsMax = 3;
+
+/** Settles stored outcomes (SPEC.md section 1: settle, refund). A repeated call changes nothing. */
+export async function settle(store: Store, submissionIds: string[]): Promise<Ended[]> {
+  return endSubmissions(store, submissionIds, { kind: 'settle' });
+}
+
+/**
+ * Rejects a submission that found no node: its hold returns, its key is free again, the tenant
+ * sees neither (CONTRACT.md section 3). `onlyOverdue`: only past its deadline and grace.
+ */
+export async function rejectPending(
+  store: Store,
+  submissionId: string,
+  options: { onlyOverdue: boolean },
+): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {
+  const [ended] = await endSubmissions(store, [submissionId], { kind: 'reject', ...options });
+  if (ended?.kind === 'moved') return { kind: 'rejected' };
+  return { kind: 'not_pending', state: ended?.state ?? null };
+}
+
+export type CancelOutcome =
+  | {
+      kind: 'cancelled';
+      nodeId: string | null;
+      chargedMicros: bigint;
+      refundedMicros: bigint;
+      deliveryIds: string[];
+    }
+  | {
+      kind: 'terminal';
+      state: SubmissionState;
+      chargedMicros: bigint;
+      refundedMicros: bigint;
+      deliveryIds: string[];
+    }
+  | { kind: 'not_found' };
+
+/**
+ * Cancels a tenant's submission (SPEC.md 4.3, CONTRACT.md section 5). Where the node's outcome is
+ * stored already, that is settled instead, and the answer is `terminal` with its deliveries.
+ */
+export async function cancelSubmission(
+  store: Store,
+  request: { submissionId: string; tenantId: string; by: 'tenant' | 'operator' },
+): Promise<CancelOutcome> {
+  const [ended] = await endSubmissions(
+    store,
+    [request.submissionId],
+    { kind: 'cancel', by: request.by },
+    request.tenantId,
+  );
+  if (ended === undefined || ended.state === 'rejected') return { kind: 'not_found' };
+  const { chargedMicros, refundedMicros, deliveryIds } = ended;
+  assertInvariant(
+    chargedMicros !== null && refundedMicros !== null,
+    'after a cancel every submission has ended',
+  );
+  if (ended.kind === 'moved' && ended.state === 'cancelled')
+    return { kind: 'cancelled', nodeId: ended.nodeId, chargedMicros, refundedMicros, deliveryIds };
+  return { kind: 'terminal', state: ended.state, chargedMicros, refundedMicros, deliveryIds };
+}
+
+async function endSubmissions(
+  store: Store,
+  submissionIds: string[],
+  request: EndingRequest,
+  onlyTenantId: string | null = null,
+): Promise<Ended[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await store.db.$transaction((tx) =>
+        endInTransaction(store, tx, submissionIds, request, onlyTenantId),
+      );
+    } catch (error) {
+      if (attempt >= transientAttemptsMax || !isTransient(error)) throw error;
+    }
+  }
+}
+
+async function endInTransaction(
+  store: Store,
+  tx: Queryable,
+  submissionIds: string[],
+  request: EndingRequest,
+  onlyTenantId: string | null,
+): Promise<Ended[]> {
+  const accounts = await lockAccounts(tx, submissionIds, onlyTenantId);
+  if (accounts.size === 0) return [];
+  const submissions = await lockSubmissions(tx, submissionIds, onlyTenantId);
+  const plans = submissions.map((submission) => planOne(store, accounts, submission, request));
+  const moved = plans.filter((plan) => plan.ending !== null);
+  if (moved.length > 0) {
+    await writeStates(tx, moved);
+    await insertMovements(store, tx, ...moved.map((plan) => plan.movements));
+    await writeAccounts(tx, moved, accounts);
+    await recordTypicalUsage(tx, moved);
+  }
+  const deliveryIds = await insertEvents(
+    store,
+    tx,
+    plans.flatMap((plan) => plan.events),
+  );
+  let next = 0;
+  return plans.map((plan) => {
+    const own = deliveryIds.slice(next, (next += plan.events.length));
+    return { ...plan.ended, deliveryIds: own.filter((id) => id !== null) };
+  });
+}
+
+async function lockAccounts(
+  tx: Queryable,
+  submissionIds: string[],
+  onlyTenantId: string | null,
+): Promise<Map<string, LockedAccount>> {
+  const rows = await tx.$queryRaw<LockedAccount[]>`
+    SELECT a.tenant_id AS "tenantId", a.balance_micros AS "balanceMicros", a.held_micros AS "heldMicros",
+      a.rebate_accrued_micros AS "rebateAccruedMicros",
+      a.low_balance_threshold_micros AS "lowBalanceThresholdMicros", t.rebate_millionths AS "rebateMillionths",
+      t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
+    FROM credit_accounts a JOIN tenants t ON t.id = a.tenant_id
+    WHERE a.tenant_id IN (SELECT tenant_id FROM submissions WHERE id = ANY(${submissionIds}::uuid[]))
+      AND (${onlyTenantId}::uuid IS NULL OR a.tenant_id = ${onlyTenantId}::uuid)
+    ORDER BY a.tenant_id FOR UPDATE OF a`;
+  return new Map(rows.map((row) => [row.tenantId, row]));
+}
+
+async function lockSubmissions(
+  tx: Queryable,
+  submissionIds: string[],
+  onlyTenantId: string | null,
+): Promise<LockedSubmission[]> {
+  return tx.$queryRaw<LockedSubmission[]>`
+    SELECT s.id, s.tenant_id, s.state, s.job_type, s.tier, s.quote_max_micros, s.surge_micros,
+      r.version AS card_version, r.card, s.node_id,
+      round(extract(epoch FROM svc_now() - s.started_at) * 1000)::bigint AS running_ms,
+      round(extract(epoch FROM svc_now() - s.dispatch_deadline_at) * 1000)::bigint AS dispatch_overdue_ms,
+      ${usageColumns} AS usage, s.outcome_kind, s.failure_code, s.outcome_sealed, s.charged_micros,
+      s.request_id, svc_now() AS now
+    FROM submissions s JOIN rate_cards r ON r.version = s.rate_card_version
+    WHERE s.id = ANY(${submissionIds}::uuid[])
+      AND (${onlyTenantId}::uuid IS NULL OR s.tenant_id = ${onlyTenantId}::uuid)
+    ORDER BY s.id FOR UPDATE OF s`;
+}
+
+interface Plan {
+  submission: LockedSubmission;
+  ending: Ending | null;
+  movements: TenantMovements;
+  events: NewEvent[];
+  ended: Omit<Ended, 'deliveryIds'>;
+}
+
+/** Decides one submission; the account's figures in the map are moved on for the next one. */
+function planOne(
+  store: Store,
+  accounts: Map<string, LockedAccount>,
+  submission: LockedSubmission,
+  request: EndingRequest,
+): Plan {
+  const account = accounts.get(submission.tenant_id);
+  assertInvariant(account !== undefined, 'every submission has an account');
+  const ending = decideEnding(factsOf(submission), request);
+  const { id: submissionId, node_id: nodeId, tenant_id: tenantId } = submission;
+  if (ending === null) {
+    const chargedMicros = submission.charged_micros;
+    const refundedMicros =
+      chargedMicros === null ? null : submission.quote_max_micros - chargedMicros;
+    const { state } = submission;
+    return {
+      submission,
+      ending,
+      movements: { tenantId, submissionId, movements: [] },
+      events: [],
+      ended: { submissionId, kind: 'kept', state, nodeId, chargedMicros, refundedMicros },
+    };
+  }
+  const { movements, after } = planEnding(account, {
+    heldMicros: submission.quote_max_micros,
+    chargeMicros: ending.chargeMicros,
+    rebateMillionths: BigInt(account.rebateMillionths),
+  });
+  accounts.set(tenantId, { ...account, ...after });
+  return {
+    submission,
+    ending,
+    movements: { tenantId, submissionId, movements },
+    events: endingEvents(store, { submission, ending, account, after }),
+    ended: {
+      submissionId,
+      kind: 'moved',
+      state: ending.to,
+      nodeId,
+      chargedMicros: ending.chargeMicros,
+      refundedMicros: submission.quote_max_micros - ending.chargeMicros,
+    },
+  };
+}
+
+function factsOf(submission: LockedSubmission): EndingFacts {
+  const card = parseRateCard(submission.card_version, submission.card);
+  return {
+    state: submission.state,
+    rate: findRate(card, submission.job_type, submission.tier),
+    surgeMicros: submission.surge_micros,
+    outcomeKind: submission.outcome_kind,
+    usage: usageOfText(submission.usage),
+    runningMs: submission.running_ms,
+    dispatchOverdueMs: submission.dispatch_overdue_ms,
+  };
+}
+
+async function writeStates(tx: Queryable, plans: Plan[]): Promise<void> {
+  const rows = plans.map(({ submission, ending }) => ({
+    id: submission.id,
+    from_state: submission.state,
+    to_state: ending?.to,
+    charged: ending?.to === 'rejected' ? null : String(ending?.chargeMicros),
+    cancelled_by: ending?.to === 'cancelled' ? ending.by : null,
+    at: submission.now.toISOString(),
+  }));
+  const changed = await tx.$executeRaw`
+    UPDATE submissions s SET state = r.to_state, charged_micros = r.charged,
+      cancelled_by = r.cancelled_by, finished_at = r.at
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, from_state text,
+      to_state text, charged bigint, cancelled_by text, at timestamptz)
+    WHERE s.id = r.id AND s.state = r.from_state`;
+  assertInvariant(changed === rows.length, 'a locked submission changes only here');
+}
+
+async function writeAccounts(
+  tx: Queryable,
+  plans: Plan[],
+  accounts: Map<string, LockedAccount>,
+): Promise<void> {
+  const touched = new Set(plans.map((plan) => plan.submission.tenant_id));
+  const rows = [...touched].map((tenantId) => {
+    const account = accounts.get(tenantId);
+    return {
+      tenant_id: tenantId,
+      balance: String(account?.balanceMicros),
+      held: String(account?.heldMicros),
+      rebate: String(account?.rebateAccruedMicros),
+    };
+  });
+  const changed = await tx.$executeRaw`
+    UPDATE credit_accounts a SET balance_micros = r.balance, held_micros = r.held, rebate_accrued_micros = r.rebate
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (tenant_id uuid, balance bigint,
+      held bigint, rebate bigint)
+    WHERE a.tenant_id = r.tenant_id`;
+  assertInvariant(changed === rows.length, 'every tenant has an account');
+}
+
+/** The running figures behind `quote.estimated`: completed work only. */
+async function recordTypicalUsage(tx: Queryable, plans: Plan[]): Promise<void> {
+  const ids = plans.filter(({ ending }) => ending?.to === 'submitted').map((p) => p.submission.id);
+  if (ids.length === 0) return;
+  await tx.$executeRaw`
+    INSERT INTO job_type_usage AS u (job_type, settled_count, node_seconds, cpu_seconds, memory_gb_seconds, bandwidth_mb, actions)
+    SELECT job_type, count(*), COALESCE(sum(usage_node_seconds), 0), COALESCE(sum(usage_cpu_seconds), 0),
+      COALESCE(sum(usage_memory_gb_seconds), 0), COALESCE(sum(usage_bandwidth_mb), 0), COALESCE(sum(usage_actions), 0)
+    FROM submissions WHERE id = ANY(${ids}::uuid[]) GROUP BY job_type ORDER BY job_type
+    ON CONFLICT (job_type) DO UPDATE SET settled_count = u.settled_count + EXCLUDED.settled_count,
+      node_seconds = u.node_seconds + EXCLUDED.node_seconds, cpu_seconds = u.cpu_seconds + EXCLUDED.cpu_seconds,
+      memory_gb_seconds = u.memory_gb_seconds + EXCLUDED.memory_gb_seconds,
+      bandwidth_mb = u.bandwidth_mb + EXCLUDED.bandwidth_mb, actions = u.actions + EXCLUDED.actions`;
+}

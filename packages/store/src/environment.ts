@@ -1,0 +1,60 @@
+import { appliedSql, schemaStatus } from './migrate.ts';
+import { Prisma } from './generated/client.ts';
+import { sqlState, type Store } from './store.ts';
+
+export type EnvironmentName = 'sandbox' | 'production';
+
+export type Readiness =
+  | { kind: 'ready'; requestHashKey: Uint8Array }
+  | { kind: 'schema_behind'; pending: string[] }
+  | { kind: 'schema_unknown'; reason: string }
+  | { kind: 'other_environment'; found: string };
+
+const undefinedTable = '42P01';
+const requestHashKeyBytes = 32;
+const keyBinding = 'environment.request_hash_key_sealed:1';
+
+/**
+ * What a service asks before it serves: is the schema the one this build knows, and does the
+ * database belong to this environment (SPEC.md section 1: sandbox has its own database). The first
+ * service to ask writes the row that says so, with a fresh key for request hashes; nothing ever
+ * changes the name.
+ */
+export async function assertReady(store: Store, environment: EnvironmentName): Promise<Readiness> {
+  const status = await schemaStatus(async (sql) => {
+    try {
+      return await store.db.$queryRaw(Prisma.raw(sql));
+    } catch (error) {
+      if (sqlState(error) === undefinedTable && sql === appliedSql) return [];
+      throw error;
+    }
+  });
+  if (status.kind === 'behind') return { kind: 'schema_behind', pending: status.pending };
+  if (status.kind === 'unknown') return { kind: 'schema_unknown', reason: status.reason };
+  const fresh = store.sealer.seal(
+    keyBinding,
+    crypto.getRandomValues(new Uint8Array(requestHashKeyBytes)),
+  );
+  await store.db.$executeRaw`
+    INSERT INTO environment (id, name, request_hash_key_sealed, created_at)
+    VALUES (1, ${environment}, ${fresh}, svc_now()) ON CONFLICT DO NOTHING`;
+  const [row] = await store.db.$queryRaw<{ name: string; sealed: Uint8Array }[]>`
+    SELECT name, request_hash_key_sealed AS sealed FROM environment WHERE id = 1`;
+  if (row === undefined) throw new Error('the environment row is missing');
+  if (row.name !== environment) return { kind: 'other_environment', found: row.name };
+  return { kind: 'ready', requestHashKey: store.sealer.unseal(keyBinding, row.sealed) };
+}
+
+/** Creates the partitions of the coming months where they are missing; returns how many it made. */
+export async function ensurePartitions(store: Store): Promise<number> {
+  const [row] = await store.db.$queryRaw<{ created: number }[]>`
+    SELECT svc_ensure_partitions() AS created`;
+  return row?.created ?? 0;
+}
+
+/** The database's time, which is the service's (CONTRACT.md section 4). */
+export async function databaseNow(store: Store): Promise<Date> {
+  const [row] = await store.db.$queryRaw<{ now: Date }[]>`SELECT svc_now() AS now`;
+  if (row === undefined) throw new Error('svc_now() gave nothing');
+  return row.now;
+}

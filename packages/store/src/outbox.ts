@@ -1,0 +1,52 @@
+import type { EventType } from '@svc/domain';
+import type { Queryable, Store } from './store.ts';
+
+export interface NewEvent {
+  tenantId: string;
+  type: EventType;
+  submissionId: string | null;
+  requestId: string | null;
+  /** Whether the tenant has a URL to be told at: without one the event is written, never sent. */
+  notified: boolean;
+  /** The exact bytes to be sent, given the event's id (a UUID). */
+  body: (eventId: string) => string;
+}
+
+export const eventBinding = (id: string) => `events.body_sealed:${id}`;
+
+/**
+ * Writes events, and a delivery for each tenant that has a URL, in the caller's transaction: the
+ * outbox. Returns the id of each event's delivery (null: nobody to tell), in the order of the events,
+ * to be enqueued after the commit.
+ */
+export async function insertEvents(
+  store: Store,
+  tx: Queryable,
+  events: readonly NewEvent[],
+): Promise<(string | null)[]> {
+  if (events.length === 0) return [];
+  const rows = events.map((event) => {
+    const id = store.newId();
+    return {
+      id,
+      tenant_id: event.tenantId,
+      type: event.type,
+      submission_id: event.submissionId,
+      request_id: event.requestId,
+      body: Buffer.from(store.sealer.seal(eventBinding(id), event.body(id))).toString('base64'),
+      delivery_id: event.notified ? store.newId() : null,
+    };
+  });
+  await tx.$executeRaw`
+    WITH input AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id uuid, tenant_id uuid,
+        type text, submission_id uuid, request_id text, body text, delivery_id uuid)
+    ), event AS (
+      INSERT INTO events (id, tenant_id, type, submission_id, request_id, body_sealed, created_at)
+      SELECT id, tenant_id, type, submission_id, request_id, decode(body, 'base64'), svc_now() FROM input
+    )
+    INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at)
+    SELECT delivery_id, tenant_id, id, type, 'pending', svc_now(), svc_now() FROM input
+    WHERE delivery_id IS NOT NULL`;
+  return rows.map((row) => row.delivery_id);
+}

@@ -1,0 +1,88 @@
+import { type AccountFigures, creditsMicrosMax, planGrant } from '@svc/domain';
+import { insertMovements } from './ledger.ts';
+import { sqlState, type Store, uniqueViolation } from './store.ts';
+
+export interface Grant {
+  purchaseId: string;
+  tenantId: string;
+  creditsMicros: bigint;
+  /** Unique for ever: what makes a grant idempotent. */
+  reference: string;
+  usdMicros: bigint | null;
+  note: string | null;
+  operatorId: string | null;
+}
+
+export type GrantOutcome =
+  | { kind: 'granted' | 'repeated'; purchaseId: string; availableAfterMicros: bigint }
+  | { kind: 'reference_conflict' }
+  | { kind: 'unknown_tenant' }
+  | { kind: 'balance_too_large' };
+
+/**
+ * Grants credits once per reference (CONTRACT.md section 5, `POST /v1/credits/purchase`): the same
+ * reference with the same contents answers what the first one did, with others is a conflict.
+ */
+export async function grantCredits(store: Store, grant: Grant): Promise<GrantOutcome> {
+  const earlier = await findGrant(store, grant);
+  if (earlier !== null) return earlier;
+  try {
+    return await store.db.$transaction(async (tx): Promise<GrantOutcome> => {
+      const [account] = await tx.$queryRaw<AccountFigures[]>`
+        SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
+               rebate_accrued_micros AS "rebateAccruedMicros"
+        FROM credit_accounts WHERE tenant_id = ${grant.tenantId}::uuid FOR UPDATE`;
+      if (account === undefined) return { kind: 'unknown_tenant' };
+      if (account.balanceMicros + grant.creditsMicros > creditsMicrosMax)
+        return { kind: 'balance_too_large' };
+      const { movements, after } = planGrant(account, grant.creditsMicros);
+      const availableAfterMicros = after.balanceMicros - after.heldMicros;
+      await tx.$executeRaw`
+        INSERT INTO purchases (id, tenant_id, reference, credits_micros, usd_micros, note, operator_id, available_after_micros, created_at)
+        VALUES (${grant.purchaseId}::uuid, ${grant.tenantId}::uuid, ${grant.reference}, ${grant.creditsMicros},
+                ${grant.usdMicros}, ${grant.note}, ${grant.operatorId}::uuid, ${availableAfterMicros}, svc_now())`;
+      await insertMovements(store, tx, {
+        tenantId: grant.tenantId,
+        movements,
+        purchaseId: grant.purchaseId,
+        reference: grant.reference,
+      });
+      await tx.$executeRaw`
+        UPDATE credit_accounts SET balance_micros = balance_micros + ${grant.creditsMicros}
+        WHERE tenant_id = ${grant.tenantId}::uuid`;
+      return { kind: 'granted', purchaseId: grant.purchaseId, availableAfterMicros };
+    });
+  } catch (error) {
+    if (sqlState(error) !== uniqueViolation) throw error;
+    const winner = await findGrant(store, grant);
+    if (winner === null) throw error;
+    return winner;
+  }
+}
+
+interface PurchaseRow {
+  id: string;
+  tenant_id: string;
+  credits_micros: bigint;
+  usd_micros: bigint | null;
+  note: string | null;
+  available_after_micros: bigint;
+}
+
+async function findGrant(store: Store, grant: Grant): Promise<GrantOutcome | null> {
+  const [row] = await store.db.$queryRaw<PurchaseRow[]>`
+    SELECT id, tenant_id, credits_micros, usd_micros, note, available_after_micros
+    FROM purchases WHERE reference = ${grant.reference}`;
+  if (row === undefined) return null;
+  const same =
+    row.tenant_id === grant.tenantId &&
+    row.credits_micros === grant.creditsMicros &&
+    row.usd_micros === grant.usdMicros &&
+    row.note === grant.note;
+  if (!same) return { kind: 'reference_conflict' };
+  return {
+    kind: 'repeated',
+    purchaseId: row.id,
+    availableAfterMicros: row.available_after_micros,
+  };
+}

@@ -1,0 +1,53 @@
+import {
+  type Decimal,
+  decimalOf,
+  parseDecimal,
+  parseRateCard,
+  type RateCard,
+  type Usage,
+  usageUnits,
+} from '@svc/domain';
+import type { Store } from './store.ts';
+
+/** The card in force: the tenant's own where it has one, else the default. Null: there is none. */
+export async function currentRateCard(store: Store, tenantId: string): Promise<RateCard | null> {
+  const [row] = await store.db.$queryRaw<{ version: number; card: unknown }[]>`
+    SELECT version, card FROM rate_cards
+    WHERE tenant_id = ${tenantId}::uuid OR tenant_id IS NULL
+    ORDER BY tenant_id IS NULL, version DESC LIMIT 1`;
+  return row === undefined ? null : parseRateCard(row.version, row.card);
+}
+
+/** Below this many settled submissions the rate card's own typical usage is the better guess. */
+export const typicalUsageSettledMin = 20;
+
+/**
+ * What a submission of a job type has used on average, from the running figures that settlement
+ * keeps, in thousandths of each unit. Null until there are enough of them.
+ */
+export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
+  const [row] = await store.db.$queryRaw<Record<string, string>[]>`
+    SELECT round(node_seconds / settled_count, 3)::text AS "nodeSeconds",
+           round(cpu_seconds / settled_count, 3)::text AS "cpuSeconds",
+           round(memory_gb_seconds / settled_count, 3)::text AS "memoryGbSeconds",
+           round(bandwidth_mb / settled_count, 3)::text AS "bandwidthMb",
+           round(actions / settled_count, 3)::text AS "actions"
+    FROM job_type_usage WHERE job_type = ${jobType} AND settled_count >= ${typicalUsageSettledMin}`;
+  return row === undefined ? null : usageOfText(row);
+}
+
+/** Usage from columns read as text; a null column was not reported. */
+export function usageOfText(row: Record<string, string | null | undefined>): Usage {
+  const usage: Usage = {};
+  for (const unit of usageUnits) {
+    const text = row[unit];
+    if (text !== null && text !== undefined) usage[unit] = decimalOfText(text);
+  }
+  return usage;
+}
+
+function decimalOfText(text: string): Decimal {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) throw new Error('a stored usage is not a decimal');
+  return decimal.digits < 0n ? decimalOf(0n, 0) : decimal;
+}

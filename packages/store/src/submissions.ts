@@ -1,0 +1,281 @@
+import {
+  dispatchDeadlineMs,
+  dispatchGraceMs,
+  type FailureCode,
+  type SubmissionState,
+  type Tier,
+  type Usage,
+} from '@svc/domain';
+import { Prisma } from './generated/client.ts';
+import { usageOfText } from './rate-cards.ts';
+import { unsealText } from './sealed.ts';
+import { sqlState, type Store, uniqueViolation } from './store.ts';
+
+export interface StoredQuote {
+  estimatedMicros: bigint;
+  maxMicros: bigint;
+  /** The multiplier, in millionths. */
+  surgeMicros: bigint;
+}
+
+export interface NewSubmission {
+  id: string;
+  tenantId: string;
+  idempotencyKey: string;
+  /** Keyed hash of the canonical request. */
+  requestHash: Uint8Array;
+  requestId: string;
+  jobType: string;
+  tier: Tier;
+  /** JSON text, kept and passed on as it was sent. */
+  payloadText: string;
+  quote: StoredQuote & { rateCardVersion: number };
+}
+
+export type HoldOutcome =
+  | { kind: 'held'; availableAfterMicros: bigint }
+  | { kind: 'key_taken' }
+  | { kind: 'insufficient_credits' };
+
+export const payloadBinding = (id: string) => `submissions.payload_sealed:${id}`;
+export const outcomeBinding = (id: string) => `submissions.outcome_sealed:${id}`;
+
+/**
+ * Holds `quote.max` and writes the submission with it, or does neither: one statement, conditional
+ * on the credit (SPEC.md section 1, CONTRACT.md section 3). `key_taken` where a live submission of
+ * the tenant has this key, also where the credit would not suffice: the key is looked at first.
+ */
+export async function holdSubmission(
+  store: Store,
+  submission: NewSubmission,
+): Promise<HoldOutcome> {
+  try {
+    const [row] = await insertHeld(store, submission);
+    if (row !== undefined) return { kind: 'held', availableAfterMicros: row.available };
+  } catch (error) {
+    if (sqlState(error) !== uniqueViolation) throw error;
+    return { kind: 'key_taken' };
+  }
+  const winner = await findByIdempotencyKey(store, submission.tenantId, submission.idempotencyKey);
+  return winner === null ? { kind: 'insufficient_credits' } : { kind: 'key_taken' };
+}
+
+async function insertHeld(
+  store: Store,
+  submission: NewSubmission,
+): Promise<{ available: bigint }[]> {
+  const { id, tenantId, quote } = submission;
+  const payload = store.sealer.seal(payloadBinding(id), submission.payloadText);
+  return store.db.$queryRaw<{ available: bigint }[]>`
+    WITH account AS (
+      UPDATE credit_accounts SET held_micros = held_micros + ${quote.maxMicros}
+      WHERE tenant_id = ${tenantId}::uuid AND balance_micros - held_micros >= ${quote.maxMicros}
+      RETURNING balance_micros, held_micros
+    ), submission AS (
+      INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier,
+        state, payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
+        available_after_micros, dispatch_deadline_at, created_at)
+      SELECT ${id}::uuid, ${tenantId}::uuid, ${submission.idempotencyKey}, ${submission.requestHash},
+        ${submission.requestId}, ${submission.jobType}, ${submission.tier}, 'pending', ${payload},
+        ${quote.estimatedMicros}, ${quote.maxMicros}, ${quote.surgeMicros}, ${quote.rateCardVersion},
+        balance_micros - held_micros, svc_now() + ${dispatchDeadlineMs} * interval '1 millisecond', svc_now()
+      FROM account
+    ), entry AS (
+      INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+        balance_after_micros, held_after_micros, submission_id, created_at)
+      SELECT ${store.newId()}::uuid, ${tenantId}::uuid, 'hold', 'tenant_available', 'tenant_held',
+        ${quote.maxMicros}, balance_micros, held_micros, ${id}::uuid, svc_now()
+      FROM account WHERE ${quote.maxMicros} > 0
+    )
+    SELECT balance_micros - held_micros AS available FROM account`;
+}
+
+/** A submission as idempotency sees it: what was asked, what was answered, how it stands. */
+export interface KeyedSubmission {
+  id: string;
+  tenantId: string;
+  state: SubmissionState;
+  requestHash: Uint8Array;
+  quote: StoredQuote;
+  /** `available` after the hold, as the first response said it. */
+  availableAfterMicros: bigint;
+  /** Until the dispatch deadline; negative past it. */
+  remainingMs: number;
+  /** Still pending although deadline and grace are over: to be rejected by whoever sees it. */
+  overdue: boolean;
+  /** What was charged and given back, once the hold has ended. */
+  chargedMicros: bigint | null;
+  refundedMicros: bigint | null;
+}
+
+interface KeyedRow {
+  id: string;
+  tenant_id: string;
+  state: SubmissionState;
+  request_hash: Uint8Array;
+  quote_estimated_micros: bigint;
+  quote_max_micros: bigint;
+  surge_micros: bigint;
+  available_after_micros: bigint;
+  remaining_ms: number;
+  charged_micros: bigint | null;
+}
+
+const keyedColumns = Prisma.sql`id, tenant_id, state, request_hash, quote_estimated_micros, quote_max_micros,
+  surge_micros, available_after_micros, charged_micros,
+  (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms`;
+
+/** The live submission of a tenant with this key; rejected ones have given their key back. */
+export async function findByIdempotencyKey(
+  store: Store,
+  tenantId: string,
+  idempotencyKey: string,
+): Promise<KeyedSubmission | null> {
+  const [row] = await store.db.$queryRaw<KeyedRow[]>`
+    SELECT ${keyedColumns} FROM submissions
+    WHERE tenant_id = ${tenantId}::uuid AND idempotency_key = ${idempotencyKey} AND state <> 'rejected'`;
+  return row === undefined ? null : keyedOfRow(row);
+}
+
+/** How a creation stands, rejected included: what the waiting gateway reads after each alarm. */
+export async function readDispatchOutcome(
+  store: Store,
+  id: string,
+): Promise<KeyedSubmission | null> {
+  const [row] = await store.db.$queryRaw<KeyedRow[]>`
+    SELECT ${keyedColumns} FROM submissions WHERE id = ${id}::uuid`;
+  return row === undefined ? null : keyedOfRow(row);
+}
+
+function keyedOfRow(row: KeyedRow): KeyedSubmission {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    state: row.state,
+    requestHash: row.request_hash,
+    quote: {
+      estimatedMicros: row.quote_estimated_micros,
+      maxMicros: row.quote_max_micros,
+      surgeMicros: row.surge_micros,
+    },
+    availableAfterMicros: row.available_after_micros,
+    remainingMs: row.remaining_ms,
+    overdue: row.state === 'pending' && row.remaining_ms <= -dispatchGraceMs,
+    chargedMicros: row.charged_micros,
+    refundedMicros: row.charged_micros === null ? null : row.quote_max_micros - row.charged_micros,
+  };
+}
+
+/** Everything a tenant may see of its submission (CONTRACT.md section 5). */
+export interface SubmissionRecord {
+  id: string;
+  state: SubmissionState;
+  jobType: string;
+  tier: Tier;
+  idempotencyKey: string;
+  quote: StoredQuote;
+  nodeId: string | null;
+  chargedMicros: bigint | null;
+  refundedMicros: bigint | null;
+  usage: Usage;
+  failure: { code: FailureCode; message: string; begun: boolean } | null;
+  /** JSON value that the node reported with its success. */
+  result: unknown;
+  cancelledBy: 'tenant' | 'operator' | null;
+  lateOutcome: { status: 'submitted' | 'failed'; at: Date } | null;
+  createdAt: Date;
+  dispatchedAt: Date | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+}
+
+interface RecordRow {
+  id: string;
+  state: SubmissionState;
+  job_type: string;
+  tier: Tier;
+  idempotency_key: string;
+  quote_estimated_micros: bigint;
+  quote_max_micros: bigint;
+  surge_micros: bigint;
+  node_id: string | null;
+  charged_micros: bigint | null;
+  usage: Record<string, string | null>;
+  failure_code: FailureCode | null;
+  outcome_sealed: Uint8Array | null;
+  cancelled_by: 'tenant' | 'operator' | null;
+  late_outcome_status: 'submitted' | 'failed' | null;
+  late_outcome_at: Date | null;
+  created_at: Date;
+  dispatched_at: Date | null;
+  started_at: Date | null;
+  finished_at: Date | null;
+}
+
+/** The usage columns as one JSON object of texts, so that no binary float comes between. */
+export const usageColumns = Prisma.sql`jsonb_build_object(
+  'nodeSeconds', usage_node_seconds::text, 'cpuSeconds', usage_cpu_seconds::text,
+  'memoryGbSeconds', usage_memory_gb_seconds::text, 'bandwidthMb', usage_bandwidth_mb::text,
+  'actions', usage_actions::text)`;
+
+/** Null for an unknown one, another tenant's and a rejected one alike. */
+export async function findSubmission(
+  store: Store,
+  tenantId: string,
+  id: string,
+): Promise<SubmissionRecord | null> {
+  const [row] = await store.db.$queryRaw<RecordRow[]>`
+    SELECT id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
+      surge_micros, node_id, charged_micros, ${usageColumns} AS usage, failure_code, outcome_sealed,
+      cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at
+    FROM submissions
+    WHERE id = ${id}::uuid AND tenant_id = ${tenantId}::uuid AND state <> 'rejected'`;
+  return row === undefined ? null : recordOfRow(store, row);
+}
+
+/** What a node says in words about its outcome, sealed at rest as it may hold personal data. */
+export interface OutcomeText {
+  message?: string;
+  result?: unknown;
+}
+
+export function unsealOutcome(store: Store, id: string, sealed: Uint8Array | null): OutcomeText {
+  if (sealed === null) return {};
+  const text: OutcomeText = JSON.parse(unsealText(store.sealer, outcomeBinding(id), sealed));
+  return text;
+}
+
+function recordOfRow(store: Store, row: RecordRow): SubmissionRecord {
+  const ended = row.charged_micros !== null;
+  const outcome = ended ? unsealOutcome(store, row.id, row.outcome_sealed) : {};
+  return {
+    id: row.id,
+    state: row.state,
+    jobType: row.job_type,
+    tier: row.tier,
+    idempotencyKey: row.idempotency_key,
+    quote: {
+      estimatedMicros: row.quote_estimated_micros,
+      maxMicros: row.quote_max_micros,
+      surgeMicros: row.surge_micros,
+    },
+    nodeId: row.node_id,
+    chargedMicros: row.charged_micros,
+    refundedMicros: row.charged_micros === null ? null : row.quote_max_micros - row.charged_micros,
+    usage: usageOfText(row.usage),
+    failure:
+      ended && row.failure_code !== null
+        ? { code: row.failure_code, message: outcome.message ?? '', begun: row.started_at !== null }
+        : null,
+    result: outcome.result ?? null,
+    cancelledBy: row.cancelled_by,
+    lateOutcome:
+      row.late_outcome_status === null || row.late_outcome_at === null
+        ? null
+        : { status: row.late_outcome_status, at: row.late_outcome_at },
+    createdAt: row.created_at,
+    dispatchedAt: row.dispatched_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+}

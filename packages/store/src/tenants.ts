@@ -1,0 +1,208 @@
+import { Prisma } from './generated/client.ts';
+import type { Queryable, Store } from './store.ts';
+import { unsealText } from './sealed.ts';
+
+export type TenantSecretKind = 'hmac' | 'webhook';
+
+/** What authenticates a tenant's request (CONTRACT.md section 1). */
+export interface TenantCredentials {
+  tenantId: string;
+  disabled: boolean;
+  allowedJobTypes: string[];
+  /** Valid now: one, or two while a rotation overlaps. */
+  hmacSecrets: string[];
+  rateLimitPerSecond: number;
+  rateLimitBurst: number;
+}
+
+export interface TenantRecord {
+  id: string;
+  name: string;
+  allowedJobTypes: string[];
+  webhookUrl: string | null;
+  webhookDisabled: { at: Date; reason: string } | null;
+  lowBalanceThresholdMicros: bigint;
+  rateLimitPerSecond: number;
+  rateLimitBurst: number;
+  rebateMillionths: number;
+  disabledAt: Date | null;
+  createdAt: Date;
+}
+
+export interface NewTenant {
+  id: string;
+  name: string;
+  allowedJobTypes: string[];
+  webhookUrl: string | null;
+  hmacSecret: string;
+  webhookSecret: string;
+}
+
+/** Creates a tenant with its account (empty) and its two secrets, sealed. */
+export async function createTenant(store: Store, tenant: NewTenant): Promise<void> {
+  await store.db.$transaction(async (tx) => {
+    await tx.$executeRaw`
+      INSERT INTO tenants (id, name, allowed_job_types, webhook_url, created_at)
+      VALUES (${tenant.id}::uuid, ${tenant.name}, ${tenant.allowedJobTypes}::text[], ${tenant.webhookUrl}, svc_now())`;
+    await tx.$executeRaw`
+      INSERT INTO credit_accounts (tenant_id) VALUES (${tenant.id}::uuid)`;
+    await insertSecret(store, tx, tenant.id, 'hmac', tenant.hmacSecret);
+    await insertSecret(store, tx, tenant.id, 'webhook', tenant.webhookSecret);
+  });
+}
+
+async function insertSecret(
+  store: Store,
+  tx: Queryable,
+  tenantId: string,
+  kind: TenantSecretKind,
+  secret: string,
+): Promise<void> {
+  const id = store.newId();
+  const sealed = store.sealer.seal(secretBinding(id), secret);
+  await tx.$executeRaw`
+    INSERT INTO tenant_secrets (id, tenant_id, kind, sealed, created_at)
+    VALUES (${id}::uuid, ${tenantId}::uuid, ${kind}, ${sealed}, svc_now())`;
+}
+
+const secretBinding = (id: string) => `tenant_secrets.sealed:${id}`;
+
+interface CredentialsRow {
+  disabled: boolean;
+  allowed_job_types: string[];
+  rate_limit_per_second: number;
+  rate_limit_burst: number;
+  secret_id: string | null;
+  sealed: Uint8Array | null;
+}
+
+/** Null for an unknown tenant. Expired secrets are left out. */
+export async function findTenantCredentials(
+  store: Store,
+  tenantId: string,
+): Promise<TenantCredentials | null> {
+  const rows = await store.db.$queryRaw<CredentialsRow[]>`
+    SELECT t.disabled_at IS NOT NULL AS disabled, t.allowed_job_types, t.rate_limit_per_second,
+           t.rate_limit_burst, s.id AS secret_id, s.sealed
+    FROM tenants t
+    LEFT JOIN tenant_secrets s ON s.tenant_id = t.id AND s.kind = 'hmac'
+      AND (s.expires_at IS NULL OR s.expires_at > svc_now())
+    WHERE t.id = ${tenantId}::uuid
+    ORDER BY s.created_at DESC`;
+  const [first] = rows;
+  if (first === undefined) return null;
+  return {
+    tenantId,
+    disabled: first.disabled,
+    allowedJobTypes: first.allowed_job_types,
+    hmacSecrets: rows.flatMap(({ secret_id, sealed }) =>
+      secret_id === null || sealed === null
+        ? []
+        : [unsealText(store.sealer, secretBinding(secret_id), sealed)],
+    ),
+    rateLimitPerSecond: first.rate_limit_per_second,
+    rateLimitBurst: first.rate_limit_burst,
+  };
+}
+
+/** The webhook secrets that are valid now, newest first, by tenant. */
+export async function findWebhookSecrets(
+  store: Store,
+  tenantIds: string[],
+): Promise<Map<string, string[]>> {
+  const rows = await store.db.$queryRaw<{ id: string; tenant_id: string; sealed: Uint8Array }[]>`
+    SELECT id, tenant_id, sealed FROM tenant_secrets
+    WHERE tenant_id = ANY(${tenantIds}::uuid[]) AND kind = 'webhook'
+      AND (expires_at IS NULL OR expires_at > svc_now())
+    ORDER BY created_at DESC`;
+  const secrets = new Map<string, string[]>();
+  for (const row of rows) {
+    const known = secrets.get(row.tenant_id) ?? [];
+    known.push(unsealText(store.sealer, secretBinding(row.id), row.sealed));
+    secrets.set(row.tenant_id, known);
+  }
+  return secrets;
+}
+
+interface TenantRow {
+  id: string;
+  name: string;
+  allowed_job_types: string[];
+  webhook_url: string | null;
+  webhook_disabled_at: Date | null;
+  webhook_disabled_reason: string | null;
+  low_balance_threshold_micros: bigint;
+  rate_limit_per_second: number;
+  rate_limit_burst: number;
+  rebate_millionths: number;
+  disabled_at: Date | null;
+  created_at: Date;
+}
+
+const tenantColumns = Prisma.sql`t.id, t.name, t.allowed_job_types, t.webhook_url,
+  t.webhook_disabled_at, t.webhook_disabled_reason, a.low_balance_threshold_micros,
+  t.rate_limit_per_second, t.rate_limit_burst, t.rebate_millionths, t.disabled_at, t.created_at`;
+
+/** Null for an unknown tenant. */
+export async function findTenant(store: Store, tenantId: string): Promise<TenantRecord | null> {
+  const [row] = await store.db.$queryRaw<TenantRow[]>`
+    SELECT ${tenantColumns} FROM tenants t JOIN credit_accounts a ON a.tenant_id = t.id
+    WHERE t.id = ${tenantId}::uuid`;
+  return row === undefined ? null : tenantOfRow(row);
+}
+
+/** A page of tenants, newest first, older than `before` where it is given. */
+export async function listTenants(
+  store: Store,
+  page: { before: string | null; limit: number },
+): Promise<TenantRecord[]> {
+  const rows = await store.db.$queryRaw<TenantRow[]>`
+    SELECT ${tenantColumns} FROM tenants t JOIN credit_accounts a ON a.tenant_id = t.id
+    WHERE ${page.before}::uuid IS NULL OR t.id < ${page.before}::uuid
+    ORDER BY t.id DESC LIMIT ${page.limit}`;
+  return rows.map(tenantOfRow);
+}
+
+function tenantOfRow(row: TenantRow): TenantRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    allowedJobTypes: row.allowed_job_types,
+    webhookUrl: row.webhook_url,
+    webhookDisabled:
+      row.webhook_disabled_at === null
+        ? null
+        : { at: row.webhook_disabled_at, reason: row.webhook_disabled_reason ?? '' },
+    lowBalanceThresholdMicros: row.low_balance_threshold_micros,
+    rateLimitPerSecond: row.rate_limit_per_second,
+    rateLimitBurst: row.rate_limit_burst,
+    rebateMillionths: row.rebate_millionths,
+    disabledAt: row.disabled_at,
+    createdAt: row.created_at,
+  };
+}
+
+/**
+ * Sets where a tenant's events go, and enables it again; `null` clears it and drops what is
+ * pending (CONTRACT.md section 5). False for an unknown tenant.
+ */
+export async function setWebhookUrl(
+  store: Store,
+  tenantId: string,
+  webhookUrl: string | null,
+): Promise<boolean> {
+  return store.db.$transaction(async (tx) => {
+    const changed = await tx.$executeRaw`
+      UPDATE tenants SET webhook_url = ${webhookUrl}, webhook_disabled_at = NULL, webhook_disabled_reason = NULL
+      WHERE id = ${tenantId}::uuid`;
+    if (webhookUrl === null) await dropPendingDeliveries(tx, tenantId);
+    return changed > 0;
+  });
+}
+
+/** Ends what is still pending for a tenant whose URL is gone, without an attempt. */
+export async function dropPendingDeliveries(tx: Queryable, tenantId: string): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE deliveries SET status = 'dropped', next_attempt_at = NULL, finished_at = svc_now()
+    WHERE tenant_id = ${tenantId}::uuid AND status = 'pending'`;
+}

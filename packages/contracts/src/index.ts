@@ -9,3 +9,6 @@ export * from './job-types/ats-application.ts';
 export * from './job-types/catalogue.ts';
 export * from './queues.ts';
 export * from './webhook-events.ts';
+export * from './node-link.ts';
+export * from './node-link-text.ts';
+export * from './dispatcher-bus.ts';

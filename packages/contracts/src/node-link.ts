@@ -1,0 +1,157 @@
+import { failureMessageLengthMax, jobTypeLengthMax, nodeFailureCodes, tiers } from '@svc/domain';
+import { Type, type Static } from 'typebox';
+
+/**
+ * The frames of the node link (CONTRACT section 7), in both directions. Members that are not
+ * named here are allowed and ignored, so that an older service and a newer node, or the other way
+ * round, understand one another. Ids are only bounded here: one that is malformed is an unknown
+ * one, and is answered as such.
+ */
+
+export const nodeLinkPath = '/node/v1';
+export const nodeLinkSubprotocol = 'svc.node.v1';
+
+/** Closed by the service: 1008 after the third bad frame, 1009 by an oversized one. */
+export const nodeLinkCloseCodes = {
+  drain: 1012,
+  violation: 1008,
+  oversized: 1009,
+  newerLink: 4001,
+} as const;
+
+export const jobTypesPerNodeMax = 64;
+export const slotsPerNodeMax = 1_000;
+/** What a node may have in hand: running assignments and outcomes not yet acknowledged. */
+export const runningPerNodeMax = 4_000;
+/** More of any unit is no measurement; the domain refuses it too. */
+const amountMax = 1e12;
+
+const Id = Type.String({ minLength: 1, maxLength: 64 });
+const JobType = Type.String({ minLength: 1, maxLength: jobTypeLengthMax });
+const RequestId = Type.String({ minLength: 1, maxLength: 128 });
+const Amount = Type.Optional(Type.Number({ minimum: 0, maximum: amountMax }));
+
+/** Cumulative since `begin`. A unit that is not reported costs nothing (CONTRACT section 4). */
+export const ReportedUsage = Type.Object({
+  nodeSeconds: Amount,
+  cpuSeconds: Amount,
+  memoryGbSeconds: Amount,
+  bandwidthMb: Amount,
+  actions: Amount,
+});
+export type ReportedUsage = Static<typeof ReportedUsage>;
+
+/** Of `ats.application`, the one job type there is; `resultBytesMax` as JSON in all. */
+export const JobResult = Type.Object({
+  confirmationId: Type.Optional(Type.String()),
+  confirmationUrl: Type.Optional(Type.String()),
+  details: Type.Optional(Type.Object({})),
+});
+export type JobResult = Static<typeof JobResult>;
+
+export const declineReasons = ['busy', 'unsupported', 'draining', 'policy'] as const;
+export type DeclineReason = (typeof declineReasons)[number];
+
+const hello = Type.Object({
+  type: Type.Literal('hello'),
+  agentVersion: Type.String({ minLength: 1, maxLength: 64 }),
+  jobTypes: Type.Array(JobType, { maxItems: jobTypesPerNodeMax }),
+  slots: Type.Integer({ minimum: 0, maximum: slotsPerNodeMax }),
+  running: Type.Array(Id, { maxItems: runningPerNodeMax }),
+});
+const accept = Type.Object({ type: Type.Literal('accept'), offerId: Id });
+const decline = Type.Object({
+  type: Type.Literal('decline'),
+  offerId: Id,
+  reason: Type.Enum(declineReasons),
+});
+const start = Type.Object({ type: Type.Literal('start'), submissionId: Id });
+const usage = Type.Object({
+  type: Type.Literal('usage'),
+  submissionId: Id,
+  usage: ReportedUsage,
+});
+const completed = Type.Object({
+  type: Type.Literal('completed'),
+  submissionId: Id,
+  usage: ReportedUsage,
+  result: JobResult,
+});
+const failed = Type.Object({
+  type: Type.Literal('failed'),
+  submissionId: Id,
+  usage: ReportedUsage,
+  failure: Type.Object({
+    code: Type.Enum(nodeFailureCodes),
+    message: Type.String({ maxLength: failureMessageLengthMax }),
+  }),
+});
+const stopped = Type.Object({
+  type: Type.Literal('stopped'),
+  submissionId: Id,
+  usage: ReportedUsage,
+});
+const drain = Type.Object({ type: Type.Literal('drain') });
+
+export const framesFromNode = {
+  hello,
+  accept,
+  decline,
+  start,
+  usage,
+  completed,
+  failed,
+  stopped,
+  drain,
+};
+
+const welcome = Type.Object({
+  type: Type.Literal('welcome'),
+  nodeId: Id,
+  heartbeatSeconds: Type.Integer({ minimum: 1 }),
+  stop: Type.Array(Id),
+});
+/**
+ * `sandboxBehaviour` is there in the sandbox only, and only where the payload's `atsType` begins
+ * with `sandbox.`: it repeats that value. A simulated node must decline `sandbox.decline`, and an
+ * offer has nothing else of the payload in it to tell it by.
+ */
+const offer = Type.Object({
+  type: Type.Literal('offer'),
+  offerId: Id,
+  submissionId: Id,
+  jobType: JobType,
+  tier: Type.Enum(tiers),
+  targetHost: Type.String({ minLength: 1, maxLength: 2048 }),
+  maxNodeSeconds: Type.Integer({ minimum: 1 }),
+  expiresInMs: Type.Integer({ minimum: 1 }),
+  requestId: RequestId,
+  sandboxBehaviour: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+});
+const assign = Type.Object({
+  type: Type.Literal('assign'),
+  offerId: Id,
+  submissionId: Id,
+  payload: Type.Object({}),
+});
+const revoke = Type.Object({ type: Type.Literal('revoke'), offerId: Id });
+const begin = Type.Object({ type: Type.Literal('begin'), submissionId: Id });
+const ack = Type.Object({ type: Type.Literal('ack'), submissionId: Id });
+const cancel = Type.Object({ type: Type.Literal('cancel'), submissionId: Id });
+const error = Type.Object({
+  type: Type.Literal('error'),
+  code: Type.String({ minLength: 1, maxLength: 64 }),
+  message: Type.String({ maxLength: 512 }),
+});
+
+export const framesToNode = { welcome, offer, assign, revoke, begin, ack, cancel, error };
+
+export type FrameFromNodeType = keyof typeof framesFromNode;
+export type FrameToNodeType = keyof typeof framesToNode;
+export type FrameFromNodeOf<T extends FrameFromNodeType> = Static<(typeof framesFromNode)[T]>;
+export type FrameToNodeOf<T extends FrameToNodeType> = Static<(typeof framesToNode)[T]>;
+export type FrameFromNode = { [T in FrameFromNodeType]: FrameFromNodeOf<T> }[FrameFromNodeType];
+export type FrameToNode = { [T in FrameToNodeType]: FrameToNodeOf<T> }[FrameToNodeType];
+
+/** What the service sends as an object; `assign` goes out as text (`assignFrameText`). */
+export type SentFrame = Exclude<FrameToNode, FrameToNodeOf<'assign'>>;

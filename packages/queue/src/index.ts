@@ -3,3 +3,5 @@ export * from './job-schemas.ts';
 export * from './producer.ts';
 export * from './consumer.ts';
 export * from './reply-channel.ts';
+export * from './fleet-registry.ts';
+export * from './dispatcher-bus.ts';

@@ -1,0 +1,90 @@
+import { EventEmitter, once } from 'node:events';
+
+import type { DispatcherMessage } from '@svc/contracts';
+import { startTestRedis, waitUntil, type TestRedis } from '@svc/testkit';
+import type { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import {
+  closeRedis,
+  connectRedis,
+  createDispatcherBus,
+  publishCancelled,
+  waitForRedis,
+  type DispatcherBus,
+} from './index.ts';
+
+const silent = { info() {}, warn() {}, error() {} };
+const opened: DispatcherBus[] = [];
+let server: TestRedis;
+let redis: Redis;
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = connectRedis(server.redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+});
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((bus) => bus.close()));
+});
+
+afterAll(async () => {
+  await closeRedis(redis);
+  await server.close();
+});
+
+async function openBus(dispatcherId: string, prefix = 'test') {
+  const heard = new EventEmitter();
+  const bus = createDispatcherBus({
+    redis,
+    redisUrl: server.redisUrl,
+    prefix,
+    dispatcherId,
+    onMessage: (message) => heard.emit('message', message),
+    logger: silent,
+  });
+  opened.push(bus);
+  await waitUntil(() => bus.isListening());
+  return { bus, next: () => once(heard, 'message') };
+}
+
+const revoke: DispatcherMessage = { kind: 'revoke_offer', nodeId: 'n', offerId: 'o' };
+
+test('a message reaches the dispatcher it is meant for, and says whether anybody listens', async () => {
+  const one = await openBus('one');
+  const two = await openBus('two');
+  const received = two.next();
+  expect(await one.bus.send('two', revoke)).toBe(true);
+  expect(await received).toEqual([revoke]);
+  expect(await one.bus.send('nobody', revoke)).toBe(false);
+});
+
+test('a message to oneself takes the same way without Redis', async () => {
+  const one = await openBus('one');
+  const received = one.next();
+  expect(await one.bus.send('one', revoke)).toBe(true);
+  expect(await received).toEqual([revoke]);
+});
+
+test('a cancel reaches every dispatcher of the prefix', async () => {
+  const one = await openBus('one');
+  const two = await openBus('two');
+  const received = Promise.all([one.next(), two.next()]);
+  await publishCancelled(redis, 'test', 'sub');
+  const message = { kind: 'stop_submission', submissionId: 'sub' };
+  expect(await received).toEqual([[message], [message]]);
+});
+
+test('a broadcast comes to the others only, and what is not as agreed to nobody', async () => {
+  const one = await openBus('one');
+  const two = await openBus('two');
+  const ownMessages: unknown[] = [];
+  void one.next().then((message) => ownMessages.push(message));
+  const received = two.next();
+  await redis.publish('{test}:dispatchers.v1', '{"from":"x","message":{"kind":"surprise"}}');
+  await redis.publish('{test}:dispatchers.v1', 'no JSON');
+  await one.bus.broadcast({ kind: 'registry_lost' });
+  expect(await received).toEqual([{ kind: 'registry_lost' }]);
+  expect(ownMessages).toEqual([]);
+});

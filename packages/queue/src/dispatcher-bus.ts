@@ -1,0 +1,116 @@
+import { DispatcherMessage } from '@svc/contracts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Redis } from 'ioredis';
+
+import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
+
+/** The dispatchers' channels: one each for what is meant for it, and one that all listen to. */
+export interface DispatcherBus {
+  /**
+   * Sends to one dispatcher; to oneself without Redis, by the same handler, in a later turn.
+   * False where nobody listens there any more. Throws when Redis cannot be reached.
+   */
+  send(dispatcherId: string, message: DispatcherMessage): Promise<boolean>;
+  /** Sends to all dispatchers but oneself. Throws when Redis cannot be reached. */
+  broadcast(message: DispatcherMessage): Promise<void>;
+  isListening(): boolean;
+  close(): Promise<void>;
+}
+
+const validate = new Ajv2020({ strict: true }).compile<DispatcherMessage>(DispatcherMessage);
+
+function channelOf(prefix: string, dispatcherId: string): string {
+  return `${keyPrefix(prefix)}:dispatcher.v1:${dispatcherId}`;
+}
+
+function channelOfAll(prefix: string): string {
+  return `${keyPrefix(prefix)}:dispatchers.v1`;
+}
+
+interface Envelope {
+  readonly from: string;
+  readonly message: unknown;
+}
+
+function readEnvelope(text: string): Envelope | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null) return undefined;
+    const { from, message } = parsed as Partial<Envelope>;
+    return typeof from === 'string' ? { from, message } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Opens the bus of one dispatcher. `redis` (of role `producer`) stays the caller's to close; the
+ * subscription has a connection of its own and is renewed after a reconnect. `onMessage` must not
+ * throw.
+ */
+export function createDispatcherBus({
+  redis,
+  redisUrl,
+  prefix,
+  dispatcherId,
+  onMessage,
+  logger,
+}: {
+  readonly redis: Redis;
+  readonly redisUrl: string;
+  readonly prefix: string;
+  readonly dispatcherId: string;
+  readonly onMessage: (message: DispatcherMessage) => void;
+  readonly logger: QueueLogger;
+}): DispatcherBus {
+  const subscriber = connectRedis(redisUrl, 'subscriber', logger);
+  let subscribed = false;
+  let closed = false;
+
+  subscriber.on('message', (channel: string, text: string) => {
+    const envelope = readEnvelope(text);
+    if (closed || envelope?.from === dispatcherId) return;
+    if (envelope !== undefined && validate(envelope.message)) onMessage(envelope.message);
+    else logger.warn({ channel }, 'a message between dispatchers is not as agreed');
+  });
+  subscriber
+    .subscribe(channelOf(prefix, dispatcherId), channelOfAll(prefix))
+    .then(() => (subscribed = true))
+    .catch((error: unknown) => logger.warn({ err: error }, 'could not listen to dispatchers'));
+
+  async function publish(channel: string, message: DispatcherMessage): Promise<number> {
+    return await redis.publish(channel, JSON.stringify({ from: dispatcherId, message }));
+  }
+
+  return {
+    async send(to, message) {
+      if (to !== dispatcherId) return (await publish(channelOf(prefix, to), message)) > 0;
+      queueMicrotask(() => {
+        if (!closed) onMessage(message);
+      });
+      return true;
+    },
+    async broadcast(message) {
+      await publish(channelOfAll(prefix), message);
+    },
+    isListening: () => subscribed && redisIsReady(subscriber),
+    async close() {
+      closed = true;
+      await closeRedis(subscriber);
+    },
+  };
+}
+
+/**
+ * Tells all dispatchers that a submission has ended otherwise than by its node, after the commit
+ * that ended it: offering stops, and the node is sent `cancel`. A lost message costs only time:
+ * the node's next `start` or `usage` is answered `cancel`. Throws when Redis cannot be reached.
+ */
+export async function publishCancelled(
+  redis: Redis,
+  prefix: string,
+  submissionId: string,
+): Promise<void> {
+  const message: DispatcherMessage = { kind: 'stop_submission', submissionId };
+  await redis.publish(channelOfAll(prefix), JSON.stringify({ from: '', message }));
+}

@@ -1,0 +1,238 @@
+import { hasHeadroom, tiers } from '@svc/domain';
+import { startTestRedis, type TestRedis } from '@svc/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Redis } from 'ioredis';
+
+import {
+  closeRedis,
+  connectRedis,
+  createFleetRegistry,
+  dispatcherSilentMs,
+  fleetRebuildingMs,
+  waitForRedis,
+  type FleetNode,
+  type FleetRegistry,
+  type ReserveInput,
+} from './index.ts';
+
+let server: TestRedis;
+let redis: Redis;
+let fleet: FleetRegistry;
+let nowMs = 1_795_000_000_000;
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = connectRedis(server.redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+});
+
+afterAll(async () => {
+  await closeRedis(redis);
+  await server.close();
+});
+
+beforeEach(async () => {
+  await redis.flushall();
+  fleet = createFleetRegistry({ redis, prefix: 'test', nowMs: () => nowMs });
+  await fleet.refresh('d1');
+  nowMs += fleetRebuildingMs;
+});
+
+function node(nodeId: string, fields: Partial<FleetNode> = {}): FleetNode {
+  return {
+    nodeId,
+    dispatcherId: 'd1',
+    linkId: `${nodeId}-link`,
+    epoch: 0,
+    jobTypes: ['ats.application'],
+    slots: 1,
+    draining: false,
+    submissionIds: [],
+    ...fields,
+  };
+}
+
+function wanted(submissionId: string, fields: Partial<ReserveInput> = {}): ReserveInput {
+  return {
+    dispatcherId: 'd1',
+    jobType: 'ats.application',
+    tier: 'instant',
+    excludeNodeIds: [],
+    submissionId,
+    ttlMs: 3_000,
+    ...fields,
+  };
+}
+
+describe('reserving', () => {
+  test('takes the node with the most free slots, and says who holds its link', async () => {
+    await fleet.join(node('n1', { slots: 2 }));
+    await fleet.join(node('n2', { slots: 3, linkId: 'L' }));
+    expect(await fleet.reserve(wanted('s1'))).toEqual({
+      kind: 'reserved',
+      nodeId: 'n2',
+      dispatcherId: 'd1',
+      linkId: 'L',
+    });
+    await fleet.reserve(wanted('s2'));
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 5, free: 3 });
+  });
+
+  test('asks no excluded node and none of another job type', async () => {
+    await fleet.join(node('n1', { slots: 5 }));
+    await fleet.join(node('n2'));
+    await fleet.join(node('n3', { slots: 9, jobTypes: ['other'] }));
+    expect(await fleet.reserve(wanted('s1', { excludeNodeIds: ['n1'] }))).toMatchObject({
+      nodeId: 'n2',
+    });
+    expect(await fleet.reserve(wanted('s2', { excludeNodeIds: ['n1', 'n2'] }))).toEqual({
+      kind: 'none_left',
+    });
+  });
+
+  test('never gives one slot twice, however many ask at once', async () => {
+    await fleet.join(node('n1', { slots: 3 }));
+    await fleet.join(node('n2', { slots: 4 }));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => fleet.reserve(wanted(`s${i}`))),
+    );
+    expect(answers.filter(({ kind }) => kind === 'reserved')).toHaveLength(7);
+    expect(answers.filter(({ kind }) => kind === 'no_headroom')).toHaveLength(13);
+  });
+
+  test.each([1, 9, 10, 11, 33, 34, 100, 101])(
+    'leaves %i slots exactly the headroom that the domain asks for',
+    async (slots) => {
+      for (const tier of tiers) {
+        await redis.flushall();
+        await fleet.refresh('d1');
+        nowMs += fleetRebuildingMs;
+        await fleet.join(node('n1', { slots }));
+        let free = slots;
+        while (hasHeadroom(tier, slots, free)) {
+          expect((await fleet.reserve(wanted(`s${free}`, { tier }))).kind).toBe('reserved');
+          free -= 1;
+        }
+        expect((await fleet.reserve(wanted('s', { tier }))).kind).toBe('no_headroom');
+      }
+    },
+  );
+
+  test('counts draining nodes in nothing', async () => {
+    await fleet.join(node('n1', { slots: 50, draining: true }));
+    await fleet.join(node('n2'));
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 1 });
+    expect(await fleet.reserve(wanted('s1', { tier: 'standard' }))).toMatchObject({ nodeId: 'n2' });
+  });
+
+  test('a reservation that nobody confirms runs out', async () => {
+    await fleet.join(node('n1'));
+    await fleet.reserve(wanted('s1', { ttlMs: 3_000 }));
+    nowMs += 2_999;
+    expect((await fleet.reserve(wanted('s2'))).kind).toBe('no_headroom');
+    nowMs += 1;
+    expect((await fleet.reserve(wanted('s2'))).kind).toBe('reserved');
+  });
+
+  test('a confirmed one stays, however long, until it is released', async () => {
+    await fleet.join(node('n1'));
+    await fleet.reserve(wanted('s1'));
+    await fleet.confirm('n1', 's1');
+    await fleet.confirm('n1', 's1');
+    for (let i = 0; i < 6; i += 1) {
+      nowMs += 10_000;
+      await fleet.refresh('d1');
+    }
+    expect((await fleet.reserve(wanted('s2'))).kind).toBe('no_headroom');
+    await fleet.release('n1', 's1');
+    await fleet.release('n1', 's1');
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 1 });
+  });
+});
+
+describe('links', () => {
+  test('a newer link takes the place of the older, whose leaving changes nothing', async () => {
+    const older = await fleet.join(node('n1', { linkId: 'old' }));
+    const newer = await fleet.join(node('n1', { linkId: 'new', slots: 2, dispatcherId: 'd2' }));
+    await fleet.refresh('d2');
+    expect(newer.kind === 'joined' && older.kind === 'joined' && newer.epoch > older.epoch).toBe(
+      true,
+    );
+    await fleet.leave('n1', 'old');
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 2, free: 2 });
+    expect(await fleet.reserve(wanted('s1'))).toMatchObject({ dispatcherId: 'd2', linkId: 'new' });
+    await fleet.leave('n1', 'new');
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 0, free: 0 });
+  });
+
+  test('an older link that enters again is told that it is superseded', async () => {
+    const older = await fleet.join(node('n1', { linkId: 'old' }));
+    const newer = await fleet.join(node('n1', { linkId: 'new' }));
+    if (older.kind !== 'joined' || newer.kind !== 'joined') throw new Error('not joined');
+    expect(await fleet.join(node('n1', { linkId: 'old', epoch: older.epoch }))).toEqual({
+      kind: 'superseded',
+    });
+    expect(await fleet.join(node('n1', { linkId: 'new', epoch: newer.epoch }))).toEqual(newer);
+  });
+
+  test('entering again mends what was lost on the way: slots held too long, and not held', async () => {
+    const joined = await fleet.join(node('n1', { slots: 3, submissionIds: ['a', 'b'] }));
+    if (joined.kind !== 'joined') throw new Error('not joined');
+    await fleet.reserve(wanted('reserved'));
+    await fleet.join(node('n1', { slots: 3, epoch: joined.epoch, submissionIds: ['b'] }));
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 3, free: 1 });
+  });
+
+  test('what is told of a node that has no link is forgotten', async () => {
+    await fleet.confirm('n1', 's1');
+    await fleet.release('n1', 's2');
+    await fleet.join(node('n1'));
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 1 });
+  });
+
+  test('more in hand than slots does not make up for free slots elsewhere', async () => {
+    await fleet.join(node('n1', { submissionIds: ['a', 'b', 'c'] }));
+    await fleet.join(node('n2'));
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 2, free: 1 });
+  });
+});
+
+describe('dispatchers', () => {
+  test('the nodes of a dispatcher that is no longer heard are not offered to, and dropped', async () => {
+    await fleet.refresh('d2');
+    await fleet.join(node('n1', { slots: 5, dispatcherId: 'd2' }));
+    await fleet.join(node('n2'));
+    nowMs += dispatcherSilentMs;
+    await fleet.refresh('d1');
+    expect(await fleet.reserve(wanted('s1'))).toMatchObject({ nodeId: 'n1' });
+    nowMs += 1;
+    expect(await fleet.reserve(wanted('s2'))).toMatchObject({ nodeId: 'n2' });
+    await fleet.refresh('d1');
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 0 });
+  });
+
+  test('one that was silent for too long is told to enter its nodes again', async () => {
+    expect(await fleet.refresh('d1')).toBe('known');
+    nowMs += dispatcherSilentMs + 1;
+    expect(await fleet.refresh('d1')).toBe('unknown');
+    expect(await fleet.refresh('d1')).toBe('known');
+  });
+
+  test('a lost registry is noticed by whoever reserves or refreshes, and rebuilt by entering again', async () => {
+    await fleet.join(node('n1'));
+    await redis.flushall();
+    expect(await fleet.reserve(wanted('s1'))).toEqual({ kind: 'lost' });
+    expect(await fleet.refresh('d1')).toBe('unknown');
+    expect(await fleet.reserve(wanted('s1'))).toEqual({ kind: 'rebuilding' });
+    await fleet.join(node('n1', { epoch: 7 }));
+    expect((await fleet.reserve(wanted('s1'))).kind).toBe('reserved');
+    nowMs += fleetRebuildingMs;
+    expect(await fleet.reserve(wanted('s2'))).toEqual({ kind: 'no_headroom' });
+  });
+});
+
+test('all keys lie in one slot of a cluster', async () => {
+  await fleet.join(node('n1'));
+  await fleet.reserve(wanted('s1'));
+  for (const key of await redis.keys('*')) expect(key).toMatch(/^\{test\}:fleet:/);
+});

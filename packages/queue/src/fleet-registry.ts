@@ -1,0 +1,181 @@
+import { hasHeadroom, type Tier } from '@svc/domain';
+import type { Redis } from 'ioredis';
+
+import {
+  confirmScript,
+  joinScript,
+  leaveScript,
+  refreshScript,
+  releaseScript,
+  reserveScript,
+} from './fleet-scripts.ts';
+import { redisScript } from './redis-script.ts';
+import { keyPrefix } from './redis.ts';
+
+/** The link of one node, as the dispatcher that holds it tells the others. Ids are UUIDs. */
+export interface FleetNode {
+  readonly nodeId: string;
+  readonly dispatcherId: string;
+  readonly linkId: string;
+  /** What `join` answered for this link; 0 for a new one, which thereby is newer than all others. */
+  readonly epoch: number;
+  readonly jobTypes: readonly string[];
+  readonly slots: number;
+  /** No more offers: counts in nothing. */
+  readonly draining: boolean;
+  /** The submissions that hold one of its slots. */
+  readonly submissionIds: readonly string[];
+}
+
+export interface ReserveInput {
+  readonly dispatcherId: string;
+  readonly jobType: string;
+  readonly tier: Tier;
+  readonly excludeNodeIds: readonly string[];
+  readonly submissionId: string;
+  /** How long the slot stays reserved unless it is confirmed or released. */
+  readonly ttlMs: number;
+}
+
+/**
+ * `no_headroom`: too few slots are free for the tier, or there are none at all. `none_left`: all
+ * nodes with a free slot are excluded. `rebuilding`: the same, but the registry began only just
+ * now, so that nodes may still be missing. `lost`: Redis has lost the registry; refresh, and join
+ * all nodes again.
+ */
+export type Reservation =
+  | {
+      readonly kind: 'reserved';
+      readonly nodeId: string;
+      readonly dispatcherId: string;
+      readonly linkId: string;
+    }
+  | { readonly kind: 'no_headroom' | 'none_left' | 'rebuilding' | 'lost' };
+
+export interface FleetRegistry {
+  /** Heartbeat of a dispatcher. `unknown`: the registry has lost it; join all its nodes again. */
+  refresh(dispatcherId: string): Promise<'known' | 'unknown'>;
+  /** Enters a link, or brings its entry up to date. `superseded`: the node has a newer link. */
+  join(
+    node: FleetNode,
+  ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
+  /** Removes a link, unless the node has another one by now. */
+  leave(nodeId: string, linkId: string): Promise<void>;
+  /**
+   * Reserves a slot of the eligible node that has the most of them free, in one atomic step that
+   * any dispatcher may take (CONTRACT section 7): the headroom of the tier is counted first.
+   */
+  reserve(input: ReserveInput): Promise<Reservation>;
+  /** The reserved slot is taken until it is released. */
+  confirm(nodeId: string, submissionId: string): Promise<void>;
+  /** The slot is free again; nothing happens where it was. */
+  release(nodeId: string, submissionId: string): Promise<void>;
+  /** The slots of the nodes with a job type that are connected and not draining. */
+  capacity(jobType: string): Promise<{ readonly slots: number; readonly free: number }>;
+}
+
+/** Nodes of a dispatcher that was not heard for this long are dropped. */
+export const dispatcherSilentMs = 15_000;
+/** A dispatcher refreshes about this often, so that a lost registry is whole again soon after. */
+export const fleetRefreshIntervalMs = 1_000;
+/** While a registry is younger, missing capacity may be capacity that was not entered yet. */
+export const fleetRebuildingMs = 1_500;
+
+const refresh = redisScript(refreshScript);
+const join = redisScript(joinScript);
+const leave = redisScript(leaveScript);
+const reserve = redisScript(reserveScript);
+const confirm = redisScript(confirmScript);
+const release = redisScript(releaseScript);
+
+/** The domain's rule, asked for a hundred slots, is the share that the script applies to S slots. */
+function reservedHundredths(tier: Tier): number {
+  let free = 0;
+  while (!hasHeadroom(tier, 100, free)) free += 1;
+  return free - 1;
+}
+
+const reserved: Readonly<Record<Tier, number>> = {
+  standard: reservedHundredths('standard'),
+  priority: reservedHundredths('priority'),
+  instant: reservedHundredths('instant'),
+};
+
+const refusals = ['no_headroom', 'none_left', 'rebuilding', 'lost'] as const;
+
+function readReservation(answer: unknown): Reservation {
+  const [kind, nodeId, dispatcherId, linkId]: unknown[] = Array.isArray(answer) ? answer : [];
+  if (
+    kind === 'reserved' &&
+    typeof nodeId === 'string' &&
+    typeof dispatcherId === 'string' &&
+    typeof linkId === 'string'
+  ) {
+    return { kind, nodeId, dispatcherId, linkId };
+  }
+  const refusal = refusals.find((known) => known === kind);
+  if (refusal !== undefined) return { kind: refusal };
+  throw new Error('the fleet registry answered what it cannot have');
+}
+
+/**
+ * The fleet in Redis, shared by all dispatchers: which dispatcher holds the link of each node, and
+ * how many of its slots are free. It is a cache of the connected links and rebuilt from them when
+ * Redis loses it. All times are Redis's own; `nowMs` replaces them in tests. Everything throws
+ * when Redis cannot be reached.
+ */
+export function createFleetRegistry({
+  redis,
+  prefix,
+  nowMs,
+}: {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly nowMs?: () => number;
+}): FleetRegistry {
+  const key = `${keyPrefix(prefix)}:fleet`;
+  const now = (): string => (nowMs === undefined ? '' : String(nowMs()));
+
+  return {
+    async refresh(dispatcherId) {
+      const known = await refresh(redis, key, [now(), dispatcherId, dispatcherSilentMs]);
+      return known === 1 ? 'known' : 'unknown';
+    },
+    async join({ submissionIds, ...node }) {
+      const epoch = await join(redis, key, [now(), JSON.stringify(node), ...submissionIds]);
+      if (typeof epoch !== 'number') throw new Error('the fleet registry answered no epoch');
+      return epoch < 0 ? { kind: 'superseded' } : { kind: 'joined', epoch };
+    },
+    async leave(nodeId, linkId) {
+      await leave(redis, key, [now(), nodeId, linkId]);
+    },
+    async reserve(input) {
+      const answer = await reserve(redis, key, [
+        now(),
+        input.dispatcherId,
+        input.jobType,
+        reserved[input.tier],
+        input.submissionId,
+        Math.ceil(input.ttlMs),
+        dispatcherSilentMs,
+        fleetRebuildingMs,
+        ...input.excludeNodeIds,
+      ]);
+      return readReservation(answer);
+    },
+    async confirm(nodeId, submissionId) {
+      await confirm(redis, key, [now(), nodeId, submissionId]);
+    },
+    async release(nodeId, submissionId) {
+      await release(redis, key, [now(), nodeId, submissionId]);
+    },
+    async capacity(jobType) {
+      const [slots, free] = await redis.hmget(
+        `${key}:totals`,
+        `${jobType}:slots`,
+        `${jobType}:free`,
+      );
+      return { slots: Number(slots ?? 0), free: Number(free ?? 0) };
+    },
+  };
+}

@@ -95,6 +95,8 @@ export interface KeyedSubmission {
   id: string;
   tenantId: string;
   state: SubmissionState;
+  /** Whether a node ever had it: tells a creation that was answered from one cancelled before. */
+  dispatched: boolean;
   requestHash: Uint8Array;
   quote: StoredQuote;
   /** `available` after the hold, as the first response said it. */
@@ -112,6 +114,7 @@ interface KeyedRow {
   id: string;
   tenant_id: string;
   state: SubmissionState;
+  dispatched: boolean;
   request_hash: Uint8Array;
   quote_estimated_micros: bigint;
   quote_max_micros: bigint;
@@ -122,7 +125,7 @@ interface KeyedRow {
 }
 
 const keyedColumns = Prisma.sql`id, tenant_id, state, request_hash, quote_estimated_micros, quote_max_micros,
-  surge_micros, available_after_micros, charged_micros,
+  surge_micros, available_after_micros, charged_micros, dispatched_at IS NOT NULL AS dispatched,
   (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms`;
 
 /** The live submission of a tenant with this key; rejected ones have given their key back. */
@@ -152,6 +155,7 @@ function keyedOfRow(row: KeyedRow): KeyedSubmission {
     id: row.id,
     tenantId: row.tenant_id,
     state: row.state,
+    dispatched: row.dispatched,
     requestHash: row.request_hash,
     quote: {
       estimatedMicros: row.quote_estimated_micros,

@@ -76,7 +76,8 @@ export const SubmissionDetail = Type.Object({
   quote: QuoteFigures,
   actualCredits: Type.Union([Credits, Type.Null()]),
   refundedCredits: Type.Union([Credits, Type.Null()]),
-  usage: Type.Union([UsageFigures, Type.Null()]),
+  /** As far as it was reported; empty before the first report. */
+  usage: UsageFigures,
   failure: Type.Union([SubmissionFailure, Type.Null()]),
   result: Type.Union([JobResult, Type.Null()]),
   lateOutcome: Type.Union([LateOutcome, Type.Null()]),
@@ -87,9 +88,9 @@ export const SubmissionDetail = Type.Object({
 });
 export type SubmissionDetail = Static<typeof SubmissionDetail>;
 
-export const SubmissionCancelled = Type.Object({
+export const CancelAnswer = Type.Object({
   submissionId: WireId('sub'),
   status: Type.Literal('cancelled'),
   refund: RefundFigures,
 });
-export type SubmissionCancelled = Static<typeof SubmissionCancelled>;
+export type CancelAnswer = Static<typeof CancelAnswer>;

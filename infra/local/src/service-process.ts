@@ -19,9 +19,6 @@ export interface ServiceProcess {
   readonly ready: ReadyLine;
   /** The last lines that it wrote, oldest first. */
   logs(): readonly string[];
-  /** What it sent over its IPC channel, as it comes; returns how to stop listening. */
-  onMessage(listen: (message: unknown) => void): () => void;
-  send(message: object): void;
   isRunning(): boolean;
   /** Resolves when it has ended, in whatever way. */
   readonly exited: Promise<string>;
@@ -40,8 +37,8 @@ export interface ServiceCommand {
   readonly env: NodeJS.ProcessEnv;
   /** Called with each line of its standard output and error. */
   readonly onLine?: (line: string) => void;
-  /** Called with each message of its IPC channel, also with those sent before it is ready. */
-  readonly onMessage?: (message: unknown) => void;
+  /** Called with each message of its IPC channel, and how to answer it. */
+  readonly onMessage?: (message: unknown, answer: (message: object) => void) => void;
 }
 
 const readyBoundMs = 30_000;
@@ -67,11 +64,6 @@ export async function startServiceProcess(command: ServiceCommand): Promise<Serv
       pid: child.pid ?? 0,
       ready,
       logs: () => lines,
-      onMessage(listen) {
-        child.on('message', listen);
-        return () => child.off('message', listen);
-      },
-      send: (message) => void (child.connected && child.send(message)),
       isRunning: () => isAlive(child),
       exited,
       stop,
@@ -112,7 +104,8 @@ function spawnService({
   });
   // Without a listener a failed spawn would end this process; the exit is what is waited for.
   child.on('error', (error) => lines.push(error.message));
-  if (onMessage !== undefined) child.on('message', onMessage);
+  const answer = (message: object) => void (child.connected && child.send(message));
+  child.on('message', (message) => onMessage?.(message, answer));
   const lines: string[] = [];
   const keep = (line: string) => {
     lines.push(line);

@@ -6,7 +6,7 @@ import { waitUntil } from './wait-until.ts';
 export interface TestDatabase {
   readonly databaseUrl: string;
   /** Runs SQL past the store: to look at what was written, or to plant what should not be there. */
-  query<Row extends QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
+  readonly query: <Row extends QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
   /** Drops the database. Throws where somebody still has it open: a leaked handle. */
   close(): Promise<void>;
 }

@@ -1,5 +1,19 @@
+export { verifyWebhook } from '@svc/local';
+export type {
+  NewTenant,
+  NodeCredentials,
+  ReceivedWebhook,
+  ServiceName,
+  TenantCredentials,
+  WebhookAnswer,
+  WebhookReceiver,
+} from '@svc/local';
 export * from './database-clock.ts';
 export * from './database.ts';
 export * from './redis.ts';
-export { testMasterKey } from './test-environment.ts';
+export * from './signed-request.ts';
+export * from './stack-types.ts';
+export * from './stack.ts';
+export { bareEnvironment, testMasterKey } from './test-environment.ts';
 export * from './wait-until.ts';
+export * from './webhook-receiver.ts';

@@ -1,0 +1,59 @@
+import { svc, SvcCommandError } from './svc-command.ts';
+
+export interface TenantCredentials {
+  readonly tenantId: string;
+  readonly hmacSecret: string;
+  readonly webhookSecret: string;
+}
+
+export interface NodeCredentials {
+  readonly nodeId: string;
+  readonly nodeSecret: string;
+}
+
+export interface NewTenant {
+  readonly name: string;
+  readonly webhookUrl?: string;
+  /** Whole credits in place of the sandbox's grant; 0 is none. */
+  readonly grantCredits?: number;
+  /** The job types it may submit; all where left out, none where empty. */
+  readonly allow?: readonly string[];
+}
+
+/** Creates a tenant by `svc tenant create`; its secrets are shown this once. */
+export async function createTenant(
+  tenant: NewTenant,
+  env: NodeJS.ProcessEnv,
+): Promise<TenantCredentials> {
+  const { name, webhookUrl, grantCredits, allow } = tenant;
+  const allowed = allow?.length === 0 ? ['none'] : (allow ?? []);
+  const record = await svc(
+    [
+      'tenant',
+      'create',
+      '--name',
+      name,
+      ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
+      ...(grantCredits === undefined ? [] : ['--grant', `${grantCredits}`]),
+      ...allowed.flatMap((jobType) => ['--allow', jobType]),
+    ],
+    env,
+  );
+  return {
+    tenantId: textOf(record, 'tenantId'),
+    hmacSecret: textOf(record, 'hmacSecret'),
+    webhookSecret: textOf(record, 'webhookSecret'),
+  };
+}
+
+/** Creates a node by `svc node create`; its secret is shown this once. */
+export async function createNode(name: string, env: NodeJS.ProcessEnv): Promise<NodeCredentials> {
+  const record = await svc(['node', 'create', '--name', name], env);
+  return { nodeId: textOf(record, 'nodeId'), nodeSecret: textOf(record, 'nodeSecret') };
+}
+
+function textOf(record: unknown, member: string): string {
+  const value = new Map(Object.entries(record ?? {})).get(member);
+  if (typeof value === 'string') return value;
+  throw new SvcCommandError(`svc printed no ${member}`);
+}

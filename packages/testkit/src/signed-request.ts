@@ -1,0 +1,86 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { signRequest } from '@svc/signing';
+
+export interface SignedRequest {
+  readonly baseUrl: string;
+  readonly method: string;
+  /** Path and query exactly as they go over the wire. */
+  readonly target: string;
+  /** Who signs; left out, the request carries no identity. */
+  readonly tenantId?: string;
+  /** In place of the tenant's identity header: `X-SVC-Operator`, `X-SVC-Node`. */
+  readonly identityHeader?: string;
+  readonly secret?: string;
+  /** An object is sent as JSON; a text or bytes as they are. */
+  readonly body?: object | string | Uint8Array;
+  /** Over what is computed; undefined leaves a header out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Unix seconds to sign with; now, where left out. */
+  readonly timestamp?: number;
+}
+
+export interface RawResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The body as JSON. Throws where it is not. */
+  json(): unknown;
+}
+
+/**
+ * Sends one request over a connection of its own, exactly as told: for what a proper client would
+ * never send. Signed as CONTRACT.md section 1 says where a tenant and a secret are given.
+ */
+export async function sendSigned(signed: SignedRequest): Promise<RawResponse> {
+  const body = bodyBytes(signed.body);
+  const url = new URL(signed.baseUrl);
+  const request = httpRequest({
+    host: url.hostname,
+    port: url.port,
+    method: signed.method,
+    path: signed.target,
+    headers: wireHeaders(signed, body),
+    agent: false,
+  });
+  request.end(body);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve).once('error', reject);
+  });
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(Buffer.from(chunk));
+  const text = Buffer.concat(chunks).toString('utf8');
+  return {
+    status: response.statusCode ?? 0,
+    headers: Object.fromEntries(
+      Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+    ),
+    text,
+    json: () => JSON.parse(text),
+  };
+}
+
+function bodyBytes(body: SignedRequest['body']): Uint8Array {
+  if (body === undefined) return new Uint8Array();
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function wireHeaders(signed: SignedRequest, body: Uint8Array): Record<string, string> {
+  const { method, target, tenantId, secret, identityHeader = 'X-SVC-Tenant' } = signed;
+  const timestamp = signed.timestamp ?? Math.floor(Date.now() / 1_000);
+  const headers: Record<string, string | undefined> = {
+    connection: 'close',
+    'content-length': `${body.byteLength}`,
+    'content-type': signed.body === undefined ? undefined : 'application/json',
+    [identityHeader]: tenantId,
+    'X-SVC-Timestamp': secret === undefined ? undefined : `${timestamp}`,
+    'X-SVC-Signature':
+      secret === undefined ? undefined : signRequest({ secret, timestamp, method, target, body }),
+    ...signed.headers,
+  };
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+}

@@ -1,0 +1,64 @@
+import { createNode, createTenant, type ServiceName, svc } from '@svc/local';
+import { advanceDatabaseClock } from './database-clock.ts';
+import type { TestDatabase } from './database.ts';
+import type { Failpoints } from './failpoints.ts';
+import type { TestRedis } from './redis.ts';
+import type { Slot } from './stack-processes.ts';
+import type { TestStack } from './stack-types.ts';
+
+const failpointMsByDefault = 10_000;
+
+export interface StackParts {
+  readonly slots: readonly Slot[];
+  readonly database: TestDatabase;
+  readonly redis: TestRedis;
+  readonly failpoints: Failpoints;
+  readonly env: NodeJS.ProcessEnv;
+  readonly close: () => Promise<void>;
+}
+
+/** What a test does with a stack that runs. */
+export function stackHandle(parts: StackParts): TestStack {
+  const { slots, database, redis, failpoints, env, close } = parts;
+  const find = (service: Slot['service'], index = 0): Slot => {
+    const slot = slots.find((one) => one.service === service && one.index === index);
+    if (slot === undefined) throw new Error(`the stack has no ${service} ${index}`);
+    return slot;
+  };
+  const urls = (service: ServiceName, urlOf: (slot: Slot) => string) =>
+    slots.filter((slot) => slot.service === service).map(urlOf);
+  const gatewayUrls = urls('gateway', gatewayUrl);
+  const nodeLinkUrls = urls('dispatcher', nodeLinkUrl);
+  return {
+    gatewayUrl: gatewayUrls[0] ?? '',
+    gatewayUrls,
+    nodeLinkUrl: nodeLinkUrls[0] ?? '',
+    nodeLinkUrls,
+    databaseUrl: database.databaseUrl,
+    redisUrl: redis.redisUrl,
+    query: database.query,
+    adminUrl: (service, index) =>
+      `http://127.0.0.1:${find(service, index).current.ready.adminPort}`,
+    svc: (words) => svc(words, env),
+    createTenant: (tenant = {}) => createTenant({ name: 'Tenant under test', ...tenant }, env),
+    createNode: (name = 'node under test') => createNode(name, env),
+    kill: (service, index) => find(service, index).current.kill(),
+    restart: (service, index) => find(service, index).restart(),
+    failpointReached: (service, name, { timeoutMs = failpointMsByDefault } = {}) =>
+      failpoints.reached(service, name, timeoutMs),
+    releaseFailpoint: (service, name) => failpoints.release(service, name),
+    flushRedis: () => redis.flush(),
+    advanceClock: (ms) => advanceDatabaseClock(database.databaseUrl, ms),
+    logs: (service, index) => find(service, index).current.logs(),
+    close,
+  };
+}
+
+export function gatewayUrl(gateway: Slot): string {
+  return `http://127.0.0.1:${gateway.current.ready.port}`;
+}
+
+/** Where nodes connect (CONTRACT.md section 7). */
+export function nodeLinkUrl(dispatcher: Slot): string {
+  return `ws://127.0.0.1:${dispatcher.current.ready.port}/node/v1`;
+}

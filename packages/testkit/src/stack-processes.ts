@@ -1,0 +1,95 @@
+import {
+  nodeAgentEntry,
+  type NodeCredentials,
+  type ServiceName,
+  type ServiceProcess,
+  serviceEntry,
+  startServiceProcess,
+} from '@svc/local';
+import type { Failpoints } from './failpoints.ts';
+
+/** One place of a stack: a process now, and after a restart another one on the same ports. */
+export interface Slot {
+  readonly service: ServiceName | 'node';
+  readonly index: number;
+  current: ServiceProcess;
+  restart(): Promise<void>;
+}
+
+export interface SlotPlan {
+  readonly service: ServiceName;
+  readonly index: number;
+  readonly env: NodeJS.ProcessEnv;
+  /** Armed in the first process only: one that is started again runs through. */
+  readonly failpoints: readonly string[];
+}
+
+/** Which variable says where a service listens; the others have no port of their own. */
+const portVariable: Partial<Record<ServiceName, string>> = {
+  gateway: 'GATEWAY_PORT',
+  dispatcher: 'NODE_LINK_PORT',
+};
+
+export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise<Slot> {
+  const { service, index } = plan;
+  const start = (extra: NodeJS.ProcessEnv) =>
+    startServiceProcess({
+      name: `${service} ${index}`,
+      entry: serviceEntry(service),
+      env: { ...plan.env, ...extra },
+      onMessage: (message, answer) =>
+        failpoints.hear(service, index, message, (name) => answer({ release: name })),
+    });
+  const armed = plan.failpoints.join(',');
+  const first = await start(armed === '' ? {} : { SVC_FAILPOINTS: armed });
+  const slot: Slot = {
+    service,
+    index,
+    current: first,
+    async restart() {
+      await slot.current.kill();
+      slot.current = await start(samePorts(service, first));
+    },
+  };
+  return slot;
+}
+
+/** Clients of the killed process find the new one where it was. */
+function samePorts(service: ServiceName, first: ServiceProcess): NodeJS.ProcessEnv {
+  const variable = portVariable[service];
+  const { port, adminPort } = first.ready;
+  return {
+    ...(variable === undefined || port === undefined ? {} : { [variable]: `${port}` }),
+    ...(adminPort === undefined ? {} : { ADMIN_PORT: `${adminPort}` }),
+  };
+}
+
+/** A simulated node: the node agent as its operator runs it. */
+export async function startNodeSlot(
+  index: number,
+  link: string,
+  credentials: NodeCredentials,
+  env: NodeJS.ProcessEnv,
+): Promise<Slot> {
+  const start = () =>
+    startServiceProcess({
+      name: `node ${index}`,
+      entry: nodeAgentEntry,
+      env: {
+        ...env,
+        SVC_NODE_LINK: link,
+        SVC_NODE_ID: credentials.nodeId,
+        SVC_NODE_SECRET: credentials.nodeSecret,
+      },
+    });
+  const slot: Slot = {
+    service: 'node',
+    index,
+    current: await start(),
+    async restart() {
+      await slot.current.kill();
+      slot.current = await start();
+    },
+  };
+  return slot;
+}

@@ -1,0 +1,94 @@
+import { createNode, type ServiceName, serviceEnvironment, serviceNames } from '@svc/local';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createFailpoints, type Failpoints } from './failpoints.ts';
+import { track } from './open-resources.ts';
+import { startTestRedis, type TestRedis } from './redis.ts';
+import { describeLogs, endStack } from './stack-end.ts';
+import { nodeLinkUrl, stackHandle } from './stack-handle.ts';
+import { type Slot, startNodeSlot, startSlot } from './stack-processes.ts';
+import type { StackOptions, TestStack } from './stack-types.ts';
+import { bareEnvironment, testMasterKey } from './test-environment.ts';
+
+/** Reconcilers at ten times their usual pace, so that no test waits a second for one. */
+const reconcileIntervalMs = 100;
+
+/**
+ * Starts a stack. Throws with the log of the service that did not start, having ended the others.
+ */
+export async function startStack(options: StackOptions = {}): Promise<TestStack> {
+  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
+  const failpoints = createFailpoints();
+  const slots: Slot[] = [];
+  const close = track({
+    what: 'a stack',
+    logs: () => slots.map(describeLogs).join('\n'),
+    async close() {
+      failpoints.releaseAll();
+      await endStack({ slots, database, redis });
+    },
+  });
+  try {
+    const env = stackEnvironment(database, redis, options);
+    await startServices(slots, env, options, failpoints);
+    await startNodes(slots, env, options.nodes ?? 0);
+    return stackHandle({ slots, database, redis, failpoints, env, close });
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+function stackEnvironment(
+  { databaseUrl }: TestDatabase,
+  { redisUrl }: TestRedis,
+  { env }: StackOptions,
+): NodeJS.ProcessEnv {
+  return {
+    ...bareEnvironment(),
+    ...serviceEnvironment({ databaseUrl, redisUrl, masterKey: testMasterKey() }),
+    GATEWAY_PORT: '0',
+    NODE_LINK_PORT: '0',
+    ADMIN_PORT: '0',
+    RECONCILE_INTERVAL_MS: `${reconcileIntervalMs}`,
+    ...env,
+  };
+}
+
+async function startServices(
+  slots: Slot[],
+  env: NodeJS.ProcessEnv,
+  options: StackOptions,
+  failpoints: Failpoints,
+): Promise<void> {
+  const counts: Record<ServiceName, number> = {
+    gateway: options.gateways ?? 1,
+    dispatcher: options.dispatchers ?? 1,
+    settlement: options.settlements ?? 1,
+    webhooks: options.webhooks ?? 1,
+  };
+  const plans = serviceNames.flatMap((service) =>
+    Array.from({ length: counts[service] }, (_, index) => ({
+      service,
+      index,
+      env,
+      failpoints: options.failpoints?.[service] ?? [],
+    })),
+  );
+  const starts = plans.map(async (plan) => slots.push(await startSlot(plan, failpoints)));
+  const failure = (await Promise.allSettled(starts)).find(({ status }) => status === 'rejected');
+  if (failure?.status === 'rejected') throw failure.reason;
+  slots.sort((one, other) => one.index - other.index);
+}
+
+/** Node `i` is connected to dispatcher `i`, around and around. */
+async function startNodes(slots: Slot[], env: NodeJS.ProcessEnv, count: number): Promise<void> {
+  const dispatchers = slots.filter(({ service }) => service === 'dispatcher');
+  const starts = Array.from({ length: count }, async (_, index) => {
+    const dispatcher = dispatchers[index % dispatchers.length];
+    if (dispatcher === undefined) throw new Error('nodes need a dispatcher');
+    const credentials = await createNode(`node ${index}`, env);
+    const link = nodeLinkUrl(dispatcher);
+    slots.push(await startNodeSlot(index, link, credentials, env));
+  });
+  await Promise.all(starts);
+}

@@ -18,3 +18,4 @@ export * from './retry-schedule.ts';
 export * from './submission-state.ts';
 export * from './surge.ts';
 export * from './usage.ts';
+export * from './webhook-url.ts';

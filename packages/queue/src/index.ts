@@ -5,3 +5,4 @@ export * from './consumer.ts';
 export * from './reply-channel.ts';
 export * from './fleet-registry.ts';
 export * from './dispatcher-bus.ts';
+export * from './queue-status.ts';

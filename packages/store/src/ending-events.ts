@@ -68,7 +68,7 @@ function endingEvent(store: Store, { submission, ending }: EndedSubmission): End
         failure: { code, message, ...failureTraits(code, begun) },
       };
     }
-    default:
+    case 'rejected':
       return null;
   }
 }

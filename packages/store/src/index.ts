@@ -17,5 +17,6 @@ export {
   type Store,
   type StoreOptions,
 } from './store.ts';
+export * from './status.ts';
 export * from './submissions.ts';
 export * from './tenants.ts';

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { defaultRateCardJson } from '@svc/domain';
-import pg from 'pg';
+import { Client } from 'pg';
 
 /** Where the migrations lie that this build knows. */
 export const migrationsDirectory = path.resolve(import.meta.dirname, '../../../prisma/migrations');
@@ -38,7 +38,7 @@ const advisoryLock = 7_261_948_305;
  * after it was applied, or where the database has one that this build does not know.
  */
 export async function migrate(databaseUrl: string): Promise<MigrationResult> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'svc-migrate' });
+  const client = new Client({ connectionString: databaseUrl, application_name: 'svc-migrate' });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [advisoryLock]);
@@ -105,11 +105,11 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
+async function readApplied(client: Client): Promise<AppliedMigration[]> {
   return (await client.query<AppliedMigration>(appliedSql)).rows;
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
     await client.query(migration.sql);

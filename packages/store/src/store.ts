@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
+import { Pool } from 'pg';
 import { Prisma, PrismaClient } from './generated/client.ts';
 
 /** Seals a value to its place (`<table>.<column>:<row id>`), so that it cannot be read elsewhere. */
@@ -50,7 +50,7 @@ const transactionTimeoutMs = 10_000;
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: options.databaseUrl,
     max: options.poolMax ?? poolConnectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,

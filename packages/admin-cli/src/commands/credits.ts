@@ -1,0 +1,104 @@
+import { creditsToNumber, toWireId } from '@svc/domain';
+import { newId } from '@svc/runtime';
+import { grantCredits, readBalance } from '@svc/store';
+import type { Command } from 'commander';
+import { creditsArgument, idArgument } from '../arguments.ts';
+import { type Context, withContext } from '../context.ts';
+import { type OutputOptions, printRecord } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+
+interface GrantOptions extends OutputOptions {
+  reference: string;
+  usd?: bigint;
+}
+
+const referenceLengthMax = 128;
+
+/** `svc credits …` (CONTRACT.md section 9). */
+export function addCreditsCommands(program: Command): void {
+  const credits = program.command('credits').description('credits of a tenant');
+  credits
+    .command('grant')
+    .description('grant credits, once per reference')
+    .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
+    .argument('<credits>', 'how many', creditsArgument)
+    .requiredOption('--reference <reference>', 'of the payment; the same one grants once')
+    .option('--usd <amount>', 'what was paid for them', creditsArgument)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  $ svc credits grant tnt_… 5000 --reference INV-2026-117')
+    .action((tenantId: string, creditsMicros: bigint, options: GrantOptions) =>
+      withContext((context) => grant(context, { tenantId, creditsMicros, options })),
+    );
+  credits
+    .command('balance')
+    .description('what a tenant has')
+    .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
+    .option('--json', 'print JSON')
+    .action((tenantId: string, options: OutputOptions) =>
+      withContext((context) => balance(context, tenantId, options)),
+    );
+}
+
+async function grant(
+  { store }: Context,
+  { tenantId, creditsMicros, options }: GrantRequest,
+): Promise<void> {
+  if (creditsMicros === 0n) throw new Refusal('A grant must be over 0 credits.');
+  if (options.reference === '' || options.reference.length > referenceLengthMax) {
+    throw new Refusal(`The reference must have 1 to ${referenceLengthMax} characters.`);
+  }
+  const outcome = await grantCredits(store, {
+    purchaseId: newId(),
+    tenantId,
+    creditsMicros,
+    reference: options.reference,
+    usdMicros: options.usd ?? null,
+    note: null,
+    operatorId: null,
+  });
+  switch (outcome.kind) {
+    case 'granted':
+    case 'repeated':
+      printRecord(
+        {
+          purchaseId: toWireId('pur', outcome.purchaseId),
+          tenantId: toWireId('tnt', tenantId),
+          credits: creditsToNumber(creditsMicros),
+          balance: { after: creditsToNumber(outcome.availableAfterMicros) },
+          ...(outcome.kind === 'repeated' ? { idempotent: true } : {}),
+        },
+        options,
+      );
+      return;
+    case 'reference_conflict':
+      throw new Refusal('This reference was used for another grant. Give this one its own.');
+    case 'unknown_tenant':
+      throw new Refusal('There is no such tenant.');
+    case 'balance_too_large':
+      throw new Refusal('The balance would not fit: at most 999999999.999999 credits.');
+  }
+}
+
+interface GrantRequest {
+  tenantId: string;
+  creditsMicros: bigint;
+  options: GrantOptions;
+}
+
+async function balance(
+  { store }: Context,
+  tenantId: string,
+  options: OutputOptions,
+): Promise<void> {
+  const figures = await readBalance(store, tenantId);
+  if (figures === null) throw new Refusal('There is no such tenant.');
+  printRecord(
+    {
+      balance: creditsToNumber(figures.balanceMicros),
+      held: creditsToNumber(figures.heldMicros),
+      available: creditsToNumber(figures.balanceMicros - figures.heldMicros),
+      rebateAccrued: creditsToNumber(figures.rebateAccruedMicros),
+    },
+    options,
+  );
+}

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { commonConfig, flag, loadConfig } from '@svc/runtime';
+import { Type, type Static } from 'typebox';
+import { Refusal } from './refusal.ts';
+
+const schema = Type.Object({
+  SVC_ENVIRONMENT: commonConfig.SVC_ENVIRONMENT,
+  DATABASE_URL: commonConfig.DATABASE_URL,
+  REDIS_URL: Type.Optional(commonConfig.REDIS_URL),
+  SVC_MASTER_KEY: commonConfig.SVC_MASTER_KEY,
+  REDIS_PREFIX: commonConfig.REDIS_PREFIX,
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag('0', '1 also allows http and private hosts, 0 does not'),
+});
+
+export type Configuration = Static<typeof schema>;
+
+const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
+
+/**
+ * Where the command works: on what the environment names, else on the embedded stack that runs
+ * from this checkout (CONTRACT.md section 9). Throws Refusal or ConfigError with what to set.
+ */
+export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
+  if (isSet(env['DATABASE_URL'])) {
+    return loadConfig(schema, { SVC_ENVIRONMENT: 'sandbox', ...env });
+  }
+  const stack = readRunningStack(env);
+  if (stack === null) {
+    throw new Refusal(
+      'No stack runs here. Start one with `npm start`, or set DATABASE_URL, REDIS_URL and SVC_MASTER_KEY.',
+    );
+  }
+  return loadConfig(schema, { ...env, ...stack });
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '';
+}
+
+interface StackFile {
+  pid: number;
+  databaseUrl: string;
+  redisUrl: string;
+  masterKey: string;
+}
+
+/** What `npm start` has written of its stack; null where none is running. */
+function readRunningStack(env: NodeJS.ProcessEnv): Record<string, string> | null {
+  const directory = path.resolve(checkoutDirectory, env['SVC_LOCAL_DIR'] ?? '.local');
+  const file = path.join(directory, 'stack.json');
+  if (!existsSync(file)) return null;
+  const stack: StackFile = JSON.parse(readFileSync(file, 'utf8'));
+  if (!isAlive(stack.pid)) return null;
+  return {
+    SVC_ENVIRONMENT: 'sandbox',
+    DATABASE_URL: stack.databaseUrl,
+    REDIS_URL: stack.redisUrl,
+    SVC_MASTER_KEY: stack.masterKey,
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,34 @@
+import { webhookUrlLengthMax } from './limits.ts';
+import { isPublicHost } from './public-host.ts';
+
+export type WebhookUrlCheck =
+  | { readonly kind: 'accepted'; readonly url: string }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * Whether a tenant's events may be sent to a URL, by its text alone (CONTRACT section 6): `https`
+ * and a public host, unless private networks are allowed, which also allows `http`. The deliverer
+ * checks the address that it connects to all the same.
+ */
+export function checkWebhookUrl(
+  text: string,
+  { allowPrivateNetworks }: { readonly allowPrivateNetworks: boolean },
+): WebhookUrlCheck {
+  const refuse = (reason: string): WebhookUrlCheck => ({ kind: 'refused', reason });
+  if (text.length > webhookUrlLengthMax) {
+    return refuse(`must be at most ${webhookUrlLengthMax} characters long`);
+  }
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return refuse('must be a URL');
+  }
+  const protocols = allowPrivateNetworks ? ['https:', 'http:'] : ['https:'];
+  if (!protocols.includes(url.protocol)) return refuse('must be an https URL');
+  if (url.username !== '' || url.password !== '') return refuse('must not carry credentials');
+  if (!allowPrivateNetworks && !isPublicHost(url.hostname)) {
+    return refuse('must have a public host');
+  }
+  return { kind: 'accepted', url: text };
+}

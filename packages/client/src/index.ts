@@ -1,1 +1,4 @@
-export {};
+export * from './client.ts';
+export * from './errors.ts';
+export * from './types.ts';
+export * from './verify-webhook.ts';

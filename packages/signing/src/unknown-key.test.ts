@@ -6,8 +6,8 @@ vi.mock('node:crypto', async (importOriginal) => {
   const original = await importOriginal<typeof crypto>();
   return {
     ...original,
-    createHmac: vi.fn(original.createHmac),
-    timingSafeEqual: vi.fn(original.timingSafeEqual),
+    createHmac: vi.fn<typeof original.createHmac>(original.createHmac),
+    timingSafeEqual: vi.fn<typeof original.timingSafeEqual>(original.timingSafeEqual),
   };
 });
 

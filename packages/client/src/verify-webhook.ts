@@ -1,0 +1,90 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { WebhookVerificationError } from './errors.ts';
+import type { WebhookEvent } from './types.ts';
+
+const toleranceSecondsDefault = 300;
+const signaturesMax = 16;
+
+/** The headers of a request as `fetch` (Headers) or as Node's http server gives them. */
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface VerifiedWebhook {
+  /** The same for every attempt: deduplicate on it before you act. */
+  readonly deliveryId: string;
+  readonly event: WebhookEvent;
+}
+
+function isFetchHeaders(headers: WebhookHeaders): headers is { get(name: string): string | null } {
+  return typeof headers['get'] === 'function';
+}
+
+function readHeader(headers: WebhookHeaders, name: string): string {
+  const value = isFetchHeaders(headers)
+    ? headers.get(name)
+    : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  if (typeof value !== 'string' || value === '') {
+    throw new WebhookVerificationError(`The header ${name} is missing.`);
+  }
+  return value;
+}
+
+function checkTimestamp(timestamp: string, nowSeconds: number, toleranceSeconds: number): void {
+  if (!/^[0-9]{1,15}$/.test(timestamp)) {
+    throw new WebhookVerificationError('webhook-timestamp is not Unix time in seconds.');
+  }
+  if (Math.abs(Number(timestamp) - nowSeconds) > toleranceSeconds) {
+    throw new WebhookVerificationError('webhook-timestamp is too far from the clock here.');
+  }
+}
+
+function isSignedWith(secret: string, content: Buffer, signatures: readonly Buffer[]): boolean {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  // An empty key would let anybody sign.
+  if (key.byteLength === 0) throw new WebhookVerificationError('The webhook secret is malformed.');
+  const expected = createHmac('sha256', key).update(content).digest();
+  return signatures.some(
+    (signature) =>
+      signature.byteLength === expected.byteLength && timingSafeEqual(signature, expected),
+  );
+}
+
+/**
+ * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the bytes as they
+ * came, before any parsing. Give both secrets while a rotation overlaps, or either.
+ * Throws WebhookVerificationError; what is thrown for is not to be acted upon.
+ */
+export function verifyWebhook(webhook: {
+  /** The webhook secret, `whsec_…`: not the one that signs requests. */
+  readonly secret: string | readonly string[];
+  readonly headers: WebhookHeaders;
+  readonly body: string | Uint8Array;
+  readonly toleranceSeconds?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}): VerifiedWebhook {
+  const { secret, headers, toleranceSeconds = toleranceSecondsDefault, now = Date.now } = webhook;
+  const deliveryId = readHeader(headers, 'webhook-id');
+  const timestamp = readHeader(headers, 'webhook-timestamp');
+  const signatures = readHeader(headers, 'webhook-signature')
+    .split(' ', signaturesMax)
+    .filter((value) => value.startsWith('v1,'))
+    .map((value) => Buffer.from(value.slice('v1,'.length), 'base64'));
+  checkTimestamp(timestamp, Math.floor(now() / 1000), toleranceSeconds);
+  const body = Buffer.from(webhook.body);
+  const content = Buffer.concat([Buffer.from(`${deliveryId}.${timestamp}.`), body]);
+  const secrets = typeof secret === 'string' ? [secret] : secret;
+  if (!secrets.some((candidate) => isSignedWith(candidate, content, signatures))) {
+    throw new WebhookVerificationError('No signature of the webhook is right.');
+  }
+  return { deliveryId, event: parseEvent(body) };
+}
+
+function parseEvent(body: Buffer): WebhookEvent {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (cause) {
+    throw new WebhookVerificationError('The body is no JSON.', { cause });
+  }
+}

@@ -9,3 +9,4 @@ export * from './admin-server.ts';
 export * from './failpoints.ts';
 export * from './every.ts';
 export * from './run-main.ts';
+export * from './outbound-http.ts';

@@ -1,4 +1,10 @@
-import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import {
+  destination as createDestination,
+  pino,
+  stdTimeFunctions,
+  type DestinationStream,
+  type Logger,
+} from 'pino';
 
 import { describeError, placeholder, redactedPaths, redactFields } from './redaction.ts';
 
@@ -28,7 +34,8 @@ export function createLogger({
     },
     serializers: { err: (error: unknown) => describeError(error) },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  // Synchronously: the last lines before a crash are the ones that are needed.
+  return pino(options, destination ?? createDestination({ fd: 1, sync: true }));
 }
 
 /** A logger whose every line carries the id of the request that caused it (CONTRACT section 2). */

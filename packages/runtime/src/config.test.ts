@@ -1,0 +1,59 @@
+import { Type } from 'typebox';
+import { expect, test } from 'vitest';
+
+import { commonConfig, ConfigError, flag, loadConfig } from './config.ts';
+
+const schema = Type.Object({ ...commonConfig, EXAMPLE: flag('0', '1 for yes, 0 for no') });
+const complete = {
+  SVC_ENVIRONMENT: 'sandbox',
+  DATABASE_URL: 'postgresql://postgres@127.0.0.1:5432/svc',
+  REDIS_URL: 'redis://127.0.0.1:6379',
+  SVC_MASTER_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+};
+
+test('numbers are read as numbers, and what is not set has its default', () => {
+  const config = loadConfig(schema, { ...complete, RECONCILE_INTERVAL_MS: '250', UNRELATED: 'x' });
+  expect(config).toEqual({
+    ...complete,
+    RECONCILE_INTERVAL_MS: 250,
+    REDIS_PREFIX: 'svc',
+    LOG_LEVEL: 'info',
+    BIND_HOST: '127.0.0.1',
+    ADMIN_PORT: 0,
+    EXAMPLE: '0',
+  });
+});
+
+test('an empty variable counts as not set', () => {
+  expect(loadConfig(schema, { ...complete, LOG_LEVEL: '' }).LOG_LEVEL).toBe('info');
+  expect(() => loadConfig(schema, { ...complete, REDIS_URL: '' })).toThrow('REDIS_URL is not set');
+});
+
+test('every wrong variable is named at once, with what to set it to', () => {
+  const env = { ...complete, REDIS_URL: undefined, ADMIN_PORT: '65536', EXAMPLE: 'yes' };
+  let message = '';
+  try {
+    loadConfig(schema, env);
+  } catch (error) {
+    if (error instanceof ConfigError) message = error.message;
+  }
+  expect(message.split('\n')).toEqual([
+    'The configuration is not complete:',
+    '  ADMIN_PORT is not valid: the port of /live, /ready and /metrics, 0 for any',
+    '  EXAMPLE is not valid: 1 for yes, 0 for no',
+    '  REDIS_URL is not set: the address of Redis, redis://host:port',
+  ]);
+});
+
+test('an error never repeats a value, which may be a secret', () => {
+  const env = { ...complete, SVC_MASTER_KEY: 'k1:tooshort', DATABASE_URL: 'hunter2' };
+  expect(() => loadConfig(schema, env)).not.toThrow(/tooshort|hunter2/);
+  expect(() => loadConfig(schema, env)).toThrow(ConfigError);
+});
+
+test('several master keys are taken, one that is no key is not', () => {
+  const keys = `${complete.SVC_MASTER_KEY},k2:${Buffer.alloc(32, 2).toString('base64')}`;
+  expect(loadConfig(schema, { ...complete, SVC_MASTER_KEY: keys }).SVC_MASTER_KEY).toBe(keys);
+  const broken = { ...complete, SVC_MASTER_KEY: `${keys},k3` };
+  expect(() => loadConfig(schema, broken)).toThrow('SVC_MASTER_KEY is not valid');
+});

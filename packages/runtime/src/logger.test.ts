@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+
+import { createLogger, withRequestId } from './logger.ts';
+
+function logged(write: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown> {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  write(createLogger({ service: 'example', level: 'info', destination }));
+  expect(lines).toHaveLength(1);
+  const parsed: unknown = JSON.parse(lines[0] ?? '');
+  if (typeof parsed !== 'object' || parsed === null) throw new Error('not an object');
+  return { ...parsed };
+}
+
+test('a line is one JSON object with service, level, time, request id and message', () => {
+  const line = logged((logger) => withRequestId(logger, 'req-1').info({ count: 2n }, 'done'));
+  expect(line).toMatchObject({
+    service: 'example',
+    level: 'info',
+    requestId: 'req-1',
+    msg: 'done',
+    count: '2',
+  });
+  expect(String(line['time'])).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+test.each([
+  'payload',
+  'applicantProfile',
+  'jobContext',
+  'secret',
+  'hmacSecrets',
+  'Authorization',
+  'x-svc-signature',
+  'X-SVC-Signature',
+  'webhook-signature',
+  'DATABASE_URL',
+  'SVC_MASTER_KEY',
+])('%s is redacted wherever it is in a line', (name) => {
+  const nested = { [name]: 'hunter2', deeper: [{ [name]: { value: 'hunter2' } }] };
+  const text = JSON.stringify(logged((logger) => logger.info({ [name]: 'hunter2', nested }, 'x')));
+  expect(text).not.toContain('hunter2');
+  expect(text.match(/\[redacted\]/g)).toHaveLength(3);
+});
+
+test('the fields of a child logger are redacted too', () => {
+  const line = logged((logger) => logger.child({ payload: 'hunter2' }).info('x'));
+  expect(line['payload']).toBe('[redacted]');
+});
+
+test('an error keeps name, message, code, stack and causes, and nothing that hangs on it', () => {
+  const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  const error = Object.assign(new TypeError('outer', { cause }), {
+    options: { headers: { authorization: 'hunter2' }, body: 'hunter2' },
+  });
+  const line = logged((logger) => logger.error({ err: error }, 'failed'));
+  expect(line['err']).toMatchObject({
+    type: 'TypeError',
+    message: 'outer',
+    cause: { type: 'Error', message: 'refused', code: 'ECONNREFUSED' },
+  });
+  expect(JSON.stringify(line)).not.toContain('hunter2');
+});
+
+test('a cyclic or very deep object does not break the log', () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+  expect(logged((logger) => logger.info({ cyclic }, 'x'))['msg']).toBe('x');
+});
+
+test('bytes are counted and not printed', () => {
+  const line = logged((logger) => logger.info({ raw: Buffer.from('hunter2') }, 'x'));
+  expect(line['raw']).toBe('[7 bytes]');
+});

@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+
+import { afterEach, describe, expect, test } from 'vitest';
+
+import { createOutboundHttp, responseBytesMax, type OutboundHttp } from './outbound-http.ts';
+import type { ResolveAll } from './guarded-agents.ts';
+
+const cleanups: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+function portOf(server: { address(): unknown }): number {
+  const address = server.address();
+  if (typeof address !== 'object' || address === null || !('port' in address)) throw new Error();
+  return Number(address.port);
+}
+
+async function serve(listener: RequestListener): Promise<{ server: Server; url: string }> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return { server, url: `http://127.0.0.1:${portOf(server)}/hook` };
+}
+
+function client(options: { allowPrivateNetworks: boolean; resolveAll?: ResolveAll }): OutboundHttp {
+  const http = createOutboundHttp({ ...options, monotonicMs: () => performance.now() });
+  cleanups.push(() => http.close());
+  return http;
+}
+
+function answering(...answers: string[]): ResolveAll {
+  return (_hostname, _options, callback) => {
+    callback(
+      null,
+      answers.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+  };
+}
+
+const request = { headers: { 'x-a': '1' }, body: Buffer.from('{"a":1}'), timeoutMs: 5_000 };
+
+describe('with private networks allowed', () => {
+  test('exactly the given bytes and headers are posted, and status, headers and body come back', async () => {
+    let seen = '';
+    const { url } = await serve((incoming, response) => {
+      incoming.setEncoding('utf8').on('data', (chunk: string) => {
+        seen += [incoming.method, incoming.headers['x-a'], chunk].join(' ');
+      });
+      incoming.on('end', () => response.writeHead(201, { 'retry-after': '7' }).end('thanks'));
+    });
+    const outcome = await client({ allowPrivateNetworks: true }).post({ ...request, url });
+    expect(seen).toBe('POST 1 {"a":1}');
+    expect(outcome).toMatchObject({ kind: 'responded', statusCode: 201 });
+    if (outcome.kind !== 'responded') return;
+    expect(outcome.headers['retry-after']).toBe('7');
+    expect(Buffer.from(outcome.body).toString()).toBe('thanks');
+  });
+
+  test('a redirect is an answer and is not followed', async () => {
+    let requests = 0;
+    const { url } = await serve((_incoming, response) => {
+      requests += 1;
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    const outcome = await client({ allowPrivateNetworks: true }).post({ ...request, url });
+    expect(outcome).toMatchObject({ kind: 'responded', statusCode: 307 });
+    expect(requests).toBe(1);
+  });
+
+  test('an error status is an answer, asked for once', async () => {
+    let requests = 0;
+    const { url } = await serve((_incoming, response) => {
+      requests += 1;
+      response.writeHead(503).end('no');
+    });
+    const outcome = await client({ allowPrivateNetworks: true }).post({ ...request, url });
+    expect(outcome).toMatchObject({ kind: 'responded', statusCode: 503 });
+    expect(requests).toBe(1);
+  });
+
+  test('an endless answer is cut off at the limit, together with its connection', async () => {
+    const chunk = Buffer.alloc(16 * 1024, 'x');
+    const closed = Promise.withResolvers<void>();
+    const { url } = await serve((_incoming, response) => {
+      const fill = (): void => {
+        while (response.write(chunk));
+      };
+      response.on('drain', fill).on('close', () => closed.resolve());
+      fill();
+    });
+    const outcome = await client({ allowPrivateNetworks: true }).post({ ...request, url });
+    expect(outcome.kind === 'responded' && outcome.body.length).toBe(responseBytesMax);
+    await closed.promise;
+  });
+
+  test('an answer that drips is given up when the time for all of it is over', async () => {
+    const { url } = await serve((_incoming, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write('x'), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const outcome = await client({ allowPrivateNetworks: true }).post({
+      ...request,
+      url,
+      timeoutMs: 150,
+    });
+    expect(outcome).toMatchObject({ kind: 'failed', reason: 'no complete answer within 150 ms' });
+  });
+
+  test('silence is given up in time', async () => {
+    const { url } = await serve(() => {});
+    const outcome = await client({ allowPrivateNetworks: true }).post({
+      ...request,
+      url,
+      timeoutMs: 100,
+    });
+    expect(outcome).toMatchObject({ kind: 'failed', reason: 'no complete answer within 100 ms' });
+  });
+
+  test('garbage, a reset and a closed port are failures, not exceptions', async () => {
+    const sockets: Socket[] = [];
+    const garbage = createTcpServer((socket) => {
+      sockets.push(socket.on('error', () => {}));
+      socket.once('data', () => socket.end('garbage\r\n\r\n'));
+    }).listen(0, '127.0.0.1');
+    const resetting = createTcpServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket.resetAndDestroy());
+    }).listen(0, '127.0.0.1');
+    await Promise.all([once(garbage, 'listening'), once(resetting, 'listening')]);
+    const http = client({ allowPrivateNetworks: true });
+    for (const server of [garbage, resetting]) {
+      const url = `http://127.0.0.1:${portOf(server)}/`;
+      expect((await http.post({ ...request, url })).kind).toBe('failed');
+    }
+    const closedPort = portOf(resetting);
+    garbage.close();
+    resetting.close();
+    for (const socket of sockets) socket.destroy();
+    const url = `http://127.0.0.1:${closedPort}/`;
+    expect((await http.post({ ...request, url })).kind).toBe('failed');
+  });
+
+  test('a request is given up when the service stops', async () => {
+    const { url } = await serve(() => {});
+    const stopping = new AbortController();
+    const outcome = client({ allowPrivateNetworks: true }).post({
+      ...request,
+      url,
+      signal: stopping.signal,
+    });
+    stopping.abort();
+    expect(await outcome).toMatchObject({
+      kind: 'failed',
+      reason: 'given up because the service is stopping',
+    });
+  });
+});
+
+test('a name is looked up and its address connected to, over TLS for https', async () => {
+  const server = createTlsServer({}, () => {}).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(() => void server.close());
+  const attempted = once(server, 'tlsClientError');
+  const http = client({ allowPrivateNetworks: true, resolveAll: answering('127.0.0.1') });
+  const url = `https://hooks.example.com:${portOf(server)}/`;
+  // The server has no certificate, so that the handshake is as far as it gets.
+  expect((await http.post({ ...request, url })).kind).toBe('failed');
+  await attempted;
+});
+
+describe('with private networks refused', () => {
+  test.each([
+    'https://127.0.0.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://0177.1/',
+    'https://10.1.2.3/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[fd00::1]/',
+    'https://224.0.0.1/',
+  ])('%s is refused before anything is sent', async (url) => {
+    expect(await client({ allowPrivateNetworks: false }).post({ ...request, url })).toMatchObject({
+      kind: 'refused',
+      reason: 'the destination is not a public address',
+    });
+  });
+
+  test.each([['127.0.0.1'], ['10.0.0.1', '::1'], ['::ffff:10.0.0.1']])(
+    'a name that resolves to %s is refused',
+    async (...answers) => {
+      const http = client({ allowPrivateNetworks: false, resolveAll: answering(...answers) });
+      const outcome = await http.post({ ...request, url: 'https://hooks.example.com/' });
+      expect(outcome).toMatchObject({
+        kind: 'refused',
+        reason: 'the destination is not a public address',
+      });
+    },
+  );
+
+  test('a server on loopback never sees a connection', async () => {
+    let connections = 0;
+    const { server, url } = await serve((_incoming, response) => response.end());
+    server.on('connection', () => {
+      connections += 1;
+    });
+    const port = new URL(url).port;
+    const http = client({ allowPrivateNetworks: false, resolveAll: answering('127.0.0.1') });
+    for (const host of ['127.0.0.1', 'hooks.example.com']) {
+      const outcome = await http.post({ ...request, url: `https://${host}:${port}/` });
+      expect(outcome.kind).toBe('refused');
+    }
+    // Connections are accepted in order, so once this one is, none came before it.
+    const probe = connect(Number(port), '127.0.0.1');
+    await once(server, 'connection');
+    probe.destroy();
+    expect(connections).toBe(1);
+  });
+
+  test.each([
+    ['http://hooks.example.com/', 'the URL is not https'],
+    ['ftp://hooks.example.com/', 'the URL is not https'],
+    ['unix:/var/run/docker.sock:/x', 'the URL is not https'],
+    ['https://user:secret@hooks.example.com/', 'the URL carries credentials'],
+    ['not a url', 'the URL cannot be parsed'],
+  ])('%s is refused: %s', async (url, reason) => {
+    const outcome = await client({ allowPrivateNetworks: false }).post({ ...request, url });
+    expect(outcome).toMatchObject({ kind: 'refused', reason });
+  });
+
+  test('a refusal in the queue of a full agent fails that request alone', async () => {
+    const http = client({ allowPrivateNetworks: false });
+    const outcomes = await Promise.all(
+      Array.from({ length: 600 }, () => http.post({ ...request, url: 'https://127.0.0.1/' })),
+    );
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['refused']));
+  });
+});
+
+test('http://unix: URLs do not reach a socket even where private networks are allowed', async () => {
+  const outcome = await client({ allowPrivateNetworks: true }).post({
+    ...request,
+    url: 'http://unix:/var/run/docker.sock:/x',
+  });
+  expect(outcome.kind).not.toBe('responded');
+});

@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+
+import { commonConfig } from './config.ts';
+import { failpoint } from './failpoints.ts';
+import { CannotStart, runMain } from './run-main.ts';
+
+/** A service for the tests of `runMain`; what it does is in EXAMPLE_BEHAVIOUR. */
+await runMain({
+  service: 'example',
+  config: Type.Object({ ...commonConfig, EXAMPLE_BEHAVIOUR: Type.String() }),
+  async run(config, { logger }) {
+    const behaviour = config.EXAMPLE_BEHAVIOUR;
+    if (behaviour === 'cannot-start') throw new CannotStart('the schema is not known');
+    if (behaviour === 'failpoint') {
+      await failpoint('example.point');
+      await failpoint('example.point');
+      logger.info('passed');
+    }
+    const timer = setInterval(() => {
+      if (behaviour === 'crash') throw new Error('broken invariant');
+    }, 5);
+    return {
+      port: 1,
+      adminPort: 2,
+      async close() {
+        clearInterval(timer);
+        logger.info('closed');
+      },
+    };
+  },
+});

@@ -1,0 +1,116 @@
+import { dispatchDeadlineMs, dispatchGraceMs, leaseMs, startDeadlineMs } from '@svc/domain';
+import { expect, test } from 'vitest';
+import { assignmentsOf, commitDispatched, commitRunning, loadForDispatch } from './dispatching.ts';
+import { cancelSubmission, rejectPending } from './endings.ts';
+import { recordUsage, storeServiceFailure } from './outcomes.ts';
+import { findOverdue } from './overdue.ts';
+import { createFixture, usage } from './test-fixture.ts';
+
+test('the first accept to commit wins and the payload is handed over as it was sent', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const [one, other] = [await node(), await node()];
+  const outcomes = await Promise.all([
+    commitDispatched(store, { submissionId, nodeId: one }),
+    commitDispatched(store, { submissionId, nodeId: other }),
+  ]);
+  expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['dispatched', 'not_pending']);
+  expect(outcomes.find(({ kind }) => kind === 'dispatched')).toMatchObject({
+    payloadText: '{"applicationUrl":"https://jobs.example.com/1"}',
+    requestId: 'req-1',
+  });
+});
+
+test('nothing is loaded or dispatched past its deadline, and only past the grace it is overdue', async () => {
+  const { store, tenant, hold, node, advance } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  expect(await loadForDispatch(store, [submissionId])).toHaveLength(1);
+  await advance(dispatchDeadlineMs);
+  expect(await loadForDispatch(store, [submissionId])).toHaveLength(0);
+  const nodeId = await node();
+  expect(await commitDispatched(store, { submissionId, nodeId })).toEqual({ kind: 'not_pending' });
+  const early = await rejectPending(store, submissionId, { onlyOverdue: true });
+  expect(early).toEqual({ kind: 'not_pending', state: 'pending' });
+  expect(await findOverdue(store, 10)).toEqual([]);
+  await advance(dispatchGraceMs);
+  expect(await findOverdue(store, 10)).toEqual([
+    { submissionId, kind: 'stale_pending', nodeId: null },
+  ]);
+  expect(await rejectPending(store, submissionId, { onlyOverdue: true })).toEqual({
+    kind: 'rejected',
+  });
+});
+
+test('only the node that it was given to may begin, and again while it runs', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const [mine, other] = [await node(), await node()];
+  expect((await commitRunning(store, { submissionId, nodeId: mine })).kind).toBe('refused');
+  await commitDispatched(store, { submissionId, nodeId: mine });
+  expect((await commitRunning(store, { submissionId, nodeId: other })).kind).toBe('refused');
+  expect((await commitRunning(store, { submissionId, nodeId: mine })).kind).toBe('running');
+  expect((await commitRunning(store, { submissionId, nodeId: mine })).kind).toBe('running');
+  expect(await assignmentsOf(store, mine)).toEqual([{ submissionId, state: 'running' }]);
+  expect(await assignmentsOf(store, other)).toEqual([]);
+});
+
+test('what was cancelled is neither dispatched nor begun', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const tenantId = await tenant();
+  const nodeId = await node();
+  const [pending, dispatched] = [await hold(tenantId), await hold(tenantId)];
+  await commitDispatched(store, { submissionId: dispatched.id, nodeId });
+  for (const { id } of [pending, dispatched]) {
+    await cancelSubmission(store, { submissionId: id, tenantId, by: 'tenant' });
+  }
+  const late = await commitDispatched(store, { submissionId: pending.id, nodeId });
+  expect(late.kind).toBe('not_pending');
+  const begin = await commitRunning(store, { submissionId: dispatched.id, nodeId });
+  expect(begin.kind).toBe('refused');
+});
+
+test('a node that does not start in time is found, and the finding is checked again', async () => {
+  const { store, tenant, hold, node, advance } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const nodeId = await node();
+  await commitDispatched(store, { submissionId, nodeId });
+  const notStarted = { submissionId, code: 'not_started' } as const;
+  expect(await storeServiceFailure(store, notStarted)).toEqual({ kind: 'refused' });
+  await advance(startDeadlineMs);
+  expect(await findOverdue(store, 10)).toEqual([{ submissionId, kind: 'not_started', nodeId }]);
+  expect(await storeServiceFailure(store, notStarted)).toEqual({ kind: 'stored', nodeId });
+});
+
+test('a lease runs out unless a frame renews it', async () => {
+  const { store, tenant, hold, node, advance } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const nodeId = await node();
+  await commitDispatched(store, { submissionId, nodeId });
+  await commitRunning(store, { submissionId, nodeId });
+  await advance(leaseMs - 1_000);
+  await recordUsage(store, { submissionId, nodeId, usage: usage({ nodeSeconds: '1' }) });
+  await advance(leaseMs - 1_000);
+  expect(await findOverdue(store, 10)).toEqual([]);
+  const lost = { submissionId, code: 'node_lost' } as const;
+  expect(await storeServiceFailure(store, lost)).toEqual({ kind: 'refused' });
+  await advance(1_000);
+  expect(await findOverdue(store, 10)).toEqual([{ submissionId, kind: 'lease_expired', nodeId }]);
+  expect(await storeServiceFailure(store, lost)).toEqual({ kind: 'stored', nodeId });
+});
+
+test('the run limit counts from dispatch, by tier, however often the lease is renewed', async () => {
+  const { store, tenant, hold, node, advance } = await createFixture();
+  const { id: submissionId } = await hold(await tenant(), { tier: 'instant' });
+  const nodeId = await node();
+  await commitDispatched(store, { submissionId, nodeId });
+  await commitRunning(store, { submissionId, nodeId });
+  for (let minute = 1; minute <= 5; minute += 1) {
+    expect(await findOverdue(store, 10)).toEqual([]);
+    await advance(60_000 - 1);
+    await recordUsage(store, { submissionId, nodeId, usage: usage({ actions: '1' }) });
+  }
+  await advance(1_000);
+  expect(await findOverdue(store, 10)).toEqual([{ submissionId, kind: 'run_limit', nodeId }]);
+  const limit = { submissionId, code: 'deadline_exceeded' } as const;
+  expect(await storeServiceFailure(store, limit)).toEqual({ kind: 'stored', nodeId });
+});

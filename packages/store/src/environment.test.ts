@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { assertReady, ensurePartitions } from './environment.ts';
+import { migrate } from './migrate.ts';
+import { createFixture } from './test-fixture.ts';
+
+test('a migrated database is current, and migrating it again applies nothing', async () => {
+  const { store, database } = await createFixture();
+  expect((await assertReady(store, 'sandbox')).kind).toBe('ready');
+  expect(await migrate(database.databaseUrl)).toEqual({ kind: 'migrated', applied: [] });
+});
+
+test('two migrators at once apply each migration once', async () => {
+  const { database } = await createFixture();
+  await database.query('DROP SCHEMA public CASCADE');
+  await database.query('CREATE SCHEMA public');
+  const results = await Promise.all([migrate(database.databaseUrl), migrate(database.databaseUrl)]);
+  const applied = results.map((result) => (result.kind === 'migrated' ? result.applied : []));
+  expect(applied.flat()).toEqual([...new Set(applied.flat())]);
+  expect(applied.flat().length).toBeGreaterThan(0);
+  const cards = await database.query('SELECT version FROM rate_cards');
+  expect(cards).toHaveLength(1);
+});
+
+test('a service refuses an empty database, naming what is missing', async () => {
+  const { store, database } = await createFixture();
+  await database.query('DROP TABLE _prisma_migrations');
+  expect(await assertReady(store, 'sandbox')).toMatchObject({ kind: 'schema_behind' });
+});
+
+test('a migration that this build does not know, or knows otherwise, is refused', async () => {
+  const { store, database } = await createFixture();
+  await database.query(`UPDATE _prisma_migrations SET checksum = 'other'`);
+  expect(await assertReady(store, 'sandbox')).toMatchObject({
+    kind: 'schema_unknown',
+    reason: expect.stringContaining('was changed after it was applied'),
+  });
+  expect((await migrate(database.databaseUrl)).kind).toBe('refused');
+  await database.query(`UPDATE _prisma_migrations SET migration_name = '29990101000000_later'`);
+  expect(await assertReady(store, 'sandbox')).toMatchObject({
+    kind: 'schema_unknown',
+    reason: expect.stringContaining('29990101000000_later'),
+  });
+});
+
+test('a database belongs to one environment for good, with one key of request hashes', async () => {
+  const { store } = await createFixture();
+  const [one, other] = await Promise.all([
+    assertReady(store, 'sandbox'),
+    assertReady(store, 'sandbox'),
+  ]);
+  expect(one).toEqual(other);
+  expect(await assertReady(store, 'production')).toEqual({
+    kind: 'other_environment',
+    found: 'sandbox',
+  });
+});
+
+test('partitions of the coming months are made once they come near', async () => {
+  const { store, advance } = await createFixture();
+  expect(await ensurePartitions(store)).toBe(0);
+  await advance(40 * 24 * 3_600_000);
+  const made = await Promise.all([ensurePartitions(store), ensurePartitions(store)]);
+  expect(made[0] + made[1]).toBeGreaterThanOrEqual(3);
+  expect(await ensurePartitions(store)).toBe(0);
+});

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { commitDispatched } from './dispatching.ts';
+import { createFixture } from './test-fixture.ts';
+
+/** What the code never does is refused by the database a second time. */
+
+test('ledger entries can be neither changed nor deleted', async () => {
+  const { tenant, database } = await createFixture();
+  await tenant();
+  for (const sql of [
+    'UPDATE ledger_entries SET amount_micros = 1',
+    'DELETE FROM ledger_entries',
+    'TRUNCATE ledger_entries',
+  ]) {
+    await expect(database.query(sql)).rejects.toThrow('ledger_entries is append-only');
+  }
+});
+
+test('an account can be overdrawn by no statement', async () => {
+  const { tenant, database } = await createFixture();
+  await tenant(100);
+  for (const sql of [
+    'UPDATE credit_accounts SET held_micros = balance_micros + 1',
+    'UPDATE credit_accounts SET held_micros = -1',
+    'UPDATE credit_accounts SET balance_micros = -1',
+  ]) {
+    await expect(database.query(sql)).rejects.toThrow('credit_accounts_no_overdraft');
+  }
+});
+
+test('a submission is charged once, and never above its hold', async () => {
+  const { tenant, hold, database } = await createFixture();
+  const { id } = await hold(await tenant());
+  const end = (micros: number) =>
+    database.query(
+      `UPDATE submissions SET state = 'cancelled', cancelled_by = 'tenant', finished_at = svc_now(), charged_micros = ${micros} WHERE id = $1`,
+      [id],
+    );
+  await expect(end(200_000_001)).rejects.toThrow('submissions_charge_within_hold');
+  const charge = `INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+      balance_after_micros, held_after_micros, submission_id, created_at)
+    SELECT gen_random_uuid(), tenant_id, 'charge', 'tenant_held', 'revenue', 1, 1, 0, id, svc_now() FROM submissions`;
+  await database.query(charge);
+  await expect(database.query(charge)).rejects.toThrow('ledger_entries_submission_id_type_key');
+});
+
+test('an entry moves between the accounts of its type and no others', async () => {
+  const { tenant, database } = await createFixture();
+  const tenantId = await tenant();
+  const entry = database.query(
+    `INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+       balance_after_micros, held_after_micros, created_at)
+     VALUES (gen_random_uuid(), $1, 'grant', 'revenue', 'tenant_available', 1, 1, 0, svc_now())`,
+    [tenantId],
+  );
+  await expect(entry).rejects.toThrow('ledger_entries_movement');
+});
+
+test('a live key is unique per tenant', async () => {
+  const { tenant, hold, database } = await createFixture();
+  const tenantId = await tenant();
+  await hold(tenantId, { key: 'a' });
+  const { id } = await hold(tenantId, { key: 'b' });
+  const rename = database.query(`UPDATE submissions SET idempotency_key = 'a' WHERE id = $1`, [id]);
+  await expect(rename).rejects.toThrow('submissions_tenant_id_idempotency_key_key');
+});
+
+test('a state without what belongs to it is refused', async () => {
+  const { store, tenant, hold, node, database } = await createFixture();
+  const { id } = await hold(await tenant());
+  const set = (sql: string) => database.query(`UPDATE submissions SET ${sql} WHERE id = $1`, [id]);
+  await expect(set(`state = 'dispatched'`)).rejects.toThrow('submissions_assigned');
+  await expect(set(`state = 'submitted'`)).rejects.toThrow();
+  await expect(set(`state = 'lost'`)).rejects.toThrow(/submissions_(state|assigned)/);
+  await commitDispatched(store, { submissionId: id, nodeId: await node() });
+  await expect(set(`state = 'running'`)).rejects.toThrow('submissions_begun');
+  await expect(set(`state = 'pending'`)).rejects.toThrow('submissions_unassigned');
+});
+
+test('rows land in the partition of their month, and the next months are there', async () => {
+  const { tenant, database } = await createFixture();
+  const parents = ['usage_reports', 'deliveries', 'delivery_attempts'];
+  for (const parent of parents) {
+    const rows = await database.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM pg_inherits WHERE inhparent = $1::regclass',
+      [parent],
+    );
+    expect(rows[0]?.count).toBe(6);
+  }
+  await tenant();
+  const [created] = await database.query('SELECT svc_ensure_partitions() AS n');
+  expect(created).toEqual({ n: 0 });
+});

@@ -1,0 +1,139 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { microsPerCredit, parseDecimal, type Tier, type Usage, type UsageUnit } from '@svc/domain';
+import { createSealer, openKeyring } from '@svc/signing';
+import { createTestDatabase, setDatabaseClockOffset, type TestDatabase } from '@svc/testkit';
+import { onTestFinished } from 'vitest';
+import { assertReady } from './environment.ts';
+import { createNode } from './nodes.ts';
+import { grantCredits } from './purchases.ts';
+import { currentRateCard } from './rate-cards.ts';
+import { openStore, type Store } from './store.ts';
+import { holdSubmission, type HoldOutcome } from './submissions.ts';
+import { createTenant } from './tenants.ts';
+
+/** A store on a database of the test's own, with what tests of the store ask for again and again. */
+export interface Fixture {
+  readonly store: Store;
+  readonly database: TestDatabase;
+  /** A tenant with this many credits, `webhookUrl` where it should be told. */
+  tenant(credits?: number, webhookUrl?: string | null): Promise<string>;
+  node(): Promise<string>;
+  hold(tenantId: string, options?: HoldOptions): Promise<{ id: string; outcome: HoldOutcome }>;
+  /** Moves the time of the database. */
+  advance(ms: number): Promise<void>;
+  figures(tenantId: string): Promise<{ balance: number; held: number }>;
+  state(id: string): Promise<string>;
+}
+
+export interface HoldOptions {
+  key?: string;
+  tier?: Tier;
+  /** Credits to hold. */
+  max?: number;
+  requestHash?: Uint8Array;
+}
+
+const credit = Number(microsPerCredit);
+
+/** Creates one for the running test; closed when it ends. */
+export async function createFixture(): Promise<Fixture> {
+  const database = await createTestDatabase();
+  const keyring = openKeyring(`test:${randomBytes(32).toString('base64')}`);
+  const store = openStore({
+    databaseUrl: database.databaseUrl,
+    sealer: createSealer(keyring),
+    newId,
+  });
+  onTestFinished(async () => {
+    await store.close();
+    await database.close();
+  });
+  await assertReady(store, 'sandbox');
+  let offsetMs = 0;
+  return {
+    store,
+    database,
+    async tenant(credits = 1_000, webhookUrl = null) {
+      const id = newId();
+      await createTenant(store, {
+        id,
+        name: 'Example Works',
+        allowedJobTypes: ['ats.application'],
+        webhookUrl,
+        hmacSecret: 'hsk_test_1',
+        webhookSecret: 'whsec_MQ==',
+      });
+      if (credits > 0) {
+        await grantCredits(store, {
+          purchaseId: newId(),
+          tenantId: id,
+          creditsMicros: BigInt(credits * credit),
+          reference: `grant ${id}`,
+          usdMicros: null,
+          note: null,
+          operatorId: null,
+        });
+      }
+      return id;
+    },
+    async node() {
+      const id = newId();
+      await createNode(store, { id, name: 'attic', secret: 'nsk_1' });
+      return id;
+    },
+    async hold(tenantId, { key = randomUUID(), tier = 'standard', max = 200, requestHash } = {}) {
+      const id = newId();
+      const card = await currentRateCard(store, tenantId);
+      const maxMicros = BigInt(max * credit);
+      const outcome = await holdSubmission(store, {
+        id,
+        tenantId,
+        idempotencyKey: key,
+        requestHash: requestHash ?? randomBytes(32),
+        requestId: 'req-1',
+        jobType: 'ats.application',
+        tier,
+        payloadText: '{"applicationUrl":"https://jobs.example.com/1"}',
+        quote: {
+          estimatedMicros: maxMicros / 4n,
+          maxMicros,
+          surgeMicros: microsPerCredit,
+          rateCardVersion: card?.version ?? 0,
+        },
+      });
+      return { id, outcome };
+    },
+    async advance(ms) {
+      offsetMs += ms;
+      await setDatabaseClockOffset(database.databaseUrl, offsetMs);
+    },
+    async figures(tenantId) {
+      const [row] = await database.query<{ balance: string; held: string }>(
+        'SELECT balance_micros AS balance, held_micros AS held FROM credit_accounts WHERE tenant_id = $1',
+        [tenantId],
+      );
+      return { balance: Number(row?.balance) / credit, held: Number(row?.held) / credit };
+    },
+    async state(id) {
+      const [row] = await database.query<{ state: string }>(
+        'SELECT state FROM submissions WHERE id = $1',
+        [id],
+      );
+      return row?.state ?? 'none';
+    },
+  };
+}
+
+/** A UUIDv7 as runtime makes them. */
+export function newId(): string {
+  const hex = Date.now().toString(16).padStart(12, '0');
+  const random = randomUUID();
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7${random.slice(15, 18)}-${random.slice(19)}`;
+}
+
+/** Usage from plain decimal texts. */
+export function usage(amounts: Partial<Record<UsageUnit, string>>): Usage {
+  return Object.fromEntries(
+    Object.entries(amounts).map(([unit, text]) => [unit, parseDecimal(text)]),
+  );
+}

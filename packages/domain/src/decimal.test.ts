@@ -50,13 +50,21 @@ describe('reading', () => {
     },
   );
 
-  test('digits and exponents are bounded', () => {
-    expect(parseDecimal('9'.repeat(100))).toBeDefined();
-    expect(parseDecimal('9'.repeat(101))).toBeUndefined();
-    expect(parseDecimal('1e400')).toBeDefined();
-    expect(parseDecimal('1e401')).toBeUndefined();
-    expect(parseDecimal('1e-401')).toBeUndefined();
-    expect(parseDecimal(`1e${'9'.repeat(400)}`)).toBeUndefined();
+  test('digits and exponents are bounded, by value and not by spelling', () => {
+    expect(parseDecimal('9'.repeat(400))).toBeDefined();
+    expect(parseDecimal('9'.repeat(401))).toBeUndefined();
+    const inside = ['1e400', '1e-400', '0.01e402', '1000.0e397', '10e-401'];
+    expect(inside.filter((text) => parseDecimal(text) === undefined)).toEqual([]);
+    const outside = ['1e401', '1e-401', '10e400', '0.1e-400', `1e${'9'.repeat(400)}`];
+    expect(outside.filter((text) => parseDecimal(text) !== undefined)).toEqual([]);
+    expect(parseDecimal('0e999999')).toEqual(read('0'));
+    expect(parseDecimal(`0.${'0'.repeat(999)}`)).toBeUndefined();
+  });
+
+  test('the longest and the finest value read back from plain notation', () => {
+    for (const text of [`-${'9'.repeat(400)}e400`, `-${'9'.repeat(400)}e-400`]) {
+      expect(parseDecimal(formatDecimal(read(text)))).toEqual(read(text));
+    }
   });
 
   test('what is formatted reads back as the same value', () => {
@@ -73,6 +81,7 @@ describe('reading', () => {
       fc.property(finite, (value) => {
         expect(Number(formatDecimal(read(JSON.stringify(value))))).toBe(value === 0 ? 0 : value);
       }),
+      { numRuns: 1000, examples: [[Number.MAX_VALUE], [Number.MIN_VALUE], [2 ** -1022]] },
     );
   });
 });

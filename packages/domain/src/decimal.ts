@@ -9,10 +9,12 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/** More digits than this in one number are refused: they would cost time and mean nothing. */
-export const decimalDigitsMax = 100;
-/** An exponent further from zero than this is refused, for the same reason. */
+/** More digits that count than this are refused: they would cost time and mean nothing. */
+export const decimalDigitsMax = 400;
+/** Written as `<whole number>e<exponent>`, an exponent further from zero than this is refused. */
 export const decimalExponentMax = 400;
+/** Long enough for the plain notation of whatever these two allow, so all that is formatted reads back. */
+export const decimalTextLengthMax = 1000;
 
 const jsonNumber = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
@@ -30,21 +32,22 @@ function normalise(digits: bigint, scale: number): Decimal {
 }
 
 /**
- * Reads a number by the grammar of JSON, exponent included, without loss.
- * Undefined for anything else, and beyond `decimalDigitsMax` or `decimalExponentMax`.
+ * Reads a number by the grammar of JSON, exponent included, without loss. Every double is in range.
+ * Undefined for anything else, and for a value beyond `decimalDigitsMax` or `decimalExponentMax`.
  */
 export function parseDecimal(text: string): Decimal | undefined {
+  if (text.length > decimalTextLengthMax) return undefined;
   const match = jsonNumber.exec(text);
   if (match === null) return undefined;
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match;
-  if (whole.length + fraction.length > decimalDigitsMax) return undefined;
-  const exponent = Number(exponentText);
+  const significant = (whole + fraction).replace(/^0+/, '');
+  const digitsText = significant.replace(/0+$/, '');
+  if (digitsText === '') return decimalZero;
+  const exponent = Number(exponentText) - fraction.length + significant.length - digitsText.length;
+  if (digitsText.length > decimalDigitsMax) return undefined;
   if (Math.abs(exponent) > decimalExponentMax) return undefined;
-  const magnitude = BigInt(whole + fraction);
-  const digits = sign === '-' ? -magnitude : magnitude;
-  const scale = fraction.length - exponent;
-  if (scale >= 0) return normalise(digits, scale);
-  return normalise(digits * 10n ** BigInt(-scale), 0);
+  const magnitude = BigInt(digitsText) * 10n ** BigInt(Math.max(exponent, 0));
+  return { digits: sign === '-' ? -magnitude : magnitude, scale: Math.max(-exponent, 0) };
 }
 
 /** Plain notation without an exponent, which reads back as the same value. */

@@ -30,6 +30,11 @@ describe('reading', () => {
     expect(usageToNumbers(usage({ bandwidthMb: '0.1' }))).toEqual({ bandwidthMb: 0.1 });
   });
 
+  test('the largest and the finest number are kept exactly: the price bounds what they cost', () => {
+    const extremes = { actions: Number.MAX_VALUE, memoryGbSeconds: Number.MIN_VALUE };
+    expect(usageToNumbers(usage(usageToJson(usage(extremes))))).toEqual(extremes);
+  });
+
   test.each([
     null,
     [],
@@ -39,7 +44,7 @@ describe('reading', () => {
     { nodeSeconds: null },
     { nodeSeconds: Number.NaN },
     { nodeSeconds: Number.POSITIVE_INFINITY },
-    { actions: 1e13 },
+    { actions: -1e-300 },
     { actions: '1e' },
   ])('what is no usage is refused: %j', (json) => {
     expect(parseUsage(json)).toBeUndefined();

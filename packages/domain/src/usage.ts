@@ -26,11 +26,6 @@ export type UsageJson = Partial<Record<UsageUnit, string>>;
 /** Units in seconds of a clock, which are cut to whole milliseconds on receipt. */
 const clockUnits: ReadonlySet<UsageUnit> = new Set(['nodeSeconds', 'cpuSeconds']);
 
-/** More than this of any unit is refused as no measurement at all. */
-const usageAmountMax: Decimal = { digits: 10n ** 12n, scale: 0 };
-/** More decimals than this are cut: finer than any meter, and no ballast for the arithmetic. */
-const usageDecimalsMax = 9;
-
 export function isUsageUnit(name: string): name is UsageUnit {
   return (usageUnits as readonly string[]).includes(name);
 }
@@ -40,14 +35,13 @@ function parseAmount(value: unknown): Decimal | undefined {
   // double could hold it; what is kept from here on is exact.
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const decimal = parseDecimal(String(value));
-  if (decimal === undefined || decimal.digits < 0n) return undefined;
-  if (compareDecimals(decimal, usageAmountMax) > 0) return undefined;
-  return cutDecimal(decimal, usageDecimalsMax);
+  return decimal === undefined || decimal.digits < 0n ? undefined : decimal;
 }
 
 /**
  * Usage of an object with an amount per unit, each a JSON number or a decimal string.
- * Undefined where there is an unknown unit or an amount that is none, is negative or absurd.
+ * Undefined where there is an unknown unit or an amount that is none or is negative. However
+ * much it is, and however fine: what it is worth is bounded by the price alone.
  */
 export function parseUsage(json: unknown): Usage | undefined {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;

@@ -70,7 +70,7 @@ test('a state without what belongs to it is refused', async () => {
   const { id } = await hold(await tenant());
   const set = (sql: string) => database.query(`UPDATE submissions SET ${sql} WHERE id = $1`, [id]);
   await expect(set(`state = 'dispatched'`)).rejects.toThrow('submissions_assigned');
-  await expect(set(`state = 'submitted'`)).rejects.toThrow();
+  await expect(set(`state = 'submitted'`)).rejects.toThrow('violates check constraint');
   await expect(set(`state = 'lost'`)).rejects.toThrow(/submissions_(state|assigned)/);
   await commitDispatched(store, { submissionId: id, nodeId: await node() });
   await expect(set(`state = 'running'`)).rejects.toThrow('submissions_begun');

@@ -16,13 +16,16 @@ export interface Fixture {
   readonly store: Store;
   readonly database: TestDatabase;
   /** A tenant with this many credits, `webhookUrl` where it should be told. */
-  tenant(credits?: number, webhookUrl?: string | null): Promise<string>;
-  node(): Promise<string>;
-  hold(tenantId: string, options?: HoldOptions): Promise<{ id: string; outcome: HoldOutcome }>;
+  readonly tenant: (credits?: number, webhookUrl?: string | null) => Promise<string>;
+  readonly node: () => Promise<string>;
+  readonly hold: (
+    tenantId: string,
+    options?: HoldOptions,
+  ) => Promise<{ id: string; outcome: HoldOutcome }>;
   /** Moves the time of the database. */
-  advance(ms: number): Promise<void>;
-  figures(tenantId: string): Promise<{ balance: number; held: number }>;
-  state(id: string): Promise<string>;
+  readonly advance: (ms: number) => Promise<void>;
+  readonly figures: (tenantId: string) => Promise<{ balance: number; held: number }>;
+  readonly state: (id: string) => Promise<string>;
 }
 
 export interface HoldOptions {

@@ -474,10 +474,11 @@ BEGIN
       SELECT date_trunc('month', svc_now(), 'UTC') + make_interval(months => n) FROM generate_series(-1, 3) AS n
     LOOP
       partition := parent || '_' || to_char(month AT TIME ZONE 'UTC', 'YYYY_MM');
-      CONTINUE WHEN to_regclass(partition) IS NOT NULL;
-      -- Two services at once: the second waits, and finds it there.
+      CONTINUE WHEN EXISTS (SELECT FROM pg_class WHERE relname = partition AND relnamespace = current_schema()::regnamespace);
+      -- Two services at once: the second waits, and finds it there. It looks with a query, because
+      -- to_regclass may still answer from what this session knew before it waited.
       PERFORM pg_advisory_xact_lock(hashtext('svc_ensure_partitions'));
-      CONTINUE WHEN to_regclass(partition) IS NOT NULL;
+      CONTINUE WHEN EXISTS (SELECT FROM pg_class WHERE relname = partition AND relnamespace = current_schema()::regnamespace);
       EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
         partition, parent, svc_uuid_floor(month), svc_uuid_floor(month + interval '1 month'));
       created := created + 1;

@@ -5,6 +5,10 @@ export type WebhookUrlCheck =
   | { readonly kind: 'accepted'; readonly url: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
+function refuse(reason: string): WebhookUrlCheck {
+  return { kind: 'refused', reason };
+}
+
 /**
  * Whether a tenant's events may be sent to a URL, by its text alone (CONTRACT section 6): `https`
  * and a public host, unless private networks are allowed, which also allows `http`. The deliverer
@@ -14,7 +18,6 @@ export function checkWebhookUrl(
   text: string,
   { allowPrivateNetworks }: { readonly allowPrivateNetworks: boolean },
 ): WebhookUrlCheck {
-  const refuse = (reason: string): WebhookUrlCheck => ({ kind: 'refused', reason });
   if (text.length > webhookUrlLengthMax) {
     return refuse(`must be at most ${webhookUrlLengthMax} characters long`);
   }

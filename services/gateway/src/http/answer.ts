@@ -1,0 +1,77 @@
+import type { Problem } from '@svc/contracts';
+import { type ErrorCode, errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
+
+/** What a handler decides; sending it is somebody else's work. */
+export type Answer = JsonAnswer | ProblemAnswer;
+
+export interface JsonAnswer {
+  readonly kind: 'json';
+  readonly status: number;
+  readonly body: object;
+  /** Goes into the line of the log, not to the client. */
+  readonly logFields?: Readonly<Record<string, string>>;
+}
+
+/** The members of a problem that only some codes have (CONTRACT section 2). */
+export type ProblemExtras = Partial<
+  Pick<
+    Problem,
+    'required' | 'errors' | 'submissionId' | 'submissionStatus' | 'refund' | 'retryAfterSeconds'
+  >
+>;
+
+export interface ProblemAnswer {
+  readonly kind: 'problem';
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly extras: ProblemExtras;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export function json(
+  status: number,
+  body: object,
+  logFields: Readonly<Record<string, string>> = {},
+): JsonAnswer {
+  return { kind: 'json', status, body, logFields };
+}
+
+export function problem(
+  code: ErrorCode,
+  detail: string,
+  extras: ProblemExtras = {},
+  headers: Readonly<Record<string, string>> = {},
+): ProblemAnswer {
+  return { kind: 'problem', code, detail, extras, headers };
+}
+
+/** A 503, which always says when to come again. */
+export function unavailable(
+  code: 'unavailable' | 'dispatch_unavailable',
+  detail: string,
+): ProblemAnswer {
+  return problem(
+    code,
+    detail,
+    { retryAfterSeconds: retryAfterSecondsDefault },
+    { 'retry-after': String(retryAfterSecondsDefault) },
+  );
+}
+
+/**
+ * One answer for an unknown route, an unknown id and somebody else's: `detail` names nothing
+ * (CONTRACT section 2).
+ */
+export const notFound = problem('not_found', 'There is no such route or resource.');
+
+/** Where the page of errors stands; each code is an anchor on it. */
+const errorsPage = '/docs/errors';
+
+/** The body of a problem answer (RFC 9457). */
+export function problemBody(
+  { code, detail, extras }: Pick<ProblemAnswer, 'code' | 'detail' | 'extras'>,
+  requestId: string,
+): Problem {
+  const { status, title } = errorCatalogue[code];
+  return { type: `${errorsPage}#${code}`, title, status, detail, code, requestId, ...extras };
+}

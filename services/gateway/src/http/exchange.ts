@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock, Logger } from '@svc/runtime';
+import type { Answer } from './answer.ts';
+import { requestIdOf } from './request-id.ts';
+
+/** One request on its way to its answer: what the line of the log will say of it. */
+export interface Exchange {
+  readonly requestId: string;
+  /** The pattern of the route, never the path itself. */
+  route?: string;
+  tenantId?: string;
+  answer?: Answer;
+}
+
+/** Gives a request its id, and one log line once it is answered or its client is gone. */
+export function beginExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { newId, clock, logger }: { newId: () => string; clock: Clock; logger: Logger },
+): Exchange {
+  const requestId = requestIdOf(request.headers['x-request-id'], newId);
+  const startedMs = clock.monotonicMs();
+  const exchange: Exchange = { requestId };
+  response.setHeader('x-request-id', requestId);
+  response.once('close', () => {
+    const { route, tenantId, answer } = exchange;
+    const fields = {
+      requestId,
+      method: request.method,
+      route,
+      tenantId,
+      status: response.headersSent ? response.statusCode : undefined,
+      code: answer?.kind === 'problem' ? answer.code : undefined,
+      ...(answer?.kind === 'json' ? answer.logFields : {}),
+      durationMs: Math.round(clock.monotonicMs() - startedMs),
+    };
+    logger.info(fields, response.writableFinished ? 'request' : 'request abandoned');
+  });
+  return exchange;
+}

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { problemMediaType } from '@svc/contracts';
+import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } from '@svc/domain';
+import type { Logger } from '@svc/runtime';
+import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
+
+/** A client has this long to send its headers. */
+const headersTimeoutMs = 10_000;
+/** How often sockets are looked through for clients that are too slow. */
+const timeoutCheckIntervalMs = 1_000;
+/** Longer than the idle time of common load balancers, so that it is never us who closes first. */
+const keepAliveTimeoutMs = 65_000;
+/** What runs may finish for this long; the rest of the process's ten seconds is for closing it. */
+const drainTimeoutMs = 8_000;
+/** How long a connection stays half open behind the answer to a broken request. */
+const lingerMs = 500;
+
+export interface HttpServer {
+  readonly port: number;
+  /** Accepts nothing more, lets what runs finish, then cuts what is left. */
+  close(): Promise<void>;
+}
+
+export interface HttpServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly listener: RequestListener;
+  readonly newId: () => string;
+  readonly logger: Logger;
+}
+
+/** Opens the port, with answers also for what never becomes a request (CONTRACT section 2). */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const current = new WeakMap<Duplex, ServerResponse>();
+  let closing = false;
+  const listener: RequestListener = (request, response) => {
+    current.set(request.socket, response);
+    if (closing) response.setHeader('connection', 'close');
+    options.listener(request, response);
+  };
+  const server = createServer(
+    {
+      maxHeaderSize: headersBytesMax,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: timeoutCheckIntervalMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      // Node's own answer to a missing Host is no problem document; the application has one.
+      requireHostHeader: false,
+    },
+    listener,
+  );
+  // With a listener here, `100 Continue` is sent only when the body is wanted; see app.ts.
+  server.on('checkContinue', listener);
+  server.on('checkExpectation', listener);
+  server.on('connect', (_request, socket) => answerRaw(socket, notFound, options));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    answerBroken(error, socket, current.get(socket), options);
+  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  return {
+    port: portOf(server),
+    async close() {
+      closing = true;
+      const closed = once(server, 'close');
+      server.close();
+      const timer = setTimeout(() => {
+        options.logger.warn({ drainTimeoutMs }, 'requests were cut off');
+        server.closeAllConnections();
+      }, drainTimeoutMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port to listen on');
+  return address.port;
+}
+
+/** Answers bytes that are no HTTP, too much of it, or too slow. */
+function answerBroken(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  response: ServerResponse | undefined,
+  options: HttpServerOptions,
+): void {
+  if (error.code === 'ECONNRESET') socket.destroy();
+  // Also where it was answered already and the client goes on sending.
+  if (!socket.writable) return;
+  if (response?.req.complete === true && !response.writableFinished) {
+    // The broken bytes lie behind a request that is still at work: that one gets its answer.
+    if (!response.headersSent) response.setHeader('connection', 'close');
+    response.once('finish', () => socket.destroy());
+    return;
+  }
+  if (response?.req.complete === false && response.headersSent) {
+    socket.destroy();
+    return;
+  }
+  const code = codeOf(error);
+  options.logger.info({ code, reason: error.code }, 'request refused');
+  answerRaw(socket, problem(code, errorCatalogue[code].description), options);
+}
+
+const brokenCodes: Readonly<Record<string, ErrorCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
+};
+
+function codeOf(error: NodeJS.ErrnoException): ErrorCode {
+  return brokenCodes[error.code ?? ''] ?? 'bad_request';
+}
+
+/** Writes a whole response where there is no request to respond to, and closes the connection. */
+function answerRaw(socket: Duplex, answer: ProblemAnswer, options: HttpServerOptions): void {
+  const requestId = options.newId();
+  const { status, title } = errorCatalogue[answer.code];
+  const body = JSON.stringify(problemBody(answer, requestId));
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    `x-request-id: ${requestId}`,
+    `content-type: ${problemMediaType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: no-store',
+    'x-content-type-options: nosniff',
+    'connection: close',
+  ];
+  socket.on('error', () => {});
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Not at once: a reset would take the answer away from a client that is still sending.
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+}

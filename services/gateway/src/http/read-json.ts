@@ -1,0 +1,71 @@
+import type { ProblemError } from '@svc/contracts';
+import { fieldErrorAt } from '@svc/contracts';
+import { type JsonDocument, parseJsonDocument, type UnsafeString } from '@svc/domain';
+import { problem, type ProblemAnswer } from './answer.ts';
+import type { TenantRequest } from './endpoint.ts';
+
+export type JsonReading =
+  | { readonly kind: 'json'; readonly document: JsonDocument }
+  | ProblemAnswer;
+
+/** `application/json`, parameters allowed, but no other charset than UTF-8. */
+const jsonMediaType = /^application\/json\s*(?:;|$)/i;
+const foreignCharset = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i;
+
+/**
+ * The body as JSON: media type 415, then everything about its text 422 (CONTRACT section 3).
+ * An empty body needs no content type, but is no JSON.
+ */
+export function readJson({
+  body: bytes,
+  contentType = '',
+  contentEncoding = 'identity',
+}: Pick<TenantRequest, 'body' | 'contentType' | 'contentEncoding'>): JsonReading {
+  if (bytes.length === 0) return invalid('The body is empty.', '', 'must be a JSON object', 'json');
+  if (!jsonMediaType.test(contentType) || foreignCharset.test(contentType)) {
+    return problem('unsupported_media_type', 'The body must be application/json in UTF-8.');
+  }
+  if (contentEncoding.toLowerCase() !== 'identity') {
+    return problem('unsupported_media_type', 'The body must be sent without a content encoding.');
+  }
+  const text = decodeUtf8(bytes);
+  if (text === undefined) {
+    return invalid('The body is not JSON.', '', 'must be encoded as UTF-8', 'json');
+  }
+  const parsing = parseJsonDocument(text);
+  if (parsing.kind === 'malformed') {
+    const where = `line ${parsing.line}, column ${parsing.column}`;
+    return invalid('The body is not JSON.', '', `${parsing.message} (${where})`, 'json');
+  }
+  const { unsafeStrings } = parsing.document;
+  if (unsafeStrings.length === 0) return { kind: 'json', document: parsing.document };
+  return validationProblem(unsafeStrings.map(unsafeStringError));
+}
+
+/** A 422 that lists what is wrong. */
+export function validationProblem(
+  errors: readonly ProblemError[],
+  detail = 'The body is not as its schema wants it; see `errors`.',
+): ProblemAnswer {
+  return problem('validation_error', detail, { errors: [...errors] });
+}
+
+function invalid(detail: string, path: string, message: string, keyword: string): ProblemAnswer {
+  return validationProblem([{ path, message, keyword }], detail);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decodeUtf8(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function unsafeStringError({ pointer, where, found }: UnsafeString): ProblemError {
+  const subject = where === 'name' ? 'has a member whose name holds' : 'must not hold';
+  const what = found === 'nul' ? 'U+0000' : 'half of a surrogate pair';
+  return fieldErrorAt(pointer, `${subject} ${what}`, 'unsafeString');
+}

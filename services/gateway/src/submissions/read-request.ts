@@ -1,0 +1,121 @@
+import {
+  compileSchema,
+  fieldErrorAt,
+  fieldErrorsMax,
+  findJobType,
+  IdempotencyKey,
+  QuoteRequest,
+  SubmissionRequest,
+} from '@svc/contracts';
+import {
+  canonicalText,
+  duplicateNamePointers,
+  isTier,
+  type JsonDocument,
+  jsonPointer,
+  type JsonObject,
+  memberValue,
+  plainValue,
+  rawText,
+  type Tier,
+  tierDefault,
+  tiers,
+  withDefaultString,
+} from '@svc/domain';
+import { Type } from 'typebox';
+import { problem, type ProblemAnswer } from '../http/answer.ts';
+import type { TenantRequest } from '../http/endpoint.ts';
+import { readJson, validationProblem } from '../http/read-json.ts';
+
+/** The checks of a submission's body, in the order of CONTRACT section 3. No I/O. */
+
+export interface SubmissionBody {
+  readonly kind: 'body';
+  readonly document: JsonDocument;
+  readonly root: JsonObject;
+  /** For the schemas to look at. */
+  readonly plain: unknown;
+}
+
+/** A body that is one JSON object whose members are each there once. */
+export function readSubmissionBody(
+  request: Pick<TenantRequest, 'body' | 'contentType' | 'contentEncoding'>,
+): SubmissionBody | ProblemAnswer {
+  const reading = readJson(request);
+  if (reading.kind === 'problem') return reading;
+  const { document } = reading;
+  const { root } = document;
+  if (root.kind !== 'object') {
+    return validationProblem([{ path: '', message: 'must be an object', keyword: 'type' }]);
+  }
+  if (root.duplicateNames.length > 0) {
+    return duplicatesProblem(root.duplicateNames.map((name) => jsonPointer([name])));
+  }
+  return { kind: 'body', document, root, plain: plainValue(root) };
+}
+
+const validateKey = compileSchema(Type.Object({ idempotencyKey: IdempotencyKey }));
+
+/** The key, which is looked up before anything else is checked. */
+export function readIdempotencyKey(
+  body: SubmissionBody,
+): { readonly kind: 'key'; readonly key: string } | ProblemAnswer {
+  const validation = validateKey(body.plain);
+  if (validation.kind === 'invalid') return validationProblem(validation.errors);
+  return { kind: 'key', key: validation.value.idempotencyKey };
+}
+
+/** Equal for bodies that mean the same (CONTRACT section 3, "same body"). */
+export function canonicalRequest(body: SubmissionBody): string {
+  return canonicalText(withDefaultString(body.root, 'tier', tierDefault));
+}
+
+export interface CheckedJob {
+  readonly kind: 'job';
+  readonly jobType: string;
+  readonly tier: Tier;
+  /** As sent: digits, order and all. */
+  readonly payloadText: string;
+}
+
+const validateSubmission = compileSchema(SubmissionRequest);
+const validateQuote = compileSchema(QuoteRequest);
+
+/** Envelope, job type, allowlist, tier, payload: the first that is wrong is the answer. */
+export function checkJob(
+  body: SubmissionBody,
+  use: 'submission' | 'quote',
+  allowedJobTypes: readonly string[],
+): CheckedJob | ProblemAnswer {
+  const envelope =
+    use === 'submission' ? validateSubmission(body.plain) : validateQuote(body.plain);
+  if (envelope.kind === 'invalid') return validationProblem(envelope.errors);
+  const { jobType, tier = tierDefault, payload } = envelope.value;
+  const definition = findJobType(jobType);
+  if (definition === undefined) {
+    return problem('unknown_job_type', 'The service has no job type of this name.');
+  }
+  if (!allowedJobTypes.includes(jobType)) {
+    return problem('job_type_not_allowed', 'This tenant may not submit this job type.');
+  }
+  if (!isTier(tier)) {
+    return problem('unknown_tier', `The tier must be one of ${tiers.join(', ')}.`);
+  }
+  const payloadNode = memberValue(body.root, 'payload') ?? body.root;
+  const duplicates = duplicateNamePointers(payloadNode, definition.opaqueMembers, fieldErrorsMax);
+  if (duplicates.length > 0) {
+    return duplicatesProblem(duplicates.map((pointer) => `/payload${pointer}`));
+  }
+  const validation = definition.validatePayload(payload, '/payload');
+  if (validation.kind === 'invalid') return validationProblem(validation.errors);
+  return { kind: 'job', jobType, tier, payloadText: rawText(body.document, payloadNode) };
+}
+
+/** Parsers differ in which of two they take, so neither is. */
+function duplicatesProblem(pointers: readonly string[]): ProblemAnswer {
+  return validationProblem(
+    pointers
+      .slice(0, fieldErrorsMax)
+      .map((pointer) => fieldErrorAt(pointer, 'must not be there twice', 'uniqueMembers')),
+  );
+}

@@ -1,5 +1,5 @@
-import { type IdPrefix, tiers, usageUnits } from '@svc/domain';
-import { Type } from 'typebox';
+import { type IdPrefix, tiers } from '@svc/domain';
+import { Type, type Static } from 'typebox';
 
 /** Parts that several endpoints share. Answers are open: v1 is additive (SPEC section 9). */
 
@@ -25,6 +25,12 @@ export const QuoteFigures = Type.Object({
 export const RefundFigures = Type.Object({ amount: Credits, charged: Credits });
 
 /** An amount per unit of usage; units that were not reported are left out. */
-export const UsageFigures = Type.Partial(
-  Type.Object(Object.fromEntries(usageUnits.map((unit) => [unit, Type.Number()]))),
-);
+const UsageAmount = Type.Optional(Type.Number());
+export const UsageFigures = Type.Object({
+  nodeSeconds: UsageAmount,
+  cpuSeconds: UsageAmount,
+  memoryGbSeconds: UsageAmount,
+  bandwidthMb: UsageAmount,
+  actions: UsageAmount,
+});
+export type UsageFigures = Static<typeof UsageFigures>;

@@ -1,13 +1,14 @@
 import { Type, type Static } from 'typebox';
-import { Credits, Tier, UsageFigures } from './common.ts';
+import { Credits, UsageFigures } from './common.ts';
 
-const RateFigures = Type.Object({
+export const RateFigures = Type.Object({
   base: Credits,
   min: Credits,
   max: Credits,
   tierMultiplier: Type.Number(),
   weights: UsageFigures,
 });
+export type RateFigures = Static<typeof RateFigures>;
 
 /** `GET /v1/rate-card` (SPEC 2.6); `version` is CONTRACT section 5's addition. */
 export const RateCardAnswer = Type.Object({
@@ -17,7 +18,9 @@ export const RateCardAnswer = Type.Object({
   jobTypes: Type.Array(
     Type.Object({
       jobType: Type.String(),
-      tiers: Type.Record(Tier, RateFigures),
+      tiers: Type.Partial(
+        Type.Object({ standard: RateFigures, priority: RateFigures, instant: RateFigures }),
+      ),
     }),
   ),
 });

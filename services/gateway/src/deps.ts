@@ -1,0 +1,20 @@
+import type { connectRedis, Producer, ReplyListener } from '@svc/queue';
+import type { Clock, Logger } from '@svc/runtime';
+import type { Store } from '@svc/store';
+import type { Pricing } from './pricing.ts';
+
+/** What the endpoints work with; opened and closed by `run`. */
+export interface GatewayDeps {
+  readonly store: Store;
+  /** Of role `producer`: fails fast. */
+  readonly redis: ReturnType<typeof connectRedis>;
+  readonly redisPrefix: string;
+  readonly producer: Producer;
+  readonly replies: ReplyListener;
+  readonly pricing: Pricing;
+  /** Hashes of requests are keyed: what they hold is easily guessed. */
+  readonly requestHashKey: Uint8Array;
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}

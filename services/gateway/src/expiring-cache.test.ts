@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createExpiringCache } from './expiring-cache.ts';
+
+function setUp(entriesMax = 2) {
+  const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
+  const loads: string[] = [];
+  let fails = false;
+  const cache = createExpiringCache({
+    load: async (key) => {
+      loads.push(key);
+      if (fails) throw new Error('no database');
+      return await Promise.resolve(`${key}${loads.length}`);
+    },
+    ttlMs: 3000,
+    entriesMax,
+    clock,
+  });
+  return { clock, loads, cache, fail: (yes: boolean) => (fails = yes) };
+}
+
+test('a value is loaded once within its time, and again after it', async () => {
+  const { clock, cache } = setUp();
+  expect(await cache.get('a')).toBe('a1');
+  clock.nowMs = 2999;
+  expect(await cache.get('a')).toBe('a1');
+  clock.nowMs = 3000;
+  expect(await cache.get('a')).toBe('a2');
+});
+
+test('callers at the same time share one load', async () => {
+  const { loads, cache } = setUp();
+  await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')]);
+  expect(loads).toEqual(['a']);
+});
+
+test('a failed load is not kept', async () => {
+  const { cache, fail } = setUp();
+  fail(true);
+  await expect(cache.get('a')).rejects.toThrow('no database');
+  fail(false);
+  expect(await cache.get('a')).toBe('a2');
+});
+
+test('the number of values is bounded, and the one loaded first goes first', async () => {
+  const { loads, cache } = setUp(2);
+  for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await cache.get(key);
+  expect(loads).toEqual(['a', 'b', 'c', 'a']);
+});

@@ -1,0 +1,33 @@
+import type { Balance } from '@svc/contracts';
+import { assertInvariant, creditsToNumber } from '@svc/domain';
+import { readBalance } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { json } from '../http/answer.ts';
+import type { TenantEndpoint } from '../http/endpoint.ts';
+
+/** `GET /v1/credits/balance` (SPEC 2.5). */
+export function balanceEndpoint(deps: GatewayDeps): TenantEndpoint {
+  return {
+    access: 'tenant',
+    method: 'get',
+    path: '/v1/credits/balance',
+    parameters: [],
+    async handle({ tenant: { tenantId } }) {
+      const [figures, card] = await Promise.all([
+        readBalance(deps.store, tenantId),
+        deps.pricing.rateCard(tenantId),
+      ]);
+      assertInvariant(figures !== null, 'every tenant has an account');
+      const { balanceMicros, heldMicros } = figures;
+      const body: Balance = {
+        balance: creditsToNumber(balanceMicros),
+        held: creditsToNumber(heldMicros),
+        available: creditsToNumber(balanceMicros - heldMicros),
+        rebateAccrued: creditsToNumber(figures.rebateAccruedMicros),
+        currency: 'credits',
+        usdPerCredit: creditsToNumber(card.usdPerCreditMicros),
+      };
+      return json(200, body);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { QuoteAnswer } from '@svc/contracts';
+import { assertInvariant, creditsToNumber } from '@svc/domain';
+import { readBalance } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { type Answer, json, problem } from '../http/answer.ts';
+import type { TenantEndpoint, TenantRequest } from '../http/endpoint.ts';
+import { checkJob, readSubmissionBody } from '../submissions/read-request.ts';
+
+/** `POST /v1/quotes` (CONTRACT section 5): what a submission would hold; holds nothing. */
+export function createQuoteEndpoint(deps: GatewayDeps): TenantEndpoint {
+  return {
+    access: 'tenant',
+    method: 'post',
+    path: '/v1/quotes',
+    parameters: [],
+    handle: (request) => createQuote(deps, request),
+  };
+}
+
+async function createQuote(deps: GatewayDeps, request: TenantRequest): Promise<Answer> {
+  const { tenantId, allowedJobTypes } = request.tenant;
+  const body = readSubmissionBody(request);
+  if (body.kind === 'problem') return body;
+  const job = checkJob(body, 'quote', allowedJobTypes);
+  if (job.kind === 'problem') return job;
+  const quoted = await deps.pricing.quote(tenantId, job);
+  if (quoted.kind === 'quote_failed') return problem('quote_failed', quoted.reason);
+  const figures = await readBalance(deps.store, tenantId);
+  assertInvariant(figures !== null, 'every tenant has an account');
+  const availableMicros = figures.balanceMicros - figures.heldMicros;
+  const answer: QuoteAnswer = {
+    quote: {
+      estimated: creditsToNumber(quoted.estimatedMicros),
+      max: creditsToNumber(quoted.maxMicros),
+      surge: creditsToNumber(quoted.surgeMicros),
+    },
+    sufficient: availableMicros >= quoted.maxMicros,
+    available: creditsToNumber(availableMicros),
+  };
+  return json(200, answer);
+}

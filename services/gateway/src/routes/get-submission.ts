@@ -1,0 +1,23 @@
+import { fromWireId } from '@svc/domain';
+import { findSubmission } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { json, notFound } from '../http/answer.ts';
+import type { TenantEndpoint } from '../http/endpoint.ts';
+import { submissionDetail } from '../submissions/submission-detail.ts';
+
+/** `GET /v1/submissions/:id` (SPEC 4.2): a malformed, unknown or foreign id is one answer. */
+export function getSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
+  return {
+    access: 'tenant',
+    method: 'get',
+    path: '/v1/submissions/:id',
+    parameters: [],
+    async handle({ tenant, id }) {
+      const submissionId = fromWireId('sub', id);
+      if (submissionId === undefined) return notFound;
+      const record = await findSubmission(deps.store, tenant.tenantId, submissionId);
+      const detail = record === null ? undefined : submissionDetail(record);
+      return detail === undefined ? notFound : json(200, detail, { submissionId: id });
+    },
+  };
+}

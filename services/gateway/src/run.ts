@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  closeRedis,
+  connectRedis,
+  createProducer,
+  createReplyListener,
+  type ReplyListener,
+} from '@svc/queue';
+import {
+  type Clock,
+  createLifecycle,
+  createMetrics,
+  type Logger,
+  newId,
+  type Running,
+  startAdminServer,
+  systemClock,
+} from '@svc/runtime';
+import { currentRateCard, findTenantCredentials, typicalUsage } from '@svc/store';
+import { createApp } from './app.ts';
+import { credentialsEntriesMax, credentialsTtlMs } from './authenticate.ts';
+import type { GatewayConfig } from './config.ts';
+import { endpointsOf } from './endpoints.ts';
+import { createExpiringCache } from './expiring-cache.ts';
+import { startHttpServer } from './http/http-server.ts';
+import { openReadyStore } from './open-store.ts';
+import { createPricing } from './pricing.ts';
+import { databaseAnswers } from './readiness.ts';
+import { currentSurgeMicros } from './surge.ts';
+
+/** Without Redis reads go on, so a start does not wait for it longer than this. */
+const redisWaitMsMax = 2_000;
+
+/** Opens the gateway's resources in order; `close` lets what runs finish and closes in reverse. */
+export async function run(
+  config: GatewayConfig,
+  { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
+): Promise<Running & { readonly port: number }> {
+  const lifecycle = createLifecycle(logger);
+  const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
+  try {
+    const { store, requestHashKey } = await openReadyStore(config, logger);
+    lifecycle.add('store', () => store.close());
+    const redis = connectRedis(redisUrl, 'producer', logger);
+    lifecycle.add('redis', () => closeRedis(redis));
+    const producer = createProducer({ redis, prefix, logger });
+    lifecycle.add('producer', () => producer.close());
+    const replies = createReplyListener({ redisUrl, prefix, name: newId(), logger });
+    lifecycle.add('replies', () => replies.close());
+    await waitForReplies(replies, clock);
+    const pricing = createPricing({
+      loadRateCard: (tenantId) => currentRateCard(store, tenantId),
+      loadTypicalUsage: (jobType) => typicalUsage(store, jobType),
+      loadSurgeMicros: () => currentSurgeMicros(redis, prefix, logger),
+      clock,
+    });
+    const credentials = createExpiringCache({
+      load: (tenantId) => findTenantCredentials(store, tenantId),
+      ttlMs: credentialsTtlMs,
+      entriesMax: credentialsEntriesMax,
+      clock,
+    });
+    const deps = { store, redis, redisPrefix: prefix, producer, replies, pricing, newId };
+    const listener = createApp({
+      endpoints: endpointsOf({ ...deps, requestHashKey, clock, logger }),
+      findCredentials: (tenantId) => credentials.get(tenantId),
+      newId,
+      clock,
+      logger,
+    });
+    const admin = await startAdminServer({
+      host,
+      port: config.ADMIN_PORT,
+      // Redis is not asked for: reads, cancels and balances go on without it.
+      ready: async () => ((await databaseAnswers(store)) ? [] : ['postgres']),
+      metrics: createMetrics('gateway'),
+      logger,
+    });
+    lifecycle.add('admin server', () => admin.close());
+    const server = await startHttpServer({
+      host,
+      port: config.GATEWAY_PORT,
+      listener,
+      newId,
+      logger,
+    });
+    lifecycle.add('http server', () => server.close());
+    return { port: server.port, adminPort: admin.port, close: () => lifecycle.close() };
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+/** A reply that comes before the channel is heard costs its creation a second. */
+async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
+  const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;
+  while (!replies.isListening() && clock.monotonicMs() < giveUpAtMs) await sleep(10);
+}

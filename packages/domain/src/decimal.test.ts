@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import {
   addDecimals,
   compareDecimals,
-  cutDecimal,
   type Decimal,
   decimalOf,
   decimalOfMicros,
@@ -146,13 +145,7 @@ describe('rounding', () => {
     );
   });
 
-  test('cutting never rounds up', () => {
-    expect(formatDecimal(cutDecimal(read('1.9999'), 3))).toBe('1.999');
-    expect(formatDecimal(cutDecimal(read('1.9'), 3))).toBe('1.9');
-  });
-
-  test('what is negative is neither cut nor rounded', () => {
+  test('what is negative is not rounded', () => {
     expect(() => roundHalfUpToMicros(read('-1'))).toThrow('not negative');
-    expect(() => cutDecimal(read('-1'), 3)).toThrow('not negative');
   });
 });

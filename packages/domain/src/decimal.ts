@@ -94,13 +94,6 @@ export function decimalOfMicros(micros: bigint): Decimal {
   return normalise(micros, 6);
 }
 
-/** Cuts (does not round) a decimal that is not negative to at most `decimals` places. */
-export function cutDecimal(decimal: Decimal, decimals: number): Decimal {
-  assertInvariant(decimal.digits >= 0n, 'only what is not negative is cut');
-  if (decimal.scale <= decimals) return decimal;
-  return normalise(decimal.digits / 10n ** BigInt(decimal.scale - decimals), decimals);
-}
-
 /** Rounds a decimal that is not negative to whole millionths, halves upwards. */
 export function roundHalfUpToMicros(decimal: Decimal): bigint {
   assertInvariant(decimal.digits >= 0n, 'only what is not negative is rounded');

@@ -1,11 +1,4 @@
-import {
-  compareDecimals,
-  cutDecimal,
-  type Decimal,
-  decimalOf,
-  formatDecimal,
-  parseDecimal,
-} from './decimal.ts';
+import { type Decimal, decimalOf, formatDecimal, parseDecimal } from './decimal.ts';
 
 /** Units of metered usage and of a rate's weights (CONTRACT section 4). */
 export const usageUnits = [
@@ -22,9 +15,6 @@ export type Usage = Partial<Record<UsageUnit, Decimal>>;
 
 /** How usage is stored: exact decimals as strings. */
 export type UsageJson = Partial<Record<UsageUnit, string>>;
-
-/** Units in seconds of a clock, which are cut to whole milliseconds on receipt. */
-const clockUnits: ReadonlySet<UsageUnit> = new Set(['nodeSeconds', 'cpuSeconds']);
 
 export function isUsageUnit(name: string): name is UsageUnit {
   return (usageUnits as readonly string[]).includes(name);
@@ -77,38 +67,4 @@ export function usageToNumbers(usage: Usage): Partial<Record<UsageUnit, number>>
 /** Seconds, exactly, of whole milliseconds by the service's clock. */
 export function secondsOfMs(milliseconds: bigint): Decimal {
   return decimalOf(milliseconds, 3);
-}
-
-/**
- * What is kept of a node's cumulative report (CONTRACT section 4): `nodeSeconds` and `cpuSeconds`
- * cut to whole milliseconds, `nodeSeconds` never beyond `sinceBeginMs` of the service's clock, and
- * no unit below what was reported before.
- */
-export function receiveUsage(input: {
-  readonly previous: Usage;
-  readonly reported: Usage;
-  readonly sinceBeginMs: bigint;
-}): Usage {
-  const kept: Usage = {};
-  for (const unit of usageUnits) {
-    const before = input.previous[unit];
-    const amount = cutReport(unit, input.reported[unit], input.sinceBeginMs);
-    const isLess =
-      before !== undefined && (amount === undefined || compareDecimals(amount, before) < 0);
-    const keep = isLess ? before : amount;
-    if (keep !== undefined) kept[unit] = keep;
-  }
-  return kept;
-}
-
-function cutReport(
-  unit: UsageUnit,
-  amount: Decimal | undefined,
-  sinceBeginMs: bigint,
-): Decimal | undefined {
-  if (amount === undefined) return undefined;
-  const cut = clockUnits.has(unit) ? cutDecimal(amount, 3) : amount;
-  if (unit !== 'nodeSeconds') return cut;
-  const bound = secondsOfMs(sinceBeginMs > 0n ? sinceBeginMs : 0n);
-  return compareDecimals(cut, bound) > 0 ? bound : cut;
 }

@@ -88,6 +88,11 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
   const closing = new AbortController();
   const ending = new AbortController();
   let inHand = 0;
+  const idlers: (() => void)[] = [];
+
+  async function idle(): Promise<void> {
+    if (inHand > 0) await new Promise<void>((resolve) => idlers.push(resolve));
+  }
 
   async function process(job: Job): Promise<void> {
     inHand += 1;
@@ -103,6 +108,7 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
       throw error instanceof InvalidJob ? new UnrecoverableError(error.message) : error;
     } finally {
       inHand -= 1;
+      if (inHand === 0) idlers.splice(0).forEach((resolve) => resolve());
     }
   }
 
@@ -118,7 +124,7 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
   });
   worker.on('error', (error) => logger.warn({ err: error, queue }, 'queue worker error'));
   worker.on('stalled', (jobId) => logger.warn({ queue, jobId }, 'job stalled'));
-  const running = keepRunning(worker, logger, closing.signal);
+  void keepRunning(worker, logger, closing.signal);
 
   return {
     isPolling() {
@@ -128,15 +134,15 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
     async close() {
       closing.abort();
       const closed = worker.close();
-      if (!(await doneWithin(closed, options.drainTimeoutMs ?? drainTimeoutMsDefault))) {
+      // Without Redis the worker cannot close; what it has in hand can end all the same.
+      const drained = redisIsReady(redis) ? closed : Promise.race([closed, idle()]);
+      if (!(await doneWithin(drained, options.drainTimeoutMs ?? drainTimeoutMsDefault))) {
         ending.abort();
-        if (!(await doneWithin(closed, abortGraceMs))) {
-          logger.warn({ queue, inHand }, 'closed with jobs in hand, which will be found again');
-          await doneWithin(worker.disconnect(), abortGraceMs);
-        }
+      }
+      if (!(await doneWithin(closed, abortGraceMs)) && inHand > 0) {
+        logger.warn({ queue, inHand }, 'closed with jobs in hand, which will be found again');
       }
       await closeRedis(redis);
-      await doneWithin(running, abortGraceMs);
     },
   };
 }

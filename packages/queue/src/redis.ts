@@ -77,6 +77,12 @@ export async function waitForRedis(redis: Redis, timeoutMs: number): Promise<boo
 /** Closes a connection at once, whether or not Redis can be reached. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (redis.status === 'end') return;
+  if (redis.status === 'reconnecting') {
+    // Between two attempts there is no socket whose end could be told: disconnecting only stops
+    // the attempts.
+    redis.disconnect();
+    return;
+  }
   const ended = new Promise<void>((resolve) => {
     redis.once('end', () => resolve());
   });

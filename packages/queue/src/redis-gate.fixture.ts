@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A gate before a Redis server, for tests that take Redis away and bring it back. */
+export interface RedisGate {
+  /** The server's address through the gate. */
+  readonly redisUrl: string;
+  /** Cuts every connection and refuses new ones. */
+  shut(): void;
+  open(): void;
+  close(): Promise<void>;
+}
+
+export async function createRedisGate(redisUrl: string): Promise<RedisGate> {
+  const target = new URL(redisUrl);
+  const sockets = new Set<Socket>();
+  let isOpen = true;
+
+  function keep(socket: Socket): Socket {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    return socket;
+  }
+
+  const server = createServer((inward) => {
+    keep(inward);
+    if (!isOpen) {
+      inward.destroy();
+      return;
+    }
+    const outward = keep(connect(Number(target.port), target.hostname));
+    inward.pipe(outward).pipe(inward);
+    inward.on('close', () => outward.destroy());
+    outward.on('close', () => inward.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const gateUrl = new URL(redisUrl);
+  gateUrl.port = String(address.port);
+
+  function cut(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
+  return {
+    redisUrl: gateUrl.href,
+    shut() {
+      isOpen = false;
+      cut();
+    },
+    open() {
+      isOpen = true;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      cut();
+      await closed;
+    },
+  };
+}

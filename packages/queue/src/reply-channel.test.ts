@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+
+import { waitUntil } from '@svc/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { quiet, useQueues } from './queue-harness.fixture.ts';
+import { createReplyListener, publishReplies, type ReplyListener } from './reply-channel.ts';
+
+const queues = useQueues();
+let listener: ReplyListener;
+let other: ReplyListener;
+
+function listen(): ReplyListener {
+  const { gate, prefix } = queues();
+  return createReplyListener({
+    redisUrl: gate.redisUrl,
+    prefix,
+    name: randomUUID(),
+    logger: quiet,
+  });
+}
+
+beforeEach(async () => {
+  listener = listen();
+  other = listen();
+  await waitUntil(() => listener.isListening() && other.isListening());
+});
+afterEach(async () => {
+  await listener.close();
+  await other.close();
+});
+
+test('a reply about many submissions reaches everybody who waits for one of them, and nobody else', async () => {
+  const ids = Array.from({ length: 100 }, () => randomUUID());
+  const waits = ids.map((id) => listener.wait(id, 5_000));
+  const again = listener.wait(ids[0] ?? '', 5_000);
+  const bystanders = [listener.wait(randomUUID(), 200), other.wait(ids[0] ?? '', 200)];
+  await publishReplies(queues().redis, listener.channel, ids);
+  expect(new Set(await Promise.all([...waits, again]))).toEqual(new Set(['replied']));
+  expect(await Promise.all(bystanders)).toEqual(['timeout', 'timeout']);
+});
+
+test('without a reply the wait ends in time', async () => {
+  expect(await listener.wait(randomUUID(), 20)).toBe('timeout');
+});
+
+test('a message that is no reply is no harm', async () => {
+  const id = randomUUID();
+  const wait = listener.wait(id, 5_000);
+  for (const message of ['', 'null', '{"a":1}', '[1,null,{}]']) {
+    await queues().redis.publish(listener.channel, message);
+  }
+  await publishReplies(queues().redis, listener.channel, [id]);
+  expect(await wait).toBe('replied');
+});
+
+test('after Redis was away, replies arrive again', async () => {
+  const { gate, redis } = queues();
+  gate.shut();
+  await waitUntil(() => !listener.isListening() && redis.status !== 'ready');
+  gate.open();
+  await waitUntil(() => listener.isListening() && redis.status === 'ready');
+  const id = randomUUID();
+  const wait = listener.wait(id, 10_000);
+  // The connection is ready a moment before it has subscribed again.
+  await waitUntil(async () => (await redis.publish(listener.channel, JSON.stringify([id]))) === 1);
+  expect(await wait).toBe('replied');
+});
+
+test('closing ends the waits', async () => {
+  const wait = listener.wait(randomUUID(), 60_000);
+  await listener.close();
+  expect(await wait).toBe('timeout');
+});

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { isPublicAddress } from '@svc/domain';
+import { checkWebhookUrl, isPublicAddress } from '@svc/domain';
 import got, { TimeoutError } from 'got';
 
 import { createAgents, DestinationRefused, type ResolveAll } from './guarded-agents.ts';
@@ -40,15 +40,6 @@ const connectionsMax = 512;
 const idleConnectionsPerHostMax = 8;
 const idleConnectionMs = 20_000;
 const reasonLengthMax = 200;
-
-/** Why the service does not go to a URL by its form alone, or undefined. */
-export function refusedUrlReason(url: string, allowPrivateNetworks: boolean): string | undefined {
-  if (!URL.canParse(url)) return 'the URL cannot be parsed';
-  const { protocol, username, password } = new URL(url);
-  if (username !== '' || password !== '') return 'the URL carries credentials';
-  if (protocol === 'https:' || (protocol === 'http:' && allowPrivateNetworks)) return undefined;
-  return 'the URL is not https';
-}
 
 async function readUpTo(stream: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
@@ -127,8 +118,10 @@ export function createOutboundHttp({
     async post(request) {
       const startedMs = monotonicMs();
       const durationMs = (): number => Math.round(monotonicMs() - startedMs);
-      const refused = refusedUrlReason(request.url, allowPrivateNetworks);
-      if (refused !== undefined) return { kind: 'refused', reason: refused, durationMs: 0 };
+      const check = checkWebhookUrl(request.url, { allowPrivateNetworks });
+      if (check.kind === 'refused') {
+        return { kind: 'refused', reason: `the URL ${check.reason}`, durationMs: 0 };
+      }
       try {
         return { ...(await send(request)), durationMs: durationMs() };
       } catch (error) {

@@ -5,6 +5,8 @@ export * from './postgres.ts';
 export * from './provisioning.ts';
 export * from './redis-binary.ts';
 export * from './redis.ts';
+export * from './run-command.ts';
+export * from './same-ports.ts';
 export * from './server-process.ts';
 export * from './service-environment.ts';
 export * from './service-files.ts';

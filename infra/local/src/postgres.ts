@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -7,6 +6,7 @@ import path from 'node:path';
 import { dieWithParent } from './child.ts';
 import { freePort } from './ports.ts';
 import { type PostgresAccount, postgresAccount } from './postgres-account.ts';
+import { runCommand } from './run-command.ts';
 import { type RunningServer, startServer, withRetries } from './server-process.ts';
 import { StartError } from './start-error.ts';
 
@@ -41,7 +41,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const dataDir = path.join(home, 'postgres');
   const passwordFile = path.join(options.dir, 'postgres.password');
   if (!existsSync(dataDir))
-    createCluster({ account, binDir, home, dataDir, passwordFile, options });
+    await createCluster({ account, binDir, home, dataDir, passwordFile, options });
   const password = readFileSync(passwordFile, 'utf8').trim();
   return withRetries(portAttemptsMax, async () => {
     const port = await freePort();
@@ -97,7 +97,7 @@ interface NewCluster {
 }
 
 /** Under another name first, so that a start that is cut short leaves no half of a cluster. */
-function createCluster(cluster: NewCluster): void {
+async function createCluster(cluster: NewCluster): Promise<void> {
   const { account, binDir, home, dataDir, passwordFile, options } = cluster;
   const partial = path.join(home, 'postgres.partial');
   const initPasswordFile = path.join(home, 'postgres.init-password');
@@ -107,7 +107,7 @@ function createCluster(cluster: NewCluster): void {
   writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
   writeFileSync(initPasswordFile, readFileSync(passwordFile), { mode: 0o600 });
   account.give(initPasswordFile);
-  const [file = '', ...args] = [
+  await runCommand([
     ...account.prefix,
     path.join(binDir, 'initdb'),
     `--pgdata=${partial}`,
@@ -118,8 +118,7 @@ function createCluster(cluster: NewCluster): void {
     '--locale=C',
     '--data-checksums',
     ...(options.durable ? [] : ['--no-sync']),
-  ];
-  execFileSync(file, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  ]);
   rmSync(initPasswordFile);
   renameSync(partial, dataDir);
 }

@@ -1,4 +1,4 @@
-import { svc, SvcCommandError } from './svc-command.ts';
+import { svc } from './svc-command.ts';
 
 export interface TenantCredentials {
   readonly tenantId: string;
@@ -55,5 +55,5 @@ export async function createNode(name: string, env: NodeJS.ProcessEnv): Promise<
 function textOf(record: unknown, member: string): string {
   const value = new Map(Object.entries(record ?? {})).get(member);
   if (typeof value === 'string') return value;
-  throw new SvcCommandError(`svc printed no ${member}`);
+  throw new Error(`svc printed no ${member}`);
 }

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { cacheDir } from './paths.ts';
+import { runCommand } from './run-command.ts';
 import { StartError } from './start-error.ts';
 
 export interface RedisBinary {
@@ -17,7 +17,7 @@ const advice =
  * without installing anything. No npm package ships one.
  * Throws StartError where there is none to be had.
  */
-export function redisBinary(onFetch: () => void = () => {}): RedisBinary {
+export async function redisBinary(onFetch: () => void = () => {}): Promise<RedisBinary> {
   const installed = onPath('redis-server') ?? onPath('valkey-server');
   if (installed !== undefined) return { file: installed, env: {} };
   const dir = path.join(cacheDir, 'redis');
@@ -26,7 +26,7 @@ export function redisBinary(onFetch: () => void = () => {}): RedisBinary {
       throw new StartError('There is no Redis on this machine.', advice);
     }
     onFetch();
-    fetchInto(dir);
+    await fetchInto(dir);
   }
   const lib = path.join(dir, 'usr/lib');
   const libraries = readdirSync(lib).filter((name) => name.endsWith('-linux-gnu'));
@@ -42,17 +42,17 @@ function onPath(name: string): string | undefined {
 }
 
 /** Unpacks under another name first: a fetch that was cut short is never taken for whole. */
-function fetchInto(dir: string): void {
+async function fetchInto(dir: string): Promise<void> {
   const work = `${dir}.${process.pid}`;
   const unpacked = path.join(work, 'root');
   for (const name of ['lists/partial', 'archives/partial', 'root']) {
     mkdirSync(path.join(work, name), { recursive: true });
   }
   try {
-    download(work);
+    await download(work);
     const archives = path.join(work, 'archives');
     for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
-      execFileSync('dpkg-deb', ['-x', path.join(archives, file), unpacked]);
+      await runCommand(['dpkg-deb', '-x', path.join(archives, file), unpacked]);
     }
     if (!existsSync(dir)) renameSync(unpacked, dir);
   } catch (error) {
@@ -65,7 +65,7 @@ function fetchInto(dir: string): void {
 }
 
 /** apt with lists, cache and lock of its own: needs no root and changes nothing on the machine. */
-function download(work: string): void {
+async function download(work: string): Promise<void> {
   const options = [
     `Dir::State::lists=${work}/lists`,
     `Dir::Cache=${work}`,
@@ -73,11 +73,14 @@ function download(work: string): void {
     'Debug::NoLocking=1',
     'APT::Sandbox::User=root',
   ].flatMap((option) => ['-o', option]);
-  const run = (...args: string[]) =>
-    execFileSync('apt-get', [...options, '-qq', ...args], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
-  run('update');
-  run('-y', '--no-install-recommends', '--download-only', 'install', 'redis-server');
+  const apt = ['apt-get', ...options, '-qq'];
+  await runCommand([...apt, 'update']);
+  await runCommand([
+    ...apt,
+    '-y',
+    '--no-install-recommends',
+    '--download-only',
+    'install',
+    'redis-server',
+  ]);
 }

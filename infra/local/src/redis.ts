@@ -26,7 +26,7 @@ const portAttemptsMax = 3;
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
   const { dir, durable } = options;
-  const binary = redisBinary(options.onFetch);
+  const binary = await redisBinary(options.onFetch);
   mkdirSync(dir, { recursive: true });
   const password = randomBytes(24).toString('hex');
   return withRetries(portAttemptsMax, async () => {

@@ -15,7 +15,7 @@ const connectionsMax = 800;
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-'));
-  redisBinary(() => process.stdout.write('Fetching Redis, once.\n'));
+  await redisBinary(() => process.stdout.write('Fetching Redis, once.\n'));
   const postgres = await startPostgres({ dir, durable: false, connectionsMax });
   const teardown = async () => {
     await postgres.stop();

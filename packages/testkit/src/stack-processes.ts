@@ -1,5 +1,6 @@
 import {
   nodeAgentEntry,
+  samePorts,
   type NodeCredentials,
   type ServiceName,
   type ServiceProcess,
@@ -24,12 +25,6 @@ export interface SlotPlan {
   readonly failpoints: readonly string[];
 }
 
-/** Which variable says where a service listens; the others have no port of their own. */
-const portVariable: Partial<Record<ServiceName, string>> = {
-  gateway: 'GATEWAY_PORT',
-  dispatcher: 'NODE_LINK_PORT',
-};
-
 export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise<Slot> {
   const { service, index } = plan;
   const start = (extra: NodeJS.ProcessEnv) =>
@@ -48,20 +43,10 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
     current: first,
     async restart() {
       await slot.current.kill();
-      slot.current = await start(samePorts(service, first));
+      slot.current = await start(samePorts(service, first.ready));
     },
   };
   return slot;
-}
-
-/** Clients of the killed process find the new one where it was. */
-function samePorts(service: ServiceName, first: ServiceProcess): NodeJS.ProcessEnv {
-  const variable = portVariable[service];
-  const { port, adminPort } = first.ready;
-  return {
-    ...(variable === undefined || port === undefined ? {} : { [variable]: `${port}` }),
-    ...(adminPort === undefined ? {} : { ADMIN_PORT: `${adminPort}` }),
-  };
 }
 
 /** A simulated node: the node agent as its operator runs it. */

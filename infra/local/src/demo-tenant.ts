@@ -1,0 +1,65 @@
+import type { Closer } from './closer.ts';
+import { type DemoState, readDemoState, writeDemoState } from './demo-state.ts';
+import { isPortFree } from './ports.ts';
+import type { Say } from './progress.ts';
+import { createNode, createTenant } from './provisioning.ts';
+import { CommandError } from './run-command.ts';
+import { svc } from './svc-command.ts';
+import { createWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
+
+export interface DemoWorld extends DemoState {
+  readonly receiver: WebhookReceiver;
+}
+
+export interface DemoPlan {
+  readonly dir: string;
+  /** The DATABASE_URL given, or undefined for the embedded database. */
+  readonly givenDatabaseUrl: string | undefined;
+  readonly simulatedNodes: number;
+  readonly env: NodeJS.ProcessEnv;
+  readonly closer: Closer;
+  readonly say: Say;
+}
+
+/**
+ * The demo tenant with its credit and its webhook receiver, and as many nodes as are wanted: those
+ * of the last start, where the database still knows them, else new ones.
+ */
+export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
+  const { dir, givenDatabaseUrl, simulatedNodes, env, closer, say } = plan;
+  const kept = readDemoState(dir, givenDatabaseUrl);
+  const receiver = await openReceiver(kept?.webhookPort ?? 0);
+  await closer.add(() => receiver.close());
+  const known =
+    kept !== undefined && (await pointWebhooksAt(receiver.url, kept, env)) ? kept : null;
+  const tenant =
+    known?.tenant ?? (await createTenant({ name: 'Demo', webhookUrl: receiver.url }, env));
+  say(`tenant ${tenant.tenantId}${known === null ? ' created' : ''}`);
+  const nodes = [...(known?.nodes ?? [])];
+  while (nodes.length < simulatedNodes) {
+    nodes.push(await createNode(`simulated ${nodes.length + 1}`, env));
+  }
+  const state = { tenant, webhookPort: receiver.port, nodes };
+  writeDemoState(dir, givenDatabaseUrl, state);
+  return { ...state, receiver };
+}
+
+async function openReceiver(port: number): Promise<WebhookReceiver> {
+  const isFree = port !== 0 && (await isPortFree(port));
+  return createWebhookReceiver({ port: isFree ? port : 0 });
+}
+
+/** False where the database does not know the tenant (any more). */
+async function pointWebhooksAt(
+  url: string,
+  { tenant }: DemoState,
+  env: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  try {
+    await svc(['tenant', 'update', tenant.tenantId, '--webhook-url', url], env);
+    return true;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+}

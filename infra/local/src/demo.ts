@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ApiError,
+  type Client,
+  createClient,
+  type EndedSubmission,
+  type SubmissionCreated,
+  type Usage,
+} from '@svc/client';
+import type { DemoWorld } from './demo-tenant.ts';
+import type { NodeWatch } from './node-watch.ts';
+import type { Progress, Say } from './progress.ts';
+import { svc } from './svc-command.ts';
+import { verifyWebhook } from './webhook-receiver.ts';
+
+export interface Demo {
+  readonly gatewayUrl: string;
+  readonly world: DemoWorld;
+  readonly nodeWatch: NodeWatch;
+  readonly env: NodeJS.ProcessEnv;
+  readonly progress: Progress;
+}
+
+/** Longer than the simulated nodes' 1 to 3 s, shorter than anybody's patience. */
+const lifeBoundMs = 30_000;
+const webhookBoundMs = 20_000;
+/** Right after a start the gateway may not have heard of the nodes yet. */
+const dispatchBoundMs = 10_000;
+const pollMs = 100;
+/** Enough for the hold of some submissions; below it the demo tenant is granted more. */
+const creditsLow = 1_000;
+const creditsGranted = 10_000;
+
+/**
+ * Sends one `ats.application` over the public API, as a tenant would, and shows its life: quote and
+ * hold, the node, usage as it is metered, charge and refund, the webhook. Returns its id.
+ */
+export async function runDemo(demo: Demo): Promise<string> {
+  const { gatewayUrl, world, progress } = demo;
+  const { tenantId, hmacSecret } = world.tenant;
+  const client = createClient({ baseUrl: gatewayUrl, tenantId, secret: hmacSecret });
+  await topUp(client, demo);
+  const created = await progress.step('POST /v1/submissions: one ats.application', async (say) => {
+    const submission = await submit(client);
+    say(`quote: about ${submission.quote.estimated} credits, at most ${submission.quote.max}`);
+    const { after, held } = submission.balance;
+    say(`hold: ${held} credits; ${after} left to spend`);
+    return submission;
+  });
+  const ended = await progress.step(`${created.submissionId} runs on a node`, (say) =>
+    follow(client, demo, created, say),
+  );
+  await progress.step('Settlement, in one transaction', async (say) => {
+    say(`status: ${ended.status}`);
+    say(`charged ${ended.actualCredits} credits, returned ${ended.refundedCredits}`);
+    const { balance, held, available } = await client.balance();
+    say(`balance: ${balance}, held ${held}, available ${available}`);
+  });
+  await progress.step('Webhook', (say) => showWebhook(demo, created, say));
+  return created.submissionId;
+}
+
+async function topUp(client: Client, { world, env, progress }: Demo): Promise<void> {
+  const { available } = await client.balance();
+  if (available >= creditsLow) return;
+  await progress.step(`The demo tenant has ${available} credits left`, async (say) => {
+    const { tenantId } = world.tenant;
+    const reference = `demo-${randomUUID()}`;
+    await svc(['credits', 'grant', tenantId, `${creditsGranted}`, '--reference', reference], env);
+    say(`granted ${creditsGranted} more`);
+  });
+}
+
+/** Repeats while no node is there yet: with one key, so that there is one submission. */
+async function submit(client: Client): Promise<SubmissionCreated> {
+  const idempotencyKey = `demo-${randomUUID()}`;
+  const startedMs = performance.now();
+  for (;;) {
+    try {
+      return await client.submit({
+        idempotencyKey,
+        jobType: 'ats.application',
+        payload: {
+          applicationUrl: 'https://careers.example.com/jobs/4711/apply',
+          atsType: 'sandbox.succeed',
+          applicantProfile: { name: 'Ada Lovelace', email: 'ada@example.com' },
+          jobContext: { title: 'Analyst', company: 'Example Engines' },
+        },
+      });
+    } catch (error) {
+      const isEarly = error instanceof ApiError && error.code === 'dispatch_unavailable';
+      if (!isEarly || performance.now() - startedMs > dispatchBoundMs) throw error;
+      await delay(pollMs);
+    }
+  }
+}
+
+async function follow(
+  client: Client,
+  { nodeWatch }: Demo,
+  { submissionId }: SubmissionCreated,
+  say: Say,
+): Promise<EndedSubmission> {
+  const node = await nodeWatch.assignedNode(submissionId, lifeBoundMs);
+  say(node === undefined ? 'accepted by a node elsewhere' : `accepted by ${node}`);
+  const startedMs = performance.now();
+  let shown = '';
+  while (performance.now() - startedMs < lifeBoundMs) {
+    const submission = await client.getSubmission(submissionId);
+    const now = describe(submission.status, submission.usage);
+    if (now !== shown) say(now);
+    shown = now;
+    if (hasEnded(submission)) return submission;
+    await delay(pollMs);
+  }
+  throw new Error(`${submissionId} did not end in ${lifeBoundMs} ms`);
+}
+
+function hasEnded(submission: { readonly status: string }): submission is EndedSubmission {
+  return ['submitted', 'failed', 'cancelled'].includes(submission.status);
+}
+
+function describe(status: string, usage: Usage | null): string {
+  const metered = Object.entries(usage ?? {}).map(([unit, amount]) => `${unit} ${amount}`);
+  return metered.length === 0 ? status : `${status}: ${metered.join(', ')}`;
+}
+
+async function showWebhook(
+  { world }: Demo,
+  { submissionId }: SubmissionCreated,
+  say: Say,
+): Promise<void> {
+  const webhook = await world.receiver.waitFor(
+    ({ event }) => event.data['submissionId'] === submissionId,
+    { timeoutMs: webhookBoundMs },
+  );
+  say(`${webhook.event.type}, delivery ${webhook.deliveryId}, attempt ${webhook.attempt}`);
+  verifyWebhook(webhook, world.tenant.webhookSecret);
+  say('signature verified with the standardwebhooks library');
+}

@@ -1,0 +1,143 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Closer } from './closer.ts';
+import { runDemo } from './demo.ts';
+import { type DemoWorld, prepareDemoWorld } from './demo-tenant.ts';
+import { takeLauncherLock } from './launcher-lock.ts';
+import { masterKey } from './master-key.ts';
+import { createNodeWatch, type NodeWatch } from './node-watch.ts';
+import type { Progress } from './progress.ts';
+import { startServers } from './servers.ts';
+import { serviceEnvironment, type StackAddresses } from './service-environment.ts';
+import { type RunningServices, startServices } from './services.ts';
+import { assertPortsFree, type Settings } from './settings.ts';
+import { startSimulatedNodes } from './simulated-nodes.ts';
+import { removeStackFile, writeStackFile } from './stack-file.ts';
+import { summary } from './summary.ts';
+import type { Supervision } from './supervise.ts';
+import { svcText } from './svc-command.ts';
+import { type ReceivedWebhook, verifyWebhook } from './webhook-receiver.ts';
+
+export interface Launch {
+  readonly settings: Settings;
+  /** What the services are given is this with the stack's addresses over it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Holds the state that survives a restart. */
+  readonly dir: string;
+  readonly progress: Progress;
+  readonly closer: Closer;
+  /** Told where a service cannot be kept running. */
+  readonly giveUp: (error: unknown) => void;
+}
+
+/**
+ * Brings up the embedded stack and shows one submission's life (CONTRACT.md section 9). Everything
+ * that it opens is in the closer, in order. Throws StartError with what to do.
+ */
+export async function launch(launched: Launch): Promise<void> {
+  const { settings, dir, progress, closer } = launched;
+  mkdirSync(dir, { recursive: true });
+  await closer.add(await takeLauncherLock(dir));
+  await assertPortsFree(settings);
+  const servers = await progress.step('Postgres and Redis', (say) =>
+    startServers(settings, dir, closer, say),
+  );
+  const addresses = { ...servers, masterKey: masterKey(dir, launched.env) };
+  const env = stackEnvironment(launched, addresses);
+  await progress.step('Schema', async (say) => say((await svcText(['migrate'], env)).trim()));
+  const { services, world } = await startStack(launched, env);
+  writeStackFile(dir, { pid: process.pid, ...addresses, ...services });
+  await closer.add(async () => removeStackFile(dir));
+  const nodeWatch = createNodeWatch();
+  await startNodes(launched, services, world, nodeWatch);
+  if (settings.isDemoWanted && settings.simulatedNodes > 0) {
+    await runDemo({ gatewayUrl: services.gatewayUrl, world, nodeWatch, env, progress });
+  }
+  progress.print(summary(services, world, logsDirIn(dir)));
+  showFurtherWebhooks(world, progress);
+}
+
+function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses): NodeJS.ProcessEnv {
+  return {
+    ...env,
+    ...serviceEnvironment(addresses),
+    GATEWAY_PORT: `${settings.gatewayPort}`,
+    NODE_LINK_PORT: `${settings.nodeLinkPort}`,
+  };
+}
+
+/** A node sits at somebody's home: it is given nothing of the services' environment. */
+function nodeEnvironment({ env }: Launch): NodeJS.ProcessEnv {
+  return { PATH: env['PATH'], HOME: env['HOME'], LOG_LEVEL: env['LOG_LEVEL'] };
+}
+
+function logsDirIn(dir: string): string {
+  return path.join(dir, 'logs');
+}
+
+function supervision({ dir, closer, progress, giveUp }: Launch): Supervision {
+  return { logsDir: logsDirIn(dir), closer, report: progress.print, giveUp };
+}
+
+/** The services start while the CLI provisions: both need the schema only. */
+async function startStack(
+  launched: Launch,
+  env: NodeJS.ProcessEnv,
+): Promise<{ services: RunningServices; world: DemoWorld }> {
+  const { settings, dir, progress, closer } = launched;
+  return progress.step('Four services, a demo tenant', async (say) => {
+    const [services, world] = await Promise.all([
+      startServices(env, supervision(launched), say),
+      prepareDemoWorld({
+        dir,
+        givenDatabaseUrl: settings.databaseUrl,
+        simulatedNodes: settings.simulatedNodes,
+        env,
+        closer,
+        say,
+      }),
+    ]);
+    return { services, world };
+  });
+}
+
+async function startNodes(
+  launched: Launch,
+  services: RunningServices,
+  world: DemoWorld,
+  nodeWatch: NodeWatch,
+): Promise<void> {
+  const nodes = world.nodes.slice(0, launched.settings.simulatedNodes);
+  if (nodes.length === 0) return;
+  await launched.progress.step(`${nodes.length} simulated nodes`, async (say) => {
+    const fleet = {
+      link: services.nodeLinkUrl,
+      nodes,
+      env: nodeEnvironment(launched),
+      onLine: nodeWatch.hear,
+    };
+    await startSimulatedNodes(fleet, supervision(launched));
+    say(nodes.map(({ nodeId }) => nodeId).join(', '));
+  });
+}
+
+/** From the end of the demo on: each webhook that the demo tenant is sent, as it comes. */
+function showFurtherWebhooks({ receiver, tenant }: DemoWorld, { print }: Progress): void {
+  receiver.answerWith((webhook) => {
+    const { submissionId } = webhook.event.data;
+    const about = typeof submissionId === 'string' ? submissionId : '';
+    print(
+      `  webhook ${webhook.event.type} ${about} ${verdict(webhook, tenant.webhookSecret)}`,
+    );
+    return { status: 204 };
+  });
+}
+
+function verdict(webhook: ReceivedWebhook, secret: string): string {
+  try {
+    verifyWebhook(webhook, secret);
+    return '(signature verified)';
+  } catch {
+    return '(SIGNATURE WRONG)';
+  }
+}

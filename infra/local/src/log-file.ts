@@ -1,0 +1,36 @@
+import { closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import path from 'node:path';
+
+export interface LogFile {
+  readonly file: string;
+  write(line: string): void;
+  close(): void;
+}
+
+/** Two files of this size at most are kept of each process. */
+const logBytesMax = 20 * 1024 * 1024;
+
+/** A process's log, begun anew at each start; what is too long is moved to `….1.log` once. */
+export function openLogFile(dir: string, name: string): LogFile {
+  mkdirSync(dir, { recursive: true });
+  const file = path.join(dir, `${name}.log`);
+  let descriptor = openSync(file, 'w', 0o600);
+  let writtenBytes = 0;
+  let isOpen = true;
+  return {
+    file,
+    write(line) {
+      if (!isOpen) return;
+      writtenBytes += writeSync(descriptor, `${line}\n`);
+      if (writtenBytes < logBytesMax) return;
+      closeSync(descriptor);
+      renameSync(file, path.join(dir, `${name}.1.log`));
+      descriptor = openSync(file, 'w', 0o600);
+      writtenBytes = 0;
+    },
+    close() {
+      if (isOpen) closeSync(descriptor);
+      isOpen = false;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const keyBytes = 32;
+
+/**
+ * `SVC_MASTER_KEY` of the embedded stack: the one given, else one made once and kept, readable by
+ * its owner only. Whoever loses it loses every secret sealed under it.
+ */
+export function masterKey(dir: string, env: NodeJS.ProcessEnv = process.env): string {
+  const given = env['SVC_MASTER_KEY'];
+  if (given) return given;
+  const file = path.join(dir, 'master-key');
+  if (!existsSync(file)) {
+    const key = `local:${randomBytes(keyBytes).toString('base64')}`;
+    writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' });
+  }
+  return readFileSync(file, 'utf8').trim();
+}

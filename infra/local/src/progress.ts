@@ -1,0 +1,49 @@
+import { Listr } from 'listr2';
+
+export type Say = (line: string) => void;
+
+/** How the launcher shows what it does: as progress on a terminal, as plain lines elsewhere. */
+export interface Progress {
+  /** Runs one step under a title; `say` tells what happens in it, line by line. */
+  readonly step: <T>(title: string, run: (say: Say) => Promise<T>) => Promise<T>;
+  /** Prints text between steps. */
+  readonly print: (text: string) => void;
+}
+
+export function createProgress(stream: NodeJS.WriteStream = process.stdout): Progress {
+  const print = (text: string) => void stream.write(`${text}\n`);
+  return stream.isTTY ? { step: stepOnTerminal, print } : { step: stepInLines(print), print };
+}
+
+async function stepOnTerminal<T>(title: string, run: (say: Say) => Promise<T>): Promise<T> {
+  let result: Promise<T> | undefined;
+  const list = new Listr(
+    {
+      title,
+      async task(_, task) {
+        result = run((line) => (task.output = line));
+        await result;
+      },
+      // All lines of a step stay, not the last one only.
+      rendererOptions: { outputBar: Number.POSITIVE_INFINITY, persistentOutput: true },
+    },
+    {
+      // The launcher ends on signals by itself, and says what went wrong.
+      registerSignalListeners: false,
+      rendererOptions: { showErrorMessage: false },
+    },
+  );
+  await list.run();
+  if (result === undefined) throw new Error('the step was not run');
+  return result;
+}
+
+function stepInLines(print: (text: string) => void): Progress['step'] {
+  return async (title, run) => {
+    const startedMs = performance.now();
+    print(`> ${title}`);
+    const result = await run((line) => print(`    ${line}`));
+    print(`    done in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`);
+    return result;
+  };
+}

@@ -1,0 +1,54 @@
+import { isPortFree } from './ports.ts';
+import { StartError } from './start-error.ts';
+
+/** What the environment says about the embedded stack (CONTRACT.md section 9). */
+export interface Settings {
+  readonly databaseUrl: string | undefined;
+  readonly redisUrl: string | undefined;
+  readonly gatewayPort: number;
+  readonly nodeLinkPort: number;
+  readonly simulatedNodes: number;
+  readonly isDemoWanted: boolean;
+}
+
+const portMax = 65_535;
+const simulatedNodesMax = 64;
+
+/** Throws StartError where a variable has a value that it cannot have. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  return {
+    databaseUrl: env['DATABASE_URL'] || undefined,
+    redisUrl: env['REDIS_URL'] || undefined,
+    gatewayPort: wholeNumber(env, 'GATEWAY_PORT', { byDefault: 8080, max: portMax }),
+    nodeLinkPort: wholeNumber(env, 'NODE_LINK_PORT', { byDefault: 8081, max: portMax }),
+    simulatedNodes: wholeNumber(env, 'SVC_SIMULATED_NODES', {
+      byDefault: 2,
+      max: simulatedNodesMax,
+    }),
+    isDemoWanted: wholeNumber(env, 'SVC_DEMO', { byDefault: 1, max: 1 }) === 1,
+  };
+}
+
+function wholeNumber(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  { byDefault, max }: { readonly byDefault: number; readonly max: number },
+): number {
+  const text = env[name];
+  if (!text) return byDefault;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= max) return value;
+  throw new StartError(`${name} is ${text}.`, `Set it to a whole number from 0 to ${max}.`);
+}
+
+/** Throws StartError where another program has one of the ports that the stack is to have. */
+export async function assertPortsFree({ gatewayPort, nodeLinkPort }: Settings): Promise<void> {
+  const wanted = { GATEWAY_PORT: gatewayPort, NODE_LINK_PORT: nodeLinkPort };
+  for (const [name, port] of Object.entries(wanted)) {
+    if (port === 0 || (await isPortFree(port))) continue;
+    throw new StartError(
+      `Another program has port ${port} of 127.0.0.1.`,
+      `End that program, or choose another port: ${name}=${port + 1000} npm start (0 takes any that is free).`,
+    );
+  }
+}

@@ -1,0 +1,41 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** What `npx svc` and others on this machine need to reach the stack that runs. */
+export interface StackFile {
+  readonly pid: number;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly masterKey: string;
+  readonly gatewayUrl: string;
+  readonly nodeLinkUrl: string;
+  /** Of each service: where /live, /ready and /metrics are. */
+  readonly adminPorts: Readonly<Record<string, number>>;
+}
+
+function fileIn(dir: string): string {
+  return path.join(dir, 'stack.json');
+}
+
+/** For the owner's eyes only: it holds the key that opens everything. */
+export function writeStackFile(dir: string, stack: StackFile): void {
+  const partial = `${fileIn(dir)}.partial`;
+  rmSync(partial, { force: true });
+  writeFileSync(partial, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
+  renameSync(partial, fileIn(dir));
+}
+
+/** The stack that runs, or ran last and crashed; undefined where there is none. */
+export function readStackFile(dir: string): StackFile | undefined {
+  if (!existsSync(fileIn(dir))) return undefined;
+  const stack: unknown = JSON.parse(readFileSync(fileIn(dir), 'utf8'));
+  return isStackFile(stack) ? stack : undefined;
+}
+
+export function removeStackFile(dir: string): void {
+  rmSync(fileIn(dir), { force: true });
+}
+
+function isStackFile(value: unknown): value is StackFile {
+  return typeof value === 'object' && value !== null && 'pid' in value && 'gatewayUrl' in value;
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { DemoWorld } from './demo-tenant.ts';
+import { checkoutDir } from './paths.ts';
+import type { RunningServices } from './services.ts';
+
+/** What a person needs to go on: addresses, credentials, and a command to try. */
+export function summary(
+  services: RunningServices,
+  { tenant, receiver }: DemoWorld,
+  logsDir: string,
+): string {
+  const rows = [
+    ['API', services.gatewayUrl],
+    ['Node link', services.nodeLinkUrl],
+    ['Webhooks of the demo tenant', receiver.url],
+    ['Tenant id', tenant.tenantId],
+    ['HMAC secret', tenant.hmacSecret],
+    ['Webhook secret', tenant.webhookSecret],
+    ['Logs', path.relative(checkoutDir, logsDir)],
+  ];
+  return [
+    '',
+    ...rows.map(([label = '', value]) => `  ${label.padEnd(28)} ${value}`),
+    '',
+    '  Try next:',
+    '',
+    '    npx svc status',
+    '',
+    signedCurl(services.gatewayUrl, tenant),
+    '',
+    '  Ctrl-C ends everything.',
+  ].join('\n');
+}
+
+/** A signed request in plain shell (CONTRACT.md section 1). */
+function signedCurl(
+  gatewayUrl: string,
+  { tenantId, hmacSecret }: { readonly tenantId: string; readonly hmacSecret: string },
+): string {
+  const target = '/v1/credits/balance';
+  const noBody = createHash('sha256').digest('hex');
+  const toSign = `SVC1-HMAC-SHA256\\n%s\\nGET\\n${target}\\n${noBody}`;
+  return [
+    'now=$(date +%s)',
+    `signature=$(printf '${toSign}' "$now" | openssl dgst -sha256 -hmac ${hmacSecret} -r | cut -d' ' -f1)`,
+    `curl ${gatewayUrl}${target} -H "X-SVC-Tenant: ${tenantId}" -H "X-SVC-Timestamp: $now" -H "X-SVC-Signature: v1=$signature"`,
+  ]
+    .map((line) => `    ${line}`)
+    .join('\n');
+}

@@ -1,0 +1,141 @@
+/**
+ * Who may import whom (docs/ARCHITECTURE.md). Test files may also import the testkit; a package's
+ * manifest says the same a second time (test/architecture/manifests.test.ts).
+ *
+ * @type {import('dependency-cruiser').IConfiguration}
+ */
+
+const own = '^(packages|services|infra)/';
+const testFile = '[.](test|fixture)[.]ts$';
+
+/** A room may import these of ours and itself, and nothing else of ours. */
+function room(name, path, allowed) {
+  const targets = [path, ...allowed.map((other) => `^packages/${other}/`)];
+  return {
+    name: `${name}-imports-only-its-own`,
+    severity: 'error',
+    from: { path, pathNot: testFile },
+    to: { path: own, pathNot: targets },
+  };
+}
+
+/** Only code in these places may import the libraries. */
+function onlyIn(name, libraries, places) {
+  return {
+    name,
+    severity: 'error',
+    from: { pathNot: places },
+    to: { path: libraries.map((library) => `node_modules/${library}/`) },
+  };
+}
+
+export default {
+  forbidden: [
+    room('domain', '^packages/domain/', []),
+    room('client', '^packages/client/', []),
+    room('signing', '^packages/signing/', ['domain']),
+    room('contracts', '^packages/contracts/', ['domain']),
+    room('store', '^packages/store/', ['domain']),
+    room('queue', '^packages/queue/', ['contracts', 'domain']),
+    room('runtime', '^packages/runtime/', ['domain', 'contracts']),
+    room('node-agent', '^packages/node-agent/', ['contracts', 'signing']),
+    room('admin-cli', '^packages/admin-cli/', [
+      'contracts',
+      'domain',
+      'queue',
+      'runtime',
+      'signing',
+      'store',
+    ]),
+    room('local', '^infra/local/', ['client', 'contracts', 'domain', 'signing']),
+    {
+      name: 'testkit-imports-only-its-own',
+      severity: 'error',
+      from: { path: '^packages/testkit/', pathNot: testFile },
+      to: {
+        path: own,
+        pathNot: '^(packages/(testkit|client|contracts|domain|signing)|infra/local)/',
+      },
+    },
+    {
+      name: 'services-do-not-import-each-other',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'services-import-packages-only',
+      severity: 'error',
+      from: { path: '^services/', pathNot: testFile },
+      to: { path: '^(infra/|packages/(testkit|client|admin-cli|node-agent)/)' },
+    },
+    {
+      name: 'packages-do-not-import-services',
+      severity: 'error',
+      from: { path: '^(packages|infra)/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'only-tests-import-the-testkit',
+      severity: 'error',
+      from: { pathNot: ['^packages/testkit/', '^test/', testFile] },
+      to: { path: '^packages/testkit/' },
+    },
+    {
+      name: 'domain-and-client-are-pure',
+      comment: 'domain has no I/O, clock or randomness; the client needs fetch and crypto only',
+      severity: 'error',
+      from: { path: '^packages/(domain|client)/', pathNot: testFile },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
+    },
+    {
+      name: 'signing-needs-crypto-only',
+      severity: 'error',
+      from: { path: '^packages/signing/', pathNot: testFile },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
+    },
+    {
+      name: 'the-generated-client-stays-in-the-store',
+      severity: 'error',
+      from: { pathNot: '^packages/store/' },
+      to: { path: '^packages/store/src/generated/' },
+    },
+    onlyIn(
+      'sql-only-in-the-store',
+      ['pg', '@prisma/[^/]+', 'prisma'],
+      ['^packages/(store|testkit)/', '^infra/local/', '^prisma/', '^test/'],
+    ),
+    onlyIn(
+      'redis-only-in-the-queue',
+      ['bullmq', 'ioredis'],
+      ['^packages/(queue|testkit)/', '^test/'],
+    ),
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'nothing-unlisted',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'nothing-missing', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'by-the-front-door',
+      comment: 'another package is imported by its name, never by a path into it',
+      severity: 'error',
+      from: { path: '^(packages|services|infra)/([^/]+)/' },
+      to: { path: own, pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+    },
+  ],
+  options: {
+    // What Prisma generates is its own business; that others import it is ours.
+    doNotFollow: { path: ['node_modules', '/generated/'] },
+    // Types alone are no excuse: an `import type` is an import.
+    tsPreCompilationDeps: true,
+    combinedDependencies: false,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['types', 'import', 'node', 'default'],
+    },
+  },
+};

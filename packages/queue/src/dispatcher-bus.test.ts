@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 
 import type { DispatcherMessage } from '@svc/contracts';
-import { startTestRedis, waitUntil, type TestRedis } from '@svc/testkit';
+import { startTestRedis, type TestRedis } from '@svc/testkit';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
@@ -45,7 +45,7 @@ async function openBus(dispatcherId: string, prefix = 'test') {
     logger: silent,
   });
   opened.push(bus);
-  await waitUntil(() => bus.isListening());
+  expect(await bus.listening(5_000)).toBe(true);
   return { bus, next: () => once(heard, 'message') };
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { DispatcherMessage } from '@svc/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Redis } from 'ioredis';
@@ -14,6 +16,8 @@ export interface DispatcherBus {
   /** Sends to all dispatchers but oneself. Throws when Redis cannot be reached. */
   broadcast(message: DispatcherMessage): Promise<void>;
   isListening(): boolean;
+  /** Waits until this dispatcher hears what it is sent; false when it does not after `timeoutMs`. */
+  listening(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -64,7 +68,6 @@ export function createDispatcherBus({
   readonly logger: QueueLogger;
 }): DispatcherBus {
   const subscriber = connectRedis(redisUrl, 'subscriber', logger);
-  let subscribed = false;
   let closed = false;
 
   subscriber.on('message', (channel: string, text: string) => {
@@ -73,10 +76,17 @@ export function createDispatcherBus({
     if (envelope !== undefined && validate(envelope.message)) onMessage(envelope.message);
     else logger.warn({ channel }, 'a message between dispatchers is not as agreed');
   });
-  subscriber
-    .subscribe(channelOf(prefix, dispatcherId), channelOfAll(prefix))
-    .then(() => (subscribed = true))
-    .catch((error: unknown) => logger.warn({ err: error }, 'could not listen to dispatchers'));
+  let isSubscribed = false;
+  const subscription = subscribe();
+
+  async function subscribe(): Promise<void> {
+    try {
+      await subscriber.subscribe(channelOf(prefix, dispatcherId), channelOfAll(prefix));
+      isSubscribed = true;
+    } catch (error) {
+      logger.warn({ err: error }, 'could not listen to dispatchers');
+    }
+  }
 
   async function publish(channel: string, message: DispatcherMessage): Promise<number> {
     return await redis.publish(channel, JSON.stringify({ from: dispatcherId, message }));
@@ -93,7 +103,14 @@ export function createDispatcherBus({
     async broadcast(message) {
       await publish(channelOfAll(prefix), message);
     },
-    isListening: () => subscribed && redisIsReady(subscriber),
+    isListening: () => isSubscribed && redisIsReady(subscriber),
+    async listening(timeoutMs) {
+      const controller = new AbortController();
+      const timeout = sleep(timeoutMs, undefined, { signal: controller.signal }).catch(() => {});
+      await Promise.race([subscription, timeout]);
+      controller.abort();
+      return isSubscribed;
+    },
     async close() {
       closed = true;
       await closeRedis(subscriber);

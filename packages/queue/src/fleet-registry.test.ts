@@ -211,6 +211,17 @@ describe('dispatchers', () => {
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 0 });
   });
 
+  test('one that nobody hears any more is given up at once, and comes back if it is there', async () => {
+    await fleet.refresh('d2');
+    await fleet.join(node('n1', { slots: 5, dispatcherId: 'd2' }));
+    await fleet.join(node('n2'));
+    await fleet.suspect('d2');
+    await fleet.suspect('unheard of');
+    expect(await fleet.reserve(wanted('s1'))).toMatchObject({ nodeId: 'n2' });
+    expect(await fleet.refresh('d2')).toBe('unknown');
+    expect(await fleet.refresh('unheard of')).toBe('unknown');
+  });
+
   test('one that was silent for too long is told to enter its nodes again', async () => {
     expect(await fleet.refresh('d1')).toBe('known');
     nowMs += dispatcherSilentMs + 1;

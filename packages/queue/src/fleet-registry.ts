@@ -70,6 +70,11 @@ export interface FleetRegistry {
   confirm(nodeId: string, submissionId: string): Promise<void>;
   /** The slot is free again; nothing happens where it was. */
   release(nodeId: string, submissionId: string): Promise<void>;
+  /**
+   * Nobody listens for this dispatcher any more: its nodes are not chosen and will be dropped, as
+   * if it had been silent for too long. If it is there after all, its next refresh says `unknown`.
+   */
+  suspect(dispatcherId: string): Promise<void>;
   /** The slots of the nodes with a job type that are connected and not draining. */
   capacity(jobType: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
@@ -168,6 +173,9 @@ export function createFleetRegistry({
     },
     async release(nodeId, submissionId) {
       await release(redis, key, [now(), nodeId, submissionId]);
+    },
+    async suspect(dispatcherId) {
+      await redis.zadd(`${key}:dispatchers`, 'XX', 0, dispatcherId);
     },
     async capacity(jobType) {
       const [slots, free] = await redis.hmget(

@@ -6,10 +6,17 @@ import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } fro
 import type { Logger } from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
 
-/** A client has this long to send its headers. */
-const headersTimeoutMs = 10_000;
-/** How often sockets are looked through for clients that are too slow. */
-const timeoutCheckIntervalMs = 1_000;
+/** How long a client may take, and how often sockets are looked through for slower ones. */
+export interface ClientTimeouts {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly checkEveryMs: number;
+}
+const timeoutsByDefault: ClientTimeouts = {
+  headersMs: 10_000,
+  requestMs: requestTimeoutMs,
+  checkEveryMs: 1_000,
+};
 /** Longer than the idle time of common load balancers, so that it is never us who closes first. */
 const keepAliveTimeoutMs = 65_000;
 /** What runs may finish for this long; the rest of the process's ten seconds is for closing it. */
@@ -29,11 +36,13 @@ export interface HttpServerOptions {
   readonly listener: RequestListener;
   readonly newId: () => string;
   readonly logger: Logger;
+  readonly timeouts?: ClientTimeouts;
 }
 
 /** Opens the port, with answers also for what never becomes a request (CONTRACT section 2). */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const current = new WeakMap<Duplex, ServerResponse>();
+  const timeouts = options.timeouts ?? timeoutsByDefault;
   let closing = false;
   const listener: RequestListener = (request, response) => {
     current.set(request.socket, response);
@@ -43,9 +52,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const server = createServer(
     {
       maxHeaderSize: headersBytesMax,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: timeoutCheckIntervalMs,
+      headersTimeout: timeouts.headersMs,
+      requestTimeout: timeouts.requestMs,
+      connectionsCheckingInterval: timeouts.checkEveryMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       // Node's own answer to a missing Host is no problem document; the application has one.
       requireHostHeader: false,

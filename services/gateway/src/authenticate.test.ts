@@ -1,0 +1,91 @@
+import { toWireId } from '@svc/domain';
+import { sha256Hex, signRequest } from '@svc/signing';
+import type { TenantCredentials } from '@svc/store';
+import { describe, expect, test } from 'vitest';
+import { authenticateTenant } from './authenticate.ts';
+
+const tenantId = '019ab000-0000-7000-8000-000000000001';
+const nowSeconds = 1_795_000_000;
+const secrets = ['hsk_test_new', 'hsk_test_old'];
+const target = '/v1/credits/balance?x=%20';
+const bodySha256 = sha256Hex('');
+
+interface Attempt {
+  secret?: string;
+  timestamp?: number;
+  headers?: NodeJS.Dict<string[]>;
+  disabled?: boolean;
+  known?: boolean;
+}
+
+async function attempt(options: Attempt = {}) {
+  const { secret = secrets[0] ?? '', timestamp = nowSeconds, headers = {} } = options;
+  const tenant: TenantCredentials = {
+    tenantId,
+    disabled: options.disabled ?? false,
+    allowedJobTypes: [],
+    hmacSecrets: secrets,
+    rateLimitPerSecond: 1,
+    rateLimitBurst: 1,
+  };
+  const answer = await authenticateTenant(
+    {
+      method: 'GET',
+      target,
+      bodySha256,
+      headers: {
+        'x-svc-tenant': [toWireId('tnt', tenantId)],
+        'x-svc-timestamp': [String(timestamp)],
+        'x-svc-signature': [signRequest({ secret, timestamp, method: 'GET', target, body: '' })],
+        ...headers,
+      },
+    },
+    async (id) => await Promise.resolve(id === tenantId && (options.known ?? true) ? tenant : null),
+    nowSeconds * 1000 + 999,
+  );
+  return answer.kind === 'authenticated' ? 'authenticated' : answer;
+}
+
+describe('a tenant’s request', () => {
+  test('is taken under the newer and under the older secret of a rotation', async () => {
+    expect(await attempt()).toBe('authenticated');
+    expect(await attempt({ secret: 'hsk_test_old' })).toBe('authenticated');
+  });
+
+  test('is taken up to 300 s off the clock, either way, and not a second further', async () => {
+    expect(await attempt({ timestamp: nowSeconds - 300 })).toBe('authenticated');
+    expect(await attempt({ timestamp: nowSeconds + 300 })).toBe('authenticated');
+    expect(await attempt({ timestamp: nowSeconds - 301 })).toMatchObject({
+      detail: expect.stringContaining('301 s behind'),
+    });
+    expect(await attempt({ timestamp: nowSeconds + 301 })).toMatchObject({
+      detail: expect.stringContaining('301 s ahead of'),
+    });
+  });
+
+  test('unknown, disabled, malformed id and wrong signature are one and the same answer', async () => {
+    const answers = await Promise.all([
+      attempt({ known: false }),
+      attempt({ disabled: true }),
+      attempt({ secret: 'hsk_test_other' }),
+      attempt({ headers: { 'x-svc-tenant': ['nobody'] } }),
+      attempt({ headers: { 'x-svc-tenant': [toWireId('nod', tenantId)] } }),
+    ]);
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]).toMatchObject({
+      code: 'unauthenticated',
+      headers: { 'www-authenticate': 'SVC1-HMAC-SHA256' },
+    });
+  });
+
+  test.each<[string, NodeJS.Dict<string[]>, string]>([
+    ['no tenant', { 'x-svc-tenant': undefined }, 'X-SVC-Tenant is missing'],
+    ['two identities', { 'x-svc-operator': ['op_x'] }, 'more than one identity'],
+    ['one identity twice', { 'x-svc-tenant': ['tnt_a', 'tnt_a'] }, 'more than one identity'],
+    ['no timestamp', { 'x-svc-timestamp': undefined }, 'X-SVC-Timestamp is missing'],
+    ['no signature', { 'x-svc-signature': undefined }, 'X-SVC-Signature is missing'],
+    ['two timestamps', { 'x-svc-timestamp': ['1', '2'] }, 'X-SVC-Timestamp is not'],
+  ])('with %s is told so', async (_name, headers, detail) => {
+    expect(await attempt({ headers })).toMatchObject({ detail: expect.stringContaining(detail) });
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { readJson } from './read-json.ts';
+
+const contentEncoding = undefined;
+
+function read(body: string | Buffer, contentType: string | undefined = 'application/json') {
+  const reading = readJson({ body: Buffer.from(body), contentType, contentEncoding });
+  if (reading.kind === 'json') return 'json';
+  const paths = reading.extras.errors?.map((error) => `${error.path}: ${error.message}`);
+  return [reading.code, ...(paths ?? [])].join(' ');
+}
+
+describe('the media type', () => {
+  test.each([
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json; charset="UTF-8"',
+    'application/json; charset=utf-8; v=1',
+    'application/json ; v=1',
+  ])('%s is taken', (contentType) => {
+    expect(read('{}', contentType)).toBe('json');
+  });
+
+  test.each([
+    '',
+    'text/plain',
+    'application/jsonp',
+    'application/problem+json',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'application/json; charset=utf-16',
+    'text/plain; application/json',
+  ])('%j is refused', (contentType) => {
+    expect(read('{}', contentType)).toBe('unsupported_media_type');
+  });
+
+  test('a content encoding is refused and not guessed at', () => {
+    const body = Buffer.from('{}');
+    expect(
+      readJson({ body, contentType: 'application/json', contentEncoding: 'gzip' }),
+    ).toMatchObject({ code: 'unsupported_media_type' });
+  });
+
+  test('a body of the wrong type is refused for that, even where it is no JSON either', () => {
+    expect(read('{', 'text/plain')).toBe('unsupported_media_type');
+  });
+});
+
+describe('the text', () => {
+  test('an empty body needs no content type, and is no JSON', () => {
+    const body = Buffer.alloc(0);
+    expect(readJson({ body, contentType: undefined, contentEncoding })).toMatchObject({
+      code: 'validation_error',
+    });
+  });
+
+  test('malformed JSON is told by its place and never quoted', () => {
+    expect(read('{"secret-name" 1}')).toBe(
+      "validation_error : ':' expected behind a member name (line 1, column 16)",
+    );
+  });
+
+  test('bytes that are no UTF-8 are refused', () => {
+    expect(read(Buffer.from([0x22, 0xff, 0x22]))).toBe(
+      'validation_error : must be encoded as UTF-8',
+    );
+  });
+
+  test('U+0000 and lone surrogates are refused wherever they are', () => {
+    expect(read('{"payload":{"applicantProfile":{"a":["\\u0000"],"\\ud800":1}}}')).toBe(
+      'validation_error /payload/applicantProfile/a/0: must not hold U+0000 ' +
+        '/payload/applicantProfile: has a member whose name holds half of a surrogate pair',
+    );
+  });
+});

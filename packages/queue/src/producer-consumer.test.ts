@@ -83,6 +83,19 @@ describe('what is put on a queue', () => {
   });
 });
 
+test('what waits is counted, and what is delayed or done is not', async () => {
+  const { producer } = queues();
+  await producer.enqueueBulk('settlement', [
+    { job: settlementJob() },
+    { job: settlementJob(), options: { priority: 1 } },
+    { job: settlementJob(), options: { delayMs: 60_000 } },
+  ]);
+  expect(await producer.countWaiting('settlement')).toBe(2);
+  const { ids } = collect(queues());
+  await waitUntil(() => ids.length === 2);
+  expect(await producer.countWaiting('settlement')).toBe(0);
+});
+
 describe('a handler that fails', () => {
   test('is called again where the catalogue says so', async () => {
     let calls = 0;

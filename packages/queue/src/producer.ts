@@ -27,6 +27,8 @@ export interface Producer {
     key: K,
     jobs: readonly { readonly job: JobOf[K]; readonly options?: EnqueueOptions }[],
   ): Promise<void>;
+  /** How many jobs wait to be taken, delayed ones not counted. Throws `QueueUnavailable`. */
+  countWaiting(key: QueueKey): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -84,24 +86,24 @@ export function createProducer({
     return queue;
   }
 
-  async function send(key: QueueKey, add: (queue: Queue) => Promise<unknown>): Promise<void> {
+  async function ask<T>(key: QueueKey, question: (queue: Queue) => Promise<T>): Promise<T> {
     if (!redisIsReady(redis)) throw new QueueUnavailable(`${key}: not connected to Redis`);
     try {
-      await add(queueOf(key));
+      return await question(queueOf(key));
     } catch (error) {
-      throw new QueueUnavailable(`${key}: could not enqueue`, { cause: error });
+      throw new QueueUnavailable(`${key}: Redis did not do it`, { cause: error });
     }
   }
 
   return {
     async enqueue(key, job, options = {}) {
       assertJob(key, job);
-      await send(key, (queue) => queue.add(queues[key].name, job, jobOptions(key, options)));
+      await ask(key, (queue) => queue.add(queues[key].name, job, jobOptions(key, options)));
     },
     async enqueueBulk(key, jobs) {
       if (jobs.length === 0) return;
       for (const { job } of jobs) assertJob(key, job);
-      await send(key, (queue) =>
+      await ask(key, (queue) =>
         queue.addBulk(
           jobs.map(({ job, options = {} }) => ({
             name: queues[key].name,
@@ -110,6 +112,9 @@ export function createProducer({
           })),
         ),
       );
+    },
+    async countWaiting(key) {
+      return await ask(key, (queue) => queue.getJobCountByTypes('wait', 'prioritized'));
     },
     async close() {
       await Promise.all([...open.values()].map((queue) => queue.close()));

@@ -25,7 +25,7 @@ function agentsFor(options: Partial<Parameters<typeof createAgents>[0]>): Agents
 async function serverPort(): Promise<number> {
   const server = http.createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  cleanups.push(() => void server.close().closeAllConnections());
+  cleanups.push(() => server.close().closeAllConnections());
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;

@@ -10,3 +10,4 @@ export * from './failpoints.ts';
 export * from './every.ts';
 export * from './run-main.ts';
 export * from './outbound-http.ts';
+export * from './readiness.ts';

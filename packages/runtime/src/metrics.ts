@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 
 /** A registry of the process's own figures; a service adds its own to it. */
 export function createMetrics(service: string): Registry {
@@ -6,4 +6,13 @@ export function createMetrics(service: string): Registry {
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** Counts, by one label. The values of the label must be few and known. */
+export function createCounter(
+  registry: Registry,
+  { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
+): (value: string, by?: number) => void {
+  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+  return (value, by = 1) => counter.inc({ [label]: value }, by);
 }

@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'prisma/config';
+
+const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+// The native schema engine is fetched from a host that is not a package registry; the one beside
+// this file answers the same protocol from the engine's WebAssembly build (see its head).
+process.env['PRISMA_SCHEMA_ENGINE_BINARY'] ??= here('./tools/schema-engine.mjs');
+
+const databaseUrl = process.env['DATABASE_URL'];
+
+export default defineConfig({
+  schema: here('./schema.prisma'),
+  migrations: { path: here('./migrations') },
+  // Left out where it is not set, as `generate`, `validate` and a diff of two schemas need none.
+  ...(databaseUrl === undefined ? {} : { datasource: { url: databaseUrl } }),
+});

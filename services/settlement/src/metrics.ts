@@ -1,0 +1,19 @@
+import { createCounter, createMetrics } from '@svc/runtime';
+
+/** The worker's own figures, beside those of every process. */
+export function createSettlementMetrics() {
+  const registry = createMetrics('settlement');
+  return {
+    registry,
+    countSettled: createCounter(registry, {
+      name: 'svc_submissions_settled_total',
+      help: 'Submissions settled, by the state they ended in',
+      label: 'state',
+    }),
+    countMended: createCounter(registry, {
+      name: 'svc_submissions_mended_total',
+      help: 'Submissions that the reconciler brought on, by what was wrong',
+      label: 'kind',
+    }),
+  };
+}

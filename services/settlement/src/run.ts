@@ -1,0 +1,77 @@
+import {
+  closeRedis,
+  connectRedis,
+  createConsumer,
+  createProducer,
+  redisIsReady,
+  waitForRedis,
+} from '@svc/queue';
+import {
+  createLifecycle,
+  every,
+  missingDependencies,
+  startAdminServer,
+  type Logger,
+  type Running,
+} from '@svc/runtime';
+import { ping } from '@svc/store';
+import type { SettlementConfig } from './config.ts';
+import { createSettlementMetrics } from './metrics.ts';
+import { openReadyStore } from './open-store.ts';
+import { reconcile } from './reconcile.ts';
+import { settleSubmissions } from './settle.ts';
+
+/** The reconciler works without Redis, so a start does not wait for it longer than this. */
+const redisWaitMsMax = 2_000;
+
+/** Opens the worker's resources in order; `close` lets what runs finish and closes in reverse. */
+export async function run(
+  config: SettlementConfig,
+  { logger }: { readonly logger: Logger },
+): Promise<Running> {
+  const lifecycle = createLifecycle(logger);
+  const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
+  try {
+    const { registry: metrics, ...counters } = createSettlementMetrics();
+    const store = await openReadyStore(config, logger);
+    lifecycle.add('store', () => store.close());
+    const redis = connectRedis(redisUrl, 'producer', logger);
+    lifecycle.add('redis', () => closeRedis(redis));
+    const producer = createProducer({ redis, prefix, logger });
+    lifecycle.add('producer', () => producer.close());
+    await waitForRedis(redis, redisWaitMsMax);
+    const deps = { store, producer, logger, redis, redisPrefix: prefix, ...counters };
+    const reconciler = every({
+      name: 'reconciler',
+      intervalMs: config.RECONCILE_INTERVAL_MS,
+      run: () => reconcile(deps),
+      logger,
+    });
+    lifecycle.add('reconciler', () => reconciler.close());
+    const consumer = createConsumer({
+      redisUrl,
+      prefix,
+      queue: 'settlement',
+      handle: ({ submissionIds }) => settleSubmissions(deps, submissionIds),
+      logger,
+    });
+    lifecycle.add('consumer', () => consumer.close());
+    const admin = await startAdminServer({
+      host: config.BIND_HOST,
+      port: config.ADMIN_PORT,
+      ready: () =>
+        missingDependencies({
+          postgres: () => ping(store),
+          redis: () => redisIsReady(redis),
+          queue: () => consumer.isPolling(),
+        }),
+      metrics,
+      logger,
+    });
+    lifecycle.add('admin server', () => admin.close());
+    return { adminPort: admin.port, close: () => lifecycle.close() };
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}

@@ -1,0 +1,156 @@
+import { type Client } from '@svc/client';
+import { type ServiceName, waitUntil } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import {
+  application,
+  endingsTold,
+  eventOf,
+  expectMoney,
+  type Journey,
+  startJourney,
+} from '../support/journey.ts';
+
+/**
+ * At each point between a commit and what tells of it, Redis is emptied or the service at work is
+ * killed. The submission ends, once, with the right money, and its event arrives.
+ */
+
+interface Fault {
+  readonly name: 'FLUSHALL' | 'kill -9';
+  readonly strike: (journey: Journey, service: ServiceName, failpoint: string) => Promise<void>;
+}
+
+const flush: Fault = {
+  name: 'FLUSHALL',
+  async strike({ stack }, service, failpoint) {
+    await stack.flushRedis();
+    stack.releaseFailpoint(service, failpoint);
+  },
+};
+
+const kill: Fault = {
+  name: 'kill -9',
+  async strike({ stack }, service) {
+    await stack.kill(service);
+    await stack.restart(service);
+  },
+};
+
+/** Posts, waits for the point, strikes; the creation's own answer may be lost with its gateway. */
+async function strikeAt(
+  service: ServiceName,
+  failpoint: string,
+  fault: Fault,
+  key = 'crash',
+): Promise<
+  Journey & { creation: ReturnType<Client['submit']>; submissionId: () => Promise<string> }
+> {
+  const journey = await startJourney({ nodes: 1, failpoints: { [service]: [failpoint] } });
+  const creation = journey.client.submit(application(key));
+  creation.catch(() => {});
+  await journey.stack.failpointReached(service, failpoint);
+  await fault.strike(journey, service, failpoint);
+  return { ...journey, creation, submissionId: async () => (await creation).submissionId };
+}
+
+/** Ended as submitted: charged what was used, told once, and nothing is held. */
+async function expectSubmitted(journey: Journey, submissionId: string): Promise<void> {
+  const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });
+  expect(ended.status).toBe('submitted');
+  const webhook = await eventOf(journey, submissionId, 'submission.completed');
+  expect(webhook.event.data['actualCredits']).toBe(ended.actualCredits);
+  const balance = Math.round((5_000 - (ended.actualCredits ?? 0)) * 1e6) / 1e6;
+  await expectMoney(journey, { balance, held: 0 });
+  expect(endingsTold(journey, submissionId)).toHaveLength(1);
+}
+
+/** Ended as failed through no fault of the tenant: the whole hold is back, told once. */
+async function expectLost(journey: Journey, submissionId: string): Promise<void> {
+  const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });
+  expect(ended).toMatchObject({
+    status: 'failed',
+    actualCredits: 0,
+    refundedCredits: 200,
+    failure: { code: 'node_lost', outcomeUnknown: false },
+  });
+  await eventOf(journey, submissionId, 'submission.failed');
+  await expectMoney(journey, { balance: 5_000, held: 0 });
+  expect(endingsTold(journey, submissionId)).toHaveLength(1);
+}
+
+test('FLUSHALL with the hold committed and nothing sent: it is dispatched all the same', async () => {
+  const journey = await strikeAt('gateway', 'hold.committed', flush);
+  await expectSubmitted(journey, await journey.submissionId());
+});
+
+test('kill -9 of the gateway with the hold committed and nothing sent: the hold and the key come back', async () => {
+  const journey = await strikeAt('gateway', 'hold.committed', kill);
+  await expect(journey.creation).rejects.toThrow('fetch failed');
+  expect(await journey.client.balance()).toMatchObject({ held: 200 });
+  await journey.stack.advanceClock(6_001);
+  await waitUntil(async () => (await journey.client.balance()).held === 0);
+  await expectMoney(journey, { balance: 5_000, held: 0 });
+  const again = await journey.client.submit(application('crash'));
+  expect(again.idempotent).toBeUndefined();
+  await expectSubmitted(journey, again.submissionId);
+});
+
+test('kill -9 of the gateway with the hold committed: the retried key waits and ends the same way', async () => {
+  const journey = await strikeAt('gateway', 'hold.committed', kill);
+  const retried = journey.client.submit(application('crash'));
+  retried.catch(() => {});
+  await journey.stack.advanceClock(6_001);
+  await expect(retried).rejects.toMatchObject({ status: 503, code: 'dispatch_unavailable' });
+  await expectMoney(journey, { balance: 5_000, held: 0 });
+});
+
+test('FLUSHALL with `dispatched` committed and `assign` not sent: it runs once', async () => {
+  const journey = await strikeAt('dispatcher', 'dispatched.committed', flush);
+  await expectSubmitted(journey, await journey.submissionId());
+});
+
+test('kill -9 of the dispatcher with `dispatched` committed and `assign` not sent: lost, never offered again', async () => {
+  const journey = await strikeAt('dispatcher', 'dispatched.committed', kill);
+  await expectLost(journey, await journey.submissionId());
+});
+
+test('FLUSHALL with `running` committed and `begin` not sent: it runs once', async () => {
+  const journey = await strikeAt('dispatcher', 'running.committed', flush);
+  await expectSubmitted(journey, await journey.submissionId());
+});
+
+test('kill -9 of the dispatcher with `running` committed and `begin` not sent: the node asks again and runs once', async () => {
+  const journey = await strikeAt('dispatcher', 'running.committed', kill);
+  await expectSubmitted(journey, await journey.submissionId());
+});
+
+for (const fault of [flush, kill]) {
+  test(`${fault.name} with the outcome stored and not acknowledged: it settles once`, async () => {
+    const journey = await strikeAt('dispatcher', 'outcome.stored', fault);
+    await expectSubmitted(journey, await journey.submissionId());
+  });
+
+  test(`${fault.name} with the settlement committed and nothing enqueued: the event arrives`, async () => {
+    const journey = await strikeAt('settlement', 'settled.committed', fault);
+    await expectSubmitted(journey, await journey.submissionId());
+  });
+}
+
+test('FLUSHALL with the webhook sent and not recorded: it is recorded and not sent again', async () => {
+  const journey = await strikeAt('webhooks', 'webhook.sent', flush);
+  await expectSubmitted(journey, await journey.submissionId());
+  await waitUntil(async () => {
+    const [row] = await journey.stack.query('SELECT status FROM deliveries');
+    return row?.['status'] === 'delivered';
+  });
+  expect(journey.receiver.received).toHaveLength(1);
+});
+
+test('kill -9 of the deliverer with the webhook sent and not recorded: it arrives again under the same id', async () => {
+  const journey = await strikeAt('webhooks', 'webhook.sent', kill);
+  await journey.stack.advanceClock(31_000);
+  const second = await journey.receiver.waitFor(({ attempt }) => attempt === 2);
+  expect(second.deliveryId).toBe(journey.receiver.received[0]?.deliveryId);
+  expect(second.body).toBe(journey.receiver.received[0]?.body);
+  await expectSubmitted(journey, await journey.submissionId());
+});

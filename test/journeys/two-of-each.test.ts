@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { auditMoney } from '../support/audit.ts';
+import { application, clientOf, eventOf, startJourney } from '../support/journey.ts';
+
+test('with two processes of each service every submission ends once, whichever takes it', async () => {
+  const journey = await startJourney({
+    gateways: 2,
+    dispatchers: 2,
+    settlements: 2,
+    webhooks: 2,
+    nodes: 4,
+    credits: 20_000,
+  });
+  const { stack, tenant, receiver } = journey;
+  const [one, other] = stack.gatewayUrls.map((url) => clientOf(tenant, url));
+  if (one === undefined || other === undefined) throw new Error('two gateways are needed');
+  const rounds = 6;
+  for (let round = 0; round < rounds; round += 1) {
+    const created = await Promise.all(
+      [one, other].map((client, index) =>
+        client.submit(
+          application(`${round}-${index}`, round % 2 === 0 ? 'sandbox.succeed' : 'sandbox.fail'),
+        ),
+      ),
+    );
+    // Each is read at the gateway that did not take it.
+    const [first, second] = created;
+    const ended = await Promise.all([
+      other.waitFor(first?.submissionId ?? '', { timeoutMs: 25_000 }),
+      one.waitFor(second?.submissionId ?? '', { timeoutMs: 25_000 }),
+    ]);
+    const [type, status] =
+      round % 2 === 0
+        ? (['submission.completed', 'submitted'] as const)
+        : (['submission.failed', 'failed'] as const);
+    expect(ended.map((submission) => submission.status)).toEqual([status, status]);
+    for (const { submissionId } of created) await eventOf(journey, submissionId, type);
+  }
+  const told = receiver.received.filter(({ event }) => event.type.startsWith('submission.'));
+  expect(new Set(told.map(({ deliveryId }) => deliveryId)).size).toBe(rounds * 2);
+  expect(await auditMoney(stack.query)).toEqual([]);
+});
+
+test("a replay at another gateway while the first is in flight gets the first one's answer", async () => {
+  const { stack, tenant } = await startJourney({ gateways: 2, nodes: 1 });
+  const clients = stack.gatewayUrls.map((url) => clientOf(tenant, url));
+  const answers = await Promise.all(
+    [...clients, ...clients, ...clients].map((client) => client.submit(application('together'))),
+  );
+  expect(new Set(answers.map(({ submissionId }) => submissionId)).size).toBe(1);
+  expect(answers.filter(({ idempotent }) => idempotent !== true)).toHaveLength(1);
+  expect(await stack.query('SELECT id FROM submissions')).toHaveLength(1);
+  expect(await auditMoney(stack.query)).toEqual([]);
+});
+
+test('a kill of either of two does not stop the service', async () => {
+  const journey = await startJourney({
+    gateways: 2,
+    dispatchers: 2,
+    settlements: 2,
+    webhooks: 2,
+    nodes: 2,
+  });
+  const { stack, tenant } = journey;
+  await Promise.all([
+    stack.kill('settlement', 0),
+    stack.kill('webhooks', 0),
+    stack.kill('gateway', 0),
+  ]);
+  const client = clientOf(tenant, stack.gatewayUrls[1] ?? '');
+  const { submissionId } = await client.submit(application('half'));
+  await client.waitFor(submissionId, { timeoutMs: 25_000 });
+  await eventOf(journey, submissionId, 'submission.completed');
+  expect(await auditMoney(stack.query)).toEqual([]);
+});

@@ -1,0 +1,56 @@
+import type { TestStack } from '@svc/testkit';
+
+/**
+ * What must hold of the money at any moment, read past the service's own code. Returns every
+ * violation in words; none means that it adds up (DESIGN: "Money adds up").
+ */
+export async function auditMoney(query: TestStack['query']): Promise<string[]> {
+  const violations: string[] = [];
+  for (const { violation, sql } of checks) {
+    for (const row of await query<{ subject: string; detail: string }>(sql)) {
+      violations.push(`${row.subject}: ${violation} (${row.detail})`);
+    }
+  }
+  return violations;
+}
+
+const checks = [
+  {
+    violation: 'the account is not the sum of its entries',
+    sql: `SELECT a.tenant_id AS subject, a.balance_micros || '/' || a.held_micros AS detail
+      FROM credit_accounts a LEFT JOIN LATERAL (
+        SELECT COALESCE(sum(amount_micros * ((credit_account LIKE 'tenant_%')::int - (debit_account LIKE 'tenant_%')::int)), 0) AS balance,
+          COALESCE(sum(amount_micros * ((credit_account = 'tenant_held')::int - (debit_account = 'tenant_held')::int)), 0) AS held,
+          COALESCE(sum(amount_micros * ((credit_account = 'rebate')::int - (debit_account = 'rebate')::int)), 0) AS rebate
+        FROM ledger_entries e WHERE e.tenant_id = a.tenant_id) e ON true
+      WHERE a.balance_micros <> e.balance OR a.held_micros <> e.held OR a.rebate_accrued_micros <> e.rebate`,
+  },
+  {
+    violation: 'what is held is not the sum of the holds in flight',
+    sql: `SELECT a.tenant_id AS subject, a.held_micros::text AS detail FROM credit_accounts a
+      WHERE a.held_micros <> (SELECT COALESCE(sum(quote_max_micros), 0) FROM submissions s
+        WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
+  },
+  {
+    violation: 'an ended submission was not charged and released exactly once, up to its hold',
+    sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s LEFT JOIN LATERAL (
+        SELECT COALESCE(sum(amount_micros) FILTER (WHERE type = 'hold'), 0) AS hold,
+          COALESCE(sum(amount_micros) FILTER (WHERE type = 'charge'), 0) AS charge,
+          COALESCE(sum(amount_micros) FILTER (WHERE type = 'release'), 0) AS release
+        FROM ledger_entries e WHERE e.submission_id = s.id) e ON true
+      WHERE state IN ('submitted', 'failed', 'cancelled', 'rejected')
+        AND (e.hold <> s.quote_max_micros OR e.charge + e.release <> e.hold OR e.charge <> COALESCE(s.charged_micros, 0))`,
+  },
+  {
+    violation: 'a submission in flight has other entries than its hold',
+    sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s
+      WHERE state IN ('pending', 'dispatched', 'running', 'settling')
+        AND (SELECT array_agg(type ORDER BY type) FROM ledger_entries e WHERE e.submission_id = s.id) IS DISTINCT FROM ARRAY['hold']`,
+  },
+  {
+    violation: 'an ended submission has not exactly one event of its end',
+    sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s
+      WHERE state IN ('submitted', 'failed', 'cancelled')
+        AND (SELECT count(*) FROM events e WHERE e.submission_id = s.id AND type <> 'submission.late_outcome') <> 1`,
+  },
+];

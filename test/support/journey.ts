@@ -1,0 +1,135 @@
+import {
+  ApiError,
+  type Client,
+  createClient,
+  type SubmissionRequest,
+  type Tier,
+} from '@svc/client';
+import {
+  connectScriptedNode,
+  createWebhookReceiver,
+  type ScriptedNode,
+  type ReceivedWebhook,
+  type StackOptions,
+  startStack,
+  type TenantCredentials,
+  type TestStack,
+  verifyWebhook,
+  type WebhookReceiver,
+} from '@svc/testkit';
+import { expect, onTestFinished } from 'vitest';
+import { auditMoney } from './audit.ts';
+
+/** One tenant of a whole stack, with its client and its webhook endpoint. */
+export interface Journey {
+  readonly stack: TestStack;
+  readonly tenant: TenantCredentials;
+  readonly client: Client;
+  readonly receiver: WebhookReceiver;
+}
+
+export interface JourneyOptions extends StackOptions {
+  /** Credits that the tenant begins with. */
+  readonly credits?: number;
+}
+
+/** Starts a stack with a tenant on it; everything is gone when the test ends. */
+export async function startJourney(options: JourneyOptions = {}): Promise<Journey> {
+  const [stack, receiver] = await Promise.all([startStack(options), createWebhookReceiver()]);
+  onTestFinished(async () => {
+    await stack.close();
+    await receiver.close();
+  });
+  const tenant = await stack.createTenant({
+    webhookUrl: receiver.url,
+    grantCredits: options.credits ?? 5_000,
+  });
+  return { stack, tenant, receiver, client: clientOf(tenant, stack.gatewayUrl) };
+}
+
+export function clientOf(tenant: TenantCredentials, baseUrl: string): Client {
+  return createClient({ baseUrl, tenantId: tenant.tenantId, secret: tenant.hmacSecret });
+}
+
+/** A valid application; `atsType` tells simulated nodes what to do (CONTRACT.md section 7). */
+export function application(
+  idempotencyKey: string,
+  atsType = 'sandbox.succeed',
+  tier?: Tier,
+): SubmissionRequest {
+  return {
+    idempotencyKey,
+    jobType: 'ats.application',
+    ...(tier === undefined ? {} : { tier }),
+    payload: {
+      applicationUrl: 'https://jobs.example.com/apply/8841',
+      atsType,
+      applicantProfile: { name: 'Ana Pérez', email: 'ana@example.com' },
+      jobContext: { title: 'Welder', company: 'Example Works' },
+    },
+  };
+}
+
+/** The error that an API call ends with; fails where it succeeds. */
+export async function refusal(call: Promise<unknown>): Promise<ApiError> {
+  const outcome = await call.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof ApiError) return outcome;
+  throw new Error('the call was not refused by the service', { cause: outcome });
+}
+
+/** Waits for the event of a submission's end and verifies its signature as a tenant would. */
+export async function eventOf(
+  { receiver, tenant }: Journey,
+  submissionId: string,
+  type: string,
+): Promise<ReceivedWebhook> {
+  const webhook = await receiver.waitFor(
+    ({ event }) => event.type === type && event.data['submissionId'] === submissionId,
+    { timeoutMs: 20_000 },
+  );
+  verifyWebhook(webhook, tenant.webhookSecret);
+  return webhook;
+}
+
+/** The audit, and what the tenant's own balance says. */
+export async function expectMoney(
+  { stack, client }: Journey,
+  expected: { balance: number; held: number },
+): Promise<void> {
+  expect(await auditMoney(stack.query)).toEqual([]);
+  expect(await client.balance()).toMatchObject({
+    ...expected,
+    available: Math.round((expected.balance - expected.held) * 1e6) / 1e6,
+  });
+}
+
+/** How often the service has told of a submission's end, deliveries counted once. */
+export function endingsTold({ receiver }: Journey, submissionId: string): string[] {
+  const told = receiver.received.filter(({ event }) => event.data['submissionId'] === submissionId);
+  return [...new Set(told.map(({ deliveryId, event }) => `${event.type} ${deliveryId}`))];
+}
+
+/** A scripted node with what it needs to come back. */
+export interface ConnectedNode extends ScriptedNode {
+  /** Connects the same node anew; `running` is what it says to have in hand. */
+  readonly reconnect: (running?: readonly string[]) => Promise<ConnectedNode>;
+}
+
+/** Registers a node and connects it to a dispatcher, under the test's control. */
+export async function connectNode(
+  stack: TestStack,
+  options: { slots?: number; dispatcher?: number } = {},
+): Promise<ConnectedNode> {
+  const { nodeId, nodeSecret: secret } = await stack.createNode('scripted');
+  const link = stack.nodeLinkUrls[options.dispatcher ?? 0] ?? '';
+  const connect = async (running: readonly string[]): Promise<ConnectedNode> => {
+    const slots = options.slots ?? 1;
+    const node = await connectScriptedNode({ link, nodeId, secret, slots, running });
+    onTestFinished(() => node.close());
+    return { ...node, reconnect: (inHand = []) => connect(inHand) };
+  };
+  return connect([]);
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import { microsPerCredit, toWireId } from '@svc/domain';
+import {
+  closeRedis,
+  connectRedis,
+  type Consumer,
+  createConsumer,
+  publishReplies,
+  waitForRedis,
+} from '@svc/queue';
+import { createLogger, loadConfig, newId } from '@svc/runtime';
+import { createSealer, newSecret, openKeyring } from '@svc/signing';
+import {
+  commitDispatched,
+  createNode,
+  createTenant,
+  grantCredits,
+  openStore,
+  rejectPending,
+  type Store,
+} from '@svc/store';
+import {
+  createTestDatabase,
+  type RawResponse,
+  sendSigned,
+  type SignedRequest,
+  startTestRedis,
+  type TestDatabase,
+  testMasterKey,
+  type TestRedis,
+} from '@svc/testkit';
+import { gatewayConfig } from './config.ts';
+import { run } from './run.ts';
+
+/** What the stand-in for the dispatchers does with a submission. */
+export type Dispatching = 'accept' | 'accept_unsaid' | 'reject' | 'ignore';
+
+export interface TestTenant {
+  readonly uuid: string;
+  send(request: Partial<SignedRequest> & { target: string }): Promise<RawResponse>;
+}
+
+export interface GatewayFixture {
+  readonly store: Store;
+  readonly database: TestDatabase;
+  readonly redis: TestRedis;
+  readonly baseUrls: readonly string[];
+  readonly nodeId: string;
+  /** From now on. */
+  dispatching: Dispatching;
+  /** Submissions that came over the queue. */
+  readonly dispatched: string[];
+  tenant(options?: { credits?: number; jobTypes?: string[] }): Promise<TestTenant>;
+  close(): Promise<void>;
+}
+
+const prefix = 'svc';
+const logger = createLogger({ service: 'test', level: 'silent' });
+
+/** Two gateways over a real Postgres and a real Redis, and one who takes their dispatch jobs. */
+export async function startGateways(): Promise<GatewayFixture> {
+  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
+  const { databaseUrl } = database;
+  const masterKey = testMasterKey();
+  const sealer = createSealer(openKeyring(masterKey));
+  const store = openStore({ databaseUrl, sealer, newId });
+  const config = loadConfig(gatewayConfig, {
+    SVC_ENVIRONMENT: 'sandbox',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redis.redisUrl,
+    SVC_MASTER_KEY: masterKey,
+    REDIS_PREFIX: prefix,
+    GATEWAY_PORT: '0',
+    ADMIN_PORT: '0',
+  });
+  const gateways = [await run(config, { logger }), await run(config, { logger })];
+  const nodeId = newId();
+  await createNode(store, { id: nodeId, name: 'attic', secret: newSecret('nsk', randomBytes) });
+  const dispatched: string[] = [];
+  const baseUrls = gateways.map(({ port }) => `http://127.0.0.1:${port}`);
+  const dispatcher = await startDispatcher(redis.redisUrl, async (id) => {
+    dispatched.push(id);
+    return await dispatchOne(store, fixture.dispatching, id, nodeId);
+  });
+  const fixture: GatewayFixture = {
+    store,
+    database,
+    redis,
+    baseUrls,
+    nodeId,
+    dispatching: 'accept',
+    dispatched,
+    tenant: (options) => newTenant(store, baseUrls[0] ?? '', options),
+    async close() {
+      await dispatcher.close();
+      for (const gateway of gateways) await gateway.close();
+      await store.close();
+      await redis.close();
+      await database.close();
+    },
+  };
+  return fixture;
+}
+
+async function startDispatcher(
+  redisUrl: string,
+  dispatch: (id: string) => Promise<boolean>,
+): Promise<Consumer> {
+  const replies = connectRedis(redisUrl, 'producer', logger);
+  await waitForRedis(replies, 5_000);
+  const consumer = createConsumer({
+    redisUrl,
+    prefix,
+    queue: 'dispatch',
+    logger,
+    async handle({ submissionIds, replyTo }) {
+      for (const id of submissionIds) {
+        const isSaid = await dispatch(id);
+        if (isSaid && replyTo !== null) await publishReplies(replies, replyTo, [id]);
+      }
+    },
+  });
+  return {
+    isPolling: () => consumer.isPolling(),
+    async close() {
+      await consumer.close();
+      await closeRedis(replies);
+    },
+  };
+}
+
+/** Whether the gateway is to be told. */
+async function dispatchOne(
+  store: Store,
+  dispatching: Dispatching,
+  submissionId: string,
+  nodeId: string,
+): Promise<boolean> {
+  if (dispatching === 'ignore') return false;
+  if (dispatching === 'reject') await rejectPending(store, submissionId, { onlyOverdue: false });
+  else await commitDispatched(store, { submissionId, nodeId });
+  return dispatching !== 'accept_unsaid';
+}
+
+async function newTenant(
+  store: Store,
+  baseUrl: string,
+  { credits = 10_000, jobTypes = ['ats.application'] } = {},
+): Promise<TestTenant> {
+  const uuid = newId();
+  const secret = newSecret('hsk_test', randomBytes);
+  await createTenant(store, {
+    id: uuid,
+    name: 'Example Works',
+    allowedJobTypes: jobTypes,
+    webhookUrl: null,
+    hmacSecret: secret,
+    webhookSecret: newSecret('whsec', randomBytes),
+  });
+  if (credits > 0) {
+    await grantCredits(store, {
+      purchaseId: newId(),
+      tenantId: uuid,
+      creditsMicros: BigInt(credits) * microsPerCredit,
+      reference: `grant ${uuid}`,
+      usdMicros: null,
+      note: null,
+      operatorId: null,
+    });
+  }
+  const tenantId = toWireId('tnt', uuid);
+  return {
+    uuid,
+    send: (request) => sendSigned({ baseUrl, method: 'GET', tenantId, secret, ...request }),
+  };
+}

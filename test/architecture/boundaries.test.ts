@@ -1,23 +1,170 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 /**
- * The rule of .dependency-cruiser.mjs at work: a copy of the workspace's outline, in a directory of
- * its own, in which one file breaks one rule.
+ * The rules of .dependency-cruiser.mjs at work: an outline of the workspace in a directory of its
+ * own, with one file planted for each import that is forbidden.
  */
 
+interface Plant {
+  readonly rule: string;
+  readonly file: string;
+  readonly code: string;
+}
+
+const plants: readonly Plant[] = [
+  {
+    rule: 'services-do-not-import-each-other',
+    file: 'services/gateway/src/planted-service.ts',
+    code: `import '@svc/dispatcher';`,
+  },
+  {
+    rule: 'services-import-packages-only',
+    file: 'services/gateway/src/planted-client.ts',
+    code: `import '@svc/client';`,
+  },
+  {
+    rule: 'packages-do-not-import-services',
+    file: 'packages/admin-cli/src/planted-service.ts',
+    code: `import '@svc/gateway';`,
+  },
+  {
+    rule: 'domain-imports-only-its-own',
+    file: 'packages/domain/src/planted-runtime.ts',
+    code: `import '@svc/runtime';`,
+  },
+  {
+    rule: 'queue-imports-only-its-own',
+    file: 'packages/queue/src/planted-type.ts',
+    code: `import type { Planted } from '@svc/store';\nexport type Alias = Planted;`,
+  },
+  {
+    rule: 'node-agent-imports-only-its-own',
+    file: 'packages/node-agent/src/planted-store.ts',
+    code: `import '@svc/store';`,
+  },
+  {
+    rule: 'local-imports-only-its-own',
+    file: 'infra/local/src/planted-store.ts',
+    code: `import '@svc/store';`,
+  },
+  {
+    rule: 'testkit-imports-only-its-own',
+    file: 'packages/testkit/src/planted-queue.ts',
+    code: `import '@svc/queue';`,
+  },
+  {
+    rule: 'only-tests-import-the-testkit',
+    file: 'services/webhooks/src/planted-testkit.ts',
+    code: `import '@svc/testkit';`,
+  },
+  {
+    rule: 'domain-and-client-are-pure',
+    file: 'packages/domain/src/planted-fs.ts',
+    code: `import 'node:fs';`,
+  },
+  {
+    rule: 'the-generated-client-stays-in-the-store',
+    file: 'services/settlement/src/planted-client.ts',
+    code: `import '../../../packages/store/src/generated/client.ts';`,
+  },
+  {
+    rule: 'by-the-front-door',
+    file: 'services/settlement/src/planted-path.ts',
+    code: `import '../../../packages/domain/src/index.ts';`,
+  },
+  {
+    rule: 'sql-only-in-the-store',
+    file: 'services/gateway/src/planted-sql.ts',
+    code: `import 'pg';`,
+  },
+  {
+    rule: 'redis-only-in-the-queue',
+    file: 'services/gateway/src/planted-redis.ts',
+    code: `import type { Redis } from 'ioredis';\nexport type Alias = Redis;`,
+  },
+  {
+    rule: 'nothing-missing',
+    file: 'services/gateway/src/planted-nothing.ts',
+    code: `import './not-there.ts';`,
+  },
+  {
+    rule: 'no-circles',
+    file: 'packages/domain/src/planted-circle.ts',
+    code: `import './planted-circle.ts';`,
+  },
+];
+
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
-let dir: string;
+const outlineDir = mkdtempSync(path.join(tmpdir(), 'svc-boundaries-'));
+afterAll(() => rmSync(outlineDir, { recursive: true, force: true }));
+
+function write(file: string, text: string): void {
+  const target = path.join(outlineDir, file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}
+
+function drawOutline(): void {
+  for (const file of ['.dependency-cruiser.mjs', 'tsconfig.json', 'tsconfig.base.json']) {
+    copyFileSync(path.join(checkoutDir, file), path.join(outlineDir, file));
+  }
+  write('package.json', '{"name": "outline", "type": "module"}');
+  mkdirSync(path.join(outlineDir, 'node_modules/@svc'), { recursive: true });
+  const manifests = ['packages/*/package.json', 'services/*/package.json', 'infra/*/package.json'];
+  for (const file of globSync(manifests, { cwd: checkoutDir })) {
+    const room = path.dirname(file);
+    write(file, readFileSync(path.join(checkoutDir, file), 'utf8'));
+    // The two files that manifests name as their front doors.
+    write(`${room}/src/index.ts`, 'export type Planted = string;\n');
+    write(`${room}/src/run.ts`, 'export type Planted = string;\n');
+    symlinkSync(
+      path.join(outlineDir, room),
+      path.join(outlineDir, 'node_modules/@svc', path.basename(room)),
+    );
+  }
+  write('packages/store/src/generated/client.ts', 'export type Client = string;\n');
+  for (const library of ['pg', 'ioredis']) {
+    write(`node_modules/${library}/package.json`, `{"name": "${library}", "main": "index.js"}`);
+    write(`node_modules/${library}/index.js`, 'export {};\n');
+  }
+}
+
+/** Who breaks which rule, as `<file>: <rule>`. */
+let found: string[];
 
 beforeAll(() => {
-  dir = mkdtempSync(path.join(tmpdir(), 'svc-boundaries-'));
+  drawOutline();
+  for (const { file, code } of plants) write(file, `${code}\n`);
+  const depcruise = path.join(checkoutDir, 'node_modules/.bin/depcruise');
+  const words = ['--config', '.dependency-cruiser.mjs', '--output-type', 'json'];
+  const { stdout } = spawnSync(depcruise, [...words, 'packages', 'services', 'infra'], {
+    cwd: outlineDir,
+    encoding: 'utf8',
+  });
+  const report: { summary: { violations: { from: string; rule: { name: string } }[] } } =
+    JSON.parse(stdout);
+  found = report.summary.violations.map(({ from, rule }) => `${from}: ${rule.name}`);
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-interface Plant {
-  readonly file: string;
-  readonly text: string;
-}
+it.each(plants)('$rule refuses $file', ({ rule, file }) => {
+  expect(found).toContain(`${file}: ${rule}`);
+});
+
+it('refuses nothing in files that break no rule', () => {
+  const planted = new Set(plants.map(({ file }) => file));
+  const others = found.filter((violation) => !planted.has(violation.split(': ')[0] ?? ''));
+  expect(others).toStrictEqual([]);
+});

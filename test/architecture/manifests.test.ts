@@ -32,9 +32,12 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-const rooms = globSync(['packages/*/package.json', 'services/*/package.json', 'infra/*/package.json'], {
-  cwd: checkoutDir,
-}).map((file) => {
+const rooms = globSync(
+  ['packages/*/package.json', 'services/*/package.json', 'infra/*/package.json'],
+  {
+    cwd: checkoutDir,
+  },
+).map((file) => {
   const manifest: Manifest = JSON.parse(readFileSync(path.join(checkoutDir, file), 'utf8'));
   return { room: path.dirname(file), manifest };
 });
@@ -51,24 +54,34 @@ it('every room is one that the rule knows', () => {
   expect(rooms.length).toBeGreaterThanOrEqual(15);
 });
 
-it.each(rooms)('$room depends on what it may import, and on nothing else of ours', ({ room, manifest }) => {
-  const permitted = room.startsWith('services/') ? allowedToServices : (allowed[room] ?? []);
-  expect(ours(manifest.dependencies).filter((name) => !permitted.includes(name))).toStrictEqual([]);
-});
+it.each(rooms)(
+  '$room depends on what it may import, and on nothing else of ours',
+  ({ room, manifest }) => {
+    const permitted = room.startsWith('services/') ? allowedToServices : (allowed[room] ?? []);
+    expect(ours(manifest.dependencies).filter((name) => !permitted.includes(name))).toStrictEqual(
+      [],
+    );
+  },
+);
 
 it.each(rooms)('$room has the testkit at most for its tests', ({ manifest }) => {
   expect(ours(manifest.dependencies)).not.toContain('testkit');
 });
 
-it.each(rooms)('$room speaks to Postgres and Redis only where that is its purpose', ({ room, manifest }) => {
-  const names = Object.keys(manifest.dependencies ?? {});
-  const misplaced = names.filter((name) =>
-    guardedLibraries.some(([library, places]) => library.test(name) && !places.includes(room)),
-  );
-  expect(misplaced).toStrictEqual([]);
-});
+it.each(rooms)(
+  '$room speaks to Postgres and Redis only where that is its purpose',
+  ({ room, manifest }) => {
+    const names = Object.keys(manifest.dependencies ?? {});
+    const misplaced = names.filter((name) =>
+      guardedLibraries.some(([library, places]) => library.test(name) && !places.includes(room)),
+    );
+    expect(misplaced).toStrictEqual([]);
+  },
+);
 
 it.each(rooms)('$room pins every dependency to one version', ({ manifest }) => {
   const versions = Object.values({ ...manifest.dependencies, ...manifest.devDependencies });
-  expect(versions.filter((version) => !/^(workspace:\*|\d+\.\d+\.\d+\S*)$/.test(version))).toStrictEqual([]);
+  expect(
+    versions.filter((version) => !/^(workspace:\*|\d+\.\d+\.\d+\S*)$/.test(version)),
+  ).toStrictEqual([]);
 });

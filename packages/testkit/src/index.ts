@@ -17,3 +17,5 @@ export * from './stack.ts';
 export { bareEnvironment, testMasterKey } from './test-environment.ts';
 export * from './wait-until.ts';
 export * from './webhook-receiver.ts';
+export * from './link-request.ts';
+export * from './scripted-node.ts';

@@ -1,0 +1,247 @@
+import {
+  parseFrameToNode,
+  type FrameFromNode,
+  type FrameFromNodeOf,
+  type FrameToNode,
+  type FrameToNodeOf,
+  type FrameToNodeType,
+  type JobResult,
+  type ReportedUsage,
+} from '@svc/contracts';
+import type { RawData, WebSocket } from 'ws';
+
+import { linkRequest, openLinkSocket, type NodeIdentity } from './link-request.ts';
+import { track } from './open-resources.ts';
+
+export interface ScriptedNodeOptions extends NodeIdentity {
+  readonly slots?: number;
+  readonly jobTypes?: readonly string[];
+  readonly running?: readonly string[];
+}
+
+/** What an autopilot does with a submission; by default it accepts and completes at once. */
+export interface AutoPilot {
+  /** `silent`: the offer is left unanswered. */
+  readonly answer?: (offer: FrameToNodeOf<'offer'>) => 'accept' | 'decline' | 'silent';
+  /** What is reported after `begin`; undefined: nothing, it goes on running. */
+  readonly outcome?: (submissionId: string) => ScriptedOutcome | undefined;
+}
+
+export type ScriptedOutcome =
+  | { readonly completed: JobResult; readonly usage?: ReportedUsage }
+  | {
+      readonly failed: FrameFromNodeOf<'failed'>['failure'];
+      readonly usage?: ReportedUsage;
+    };
+
+/** A real node link under a test's full control: every frame that came, any that shall go. */
+export interface ScriptedNode {
+  readonly nodeId: string;
+  readonly welcome: FrameToNodeOf<'welcome'>;
+  /** Every frame that came, in order, taken or not. */
+  readonly frames: readonly FrameToNode[];
+  /** The same as texts: what JSON numbers beyond 2^53 look like. */
+  readonly texts: readonly string[];
+  /**
+   * The next frame of a type that was not taken yet, and that `where` wants; frames of other types
+   * stay to be taken. Throws after `timeoutMs` (5 s), and when the link closes before.
+   */
+  next<T extends FrameToNodeType>(
+    type: T,
+    options?: {
+      readonly where?: (frame: FrameToNodeOf<T>) => boolean;
+      readonly timeoutMs?: number;
+    },
+  ): Promise<FrameToNodeOf<T>>;
+  send(frame: FrameFromNode): void;
+  /** What no well-behaved node sends. */
+  sendText(text: string | Uint8Array): void;
+  /** Accepts the next offer and goes on to `begin`; resolves with the submission's id. */
+  runNext(): Promise<string>;
+  /** Plays a node that answers by itself, until the link closes. */
+  autoPilot(pilot?: AutoPilot): void;
+  /** From now on nothing is read, not even a ping: a node that is connected but deaf. */
+  deafen(): void;
+  /** How the link was closed, by whichever side. */
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  /** Closes the link in order. */
+  close(): Promise<void>;
+  /** Cuts it, as a home's network does. */
+  cut(): Promise<void>;
+}
+
+const nextTimeoutMsByDefault = 5_000;
+
+/** The frames of one link: what came, and who waits for what. */
+interface Frames {
+  readonly all: FrameToNode[];
+  readonly texts: string[];
+  readonly untaken: FrameToNode[];
+  readonly waiting: Set<() => void>;
+}
+
+/** Connects, says `hello` and waits for the `welcome`. Throws `LinkRefused` where it is refused. */
+export async function connectScriptedNode(options: ScriptedNodeOptions): Promise<ScriptedNode> {
+  const socket = await openLinkSocket(linkRequest(options));
+  const frames: Frames = { all: [], texts: [], untaken: [], waiting: new Set() };
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString('utf8') }));
+  });
+  socket.on('message', (data) => receive(frames, textOf(data)));
+  socket.on('close', () => wakeAll(frames));
+  socket.on('error', () => {});
+  const cut = track({
+    what: `the link of ${options.nodeId}`,
+    async close() {
+      socket.terminate();
+      await closed;
+    },
+  });
+  void closed.then(cut);
+  const send = (frame: FrameFromNode): void => socket.send(JSON.stringify(frame));
+  send({
+    type: 'hello',
+    agentVersion: 'scripted',
+    jobTypes: [...(options.jobTypes ?? ['ats.application'])],
+    slots: options.slots ?? 1,
+    running: [...(options.running ?? [])],
+  });
+  const next: ScriptedNode['next'] = (type, wanted = {}) => take(socket, frames, type, wanted);
+  const welcome = await next('welcome');
+  const node: ScriptedNode = {
+    nodeId: options.nodeId,
+    welcome,
+    frames: frames.all,
+    texts: frames.texts,
+    next,
+    send,
+    sendText: (text) => socket.send(text),
+    runNext: () => runNext(node),
+    autoPilot(pilot = {}) {
+      socket.on('message', (data) => fly(node, pilot, textOf(data)));
+    },
+    deafen: () => socket.pause(),
+    closed,
+    async close() {
+      socket.resume();
+      socket.close(1000);
+      await closed;
+    },
+    cut,
+  };
+  return node;
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
+}
+
+function receive(frames: Frames, text: string): void {
+  const parsed = parseFrameToNode(text);
+  if (parsed.kind === 'bad') throw new Error(`the service sent a bad frame: ${parsed.message}`);
+  frames.texts.push(text);
+  frames.all.push(parsed.frame);
+  frames.untaken.push(parsed.frame);
+  wakeAll(frames);
+}
+
+function wakeAll(frames: Frames): void {
+  for (const wake of frames.waiting) wake();
+}
+
+function isOfType<T extends FrameToNodeType>(
+  frame: FrameToNode,
+  type: T,
+): frame is FrameToNode & FrameToNodeOf<T> {
+  return frame.type === type;
+}
+
+async function take<T extends FrameToNodeType>(
+  socket: WebSocket,
+  frames: Frames,
+  type: T,
+  {
+    where = () => true,
+    timeoutMs = nextTimeoutMsByDefault,
+  }: {
+    readonly where?: (frame: FrameToNodeOf<T>) => boolean;
+    readonly timeoutMs?: number;
+  },
+): Promise<FrameToNodeOf<T>> {
+  const giveUpAtMs = performance.now() + timeoutMs;
+  for (;;) {
+    for (const [index, frame] of frames.untaken.entries()) {
+      if (!isOfType(frame, type) || !where(frame)) continue;
+      frames.untaken.splice(index, 1);
+      return frame;
+    }
+    const restMs = giveUpAtMs - performance.now();
+    const seen = frames.all.map((frame) => frame.type).join(', ');
+    if (socket.readyState !== socket.OPEN) throw new Error(`closed before ${type}; came: ${seen}`);
+    if (restMs <= 0) throw new Error(`no ${type} in ${timeoutMs} ms; came: ${seen}`);
+    await nextChange(frames, restMs);
+  }
+}
+
+async function nextChange(frames: Frames, timeoutMs: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      frames.waiting.delete(done);
+      resolve();
+    };
+    const timer = setTimeout(done, timeoutMs);
+    frames.waiting.add(done);
+  });
+}
+
+async function runNext(node: ScriptedNode): Promise<string> {
+  const { offerId, submissionId } = await node.next('offer');
+  const about = { where: (frame: { submissionId: string }) => frame.submissionId === submissionId };
+  node.send({ type: 'accept', offerId });
+  await node.next('assign', about);
+  node.send({ type: 'start', submissionId });
+  await node.next('begin', about);
+  return submissionId;
+}
+
+/** One frame under the autopilot. Outcomes are not repeated: the link of a test does not lose any. */
+function fly(node: ScriptedNode, pilot: AutoPilot, text: string): void {
+  const parsed = parseFrameToNode(text);
+  if (parsed.kind === 'bad') return;
+  const { frame } = parsed;
+  switch (frame.type) {
+    case 'offer': {
+      const { offerId } = frame;
+      const answer = pilot.answer?.(frame) ?? 'accept';
+      if (answer === 'accept') node.send({ type: 'accept', offerId });
+      if (answer === 'decline') node.send({ type: 'decline', offerId, reason: 'policy' });
+      return;
+    }
+    case 'assign':
+      node.send({ type: 'start', submissionId: frame.submissionId });
+      return;
+    case 'begin':
+      report(node, pilot, frame.submissionId);
+      return;
+    case 'cancel':
+      node.send({ type: 'stopped', submissionId: frame.submissionId, usage: {} });
+      return;
+    case 'welcome':
+    case 'revoke':
+    case 'ack':
+    case 'error':
+  }
+}
+
+function report(node: ScriptedNode, { outcome }: AutoPilot, submissionId: string): void {
+  const reported = outcome === undefined ? { completed: {} } : outcome(submissionId);
+  if (reported === undefined) return;
+  const usage = reported.usage ?? {};
+  if ('completed' in reported) {
+    node.send({ type: 'completed', submissionId, usage, result: reported.completed });
+  } else {
+    node.send({ type: 'failed', submissionId, usage, failure: reported.failed });
+  }
+}

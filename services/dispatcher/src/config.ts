@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+
+import { commonConfig, ConfigError, port } from '@svc/runtime';
+import { Type, type Static } from 'typebox';
+
+/** The dispatcher's configuration (CONTRACT sections 7 and 9). */
+export const dispatcherConfig = Type.Object({
+  ...commonConfig,
+  NODE_LINK_PORT: port(8081, 'the port that nodes connect to, 0 for any'),
+  NODE_LINK_TLS_CERT_FILE: Type.Optional(
+    Type.String({ description: 'a PEM file with the certificate chain of the node link' }),
+  ),
+  NODE_LINK_TLS_KEY_FILE: Type.Optional(
+    Type.String({ description: 'a PEM file with the private key of the node link' }),
+  ),
+  TRUST_PROXY: Type.Optional(
+    Type.String({ description: 'the proxies whose forwarded address and TLS are believed' }),
+  ),
+  SVC_SIMULATED_NODES: Type.Integer({
+    minimum: 0,
+    maximum: 1_000,
+    default: 0,
+    description: 'how many simulated nodes run beside the service; sandbox only',
+  }),
+});
+export type DispatcherConfig = Static<typeof dispatcherConfig>;
+
+/**
+ * What no single variable can tell: TLS needs both its files, and production neither speaks plain
+ * `ws` to homes nor runs beside simulated nodes (CONTRACT section 7). Throws `ConfigError`.
+ */
+export function assertConsistent(config: DispatcherConfig): void {
+  const files = [config.NODE_LINK_TLS_CERT_FILE, config.NODE_LINK_TLS_KEY_FILE];
+  const given = files.filter((file) => file !== undefined).length;
+  if (given === 1) {
+    throw new ConfigError('Set both NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or none.');
+  }
+  if (config.SVC_ENVIRONMENT !== 'production') return;
+  if (given === 0 && config.TRUST_PROXY === undefined) {
+    throw new ConfigError(
+      'In production the node link is TLS: set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or declare in TRUST_PROXY the proxy that ends it.',
+    );
+  }
+  if (config.SVC_SIMULATED_NODES > 0) {
+    throw new ConfigError('Simulated nodes are for the sandbox: set SVC_SIMULATED_NODES to 0.');
+  }
+}
+
+/** The node link's certificate and key, or null for plain `ws`. Throws `ConfigError`. */
+export function tlsOf(config: DispatcherConfig): { cert: string; key: string } | null {
+  const { NODE_LINK_TLS_CERT_FILE: certFile, NODE_LINK_TLS_KEY_FILE: keyFile } = config;
+  if (certFile === undefined || keyFile === undefined) return null;
+  try {
+    return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+  } catch (error) {
+    throw new ConfigError('The files of NODE_LINK_TLS_CERT_FILE and _KEY_FILE cannot be read.', {
+      cause: error,
+    });
+  }
+}

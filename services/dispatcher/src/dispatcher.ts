@@ -1,0 +1,33 @@
+import type { DispatcherBus, FleetRegistry, Producer } from '@svc/queue';
+import type { Clock, Logger } from '@svc/runtime';
+import type { Store } from '@svc/store';
+
+import type { Inbox } from './inbox.ts';
+import type { Links } from './links.ts';
+import type { OfferingEvent } from './coordinate.ts';
+
+/** What the parts of one dispatcher process share. Ids are UUIDs, but an offer's (as on the wire). */
+export interface Dispatcher {
+  /** Of this process: a restarted one is another dispatcher. */
+  readonly id: string;
+  readonly store: Store;
+  readonly producer: Producer;
+  readonly fleet: FleetRegistry;
+  readonly bus: DispatcherBus;
+  /** Tells a waiting gateway to look; throws when Redis cannot be reached. */
+  reply(channel: string, submissionIds: readonly string[]): Promise<void>;
+  readonly links: Links;
+  /** What is being offered from here, by submission. */
+  readonly offerings: Map<string, Inbox<OfferingEvent>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly isSandbox: boolean;
+}
+
+/**
+ * For what is best done and need not be: the fleet registry and the bus are mended by themselves.
+ * A failure is logged and goes no further.
+ */
+export function inBackground(dispatcher: Dispatcher, what: string, work: Promise<unknown>): void {
+  work.catch((error: unknown) => dispatcher.logger.warn({ err: error }, `could not ${what}`));
+}

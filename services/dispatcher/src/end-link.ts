@@ -1,0 +1,39 @@
+import { reportOffer } from './report-offer.ts';
+import { inBackground, type Dispatcher } from './dispatcher.ts';
+import type { NodeLink } from './links.ts';
+
+/**
+ * Forgets a link that is gone. Its open offers go to other nodes; what the node was given stays
+ * its own, and is compared with the `hello` of its next link. Safe to call again.
+ */
+export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
+  if (link.state === 'ended') return;
+  const hasSaidHello = link.state !== 'connected';
+  link.state = 'ended';
+  const { all, byNode, bySubmission } = dispatcher.links;
+  all.delete(link);
+  if (byNode.get(link.nodeId) === link) byNode.delete(link.nodeId);
+  for (const { message, timer } of link.offers.values()) {
+    clearTimeout(timer);
+    reportOffer(dispatcher, message, 'lost');
+  }
+  link.offers.clear();
+  for (const run of link.runs.values()) {
+    clearTimeout(run.slotTimer);
+    if (bySubmission.get(run.submissionId) === link) bySubmission.delete(run.submissionId);
+  }
+  if (!hasSaidHello) return;
+  const left = dispatcher.fleet.leave(link.nodeId, link.linkId);
+  inBackground(dispatcher, 'take a link out of the fleet', left);
+}
+
+/** Closes a link from this side. */
+export function closeLink(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  code: number,
+  reason: string,
+): void {
+  endLink(dispatcher, link);
+  link.transport.close(code, reason);
+}

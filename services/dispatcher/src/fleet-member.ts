@@ -1,0 +1,82 @@
+import { nodeLinkCloseCodes } from '@svc/contracts';
+import { fleetRefreshIntervalMs } from '@svc/queue';
+import { every, type Repeating } from '@svc/runtime';
+
+import type { Dispatcher } from './dispatcher.ts';
+import { closeLink } from './end-link.ts';
+import type { NodeLink } from './links.ts';
+
+/** Every link is entered again this often, which mends whatever the registry has missed. */
+export const enterAgainAfterMs = 30_000;
+const entriesAtOnceMax = 100;
+
+/**
+ * Enters a link into the fleet registry, or brings its entry up to date. Where the node has a
+ * newer link by now, this one is closed (4001). Throws when Redis cannot be reached.
+ */
+export async function enterFleet(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
+  if (link.state === 'ended') return;
+  link.enteredAtMs = dispatcher.clock.monotonicMs();
+  const entered = await dispatcher.fleet.join({
+    nodeId: link.nodeId,
+    dispatcherId: dispatcher.id,
+    linkId: link.linkId,
+    epoch: link.epoch,
+    jobTypes: link.jobTypes,
+    slots: link.slots,
+    draining: link.draining,
+    submissionIds: [...link.runs.keys()],
+  });
+  switch (entered.kind) {
+    case 'joined':
+      link.epoch = entered.epoch;
+      return;
+    case 'superseded':
+      closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
+      return;
+  }
+}
+
+async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Promise<void> {
+  for (let start = 0; start < links.length; start += entriesAtOnceMax) {
+    const batch = links.slice(start, start + entriesAtOnceMax);
+    await Promise.all(batch.map((link) => enterFleet(dispatcher, link)));
+  }
+}
+
+/**
+ * Heartbeat of this dispatcher, and its links into the registry: all of them where the registry
+ * does not know it, else those whose turn it is. Throws when Redis cannot be reached.
+ */
+export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
+  const links = [...dispatcher.links.byNode.values()];
+  if ((await dispatcher.fleet.refresh(dispatcher.id)) === 'unknown') {
+    await enterAll(dispatcher, links);
+    return;
+  }
+  const dueBefore = dispatcher.clock.monotonicMs() - enterAgainAfterMs;
+  await enterAll(
+    dispatcher,
+    links.filter((link) => link.epoch === 0 || link.enteredAtMs <= dueBefore),
+  );
+}
+
+/** The registry was found lost: everybody rebuilds their part at once. Throws like the above. */
+export async function rebuildFleet(dispatcher: Dispatcher): Promise<void> {
+  await dispatcher.bus.broadcast({ kind: 'registry_lost' });
+  await refreshFleet(dispatcher);
+}
+
+/** Enters this dispatcher, and goes on saying that it is there. */
+export async function startFleetRefresh(dispatcher: Dispatcher): Promise<Repeating> {
+  const refresh = async (): Promise<void> => {
+    try {
+      await refreshFleet(dispatcher);
+    } catch (error) {
+      dispatcher.logger.warn({ err: error }, 'could not refresh the fleet');
+    }
+  };
+  await refresh();
+  const { logger } = dispatcher;
+  return every({ name: 'fleet', intervalMs: fleetRefreshIntervalMs, run: refresh, logger });
+}

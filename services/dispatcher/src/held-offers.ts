@@ -1,0 +1,162 @@
+import {
+  assignFrameText,
+  type MakeOffer,
+  type OfferResult,
+  type RevokeOffer,
+} from '@svc/contracts';
+import { toWireId } from '@svc/domain';
+import { failpoint, withRequestId } from '@svc/runtime';
+import { commitDispatched, type DispatchCommit } from '@svc/store';
+
+import { inBackground, type Dispatcher } from './dispatcher.ts';
+import { sendFrame, type HeldOffer, type HeldRun, type NodeLink } from './links.ts';
+import { reportOffer } from './report-offer.ts';
+import { freeSlot, takeSlot } from './slots.ts';
+
+/**
+ * Offers as the dispatcher sees them that holds the node's link, whoever coordinates the
+ * submission (CONTRACT section 7). An offer ends once: by an answer, by its time, by the
+ * coordinator, or with the link.
+ */
+
+/** Makes the offer; where the node cannot be asked, says so. */
+export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
+  const link = dispatcher.links.byNode.get(message.nodeId);
+  if (link === undefined || link.linkId !== message.linkId) {
+    giveBack(dispatcher, message, 'lost');
+    return;
+  }
+  link.work.run(message.offerId, async () => {
+    // An offer may come before the hello it was made for has been answered.
+    await link.greeted;
+    if (link.state === 'ended') giveBack(dispatcher, message, 'lost');
+    else if (link.draining) giveBack(dispatcher, message, 'declined');
+    else sendOffer(dispatcher, link, message);
+  });
+}
+
+function giveBack(dispatcher: Dispatcher, message: MakeOffer, result: OfferResult): void {
+  const released = dispatcher.fleet.release(message.nodeId, message.submissionId);
+  inBackground(dispatcher, 'release a reservation', released);
+  reportOffer(dispatcher, message, result);
+}
+
+function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): void {
+  const { offerId, jobType, tier, targetHost, maxNodeSeconds, expiresInMs, requestId } = message;
+  const timer = setTimeout(() => {
+    if (takeOffer(link, offerId) === undefined) return;
+    sendFrame(link, { type: 'revoke', offerId });
+    giveBack(dispatcher, message, 'expired');
+  }, expiresInMs);
+  link.offers.set(offerId, { message, timer });
+  sendFrame(link, {
+    type: 'offer',
+    offerId,
+    submissionId: toWireId('sub', message.submissionId),
+    jobType,
+    tier,
+    targetHost,
+    maxNodeSeconds,
+    expiresInMs,
+    requestId,
+    ...(message.sandboxBehaviour === undefined
+      ? {}
+      : { sandboxBehaviour: message.sandboxBehaviour }),
+  });
+}
+
+/** Removes an open offer; undefined where it has ended already. */
+function takeOffer(link: NodeLink, offerId: string): HeldOffer | undefined {
+  const offer = link.offers.get(offerId);
+  if (offer === undefined) return undefined;
+  clearTimeout(offer.timer);
+  link.offers.delete(offerId);
+  return offer;
+}
+
+/**
+ * The coordinator wants the offer no more. One that the node has accepted is past this: the commit
+ * decides.
+ */
+export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
+  const link = dispatcher.links.byNode.get(nodeId);
+  const offer = link === undefined ? undefined : takeOffer(link, offerId);
+  if (link === undefined || offer === undefined) return;
+  sendFrame(link, { type: 'revoke', offerId });
+  const released = dispatcher.fleet.release(nodeId, offer.message.submissionId);
+  inBackground(dispatcher, 'release a reservation', released);
+}
+
+export function onDecline(dispatcher: Dispatcher, link: NodeLink, offerId: string): void {
+  const offer = takeOffer(link, offerId);
+  if (offer !== undefined) giveBack(dispatcher, offer.message, 'declined');
+}
+
+/**
+ * Gives the submission to the node: the commit of `dispatched` comes first, then the payload. An
+ * accept that is too late, or whose submission was no longer pending, is answered `revoke`.
+ */
+export async function onAccept(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  offerId: string,
+): Promise<void> {
+  const offer = takeOffer(link, offerId);
+  if (offer === undefined) {
+    sendFrame(link, { type: 'revoke', offerId });
+    return;
+  }
+  const { message } = offer;
+  const { submissionId, nodeId } = message;
+  const run = takeSlot(dispatcher, link, submissionId);
+  let commit: DispatchCommit;
+  try {
+    commit = await commitDispatched(dispatcher.store, { submissionId, nodeId });
+  } catch (error) {
+    // Whether it was committed is not known. If it was, nobody else gets it, and it ends as
+    // `not_started`; this node was not told that it has it.
+    refuse(dispatcher, link, message, 'lost');
+    throw error;
+  }
+  if (commit.kind === 'not_pending') {
+    refuse(dispatcher, link, message, 'gone');
+    return;
+  }
+  const logger = withRequestId(link.logger, commit.requestId);
+  logger.info({ submissionId: toWireId('sub', submissionId) }, 'dispatched');
+  await failpoint('dispatched.committed');
+  const confirmed = dispatcher.fleet.confirm(nodeId, submissionId);
+  inBackground(dispatcher, 'confirm a slot', confirmed);
+  assign(dispatcher, link, { message, run, payloadText: commit.payloadText });
+  reportOffer(dispatcher, message, 'dispatched');
+}
+
+function assign(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  assignment: { message: MakeOffer; run: HeldRun; payloadText: string },
+): void {
+  const { message, run, payloadText } = assignment;
+  // Cancelled while it was being committed: the node need not see the payload at all.
+  if (run.isStopping) {
+    sendFrame(link, { type: 'revoke', offerId: message.offerId });
+    freeSlot(dispatcher, link, message.submissionId);
+    return;
+  }
+  if (link.state === 'ended') return;
+  run.isAssigned = true;
+  const { offerId } = message;
+  const submissionId = toWireId('sub', message.submissionId);
+  link.transport.send(assignFrameText({ offerId, submissionId, payloadText }));
+}
+
+function refuse(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  message: MakeOffer,
+  result: OfferResult,
+): void {
+  sendFrame(link, { type: 'revoke', offerId: message.offerId });
+  freeSlot(dispatcher, link, message.submissionId);
+  reportOffer(dispatcher, message, result);
+}

@@ -1,0 +1,116 @@
+import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/contracts';
+import { fromWireId, heartbeatSeconds, toWireId } from '@svc/domain';
+import { enqueueSettlements } from '@svc/queue';
+import { assignmentsOf, storeServiceFailure, touchNode, type Assignment } from '@svc/store';
+
+import { inBackground, type Dispatcher } from './dispatcher.ts';
+import { closeLink } from './end-link.ts';
+import { enterFleet } from './fleet-member.ts';
+import { hasEnded, sendFrame, type NodeLink } from './links.ts';
+import { freeSlotLater, takeSlot } from './slots.ts';
+
+export interface HelloComparison {
+  /** Given to the node, and it does not know of them: they are lost (`node_lost`, at once). */
+  readonly lost: readonly string[];
+  /** Still the node's to run. */
+  readonly live: readonly string[];
+  /** Of `running`, in the node's own words: they have ended, or were never this node's. */
+  readonly stop: readonly string[];
+}
+
+/**
+ * Compares what a node says it has in hand with what it was given. One whose outcome is stored has
+ * ended, even before it is settled; a node that has not seen the acknowledgement repeats it.
+ */
+export function compareHello(
+  running: readonly string[],
+  assignments: readonly Assignment[],
+): HelloComparison {
+  const given = new Set(
+    assignments.filter(({ state }) => state !== 'settling').map((one) => one.submissionId),
+  );
+  const live = new Set<string>();
+  const stop: string[] = [];
+  for (const wireId of running) {
+    const submissionId = fromWireId('sub', wireId);
+    if (submissionId !== undefined && given.has(submissionId)) live.add(submissionId);
+    else stop.push(wireId);
+  }
+  return { lost: [...given].filter((id) => !live.has(id)), live: [...live], stop };
+}
+
+async function giveUpLost(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  lost: readonly string[],
+): Promise<void> {
+  const { store, producer } = dispatcher;
+  const { nodeId } = link;
+  for (const submissionId of lost) {
+    const failure = { submissionId, code: 'node_lost', nodeId } as const;
+    const stored = await storeServiceFailure(store, failure);
+    if (stored.kind === 'refused') continue;
+    link.logger.warn({ submissionId: toWireId('sub', submissionId) }, 'lost by its node');
+    inBackground(dispatcher, 'enqueue a settlement', enqueueSettlements(producer, [submissionId]));
+  }
+}
+
+function takeSlots(dispatcher: Dispatcher, link: NodeLink, { live, stop }: HelloComparison): void {
+  const stopping = stop.flatMap((wireId) => fromWireId('sub', wireId) ?? []);
+  for (const submissionId of [...live, ...stopping]) {
+    takeSlot(dispatcher, link, submissionId).isAssigned = true;
+  }
+  for (const submissionId of stopping) freeSlotLater(dispatcher, link, submissionId);
+}
+
+/** A newer link ends an older one of the same node, whichever dispatcher holds it (4001). */
+function takeOver(dispatcher: Dispatcher, link: NodeLink): void {
+  const older = dispatcher.links.byNode.get(link.nodeId);
+  dispatcher.links.byNode.set(link.nodeId, link);
+  if (older === undefined) return;
+  closeLink(dispatcher, older, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
+}
+
+async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
+  const { nodeId, linkId } = link;
+  try {
+    await enterFleet(dispatcher, link);
+    const { epoch } = link;
+    await dispatcher.bus.broadcast({ kind: 'node_linked', nodeId, linkId, epoch });
+  } catch (error) {
+    // What the node runs must go on without Redis; it is entered with the next refresh.
+    link.logger.warn({ err: error }, 'could not enter a link into the fleet');
+  }
+}
+
+/**
+ * The first frame of a link: what the node lost is given up at once, what it no longer need run is
+ * said in the `welcome`, and from then on it is offered work. Throws when Postgres cannot be
+ * reached.
+ */
+export async function onHello(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  frame: FrameFromNodeOf<'hello'>,
+): Promise<void> {
+  takeOver(dispatcher, link);
+  link.slots = frame.slots;
+  link.jobTypes = [...new Set(frame.jobTypes)].filter((name) => findJobType(name) !== undefined);
+  const { store } = dispatcher;
+  const { nodeId } = link;
+  const compared = compareHello(frame.running, await assignmentsOf(store, nodeId));
+  await giveUpLost(dispatcher, link, compared.lost);
+  await touchNode(store, { nodeId, agentVersion: frame.agentVersion });
+  if (hasEnded(link)) return;
+  takeSlots(dispatcher, link, compared);
+  await enter(dispatcher, link);
+  if (hasEnded(link)) return;
+  link.state = 'open';
+  sendFrame(link, {
+    type: 'welcome',
+    nodeId: toWireId('nod', nodeId),
+    heartbeatSeconds,
+    stop: [...compared.stop],
+  });
+  link.logger.info({ slots: link.slots, running: compared.live.length }, 'node linked');
+}

@@ -1,0 +1,71 @@
+import { frameToNodeBytesMax, heartbeatSeconds, linkSilentMs } from '@svc/domain';
+import type { Clock, Logger } from '@svc/runtime';
+import type { RawData, WebSocket } from 'ws';
+
+import type { LinkTransport } from './links.ts';
+import type { OpenLink } from './node-link.ts';
+
+/** A node that leaves more than this unread is dropped, not buffered for. */
+const unreadBytesMax = 4 * frameToNodeBytesMax;
+
+export interface LinkSocket {
+  /** Pings where it is time, and drops a socket that has been silent for too long. */
+  checkHeartbeat(): void;
+  terminate(): void;
+}
+
+/** The transport of a link over its WebSocket. Sending to one that is closed does nothing. */
+export function transportOf(socket: WebSocket, logger: Logger): LinkTransport {
+  return {
+    send(text) {
+      if (socket.readyState !== socket.OPEN) return;
+      socket.send(text);
+      if (socket.bufferedAmount <= unreadBytesMax) return;
+      logger.warn({ unreadBytes: socket.bufferedAmount }, 'dropped a node that does not read');
+      socket.terminate();
+    },
+    close: (code, reason) => socket.close(code, reason),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+  };
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
+}
+
+/** Reads a socket into its link, and watches whether anybody is there (CONTRACT section 7). */
+export function attachSocket(
+  socket: WebSocket,
+  link: OpenLink,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): LinkSocket {
+  let heardAtMs = clock.monotonicMs();
+  let pingedAtMs = heardAtMs;
+  const heard = (): void => {
+    heardAtMs = clock.monotonicMs();
+  };
+  socket.on('message', (data, isBinary) => {
+    heard();
+    link.receive(isBinary ? undefined : textOf(data));
+  });
+  socket.on('ping', heard);
+  socket.on('pong', heard);
+  // An oversized frame (1009) and text that is no UTF-8 (1007) arrive here; `ws` closes by itself.
+  socket.on('error', (error) => logger.info({ err: error }, 'node link broke'));
+  socket.on('close', () => link.closed());
+  return {
+    checkHeartbeat() {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - heardAtMs >= linkSilentMs) {
+        logger.info('dropped a silent node');
+        socket.terminate();
+      } else if (nowMs - pingedAtMs >= heartbeatSeconds * 1000) {
+        pingedAtMs = nowMs;
+        socket.ping();
+      }
+    },
+    terminate: () => socket.terminate(),
+  };
+}

@@ -1,0 +1,186 @@
+import { nodeLinkPath } from '@svc/contracts';
+import { badFramesMax, frameFromNodeBytesMax, linkSilentMs } from '@svc/domain';
+import {
+  linkRequest,
+  LinkRefused,
+  openLinkSocket,
+  waitUntil,
+  type LinkRequest,
+} from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startDispatching, type Credentials, type Dispatching } from './test-fixture.ts';
+
+let service: Dispatching;
+let credentials: Credentials;
+let link: string;
+
+beforeAll(async () => {
+  service = await startDispatching({ dispatchers: 2 });
+  credentials = await service.newNode();
+  link = service.links[0] ?? '';
+});
+
+afterAll(async () => {
+  await service.end();
+});
+
+async function refusalOf(spoil: (request: LinkRequest) => LinkRequest): Promise<LinkRefused> {
+  try {
+    const socket = await openLinkSocket(spoil(linkRequest({ link, ...credentials })));
+    socket.terminate();
+  } catch (error) {
+    if (error instanceof LinkRefused) return error;
+    throw error;
+  }
+  throw new Error('the link was accepted');
+}
+
+function detailOf({ body }: LinkRefused): unknown {
+  return JSON.parse(body).detail;
+}
+
+describe('an upgrade is refused', () => {
+  test.each<[string, number, string, (request: LinkRequest) => LinkRequest]>([
+    [
+      'on another path, before anything else is looked at',
+      404,
+      'not_found',
+      (request) => ({
+        ...request,
+        url: request.url.replace(nodeLinkPath, '/node/v2'),
+        headers: {},
+      }),
+    ],
+    ['without a signature', 401, 'unauthenticated', (request) => ({ ...request, headers: {} })],
+    [
+      'for a query that was not signed',
+      401,
+      'unauthenticated',
+      (request) => ({ ...request, url: `${request.url}?x=1` }),
+    ],
+    [
+      'for a node that nobody knows',
+      401,
+      'unauthenticated',
+      (request) => ({ ...request, headers: { ...request.headers, 'x-svc-node': 'nod_nobody' } }),
+    ],
+    [
+      'with two identities',
+      401,
+      'unauthenticated',
+      (request) => ({ ...request, headers: { ...request.headers, 'x-svc-tenant': 'tnt_x' } }),
+    ],
+    [
+      'with a timestamp outside the window',
+      401,
+      'unauthenticated',
+      (request) => ({
+        ...request,
+        headers: { ...request.headers, 'x-svc-timestamp': '1700000000' },
+      }),
+    ],
+    [
+      'without the subprotocol',
+      400,
+      'bad_request',
+      (request) => ({ ...request, subprotocols: ['other'] }),
+    ],
+  ])('%s', async (_name, status, code, spoil) => {
+    const refusal = await refusalOf(spoil);
+    expect(refusal.status).toBe(status);
+    expect(refusal.headers['content-type']).toBe('application/problem+json');
+    const problem: Record<string, unknown> = JSON.parse(refusal.body);
+    expect(problem).toMatchObject({ status, code });
+    expect(problem['requestId']).toBe(refusal.headers['x-request-id']);
+    const scheme = status === 401 ? 'SVC1-HMAC-SHA256' : undefined;
+    expect(refusal.headers['www-authenticate']).toBe(scheme);
+  });
+
+  test('with one and the same answer for an unknown node and a wrong secret', async () => {
+    const unknown = await refusalOf((request) => ({
+      ...request,
+      headers: { ...request.headers, 'x-svc-node': 'nod_01kajh8z2wf5xav9c3q7m4n6rt' },
+    }));
+    const wrong = await refusalOf(() =>
+      linkRequest({ link, nodeId: credentials.nodeId, secret: 'nsk_wrong' }),
+    );
+    expect(detailOf(unknown)).toBe(detailOf(wrong));
+  });
+
+  test('as plain HTTP, where no upgrade is asked for', async () => {
+    const { headers } = linkRequest({ link, ...credentials });
+    const url = new URL(nodeLinkPath, link.replace('ws:', 'http:'));
+    const asked = await fetch(url, { headers: { ...headers, 'x-request-id': 'mine' } });
+    expect(asked.status).toBe(400);
+    expect(asked.headers.get('x-request-id')).toBe('mine');
+    expect((await fetch(url)).status).toBe(401);
+    expect((await fetch(new URL('/', url))).status).toBe(404);
+    const posted = await fetch(url, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+});
+
+describe('a link', () => {
+  test('is closed by the third bad frame, each of which is answered', async () => {
+    const node = await service.connect();
+    const bad = ['{', '{"type":"browse"}', '{"type":"accept"}'];
+    expect(bad).toHaveLength(badFramesMax);
+    for (const text of bad) node.sendText(text);
+    expect((await node.closed).code).toBe(1008);
+    expect(node.frames.flatMap((frame) => (frame.type === 'error' ? [frame.code] : []))).toEqual([
+      'malformed_frame',
+      'unknown_type',
+      'invalid_frame',
+    ]);
+  });
+
+  test('takes no second hello, nothing before the first, and no binary frame', async () => {
+    const node = await service.connect();
+    node.send({ type: 'hello', agentVersion: 'x', jobTypes: [], slots: 1, running: [] });
+    expect(await node.next('error')).toMatchObject({ code: 'unexpected_frame' });
+    node.sendText(new Uint8Array([123]));
+    expect(await node.next('error')).toMatchObject({ code: 'malformed_frame' });
+    await node.close();
+    const socket = await openLinkSocket(linkRequest({ link, ...(await service.newNode()) }));
+    const answered = new Promise((resolve) => socket.once('message', resolve));
+    socket.send('{"type":"drain"}');
+    expect(String(await answered)).toContain('unexpected_frame');
+    socket.terminate();
+  });
+
+  test('is closed at once by an oversized frame', async () => {
+    const node = await service.connect();
+    node.sendText(`"${'x'.repeat(frameFromNodeBytesMax)}"`);
+    expect((await node.closed).code).toBe(1009);
+  });
+
+  test('that is silent for 15 s is dropped, and its node is offered nothing', async () => {
+    const node = await service.connect();
+    node.deafen();
+    service.clock.advance(linkSilentMs);
+    await waitUntil(async () => {
+      const { id, replied } = await service.post();
+      await replied;
+      return (await service.row(id))?.state === 'rejected';
+    });
+    expect(node.frames.at(-1)?.type).toBe('welcome');
+    await node.cut();
+  });
+
+  test('is handed back by a dispatcher that drains (1012), and its run goes on elsewhere', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    const { id } = await service.post();
+    const submissionId = await node.runNext();
+    const closing = service.close(1);
+    expect((await node.closed).code).toBe(1012);
+    const again = await service.connect({ ...own, running: [submissionId] });
+    expect(again.welcome.stop).toEqual([]);
+    again.send({ type: 'completed', submissionId, usage: {}, result: {} });
+    await again.next('ack');
+    expect((await service.row(id))?.state).toBe('settling');
+    await again.close();
+    await closing;
+  });
+});

@@ -1,0 +1,76 @@
+import type { MakeOffer, SentFrame } from '@svc/contracts';
+import type { Logger } from '@svc/runtime';
+
+import type { OrderedWork } from './ordered-work.ts';
+
+/** The socket of a link, as its protocol needs it. */
+export interface LinkTransport {
+  send(text: string): void;
+  /** Starts the closing handshake; nothing is read any more. */
+  close(code: number, reason: string): void;
+  /** Stops and goes on reading, so that a node cannot pile up work here. */
+  pause(): void;
+  resume(): void;
+}
+
+/** An offer that the node has not answered yet. */
+export interface HeldOffer {
+  readonly message: MakeOffer;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** A submission that takes one of the node's slots. */
+export interface HeldRun {
+  readonly submissionId: string;
+  /** False while its `dispatched` is being committed, so that the node was not told of it yet. */
+  isAssigned: boolean;
+  /** The node must stop: it has been, or is about to be, sent `cancel`, `stop` or `revoke`. */
+  isStopping: boolean;
+  /** When its slot is free although the node has not said `stopped`. */
+  slotTimer?: NodeJS.Timeout;
+}
+
+/** One node's connection, and what the service knows of it for as long as it lasts. */
+export interface NodeLink {
+  readonly linkId: string;
+  readonly nodeId: string;
+  readonly transport: LinkTransport;
+  readonly logger: Logger;
+  readonly work: OrderedWork;
+  /** `greeting` from the `hello` to the `welcome`. What an ended link still says does not count. */
+  state: 'connected' | 'greeting' | 'open' | 'ended';
+  /** Resolves when the `welcome` is sent, or the link has ended before. */
+  greeted: Promise<void>;
+  badFrames: number;
+  /** Of the fleet registry; 0 until it has been entered there. */
+  epoch: number;
+  enteredAtMs: number;
+  jobTypes: readonly string[];
+  slots: number;
+  draining: boolean;
+  readonly offers: Map<string, HeldOffer>;
+  readonly runs: Map<string, HeldRun>;
+}
+
+/** The links of this process. */
+export interface Links {
+  readonly all: Set<NodeLink>;
+  /** Those that have said `hello`, at most one a node. */
+  readonly byNode: Map<string, NodeLink>;
+  /** Whose slot a submission takes. */
+  readonly bySubmission: Map<string, NodeLink>;
+}
+
+export function createLinks(): Links {
+  return { all: new Set(), byNode: new Map(), bySubmission: new Map() };
+}
+
+/** Asked again after every wait: a link may end at any time. */
+export function hasEnded(link: NodeLink): boolean {
+  return link.state === 'ended';
+}
+
+/** Sends a frame, or nothing where the link has ended. */
+export function sendFrame(link: NodeLink, frame: SentFrame): void {
+  if (!hasEnded(link)) link.transport.send(JSON.stringify(frame));
+}

@@ -1,0 +1,173 @@
+import {
+  nodeLinkCloseCodes,
+  parseFrameFromNode,
+  type BadFrame,
+  type FrameFromNode,
+} from '@svc/contracts';
+import { badFramesMax, toWireId } from '@svc/domain';
+import { newId } from '@svc/runtime';
+
+import type { Dispatcher } from './dispatcher.ts';
+import { closeLink, endLink } from './end-link.ts';
+import { enterFleet } from './fleet-member.ts';
+import { onHello } from './hello.ts';
+import { onAccept, onDecline } from './held-offers.ts';
+import { sendFrame, type LinkTransport, type NodeLink } from './links.ts';
+import { createOrderedWork } from './ordered-work.ts';
+import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from './runs.ts';
+
+/** One node's link (CONTRACT section 7), behind its socket. */
+export interface OpenLink {
+  /** A text frame, or undefined for a binary one. */
+  receive(text: string | undefined): void;
+  /** The socket is gone. */
+  closed(): void;
+}
+
+/** With more frames of one node under way, no more are read from it until half are done. */
+const framesInHandMax = 256;
+const closeForFault = 1011;
+
+export function openLink(
+  dispatcher: Dispatcher,
+  transport: LinkTransport,
+  node: { readonly nodeId: string; readonly draining: boolean },
+): OpenLink {
+  const link: NodeLink = {
+    linkId: newId(),
+    nodeId: node.nodeId,
+    transport,
+    logger: dispatcher.logger.child({ nodeId: toWireId('nod', node.nodeId) }),
+    work: createOrderedWork(() => {
+      if (link.work.size === framesInHandMax / 2) transport.resume();
+    }),
+    state: 'connected',
+    greeted: Promise.resolve(),
+    badFrames: 0,
+    epoch: 0,
+    enteredAtMs: 0,
+    jobTypes: [],
+    slots: 0,
+    draining: node.draining,
+    offers: new Map(),
+    runs: new Map(),
+  };
+  dispatcher.links.all.add(link);
+  return {
+    receive(text) {
+      if (link.state === 'ended') return;
+      receive(dispatcher, link, text);
+      if (link.work.size >= framesInHandMax) transport.pause();
+    },
+    closed: () => endLink(dispatcher, link),
+  };
+}
+
+function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefined): void {
+  if (text === undefined) {
+    answerBad(dispatcher, link, { code: 'malformed_frame', message: 'a frame is text' });
+    return;
+  }
+  const parsed = parseFrameFromNode(text);
+  if (parsed.kind === 'bad') {
+    answerBad(dispatcher, link, parsed);
+    return;
+  }
+  const { frame } = parsed;
+  if (frame.type === 'hello' && link.state === 'connected') {
+    link.state = 'greeting';
+    link.greeted = greet(dispatcher, link, frame);
+  } else if (frame.type === 'hello' || link.state === 'connected') {
+    const message = 'hello is the first frame, once';
+    answerBad(dispatcher, link, { code: 'unexpected_frame', message });
+  } else {
+    link.work.run(orderKey(frame), () => handle(dispatcher, link, frame));
+  }
+}
+
+async function greet(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  frame: Extract<FrameFromNode, { type: 'hello' }>,
+): Promise<void> {
+  try {
+    await onHello(dispatcher, link, frame);
+  } catch (error) {
+    link.logger.error({ err: error }, 'could not greet a node');
+    closeLink(dispatcher, link, closeForFault, 'try again');
+  }
+}
+
+/** A bad frame is answered; the third closes the link. */
+function answerBad(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  { code, message }: Pick<BadFrame, 'code' | 'message'>,
+): void {
+  link.badFrames += 1;
+  link.logger.warn({ code }, 'bad frame');
+  // The longest message of the schema's is well below what a frame may say.
+  sendFrame(link, { type: 'error', code, message });
+  if (link.badFrames < badFramesMax) return;
+  closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'too many bad frames');
+}
+
+/** What must follow one another: the frames about one submission, the answers to one offer. */
+function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
+  switch (frame.type) {
+    case 'accept':
+    case 'decline':
+      return frame.offerId;
+    case 'drain':
+      return '';
+    case 'start':
+    case 'usage':
+    case 'completed':
+    case 'failed':
+    case 'stopped':
+      return frame.submissionId;
+  }
+}
+
+type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
+
+/** Never throws: a frame that could not be handled is not answered, and the node repeats it. */
+async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
+  await link.greeted;
+  if (link.state === 'ended') return;
+  try {
+    const result = await act(dispatcher, link, frame);
+    if (result?.kind !== 'unexpected') return;
+    answerBad(dispatcher, link, { code: 'unexpected_frame', message: result.message });
+  } catch (error) {
+    link.logger.error({ err: error, frame: frame.type }, 'could not handle a frame');
+  }
+}
+
+async function act(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  frame: LaterFrame,
+): Promise<RunFrameResult | undefined> {
+  switch (frame.type) {
+    case 'accept':
+      await onAccept(dispatcher, link, frame.offerId);
+      return undefined;
+    case 'decline':
+      onDecline(dispatcher, link, frame.offerId);
+      return undefined;
+    case 'start':
+      return onStart(dispatcher, link, frame);
+    case 'usage':
+      return onUsage(dispatcher, link, frame);
+    case 'completed':
+    case 'failed':
+      return onOutcome(dispatcher, link, frame);
+    case 'stopped':
+      return onStopped(dispatcher, link, frame);
+    case 'drain':
+      link.draining = true;
+      await enterFleet(dispatcher, link);
+      return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+
+import {
+  beginOffering,
+  expiresInMs,
+  nextStep,
+  searchAgainAfterMs,
+  searchAgainSoonMs,
+  silentOffers,
+  withNobodyFound,
+  withOffer,
+  withoutOffer,
+  withSearchPutOff,
+  type Offering,
+} from './offer.ts';
+
+const begun = beginOffering(1_000, 5_000);
+
+function asking(offering: Offering, name: string, openedAtMs: number): Offering {
+  return withOffer(offering, { offerId: name, nodeId: name, dispatcherId: 'd', openedAtMs });
+}
+
+describe('offering', () => {
+  test('looks for a node at once', () => {
+    expect(nextStep(begun, 1_000)).toEqual({ kind: 'search' });
+  });
+
+  test('gives up at once where no slot is free', () => {
+    expect(nextStep(withNobodyFound(begun, 1_000), 1_000)).toEqual({ kind: 'give_up' });
+  });
+
+  test('asks a second node once the only open offer is 300 ms old', () => {
+    const one = asking(begun, 'a', 1_000);
+    expect(nextStep(one, 1_000)).toEqual({ kind: 'wait', untilMs: 1_300 });
+    expect(nextStep(one, 1_299)).toEqual({ kind: 'wait', untilMs: 1_300 });
+    expect(nextStep(one, 1_300)).toEqual({ kind: 'search' });
+  });
+
+  test('never has more than two offers open', () => {
+    const two = asking(asking(begun, 'a', 1_000), 'b', 1_300);
+    expect(nextStep(two, 2_900)).toEqual({ kind: 'wait', untilMs: 3_250 });
+  });
+
+  test('replaces one of two that is declined at once, as the other is old enough', () => {
+    const two = asking(asking(begun, 'a', 1_000), 'b', 1_300);
+    expect(nextStep(withoutOffer(two, 'b'), 1_310)).toEqual({ kind: 'search' });
+    expect(nextStep(withoutOffer(two, 'a'), 1_310)).toEqual({ kind: 'wait', untilMs: 1_600 });
+  });
+
+  test('asks the next node at once when the only one declines, and remembers whom it asked', () => {
+    const declined = withoutOffer(asking(begun, 'a', 1_000), 'a');
+    expect(nextStep(declined, 1_010)).toEqual({ kind: 'search' });
+    expect(declined.askedNodeIds).toEqual(['a']);
+  });
+
+  test('gives up when the last one asked declines and nobody else is free', () => {
+    const searched = withNobodyFound(asking(begun, 'a', 1_000), 1_300);
+    expect(nextStep(searched, 1_300)).toEqual({
+      kind: 'wait',
+      untilMs: 1_300 + searchAgainAfterMs,
+    });
+    const declined = withoutOffer(searched, 'a');
+    expect(nextStep(declined, 1_310)).toEqual({ kind: 'search' });
+    expect(nextStep(withNobodyFound(declined, 1_310), 1_310)).toEqual({ kind: 'give_up' });
+  });
+
+  test('looks again soon where it could not be told whether a node is free', () => {
+    const putOff = withSearchPutOff(begun, 1_000);
+    expect(nextStep(putOff, 1_000)).toEqual({ kind: 'wait', untilMs: 1_000 + searchAgainSoonMs });
+  });
+
+  test('ends with the dispatch deadline, whatever is open', () => {
+    const one = asking(begun, 'a', 5_900);
+    expect(nextStep(one, 5_999)).toEqual({ kind: 'wait', untilMs: 6_000 });
+    expect(nextStep(one, 6_000)).toEqual({ kind: 'give_up' });
+  });
+
+  test('gives a node 2 s, and no more than is left', () => {
+    expect(expiresInMs(begun, 1_000)).toBe(2_000);
+    expect(expiresInMs(begun, 4_500.4)).toBe(1_499);
+    expect(expiresInMs(begun, 5_999.9)).toBe(1);
+  });
+
+  test('does without an offer whose dispatcher says nothing beyond its time', () => {
+    const two = asking(asking(begun, 'a', 1_000), 'b', 1_300);
+    expect(silentOffers(two, 3_249)).toEqual([]);
+    expect(silentOffers(two, 3_250).map(({ offerId }) => offerId)).toEqual(['a']);
+  });
+
+  test('an answer about an offer that is no longer open changes nothing', () => {
+    const one = asking(begun, 'a', 1_000);
+    expect(withoutOffer(one, 'b')).toBe(one);
+  });
+});

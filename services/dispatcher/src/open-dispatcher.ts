@@ -1,0 +1,60 @@
+import {
+  closeRedis,
+  connectRedis,
+  createDispatcherBus,
+  createFleetRegistry,
+  createProducer,
+  publishReplies,
+  waitForRedis,
+} from '@svc/queue';
+import { newId, type Clock, type Lifecycle, type Logger } from '@svc/runtime';
+
+import { onBusMessage } from './bus-messages.ts';
+import type { DispatcherConfig } from './config.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { createLinks } from './links.ts';
+import { openReadyStore } from './open-store.ts';
+
+/** Without Redis the nodes' runs go on, so a start does not wait for it longer than this. */
+const redisWaitMsMax = 2_000;
+
+/** Opens what the dispatcher stands on, and adds it to the lifecycle. */
+export async function openDispatcher(
+  config: DispatcherConfig,
+  { lifecycle, logger, clock }: { lifecycle: Lifecycle; logger: Logger; clock: Clock },
+): Promise<{ dispatcher: Dispatcher; redis: ReturnType<typeof connectRedis> }> {
+  const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
+  const store = await openReadyStore(config, logger);
+  lifecycle.add('store', () => store.close());
+  const redis = connectRedis(redisUrl, 'producer', logger);
+  lifecycle.add('redis', () => closeRedis(redis));
+  await waitForRedis(redis, redisWaitMsMax);
+  const producer = createProducer({ redis, prefix, logger });
+  lifecycle.add('producer', () => producer.close());
+  const id = newId();
+  const bus = createDispatcherBus({
+    redis,
+    redisUrl,
+    prefix,
+    dispatcherId: id,
+    onMessage: (message) => onBusMessage(dispatcher, message),
+    logger,
+  });
+  lifecycle.add('bus', () => bus.close());
+  const dispatcher: Dispatcher = {
+    id,
+    store,
+    producer,
+    fleet: createFleetRegistry({ redis, prefix }),
+    bus,
+    reply: (channel, submissionIds) => publishReplies(redis, channel, submissionIds),
+    links: createLinks(),
+    offerings: new Map(),
+    clock,
+    logger,
+    isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
+  };
+  // Before it takes links: an offer for a node of its own must be heard.
+  await bus.listening(redisWaitMsMax);
+  return { dispatcher, redis };
+}

@@ -1,0 +1,40 @@
+/**
+ * Work that is done in order under one key and side by side under different ones: the frames about
+ * one submission follow one another, while another submission of the same node need not wait.
+ */
+export interface OrderedWork {
+  /** `work` must not reject. */
+  run(key: string, work: () => Promise<void>): void;
+  /** How many pieces are queued or under way. */
+  readonly size: number;
+  /** Resolves when nothing is left. */
+  idle(): Promise<void>;
+}
+
+export function createOrderedWork(onDone: () => void = () => {}): OrderedWork {
+  const tails = new Map<string, Promise<void>>();
+  let size = 0;
+
+  async function after(previous: Promise<void> | undefined, work: () => Promise<void>) {
+    await previous;
+    await work();
+    size -= 1;
+    onDone();
+  }
+
+  return {
+    run(key, work) {
+      size += 1;
+      const tail = after(tails.get(key), work).finally(() => {
+        if (tails.get(key) === tail) tails.delete(key);
+      });
+      tails.set(key, tail);
+    },
+    get size() {
+      return size;
+    },
+    async idle() {
+      while (tails.size > 0) await Promise.all(tails.values());
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import { problemMediaType, type Problem } from '@svc/contracts';
+import { errorCatalogue, requestIdLengthMax, retryAfterSecondsDefault } from '@svc/domain';
+import { newId } from '@svc/runtime';
+
+import type { UpgradeRefusal } from './upgrade.ts';
+
+const acceptableRequestId = new RegExp(`^[A-Za-z0-9._-]{1,${requestIdLengthMax}}$`);
+/** Where the page of errors stands; each code is an anchor on it. */
+const errorsPage = '/docs/errors';
+/** How long a connection stays half open behind the answer, so that a reset does not take it away. */
+const lingerMs = 500;
+
+/** The incoming `x-request-id` where it is acceptable, else a fresh one (CONTRACT section 2). */
+export function requestIdOf(request: IncomingMessage | undefined): string {
+  const given = request?.headers['x-request-id'];
+  return typeof given === 'string' && acceptableRequestId.test(given) ? given : newId();
+}
+
+/** What a code brings along in the headers (CONTRACT sections 1 and 2). */
+function headersOf({ code }: UpgradeRefusal): string[] {
+  switch (code) {
+    case 'unauthenticated':
+      return ['www-authenticate: SVC1-HMAC-SHA256'];
+    case 'method_not_allowed':
+      return ['allow: GET'];
+    case 'unavailable':
+      return [`retry-after: ${retryAfterSecondsDefault}`];
+    case 'bad_request':
+    case 'not_found':
+      return [];
+  }
+}
+
+/** Answers a refused upgrade with an ordinary problem response, and ends the connection. */
+export function writeRefusal(socket: Duplex, refusal: UpgradeRefusal, requestId: string): void {
+  const { code, detail } = refusal;
+  const { status, title } = errorCatalogue[code];
+  const problem: Problem = {
+    type: `${errorsPage}#${code}`,
+    title,
+    status,
+    detail,
+    code,
+    requestId,
+    ...(code === 'unavailable' ? { retryAfterSeconds: retryAfterSecondsDefault } : {}),
+  };
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    `x-request-id: ${requestId}`,
+    `content-type: ${problemMediaType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: no-store',
+    'connection: close',
+    ...headersOf(refusal),
+  ];
+  socket.on('error', () => {});
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+}

@@ -1,0 +1,18 @@
+import type { MakeOffer, OfferResult } from '@svc/contracts';
+
+import { inBackground, type Dispatcher } from './dispatcher.ts';
+
+/** Tells the dispatcher that coordinates the submission what became of its offer. */
+export function reportOffer(
+  dispatcher: Dispatcher,
+  { coordinatorId, submissionId, offerId }: MakeOffer,
+  result: OfferResult,
+): void {
+  const sent = dispatcher.bus.send(coordinatorId, {
+    kind: 'offer_ended',
+    submissionId,
+    offerId,
+    result,
+  });
+  inBackground(dispatcher, 'report on an offer', sent);
+}

@@ -1,0 +1,71 @@
+import { createConsumer } from '@svc/queue';
+import {
+  createLifecycle,
+  createMetrics,
+  startAdminServer,
+  systemClock,
+  type Clock,
+  type Logger,
+  type Running,
+} from '@svc/runtime';
+import { findNodeCredentials } from '@svc/store';
+
+import { assertConsistent, tlsOf, type DispatcherConfig } from './config.ts';
+import { handBackLinks, leaveFleet } from './drain.ts';
+import { startFleetRefresh } from './fleet-member.ts';
+import { startLinkServer } from './link-server.ts';
+import { openLink } from './node-link.ts';
+import { openDispatcher } from './open-dispatcher.ts';
+import { missingDependencies } from './readiness.ts';
+import { takeDispatch } from './take-dispatch.ts';
+import { decideUpgrade } from './upgrade.ts';
+
+/** Opens the dispatcher's resources in order; `close` drains and closes in reverse. */
+export async function run(
+  config: DispatcherConfig,
+  { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
+): Promise<Running & { readonly port: number }> {
+  assertConsistent(config);
+  const lifecycle = createLifecycle(logger);
+  const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
+  try {
+    const { dispatcher, redis } = await openDispatcher(config, { lifecycle, logger, clock });
+    const { store, bus } = dispatcher;
+    const links = await startLinkServer({
+      host,
+      port: config.NODE_LINK_PORT,
+      tls: tlsOf(config),
+      decide: (request) =>
+        decideUpgrade(request, {
+          findNode: (nodeId) => findNodeCredentials(store, nodeId),
+          nowSeconds: Math.floor(clock.nowMs() / 1000),
+        }),
+      open: (transport, node) => openLink(dispatcher, transport, node),
+      clock,
+      logger,
+    });
+    lifecycle.add('link server', () => links.close());
+    lifecycle.add('links', () => handBackLinks(dispatcher));
+    const handle = takeDispatch.bind(undefined, dispatcher);
+    const consumer = createConsumer({ redisUrl, prefix, queue: 'dispatch', handle, logger });
+    lifecycle.add('consumer', () => consumer.close());
+    const refresh = await startFleetRefresh(dispatcher);
+    lifecycle.add('fleet', async () => {
+      links.stopListening();
+      await refresh.close();
+      leaveFleet(dispatcher);
+    });
+    const admin = await startAdminServer({
+      host,
+      port: config.ADMIN_PORT,
+      ready: () => missingDependencies({ store, redis, bus, consumer }),
+      metrics: createMetrics('dispatcher'),
+      logger,
+    });
+    lifecycle.add('admin server', () => admin.close());
+    return { port: links.port, adminPort: admin.port, close: () => lifecycle.close() };
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}

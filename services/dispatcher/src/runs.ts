@@ -1,0 +1,166 @@
+import type { FrameFromNodeOf, ReportedUsage } from '@svc/contracts';
+import { fromWireId, parseUsage, toWireId, usageUnits, type Usage } from '@svc/domain';
+import { enqueueDeliveries, enqueueSettlements } from '@svc/queue';
+import { failpoint, withRequestId } from '@svc/runtime';
+import { commitRunning, recordUsage, storeOutcome, type NodeOutcome } from '@svc/store';
+
+import { inBackground, type Dispatcher } from './dispatcher.ts';
+import { sendFrame, type NodeLink } from './links.ts';
+import { freeSlot, freeSlotLater, takeSlot } from './slots.ts';
+
+/**
+ * The frames about a submission that a node was given (CONTRACT section 7). Postgres decides each
+ * time whether it is the node's and still under way; only after its commit is the node answered.
+ * `unexpected` marks a frame that the node should not have sent, said in words.
+ */
+export type RunFrameResult =
+  | { readonly kind: 'handled' }
+  | { readonly kind: 'unexpected'; readonly message: string };
+
+const handled: RunFrameResult = { kind: 'handled' };
+
+/** The units that are priced; others that a node may send are not looked at. */
+function usageOf(reported: ReportedUsage): Usage | undefined {
+  const known = usageUnits.flatMap((unit) => {
+    const amount = reported[unit];
+    return amount === undefined ? [] : [[unit, amount] as const];
+  });
+  return parseUsage(Object.fromEntries(known));
+}
+
+const unreadableUsage: RunFrameResult = {
+  kind: 'unexpected',
+  message: '/usage is not a measurement',
+};
+
+/** Sends `cancel`: the node must stop, and its slot is free when it has, or after 30 s. */
+function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
+  freeSlotLater(dispatcher, link, submissionId);
+  sendFrame(link, { type: 'cancel', submissionId: toWireId('sub', submissionId) });
+}
+
+export async function onStart(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  frame: FrameFromNodeOf<'start'>,
+): Promise<RunFrameResult> {
+  const submissionId = fromWireId('sub', frame.submissionId);
+  if (submissionId === undefined) {
+    sendFrame(link, { type: 'cancel', submissionId: frame.submissionId });
+    return handled;
+  }
+  const { nodeId } = link;
+  const commit = await commitRunning(dispatcher.store, { submissionId, nodeId });
+  if (commit.kind === 'refused') {
+    sendCancel(dispatcher, link, submissionId);
+    return handled;
+  }
+  withRequestId(link.logger, commit.requestId).info(
+    { submissionId: frame.submissionId },
+    'running',
+  );
+  await failpoint('running.committed');
+  const run = takeSlot(dispatcher, link, submissionId);
+  run.isAssigned = true;
+  // Cancelled while it was being committed: the node was told, and must not begin after that.
+  if (!run.isStopping) sendFrame(link, { type: 'begin', submissionId: frame.submissionId });
+  return handled;
+}
+
+export async function onUsage(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  frame: FrameFromNodeOf<'usage'>,
+): Promise<RunFrameResult> {
+  const usage = usageOf(frame.usage);
+  if (usage === undefined) return unreadableUsage;
+  const submissionId = fromWireId('sub', frame.submissionId);
+  if (submissionId === undefined) {
+    sendFrame(link, { type: 'cancel', submissionId: frame.submissionId });
+    return handled;
+  }
+  const { nodeId } = link;
+  const recorded = await recordUsage(dispatcher.store, { submissionId, nodeId, usage });
+  switch (recorded.kind) {
+    case 'recorded':
+      return handled;
+    case 'not_begun':
+      return { kind: 'unexpected', message: 'usage comes after begin' };
+    case 'refused':
+      sendCancel(dispatcher, link, submissionId);
+      return handled;
+  }
+}
+
+function outcomeOf(
+  frame: FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>,
+): NodeOutcome | undefined {
+  const usage = usageOf(frame.usage);
+  if (usage === undefined) return undefined;
+  return frame.type === 'completed'
+    ? { kind: 'completed', usage, result: frame.result }
+    : { kind: 'failed', usage, ...frame.failure };
+}
+
+/**
+ * Stores the outcome, has it settled, and acknowledges it. Where Redis is away it is acknowledged
+ * all the same: it is stored, and the reconciler settles what nobody was told of.
+ */
+export async function onOutcome(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  frame: FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>,
+): Promise<RunFrameResult> {
+  const outcome = outcomeOf(frame);
+  if (outcome === undefined) return unreadableUsage;
+  const submissionId = fromWireId('sub', frame.submissionId);
+  if (submissionId !== undefined) {
+    const { store, producer } = dispatcher;
+    const { nodeId } = link;
+    const stored = await storeOutcome(store, { submissionId, nodeId, outcome });
+    switch (stored.kind) {
+      case 'not_begun':
+        return { kind: 'unexpected', message: 'completed comes after begin' };
+      case 'stored': {
+        link.logger.info({ submissionId: frame.submissionId, outcome: frame.type }, 'outcome');
+        await failpoint('outcome.stored');
+        const enqueued = enqueueSettlements(producer, [submissionId]);
+        inBackground(dispatcher, 'enqueue a settlement', enqueued);
+        break;
+      }
+      case 'late': {
+        const enqueued = enqueueDeliveries(producer, stored.deliveryIds);
+        inBackground(dispatcher, 'enqueue the delivery of a late outcome', enqueued);
+        break;
+      }
+      case 'repeated':
+      case 'not_yours':
+    }
+    freeSlot(dispatcher, link, submissionId);
+  }
+  sendFrame(link, { type: 'ack', submissionId: frame.submissionId });
+  return handled;
+}
+
+/** The answer to `cancel` or to `stop` of the welcome: it is only ever acknowledged. */
+export function onStopped(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  frame: FrameFromNodeOf<'stopped'>,
+): RunFrameResult {
+  const submissionId = fromWireId('sub', frame.submissionId);
+  const isStopping = submissionId !== undefined && link.runs.get(submissionId)?.isStopping;
+  if (isStopping === true) freeSlot(dispatcher, link, submissionId);
+  sendFrame(link, { type: 'ack', submissionId: frame.submissionId });
+  return handled;
+}
+
+/** The submission has ended otherwise than by its node: the node that has it here must stop. */
+export function stopRun(dispatcher: Dispatcher, submissionId: string): void {
+  const link = dispatcher.links.bySubmission.get(submissionId);
+  const run = link?.runs.get(submissionId);
+  if (link === undefined || run === undefined || run.isStopping) return;
+  run.isStopping = true;
+  // An accept that is being committed finds the mark: the payload is not sent then.
+  if (run.isAssigned) sendCancel(dispatcher, link, submissionId);
+}

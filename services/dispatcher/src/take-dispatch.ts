@@ -1,0 +1,53 @@
+import type { DispatchJob } from '@svc/contracts';
+import { loadForDispatch, type DispatchableSubmission } from '@svc/store';
+
+import { coordinate } from './coordinate.ts';
+import type { Dispatcher } from './dispatcher.ts';
+
+/**
+ * Handles one job of the queue `dispatch`: each of its submissions is offered for itself, and the
+ * gateway that waits is told as soon as it is known. What is pending no more, or past its
+ * deadline, is not offered: the gateway looks at once (there is no edge queue).
+ */
+export async function takeDispatch(
+  dispatcher: Dispatcher,
+  { submissionIds, replyTo }: DispatchJob,
+): Promise<void> {
+  const submissions = await loadForDispatch(dispatcher.store, submissionIds);
+  const loaded = new Set(submissions.map(({ id }) => id));
+  const settled = submissionIds.filter((id) => !loaded.has(id));
+  await Promise.all([
+    reply(dispatcher, replyTo, settled),
+    ...submissions.map((submission) => dispatchOne(dispatcher, submission, replyTo)),
+  ]);
+}
+
+/** One submission's failure is not its neighbours' in the same job. */
+async function dispatchOne(
+  dispatcher: Dispatcher,
+  submission: DispatchableSubmission,
+  replyTo: string | null,
+): Promise<void> {
+  try {
+    await coordinate(dispatcher, submission);
+  } catch (error) {
+    // It stays pending, and is rejected by the reconciler one second after its deadline.
+    const { requestId } = submission;
+    dispatcher.logger.error({ err: error, requestId }, 'could not dispatch a submission');
+  }
+  await reply(dispatcher, replyTo, [submission.id]);
+}
+
+async function reply(
+  dispatcher: Dispatcher,
+  replyTo: string | null,
+  submissionIds: readonly string[],
+): Promise<void> {
+  if (replyTo === null || submissionIds.length === 0) return;
+  try {
+    await dispatcher.reply(replyTo, submissionIds);
+  } catch (error) {
+    // The gateway looks by itself when its waiting time is over.
+    dispatcher.logger.warn({ err: error }, 'could not reply to a gateway');
+  }
+}

@@ -1,0 +1,209 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+import { microsPerCredit, toWireId, type Tier } from '@svc/domain';
+import {
+  closeRedis,
+  connectRedis,
+  createProducer,
+  createReplyListener,
+  publishCancelled,
+  waitForRedis,
+  type Producer,
+  type ReplyListener,
+} from '@svc/queue';
+import { createLogger, loadConfig, newId, systemClock, type Clock } from '@svc/runtime';
+import { createSealer, openKeyring } from '@svc/signing';
+import {
+  assertReady,
+  createNode,
+  createTenant,
+  grantCredits,
+  holdSubmission,
+  openStore,
+  type Store,
+} from '@svc/store';
+import {
+  advanceDatabaseClock,
+  connectScriptedNode,
+  createTestDatabase,
+  startTestRedis,
+  testMasterKey,
+  waitUntil,
+  type ScriptedNode,
+  type ScriptedNodeOptions,
+  type TestDatabase,
+  type TestRedis,
+} from '@svc/testkit';
+
+import { dispatcherConfig } from './config.ts';
+import { run } from './run.ts';
+
+export type Dispatching = Awaited<ReturnType<typeof startDispatching>>;
+export interface Credentials {
+  readonly nodeId: string;
+  readonly secret: string;
+}
+
+const prefix = 'dispatcher-test';
+
+/** Dispatchers in this process, over a real Postgres and Redis, and what stands around them. */
+export async function startDispatching({ dispatchers = 1 }: { dispatchers?: number } = {}) {
+  const [database, server] = await Promise.all([createTestDatabase(), startTestRedis()]);
+  const sealer = createSealer(openKeyring(testMasterKey()));
+  const store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
+  await assertReady(store, 'sandbox');
+  const redis = connectRedis(server.redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+  const producer = createProducer({ redis, prefix });
+  const replies = createReplyListener({ redisUrl: server.redisUrl, prefix, name: newId() });
+  await waitUntil(() => replies.isListening());
+  const clock = movableClock();
+  const running = await Promise.all(
+    Array.from({ length: dispatchers }, () => startDispatcher(database, server, clock)),
+  );
+  const tenantId = await createFundedTenant(store);
+  const context = { store, producer, replies, tenantId };
+  return {
+    store,
+    database,
+    redis,
+    clock,
+    links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
+    close: (index: number) => running[index]?.close(),
+    newNode: () => newNode(store),
+    /** A node with credentials of its own, linked to the dispatcher of that index. */
+    async connect(options: Partial<ScriptedNodeOptions> & { dispatcher?: number } = {}) {
+      const { dispatcher = 0, ...rest } = options;
+      const link = `ws://127.0.0.1:${running[dispatcher]?.port}`;
+      return await connectScriptedNode({ link, ...(await newNode(store)), ...rest });
+    },
+    /** Holds a submission and has it dispatched; `replied` is when the gateway would be told. */
+    post: (options?: PostOptions) => post(context, options),
+    cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
+    advance: (ms: number) => advanceDatabaseClock(database.databaseUrl, ms),
+    flush: () => server.flush(),
+    async row(id: string): Promise<SubmissionRow | undefined> {
+      const [row] = await database.query<SubmissionRow>(
+        `SELECT state, node_id, failure_code, usage_actions::float8 AS actions
+         FROM submissions WHERE id = $1`,
+        [id],
+      );
+      return row;
+    },
+    async queued(queue: 'settlement.v1' | 'webhook.v1') {
+      return await redis.llen(`{${prefix}}:${queue}:wait`);
+    },
+    async end() {
+      await Promise.all(running.map((dispatcher) => dispatcher.close()));
+      await replies.close();
+      await producer.close();
+      await closeRedis(redis);
+      await store.close();
+      await database.close();
+      await server.close();
+    },
+  };
+}
+
+export interface SubmissionRow {
+  readonly [column: string]: unknown;
+  readonly state: string;
+  readonly node_id: string | null;
+  readonly failure_code: string | null;
+  readonly actions: number | null;
+}
+
+function movableClock(): Clock & { advance(ms: number): void } {
+  let offsetMs = 0;
+  return {
+    nowMs: () => systemClock.nowMs() + offsetMs,
+    monotonicMs: () => systemClock.monotonicMs() + offsetMs,
+    advance(ms) {
+      offsetMs += ms;
+    },
+  };
+}
+
+async function startDispatcher(database: TestDatabase, server: TestRedis, clock: Clock) {
+  const config = loadConfig(dispatcherConfig, {
+    SVC_ENVIRONMENT: 'sandbox',
+    DATABASE_URL: database.databaseUrl,
+    REDIS_URL: server.redisUrl,
+    REDIS_PREFIX: prefix,
+    SVC_MASTER_KEY: testMasterKey(),
+    NODE_LINK_PORT: '0',
+    ADMIN_PORT: '0',
+  });
+  const level = process.env['TEST_LOG_LEVEL'] ?? 'silent';
+  return await run(config, { logger: createLogger({ service: 'dispatcher', level }), clock });
+}
+
+async function createFundedTenant(store: Store): Promise<string> {
+  const tenantId = newId();
+  await createTenant(store, {
+    id: tenantId,
+    name: 'Example Works',
+    allowedJobTypes: ['ats.application'],
+    webhookUrl: null,
+    hmacSecret: 'hsk_test_1',
+    webhookSecret: 'whsec_MQ==',
+  });
+  await grantCredits(store, {
+    purchaseId: newId(),
+    tenantId,
+    creditsMicros: 1_000_000n * microsPerCredit,
+    reference: 'grant',
+    usdMicros: null,
+    note: null,
+    operatorId: null,
+  });
+  return tenantId;
+}
+
+async function newNode(store: Store): Promise<Credentials> {
+  const id = newId();
+  const secret = `nsk_${randomUUID()}`;
+  await createNode(store, { id, name: 'attic', secret });
+  return { nodeId: toWireId('nod', id), secret };
+}
+
+export interface PostOptions {
+  readonly tier?: Tier;
+  readonly payloadText?: string;
+}
+
+export const payloadText =
+  '{"applicationUrl":"https://Jobs.Example.com:8443/apply?x=1","atsType":"greenhouse","applicantProfile":{"z":12345678901234567890.10,"name":"Ana"},"jobContext":{"title":"Welder","company":"Example Works"}}';
+
+async function post(
+  context: { store: Store; producer: Producer; replies: ReplyListener; tenantId: string },
+  options: PostOptions = {},
+) {
+  const { store, producer, replies, tenantId } = context;
+  const id = newId();
+  const held = await holdSubmission(store, {
+    id,
+    tenantId,
+    idempotencyKey: randomUUID(),
+    requestHash: randomBytes(32),
+    requestId: `req-${id}`,
+    jobType: 'ats.application',
+    tier: options.tier ?? 'instant',
+    payloadText: options.payloadText ?? payloadText,
+    quote: {
+      estimatedMicros: microsPerCredit,
+      maxMicros: 10n * microsPerCredit,
+      surgeMicros: microsPerCredit,
+      rateCardVersion: 1,
+    },
+  });
+  if (held.kind !== 'held') throw new Error(`not held: ${held.kind}`);
+  const replied = replies.wait(id, 8_000);
+  await producer.enqueue('dispatch', { submissionIds: [id], replyTo: replies.channel });
+  return { id, wireId: toWireId('sub', id), replied };
+}
+
+/** Everything that a node was told of one submission, by type. */
+export function toldOf(node: ScriptedNode): string[] {
+  return node.frames.map(({ type }) => type);
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http';
+
+import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
+import { fromWireId, type ErrorCode } from '@svc/domain';
+import { sha256Hex, verifyRequest, type Verification } from '@svc/signing';
+import type { NodeCredentials } from '@svc/store';
+
+export type UpgradeDecision =
+  | { readonly kind: 'accepted'; readonly nodeId: string; readonly draining: boolean }
+  | UpgradeRefusal;
+
+export interface UpgradeRefusal {
+  readonly kind: 'refused';
+  readonly code: Extract<
+    ErrorCode,
+    'bad_request' | 'unauthenticated' | 'not_found' | 'method_not_allowed' | 'unavailable'
+  >;
+  readonly detail: string;
+}
+
+interface UpgradeContext {
+  findNode(nodeId: string): Promise<NodeCredentials | null>;
+  readonly nowSeconds: number;
+}
+
+const bodySha256 = sha256Hex('');
+
+function refused(code: UpgradeRefusal['code'], detail: string): UpgradeRefusal {
+  return { kind: 'refused', code, detail };
+}
+
+/** Subprotocols in the order they are asked for. */
+function subprotocolsOf(request: IncomingMessage): string[] {
+  return (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+}
+
+/** Repeated headers as one list, as HTTP has it. */
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  return request.headersDistinct[name]?.join(', ');
+}
+
+const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'];
+
+/** Path and method, without authentication (CONTRACT section 2). */
+function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
+  const [path] = (request.url ?? '').split('?');
+  if (path !== nodeLinkPath) {
+    return refused('not_found', 'There is no such route or resource.');
+  }
+  if (request.method !== 'GET') {
+    return refused('method_not_allowed', 'The node link is opened with GET.');
+  }
+  return undefined;
+}
+
+async function authenticate(
+  request: IncomingMessage,
+  context: UpgradeContext,
+): Promise<UpgradeDecision> {
+  const identities = identityHeaders.flatMap((name) => request.headersDistinct[name] ?? []);
+  if (identities.length > 1) {
+    return refused('unauthenticated', 'The request has more than one identity header.');
+  }
+  const wireId = headerOf(request, 'x-svc-node');
+  if (wireId === undefined) return refused('unauthenticated', 'X-SVC-Node is missing.');
+  const nodeId = fromWireId('nod', wireId);
+  const node = nodeId === undefined ? null : await context.findNode(nodeId);
+  const isEnabled = node !== null && !node.disabled;
+  const verification = verifyRequest({
+    secrets: isEnabled ? [node.secret] : [],
+    timestamp: headerOf(request, 'x-svc-timestamp'),
+    signature: headerOf(request, 'x-svc-signature'),
+    nowSeconds: context.nowSeconds,
+    method: 'GET',
+    target: request.url ?? '',
+    bodySha256,
+  });
+  if (verification.kind === 'verified' && isEnabled) {
+    return { kind: 'accepted', nodeId: node.nodeId, draining: node.draining };
+  }
+  return refused('unauthenticated', whyNot(verification));
+}
+
+function whyNot(verification: Verification): string {
+  switch (verification.kind) {
+    case 'malformed':
+      return verification.detail;
+    case 'outside_window': {
+      const { seconds } = verification;
+      const direction = seconds > 0 ? 'ahead of' : 'behind';
+      return `X-SVC-Timestamp is ${Math.abs(seconds)} s ${direction} the clock of the service; 300 s are allowed.`;
+    }
+    case 'verified':
+    case 'wrong_signature':
+      return 'The signature is not that of a known, enabled key for this request.';
+  }
+}
+
+/**
+ * Whether a request may become a node link (CONTRACT section 7): path and method, then the
+ * signature of section 1 with the node's own secret, then the subprotocol. Throws when Postgres
+ * cannot be reached.
+ */
+export async function decideUpgrade(
+  request: IncomingMessage,
+  context: UpgradeContext,
+): Promise<UpgradeDecision> {
+  const wrongRoute = checkRoute(request);
+  if (wrongRoute !== undefined) return wrongRoute;
+  const decision = await authenticate(request, context);
+  if (decision.kind === 'refused') return decision;
+  if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+    return refused('bad_request', 'The node link is a WebSocket.');
+  }
+  if (!subprotocolsOf(request).includes(nodeLinkSubprotocol)) {
+    return refused('bad_request', `The subprotocol ${nodeLinkSubprotocol} is missing.`);
+  }
+  return decision;
+}

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { microsPerCredit, toWireId } from '@svc/domain';
 import {
   closeRedis,
@@ -51,6 +53,10 @@ export interface GatewayFixture {
   /** Submissions that came over the queue. */
   readonly dispatched: string[];
   tenant(options?: { credits?: number; jobTypes?: string[] }): Promise<TestTenant>;
+  /** From now on no gateway reaches the database; the fixture itself does. */
+  cutDatabase(): Promise<void>;
+  /** Ends the Redis server. */
+  endRedis(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,9 +70,10 @@ export async function startGateways(): Promise<GatewayFixture> {
   const masterKey = testMasterKey();
   const sealer = createSealer(openKeyring(masterKey));
   const store = openStore({ databaseUrl, sealer, newId });
+  const proxy = await startProxy(new URL(databaseUrl));
   const config = loadConfig(gatewayConfig, {
     SVC_ENVIRONMENT: 'sandbox',
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: proxy.url,
     REDIS_URL: redis.redisUrl,
     SVC_MASTER_KEY: masterKey,
     REDIS_PREFIX: prefix,
@@ -77,6 +84,8 @@ export async function startGateways(): Promise<GatewayFixture> {
   const nodeId = newId();
   await createNode(store, { id: nodeId, name: 'attic', secret: newSecret('nsk', randomBytes) });
   const dispatched: string[] = [];
+  let ending: Promise<void> | undefined;
+  const endRedis = () => (ending ??= redis.close());
   const baseUrls = gateways.map(({ port }) => `http://127.0.0.1:${port}`);
   const dispatcher = await startDispatcher(redis.redisUrl, async (id) => {
     dispatched.push(id);
@@ -91,15 +100,47 @@ export async function startGateways(): Promise<GatewayFixture> {
     dispatching: 'accept',
     dispatched,
     tenant: (options) => newTenant(store, baseUrls[0] ?? '', options),
+    cutDatabase: () => proxy.close(),
+    endRedis,
     async close() {
       await dispatcher.close();
       for (const gateway of gateways) await gateway.close();
+      await proxy.close();
       await store.close();
-      await redis.close();
+      await endRedis();
       await database.close();
     },
   };
   return fixture;
+}
+
+/** A way to the database that can be cut; the database itself is everybody's. */
+async function startProxy(to: URL): Promise<{ url: string; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(to.port), to.hostname);
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => sockets.delete(socket));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = new URL(to);
+  url.port = typeof address === 'object' ? String(address?.port) : '';
+  return {
+    url: url.href,
+    async close() {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
 }
 
 async function startDispatcher(

@@ -1,0 +1,81 @@
+import { toWireId } from '@svc/domain';
+import { type RawResponse, sendSigned, waitUntil } from '@svc/testkit';
+import { afterEach, expect, test } from 'vitest';
+import { type GatewayFixture, startGateways } from './gateway.fixture.ts';
+
+let gateways: GatewayFixture;
+afterEach(() => gateways.close());
+
+const body = {
+  idempotencyKey: 'a',
+  jobType: 'ats.application',
+  payload: {
+    applicationUrl: 'https://jobs.example.com/apply/8841',
+    atsType: 'greenhouse',
+    applicantProfile: {},
+    jobContext: { title: 'Welder', company: 'Example Works' },
+  },
+};
+const creation = { method: 'POST', target: '/v1/submissions', body };
+
+const ready = () =>
+  sendSigned({ baseUrl: gateways.baseUrls[0] ?? '', method: 'GET', target: '/ready' });
+
+function expectation(response: RawResponse) {
+  const { status, headers } = response;
+  return { status, retryAfter: headers['retry-after'], body: response.json() };
+}
+
+test('without Redis a creation is 503 and holds nothing; reads and cancels go on', async () => {
+  gateways = await startGateways();
+  const tenant = await gateways.tenant();
+  const created = await tenant.send(creation);
+  expect(created.status).toBe(201);
+  const location = `/v1/submissions/${created.text.match(/sub_[0-9a-z]+/)?.[0] ?? ''}`;
+  await gateways.endRedis();
+  await waitUntil(async () => (await ready()).status === 503, { what: 'the loss to be noticed' });
+  expect((await ready()).json()).toEqual({ status: 'not_ready', missing: ['redis'] });
+
+  const refused = await tenant.send({ ...creation, body: { ...body, idempotencyKey: 'b' } });
+  expect(expectation(refused)).toMatchObject({
+    status: 503,
+    retryAfter: '1',
+    body: { code: 'unavailable', retryAfterSeconds: 1 },
+  });
+  expect((await tenant.send(creation)).status).toBe(200);
+  expect((await tenant.send({ target: location })).status).toBe(200);
+  expect((await tenant.send({ target: '/v1/rate-card' })).status).toBe(200);
+  const cancelled = await tenant.send({ method: 'POST', target: `${location}/cancel` });
+  expect(cancelled.status).toBe(200);
+  const balance = await tenant.send({ target: '/v1/credits/balance' });
+  expect(balance.json()).toMatchObject({ held: 0, available: 10_000 });
+});
+
+test('without Postgres every answer is 503 and says when to come again', async () => {
+  gateways = await startGateways();
+  const tenant = await gateways.tenant();
+  await tenant.send({ target: '/v1/rate-card' });
+  await gateways.cutDatabase();
+  const stranger = await gateways.tenant();
+  const answers = await Promise.all([
+    tenant.send(creation),
+    tenant.send({ target: '/v1/credits/balance' }),
+    tenant.send({
+      method: 'POST',
+      target: `/v1/submissions/${toWireId('sub', tenant.uuid)}/cancel`,
+    }),
+    stranger.send({ target: '/v1/rate-card' }),
+  ]);
+  for (const answer of answers) {
+    expect(expectation(answer)).toMatchObject({
+      status: 503,
+      retryAfter: '1',
+      body: { code: 'unavailable' },
+    });
+    expect(answer.text).not.toMatch(/127\.0\.0\.1|prisma|ECONN/i);
+  }
+  expect(expectation(await ready())).toMatchObject({
+    status: 503,
+    body: { status: 'not_ready', missing: ['postgres'] },
+  });
+});

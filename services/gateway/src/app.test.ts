@@ -41,8 +41,16 @@ const endpoints: Endpoint[] = [
     async handle({ id }) {
       if (id === 'broken') throw new Error('secret internals');
       if (id === 'no-database') throw new Error('connect ECONNREFUSED 127.0.0.1:5432');
-      if (id === 'slow') await new Promise<void>((resolve) => (release = resolve));
       return json(200, { id });
+    },
+  },
+  {
+    access: 'open',
+    method: 'get',
+    path: '/slow',
+    async handle() {
+      await new Promise<void>((resolve) => (release = resolve));
+      return json(200, { slow: true });
     },
   },
   {
@@ -78,7 +86,11 @@ const send = (request: Partial<SignedRequest> & { target: string }) =>
 
 /** Everything that comes back on a connection until it closes. */
 async function sendBytes(...chunks: (string | Buffer)[]): Promise<string> {
-  const socket = connect(server.port, '127.0.0.1');
+  return await sendBytesTo(server.port, ...chunks);
+}
+
+async function sendBytesTo(port: number, ...chunks: (string | Buffer)[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
   const received: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => received.push(chunk));
   socket.on('error', () => {});
@@ -287,25 +299,15 @@ test('a client that goes away in the middle of its body leaves the server at wor
   expect((await send({ target: '/v1/things/a' })).status).toBe(200);
 });
 
-test('closing lets what runs finish and takes nothing new', async () => {
+test('closing lets what runs finish, keeps no connection alive and takes nothing new', async () => {
   const closing = await start();
-  const request = {
-    baseUrl: `http://127.0.0.1:${closing.port}`,
-    method: 'GET',
-    tenantId,
-    secret,
-  };
   const before = release;
-  const slow = sendSigned({
-    ...request,
-    target: '/v1/things/slow',
-    headers: { connection: 'keep-alive' },
-  });
+  const slow = sendBytesTo(closing.port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
   await waitUntil(() => release !== before, { what: 'the handler' });
   const closed = closing.close();
-  await expect(sendSigned({ ...request, target: '/open' })).rejects.toThrow('ECONNREFUSED');
+  const late = { baseUrl: `http://127.0.0.1:${closing.port}`, method: 'GET', target: '/open' };
+  await expect(sendSigned(late)).rejects.toThrow('ECONNREFUSED');
   release();
-  const response = await slow;
-  expect(response.status).toBe(200);
   await closed;
+  expect(await slow).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*\{"slow":true\}$/i);
 });

@@ -42,11 +42,14 @@ export interface HttpServerOptions {
 /** Opens the port, with answers also for what never becomes a request (CONTRACT section 2). */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const current = new WeakMap<Duplex, ServerResponse>();
+  const unanswered = new Set<ServerResponse>();
   const timeouts = options.timeouts ?? timeoutsByDefault;
   let closing = false;
   const listener: RequestListener = (request, response) => {
     current.set(request.socket, response);
     if (closing) response.setHeader('connection', 'close');
+    unanswered.add(response);
+    response.once('close', () => unanswered.delete(response));
     options.listener(request, response);
   };
   const server = createServer(
@@ -76,6 +79,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       closing = true;
       const closed = once(server, 'close');
       server.close();
+      // Else a connection that is kept alive would outlive its answer, and hold the close up.
+      for (const response of unanswered) {
+        if (!response.headersSent) response.setHeader('connection', 'close');
+      }
       const timer = setTimeout(() => {
         options.logger.warn({ drainTimeoutMs }, 'requests were cut off');
         server.closeAllConnections();

@@ -1,6 +1,6 @@
 import { appliedSql, schemaStatus } from './migrate.ts';
 import { Prisma } from './generated/client.ts';
-import { sqlState, type Store } from './store.ts';
+import { isUnavailable, openStore, sqlState, type Store, type StoreOptions } from './store.ts';
 
 export type EnvironmentName = 'sandbox' | 'production';
 
@@ -43,6 +43,39 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
   if (row === undefined) throw new Error('the environment row is missing');
   if (row.name !== environment) return { kind: 'other_environment', found: row.name };
   return { kind: 'ready', requestHashKey: store.sealer.unseal(keyBinding, row.sealed) };
+}
+
+export type OpenedStore =
+  | { kind: 'ready'; store: Store; requestHashKey: Uint8Array }
+  /** Why not, and what to do about it, in a sentence for an operator. */
+  | { kind: 'refused'; reason: string };
+
+/** Opens a store and makes sure that this build may work with it; leaves nothing open where not. */
+export async function openReadyStore(
+  options: StoreOptions & { environment: EnvironmentName },
+): Promise<OpenedStore> {
+  const store = openStore(options);
+  try {
+    const readiness = await assertReady(store, options.environment);
+    if (readiness.kind === 'ready') return { ...readiness, store };
+    await store.close();
+    return { kind: 'refused', reason: whyNot(readiness, options.environment) };
+  } catch (error) {
+    await store.close();
+    if (!isUnavailable(error)) throw error;
+    return { kind: 'refused', reason: 'Postgres does not answer at DATABASE_URL: is it running?' };
+  }
+}
+
+function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: EnvironmentName): string {
+  switch (readiness.kind) {
+    case 'schema_behind':
+      return `The database lacks migrations (${readiness.pending.join(', ')}): run \`svc migrate\`.`;
+    case 'schema_unknown':
+      return `The database has a schema that this build does not know: ${readiness.reason}.`;
+    case 'other_environment':
+      return `The database belongs to ${readiness.found}, and SVC_ENVIRONMENT is ${wanted}.`;
+  }
 }
 
 /** Creates the partitions of the coming months where they are missing; returns how many it made. */

@@ -41,9 +41,15 @@ export const commonConfig = {
     description: '1 to 32 lowercase letters, digits and dashes',
   }),
   LOG_LEVEL: Type.Union(
-    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) =>
-      Type.Literal(level),
-    ),
+    [
+      Type.Literal('trace'),
+      Type.Literal('debug'),
+      Type.Literal('info'),
+      Type.Literal('warn'),
+      Type.Literal('error'),
+      Type.Literal('fatal'),
+      Type.Literal('silent'),
+    ],
     { default: 'info', description: 'trace, debug, info, warn, error, fatal or silent' },
   ),
   RECONCILE_INTERVAL_MS: Type.Integer({

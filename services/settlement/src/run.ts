@@ -16,6 +16,7 @@ import {
 } from '@svc/runtime';
 import { ping } from '@svc/store';
 import type { SettlementConfig } from './config.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
 import { openReadyStore } from './open-store.ts';
 import { reconcile } from './reconcile.ts';
@@ -35,6 +36,8 @@ export async function run(
     const { registry: metrics, ...counters } = createSettlementMetrics();
     const store = await openReadyStore(config, logger);
     lifecycle.add('store', () => store.close());
+    const housekeeping = await startHousekeeping(store, logger);
+    lifecycle.add('housekeeping', () => housekeeping.close());
     const redis = connectRedis(redisUrl, 'producer', logger);
     lifecycle.add('redis', () => closeRedis(redis));
     const producer = createProducer({ redis, prefix, logger });

@@ -1,0 +1,117 @@
+import { createConsumer } from '@svc/queue';
+import { waitUntil } from '@svc/testkit';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { settleSubmissions } from './settle.ts';
+import {
+  createSettlementFixture,
+  grantedCredits,
+  silent,
+  type SettlementFixture,
+} from './settlement.fixture.ts';
+
+let fixture: SettlementFixture;
+
+beforeAll(async () => {
+  fixture = await createSettlementFixture();
+});
+afterAll(() => fixture.close());
+beforeEach(async () => {
+  fixture.counted.length = 0;
+  await fixture.redis.flush();
+});
+
+/** The ids of the deliveries that were put on the webhook queue. */
+async function enqueuedDeliveries(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  const consumer = createConsumer({
+    redisUrl: fixture.redis.redisUrl,
+    prefix: 'test',
+    queue: 'webhook',
+    logger: silent,
+    handle: async ({ deliveryIds }) => void ids.push(...deliveryIds),
+  });
+  try {
+    await waitUntil(() => ids.length >= count);
+    return ids;
+  } finally {
+    await consumer.close();
+  }
+}
+
+async function deliveryIdsOf(submissionIds: readonly string[]): Promise<string[]> {
+  const rows = await fixture.database.query<{ id: string }>(
+    'SELECT d.id FROM deliveries d JOIN events e ON e.id = d.event_id WHERE e.submission_id = ANY($1)',
+    [submissionIds],
+  );
+  return rows.map(({ id }) => id);
+}
+
+test('a stored outcome is charged, its rest released, and its event put on the queue', async () => {
+  const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
+  const submissionId = await fixture.submission(tenantId, 'settling');
+  await settleSubmissions(fixture.deps, [submissionId]);
+  expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
+  expect(await fixture.figures(tenantId)).toEqual({ balance: grantedCredits - 25, held: 0 });
+  const deliveryIds = await deliveryIdsOf([submissionId]);
+  expect(deliveryIds).toHaveLength(1);
+  expect(await enqueuedDeliveries(1)).toEqual(deliveryIds);
+  expect(fixture.counted).toEqual(['submitted']);
+});
+
+test('settling again, also at the same time, changes nothing', async () => {
+  const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
+  const submissionIds = await Promise.all(
+    [1, 2, 3, 4].map(() => fixture.submission(tenantId, 'settling')),
+  );
+  await Promise.all([1, 2, 3].map(() => settleSubmissions(fixture.deps, submissionIds)));
+  await settleSubmissions(fixture.deps, submissionIds.toReversed());
+  expect(await fixture.figures(tenantId)).toEqual({ balance: grantedCredits - 100, held: 0 });
+  expect(await deliveryIdsOf(submissionIds)).toHaveLength(4);
+  expect(fixture.counted).toEqual(['submitted', 'submitted', 'submitted', 'submitted']);
+});
+
+test('what is not to be settled, or not there, is left alone', async () => {
+  const tenantId = await fixture.tenant();
+  const running = await fixture.submission(tenantId, 'running');
+  await settleSubmissions(fixture.deps, [running, '00000000-0000-7000-8000-000000000000']);
+  await settleSubmissions(fixture.deps, []);
+  expect((await fixture.stateOf(running)).state).toBe('running');
+  expect(fixture.counted).toEqual([]);
+});
+
+test('one that cannot be settled fails alone, and is told of', async () => {
+  const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
+  const [good, broken, last] = [
+    await fixture.submission(tenantId, 'settling'),
+    await fixture.submission(tenantId, 'settling'),
+    await fixture.submission(tenantId, 'settling'),
+  ];
+  // Its failure cannot be unsealed, and so not be told to the tenant.
+  await fixture.database.query(
+    `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = '\\x00' WHERE id = $1`,
+    [broken],
+  );
+  await expect(settleSubmissions(fixture.deps, [good, broken, last])).rejects.toThrow(
+    '1 submissions could not be settled',
+  );
+  expect((await fixture.stateOf(good)).state).toBe('submitted');
+  expect((await fixture.stateOf(broken)).state).toBe('settling');
+  expect((await fixture.stateOf(last)).state).toBe('submitted');
+  await fixture.database.query(
+    `UPDATE submissions SET outcome_kind = 'completed', failure_code = NULL WHERE id = $1`,
+    [broken],
+  );
+  await settleSubmissions(fixture.deps, [broken]);
+});
+
+test('without Redis money moves all the same, and the event is due in Postgres', async () => {
+  const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
+  const submissionId = await fixture.submission(tenantId, 'settling');
+  const away = {
+    ...fixture.deps.producer,
+    enqueueBulk: () => Promise.reject(new Error('Redis is away')),
+  };
+  await settleSubmissions({ ...fixture.deps, producer: away }, [submissionId]);
+  expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
+  expect(await deliveryIdsOf([submissionId])).toHaveLength(1);
+});

@@ -1,0 +1,181 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { parseDecimal } from '@svc/domain';
+import { closeRedis, connectRedis, createProducer, waitForRedis } from '@svc/queue';
+import { createLogger, newId } from '@svc/runtime';
+import { createSealer, openKeyring } from '@svc/signing';
+import {
+  commitDispatched,
+  commitRunning,
+  createNode,
+  createTenant,
+  currentRateCard,
+  grantCredits,
+  holdSubmission,
+  openStore,
+  storeOutcome,
+  type Store,
+} from '@svc/store';
+import {
+  createTestDatabase,
+  setDatabaseClockOffset,
+  startTestRedis,
+  testMasterKey,
+  type TestDatabase,
+  type TestRedis,
+} from '@svc/testkit';
+import type { ReconcileDeps } from './reconcile.ts';
+
+/** Submissions brought to where settlement comes in, on real servers. */
+export interface SettlementFixture {
+  readonly database: TestDatabase;
+  readonly redis: TestRedis;
+  readonly store: Store;
+  readonly deps: ReconcileDeps;
+  /** What was counted, in the order in which it was. */
+  readonly counted: string[];
+  readonly tenant: (options?: { webhookUrl?: string }) => Promise<string>;
+  /** Held, and after that as far as is asked for. */
+  readonly submission: (
+    tenantId: string,
+    upTo: 'pending' | 'dispatched' | 'running' | 'settling',
+  ) => Promise<string>;
+  readonly advance: (ms: number) => Promise<void>;
+  readonly stateOf: (submissionId: string) => Promise<{ state: string; failure: string | null }>;
+  /** In credits. */
+  readonly figures: (tenantId: string) => Promise<{ balance: number; held: number }>;
+  readonly close: () => Promise<void>;
+}
+
+const microsPerCredit = 1_000_000;
+/** Well above the low-balance threshold, which would add an event. */
+export const grantedCredits = 5_000;
+export const heldCredits = 200;
+export const silent = createLogger({ service: 'settlement', level: 'silent' });
+
+export async function createSettlementFixture(): Promise<SettlementFixture> {
+  const database = await createTestDatabase();
+  const redis = await startTestRedis();
+  const sealer = createSealer(openKeyring(testMasterKey()));
+  const store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
+  const connection = connectRedis(redis.redisUrl, 'producer', silent);
+  await waitForRedis(connection, 5_000);
+  const producer = createProducer({ redis: connection, prefix: 'test', logger: silent });
+  const counted: string[] = [];
+  let offsetMs = 0;
+  return {
+    database,
+    redis,
+    store,
+    deps: {
+      store,
+      producer,
+      logger: silent,
+      redis: connection,
+      redisPrefix: 'test',
+      countSettled: (state) => void counted.push(state),
+      countMended: (kind) => void counted.push(kind),
+    },
+    counted,
+    tenant: ({ webhookUrl } = {}) => createFundedTenant(store, webhookUrl ?? null),
+    async submission(tenantId, upTo) {
+      const submissionId = await hold(store, tenantId);
+      if (upTo !== 'pending') await bringOn(store, submissionId, upTo);
+      return submissionId;
+    },
+    async advance(ms) {
+      offsetMs += ms;
+      await setDatabaseClockOffset(database.databaseUrl, offsetMs);
+    },
+    async stateOf(submissionId) {
+      const [row] = await database.query<{ state: string; failure: string | null }>(
+        'SELECT state, failure_code AS failure FROM submissions WHERE id = $1',
+        [submissionId],
+      );
+      if (row === undefined) throw new Error('no such submission');
+      return row;
+    },
+    async figures(tenantId) {
+      const [row] = await database.query<{ balance: string; held: string }>(
+        'SELECT balance_micros AS balance, held_micros AS held FROM credit_accounts WHERE tenant_id = $1',
+        [tenantId],
+      );
+      return {
+        balance: Number(row?.balance) / microsPerCredit,
+        held: Number(row?.held) / microsPerCredit,
+      };
+    },
+    async close() {
+      await producer.close();
+      await closeRedis(connection);
+      await store.close();
+      await redis.close();
+      await database.close();
+    },
+  };
+}
+
+async function createFundedTenant(store: Store, webhookUrl: string | null): Promise<string> {
+  const id = newId();
+  await createTenant(store, {
+    id,
+    name: 'Example Works',
+    allowedJobTypes: ['ats.application'],
+    webhookUrl,
+    hmacSecret: 'hsk_test_1',
+    webhookSecret: 'whsec_MQ==',
+  });
+  await grantCredits(store, {
+    purchaseId: newId(),
+    tenantId: id,
+    creditsMicros: BigInt(grantedCredits * microsPerCredit),
+    reference: `grant ${id}`,
+    usdMicros: null,
+    note: null,
+    operatorId: null,
+  });
+  return id;
+}
+
+async function hold(store: Store, tenantId: string): Promise<string> {
+  const id = newId();
+  const card = await currentRateCard(store, tenantId);
+  const outcome = await holdSubmission(store, {
+    id,
+    tenantId,
+    idempotencyKey: randomUUID(),
+    requestHash: randomBytes(32),
+    requestId: 'req-1',
+    jobType: 'ats.application',
+    tier: 'standard',
+    payloadText: '{"applicationUrl":"https://jobs.example.com/1"}',
+    quote: {
+      estimatedMicros: 1n,
+      maxMicros: BigInt(heldCredits * microsPerCredit),
+      surgeMicros: BigInt(microsPerCredit),
+      rateCardVersion: card?.version ?? 0,
+    },
+  });
+  if (outcome.kind !== 'held') throw new Error(outcome.kind);
+  return id;
+}
+
+async function bringOn(
+  store: Store,
+  submissionId: string,
+  upTo: 'dispatched' | 'running' | 'settling',
+): Promise<void> {
+  const nodeId = newId();
+  await createNode(store, { id: nodeId, name: 'attic', secret: 'nsk_1' });
+  await commitDispatched(store, { submissionId, nodeId });
+  if (upTo === 'dispatched') return;
+  await commitRunning(store, { submissionId, nodeId });
+  if (upTo === 'running') return;
+  const actions = parseDecimal('10');
+  if (actions === undefined) throw new Error('no decimal');
+  // 20 + 0.5 × 10 = 25 credits by the default rate card.
+  await storeOutcome(store, {
+    submissionId,
+    nodeId,
+    outcome: { kind: 'completed', usage: { actions }, result: {} },
+  });
+}

@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { bareEnvironment, createTestDatabase, testMasterKey } from '@svc/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const entry = path.join(import.meta.dirname, 'main.ts');
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `svc` as an operator would, in a process of its own. */
+function svc(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  const environment = {
+    ...bareEnvironment(),
+    DATABASE_URL: database.databaseUrl,
+    SVC_MASTER_KEY: testMasterKey(),
+    ...env,
+  };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [entry, ...words], { env: environment }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+async function record(...words: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await svc([...words, '--json']);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+test('a sandbox tenant gets its secrets once, and the opening grant', async () => {
+  const created = await record('tenant', 'create', '--name', 'Example Works');
+  expect(created).toMatchObject({
+    tenantId: expect.stringMatching(/^tnt_/),
+    hmacSecret: expect.stringMatching(/^hsk_test_/),
+    webhookSecret: expect.stringMatching(/^whsec_/),
+    allowedJobTypes: ['ats.application'],
+    balance: 10_000,
+  });
+  const shown = await record('tenant', 'show', String(created['tenantId']));
+  expect(shown).not.toHaveProperty('hmacSecret');
+  const { stdout } = await svc(['tenant', 'list']);
+  expect(stdout).toContain(String(created['tenantId']));
+});
+
+test('no secret lies in the database as it is', async () => {
+  const { hmacSecret, webhookSecret } = await record('tenant', 'create', '--name', 'Sealed');
+  const { nodeSecret } = await record('node', 'create', '--name', 'attic');
+  const rows = await database.query<{ all: string }>(
+    `SELECT string_agg(encode(sealed, 'escape'), '') AS all FROM (
+       SELECT sealed FROM tenant_secrets UNION ALL SELECT secret_sealed FROM nodes) s`,
+  );
+  for (const secret of [hmacSecret, webhookSecret, nodeSecret]) {
+    expect(rows[0]?.all).not.toContain(String(secret).slice(-20));
+  }
+});
+
+test('--grant, --allow and --webhook-url replace what a tenant begins with', async () => {
+  const none = await record('tenant', 'create', '--name', 'a', '--grant', '0', '--allow', 'none');
+  expect(none).toMatchObject({ balance: 0, allowedJobTypes: [] });
+  const url = 'https://hooks.example.com/svc';
+  const told = await record(
+    'tenant',
+    'create',
+    '--name',
+    'b',
+    '--grant',
+    '0.25',
+    '--webhook-url',
+    url,
+  );
+  expect(told).toMatchObject({ balance: 0.25, webhookUrl: url });
+});
+
+test('a grant counts once per reference, and other contents are a conflict', async () => {
+  const { tenantId } = await record('tenant', 'create', '--name', 'Payer', '--grant', '0');
+  const words = ['credits', 'grant', String(tenantId)];
+  const first = await record(...words, '500.5', '--reference', 'INV-1');
+  expect(first).toMatchObject({ credits: 500.5, balance: { after: 500.5 } });
+  const again = await record(...words, '500.5', '--reference', 'INV-1');
+  expect(again).toEqual({ ...first, idempotent: true });
+  const conflict = await svc([...words, '600', '--reference', 'INV-1']);
+  expect(conflict).toMatchObject({ code: 1, stdout: '' });
+  expect(conflict.stderr).toContain('another grant');
+  expect(await record('credits', 'balance', String(tenantId))).toMatchObject({ balance: 500.5 });
+});
+
+test('wrong usage ends with 2, a refusal with 1, both with what to do', async () => {
+  const misspelt = await svc(['tenant', 'crate']);
+  expect(misspelt.code).toBe(2);
+  expect(misspelt.stderr).toContain('Did you mean create?');
+  const badId = await svc(['credits', 'balance', 'nobody']);
+  expect(badId.code).toBe(2);
+  expect(badId.stderr).toContain('tnt_…');
+  const amount = await svc(['credits', 'grant', 'tnt_x', '-1', '--reference', 'r']);
+  expect(amount.code).toBe(2);
+  const unknown = await svc(['tenant', 'show', 'tnt_01kajh8z2wf5xav9c3q7m4n6rt']);
+  expect(unknown).toMatchObject({ code: 1, stderr: 'There is no such tenant.\n' });
+  const url = await svc(['tenant', 'create', '--name', 'x', '--webhook-url', 'http://127.0.0.1/']);
+  expect(url).toMatchObject({ code: 1, stderr: 'The webhook URL must be an https URL.\n' });
+});
+
+test('what is not configured, not reachable or of another environment is said in words', async () => {
+  const nothing = await svc(['status'], { DATABASE_URL: '', SVC_LOCAL_DIR: '/nonexistent' });
+  expect(nothing.code).toBe(1);
+  expect(nothing.stderr).toContain('npm start');
+  const key = await svc(['status'], { SVC_MASTER_KEY: 'short' });
+  expect(key.code).toBe(1);
+  expect(key.stderr).toContain('SVC_MASTER_KEY');
+  const down = await svc(['status'], { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' });
+  expect(down.code).toBe(1);
+  expect(down.stderr).toContain('Postgres does not answer');
+  await svc(['status']);
+  const other = await svc(['status'], { SVC_ENVIRONMENT: 'production' });
+  expect(other.code).toBe(1);
+  expect(other.stderr).toContain('belongs to sandbox');
+});
+
+test('status says what is under way, also without Redis', async () => {
+  const status = await record('status');
+  expect(status).toMatchObject({
+    environment: 'sandbox',
+    database: 'reachable',
+    redis: 'not reachable',
+    submissions: {},
+    deliveries: { pending: 0, due: 0 },
+  });
+});
+
+test('migrating what is migrated applies nothing', async () => {
+  expect(await record('migrate')).toEqual({ applied: [] });
+});

@@ -6,7 +6,7 @@
  */
 
 const own = '^(packages|services|infra)/';
-const testFile = '[.](test|fixture)[.]ts$';
+const testFile = '([.]test|[.-]fixture)[.]ts$';
 
 /** A room may import these of ours and itself, and nothing else of ours. */
 function room(name, path, allowed) {

@@ -50,7 +50,7 @@ export async function launch(launched: Launch): Promise<void> {
   await closer.add(async () => removeStackFile(dir));
   const nodeWatch = createNodeWatch();
   await startNodes(launched, services, world, nodeWatch);
-  if (settings.isDemoWanted && settings.simulatedNodes > 0) {
+  if (settings.isDemoWanted && world.nodes.length > 0) {
     await runDemo({ gatewayUrl: services.gatewayUrl, world, nodeWatch, env, progress });
   }
   progress.print(summary(services, world, logsDirIn(dir)));
@@ -58,9 +58,14 @@ export async function launch(launched: Launch): Promise<void> {
 }
 
 function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses): NodeJS.ProcessEnv {
+  const { DATABASE_URL, REDIS_URL, SVC_MASTER_KEY, ...defaults } = serviceEnvironment(addresses);
   return {
+    ...defaults,
     ...env,
-    ...serviceEnvironment(addresses),
+    DATABASE_URL,
+    REDIS_URL,
+    SVC_MASTER_KEY,
+    SVC_SIMULATED_NODES: `${settings.simulatedNodes}`,
     GATEWAY_PORT: `${settings.gatewayPort}`,
     NODE_LINK_PORT: `${settings.nodeLinkPort}`,
   };

@@ -9,7 +9,7 @@ export interface StackAddresses {
  * caller sets beside it (CONTRACT.md section 9). Webhooks may go to this machine: the receivers
  * of the demo and of the tests are on it.
  */
-export function serviceEnvironment(addresses: StackAddresses): Record<string, string> {
+export function serviceEnvironment(addresses: StackAddresses) {
   return {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: addresses.databaseUrl,

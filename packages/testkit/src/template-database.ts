@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { adminCliEntry, checkoutDir, type RunningPostgres, svcText } from '@svc/local';
+import { type RunningPostgres, svcText } from '@svc/local';
 import { Client } from 'pg';
 import { bareEnvironment } from './test-environment.ts';
 
@@ -22,19 +20,10 @@ export async function makeTemplate(postgres: RunningPostgres, masterKey: string)
 }
 
 async function migrate(databaseUrl: string, masterKey: string): Promise<void> {
-  if (!existsSync(adminCliEntry)) return migrateByHand(databaseUrl);
   await svcText(['migrate'], {
     ...bareEnvironment(),
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: databaseUrl,
     SVC_MASTER_KEY: masterKey,
-  });
-}
-
-/** Until there is a CLI: the migrations as they are. */
-async function migrateByHand(databaseUrl: string): Promise<void> {
-  const code = `import { migrate } from './packages/store/src/migrate.ts'; await migrate(process.argv[1]);`;
-  execFileSync(process.execPath, ['--input-type=module', '-e', code, databaseUrl], {
-    cwd: checkoutDir,
   });
 }

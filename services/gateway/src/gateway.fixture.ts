@@ -35,7 +35,7 @@ import { gatewayConfig } from './config.ts';
 import { run } from './run.ts';
 
 /** What the stand-in for the dispatchers does with a submission. */
-export type Dispatching = 'accept' | 'accept_unsaid' | 'reject' | 'ignore';
+type Dispatching = 'accept' | 'accept_unsaid' | 'reject' | 'ignore';
 
 export interface TestTenant {
   readonly uuid: string;
@@ -52,6 +52,8 @@ export interface GatewayFixture {
   dispatching: Dispatching;
   /** Submissions that came over the queue. */
   readonly dispatched: string[];
+  /** What a node would have been sent, by submission. */
+  readonly payloadTexts: Map<string, string>;
   tenant(options?: { credits?: number; jobTypes?: string[] }): Promise<TestTenant>;
   /** From now on no gateway reaches the database; the fixture itself does. */
   cutDatabase(): Promise<void>;
@@ -84,12 +86,13 @@ export async function startGateways(): Promise<GatewayFixture> {
   const nodeId = newId();
   await createNode(store, { id: nodeId, name: 'attic', secret: newSecret('nsk', randomBytes) });
   const dispatched: string[] = [];
+  const payloadTexts = new Map<string, string>();
   let ending: Promise<void> | undefined;
   const endRedis = () => (ending ??= redis.close());
   const baseUrls = gateways.map(({ port }) => `http://127.0.0.1:${port}`);
   const dispatcher = await startDispatcher(redis.redisUrl, async (id) => {
     dispatched.push(id);
-    return await dispatchOne(store, fixture.dispatching, id, nodeId);
+    return await dispatchOne(fixture, id);
   });
   const fixture: GatewayFixture = {
     store,
@@ -99,6 +102,7 @@ export async function startGateways(): Promise<GatewayFixture> {
     nodeId,
     dispatching: 'accept',
     dispatched,
+    payloadTexts,
     tenant: (options) => newTenant(store, baseUrls[0] ?? '', options),
     cutDatabase: () => proxy.close(),
     endRedis,
@@ -171,15 +175,15 @@ async function startDispatcher(
 }
 
 /** Whether the gateway is to be told. */
-async function dispatchOne(
-  store: Store,
-  dispatching: Dispatching,
-  submissionId: string,
-  nodeId: string,
-): Promise<boolean> {
+async function dispatchOne(fixture: GatewayFixture, submissionId: string): Promise<boolean> {
+  const { store, dispatching, nodeId } = fixture;
   if (dispatching === 'ignore') return false;
-  if (dispatching === 'reject') await rejectPending(store, submissionId, { onlyOverdue: false });
-  else await commitDispatched(store, { submissionId, nodeId });
+  if (dispatching === 'reject') {
+    await rejectPending(store, submissionId, { onlyOverdue: false });
+    return true;
+  }
+  const commit = await commitDispatched(store, { submissionId, nodeId });
+  if (commit.kind === 'dispatched') fixture.payloadTexts.set(submissionId, commit.payloadText);
   return dispatching !== 'accept_unsaid';
 }
 

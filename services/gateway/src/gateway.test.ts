@@ -80,6 +80,16 @@ describe('a creation', () => {
     expect(await balanceOf(tenant)).toEqual({ balance: 10_000, held: 200, available: 9800 });
   });
 
+  test('passes its payload on as it was sent, to the digit', async () => {
+    const tenant = await gateways.tenant();
+    const profile = '{"z":1.50,"a":1e400,"__proto__":{"id":12345678901234567890},"é":"\\u00e9"}';
+    const sent = JSON.stringify(payload).replace(/\{"name":[^}]*\}/, profile);
+    const text = JSON.stringify(submission('a')).replace(JSON.stringify(payload), sent);
+    expect(text).toContain(profile);
+    const { submissionId } = bodyOf(await post(tenant, Buffer.from(text)), SubmissionCreated);
+    expect(gateways.payloadTexts.get(uuidOf(submissionId))).toBe(sent);
+  });
+
   test('is answered from Postgres where the reply is lost', async () => {
     gateways.dispatching = 'accept_unsaid';
     const tenant = await gateways.tenant();

@@ -3,7 +3,7 @@ import { type connectRedis, keyPrefix, redisIsReady } from '@svc/queue';
 import type { Logger } from '@svc/runtime';
 
 /** Where dispatchers publish the multiplier in force: millionths, decimal digits. */
-export function surgeKey(redisPrefix: string): string {
+function surgeKey(redisPrefix: string): string {
   return `${keyPrefix(redisPrefix)}:surge`;
 }
 

@@ -7,7 +7,7 @@ import type { Logger } from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
 
 /** How long a client may take, and how often sockets are looked through for slower ones. */
-export interface ClientTimeouts {
+interface ClientTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkEveryMs: number;

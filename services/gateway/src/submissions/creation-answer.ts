@@ -52,7 +52,7 @@ export function creationAnswer(
     : json(201, body, logFields);
 }
 
-export const dispatchUnavailable = unavailable(
+const dispatchUnavailable = unavailable(
   'dispatch_unavailable',
   'No node can take the submission now; its hold is released.',
 );

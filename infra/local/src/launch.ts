@@ -131,9 +131,7 @@ function showFurtherWebhooks({ receiver, tenant }: DemoWorld, { print }: Progres
   receiver.answerWith((webhook) => {
     const { submissionId } = webhook.event.data;
     const about = typeof submissionId === 'string' ? submissionId : '';
-    print(
-      `  webhook ${webhook.event.type} ${about} ${verdict(webhook, tenant.webhookSecret)}`,
-    );
+    print(`  webhook ${webhook.event.type} ${about} ${verdict(webhook, tenant.webhookSecret)}`);
     return { status: 204 };
   });
 }

@@ -1,0 +1,101 @@
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { isPidAlive } from './pid.fixture.ts';
+import { freePort, isPortFree } from './ports.ts';
+import {
+  parseLogLine,
+  parseReadyLine,
+  type ServiceCommand,
+  type ServiceProcess,
+  startServiceProcess,
+} from './service-process.ts';
+import { StartError } from './start-error.ts';
+
+const started: ServiceProcess[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((service) => service.kill()));
+});
+
+async function start(
+  behaviour: string,
+  more: Partial<ServiceCommand> = {},
+): Promise<ServiceProcess> {
+  const service = await startServiceProcess({
+    name: 'stand-in',
+    entry: path.join(import.meta.dirname, 'service-process.fixture.ts'),
+    args: [behaviour],
+    env: process.env,
+    ...more,
+  });
+  started.push(service);
+  return service;
+}
+
+it('knows the ports that a process says when it is ready', async () => {
+  const service = await start('serve');
+  expect(service.ready).toMatchObject({ adminPort: 1 });
+  expect(await isPortFree(service.ready.port ?? 0)).toBe(false);
+});
+
+it('lets a process drain, and keeps what it said', async () => {
+  const service = await start('serve');
+  await service.stop();
+  expect(await service.exited).toBe('exited with 0');
+  expect(service.logs().map((line) => parseLogLine(line)?.['msg'])).toStrictEqual([
+    'ready',
+    'stopping',
+  ]);
+});
+
+it('kills a process that does not end when asked', async () => {
+  const service = await start('deaf');
+  await service.stop(50);
+  expect(await service.exited).toBe('was ended by SIGKILL');
+});
+
+it('says what a process wrote that ends before it is ready', async () => {
+  const failure = start('die');
+  await expect(failure).rejects.toBeInstanceOf(StartError);
+  await expect(failure).rejects.toMatchObject({
+    message: 'stand-in exited with 1 before it was ready',
+    advice: expect.stringContaining('DATABASE_URL is not set'),
+  });
+});
+
+it('hears and answers over the IPC channel', async () => {
+  const service = await start('ask', {
+    onMessage: (message, answer) => answer({ heard: message }),
+  });
+  await expect
+    .poll(() => service.logs().map(parseLogLine).at(-1))
+    .toStrictEqual({ msg: 'answered', answer: { heard: { question: 1 } } });
+});
+
+it.runIf(process.platform === 'linux')(
+  'leaves no process behind when the one that started it is killed',
+  async () => {
+    const parent = await start('parent');
+    const line = parent
+      .logs()
+      .map(parseLogLine)
+      .find((entry) => entry?.['msg'] === 'started');
+    const childPid = Number(line?.['child']);
+    expect(isPidAlive(childPid)).toBe(true);
+    await parent.kill();
+    await expect.poll(() => isPidAlive(childPid)).toBe(false);
+  },
+);
+
+it('takes only a ready line for one', () => {
+  expect(parseReadyLine('{"msg":"ready","port":1,"adminPort":2}')).toStrictEqual({
+    port: 1,
+    adminPort: 2,
+  });
+  expect(parseReadyLine('{"msg":"ready","adminPort":2}')).toStrictEqual({ adminPort: 2 });
+  expect(parseReadyLine('{"msg":"almost ready"}')).toBeUndefined();
+  expect(parseReadyLine('Error: not JSON')).toBeUndefined();
+});
+
+it('finds a port that is free', async () => {
+  expect(await isPortFree(await freePort())).toBe(true);
+});

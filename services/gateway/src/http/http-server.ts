@@ -67,7 +67,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   // With a listener here, `100 Continue` is sent only when the body is wanted; see app.ts.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
-  server.on('connect', (_request, socket) => answerRaw(socket, notFound, options));
+  server.on('connect', (_request, socket) => answerRaw(socket, notFound, options.newId()));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     answerBroken(error, socket, current.get(socket), options);
   });
@@ -120,8 +120,9 @@ function answerBroken(
     return;
   }
   const code = codeOf(error);
-  options.logger.info({ code, reason: error.code }, 'request refused');
-  answerRaw(socket, problem(code, errorCatalogue[code].description), options);
+  const requestId = options.newId();
+  options.logger.info({ requestId, code, reason: error.code }, 'request refused');
+  answerRaw(socket, problem(code, errorCatalogue[code].description), requestId);
 }
 
 const brokenCodes: Readonly<Record<string, ErrorCode>> = {
@@ -135,8 +136,7 @@ function codeOf(error: NodeJS.ErrnoException): ErrorCode {
 }
 
 /** Writes a whole response where there is no request to respond to, and closes the connection. */
-function answerRaw(socket: Duplex, answer: ProblemAnswer, options: HttpServerOptions): void {
-  const requestId = options.newId();
+function answerRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
   const { status, title } = errorCatalogue[answer.code];
   const body = JSON.stringify(problemBody(answer, requestId));
   const head = [

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonDepthMax, memberValue, parseJsonDocument, rawText } from './json-document.ts';
-import type { JsonDocument, JsonObject } from './json-document.ts';
+import type { JsonDocument, JsonObject } from './json-node.ts';
 import { plainValue } from './json-value.ts';
 
 function parsed(text: string): JsonDocument {

@@ -1,3 +1,15 @@
+import type {
+  JsonArray,
+  JsonDocument,
+  JsonLiteral,
+  JsonMember,
+  JsonNode,
+  JsonNumber,
+  JsonObject,
+  JsonString,
+  UnsafeString,
+} from './json-node.ts';
+
 /**
  * JSON text read strictly (RFC 8259) and kept whole. `JSON.parse` loses what the wire promises
  * to keep (CONTRACT section 3): the digits of a number, the order of members, a name that comes
@@ -11,54 +23,6 @@ export const jsonDepthMax = 256;
 /** More unsafe strings than this are not reported one by one. */
 const unsafeStringsMax = 20;
 
-interface Span {
-  /** Index of the first UTF-16 code unit of the value in the document's text. */
-  readonly start: number;
-  /** Index behind its last code unit. */
-  readonly end: number;
-}
-export interface JsonLiteral extends Span {
-  readonly kind: 'literal';
-  readonly value: boolean | null;
-}
-export interface JsonNumber extends Span {
-  readonly kind: 'number';
-  /** All digits as sent. */
-  readonly text: string;
-}
-export interface JsonString extends Span {
-  readonly kind: 'string';
-  /** The string by value, escapes resolved. */
-  readonly value: string;
-}
-export interface JsonArray extends Span {
-  readonly kind: 'array';
-  readonly items: readonly JsonNode[];
-}
-export interface JsonMember {
-  readonly name: string;
-  readonly value: JsonNode;
-}
-export interface JsonObject extends Span {
-  readonly kind: 'object';
-  /** In the order sent, names that come twice included. */
-  readonly members: readonly JsonMember[];
-  readonly duplicateNames: readonly string[];
-}
-export type JsonNode = JsonLiteral | JsonNumber | JsonString | JsonArray | JsonObject;
-
-/** A string that cannot be stored or passed on safely: it holds U+0000 or half a surrogate pair. */
-export interface UnsafeString {
-  /** JSON Pointer to the string, or, for a member's name, to the object that has the member. */
-  readonly pointer: string;
-  readonly where: 'name' | 'value';
-  readonly found: 'nul' | 'lone_surrogate';
-}
-export interface JsonDocument {
-  readonly text: string;
-  readonly root: JsonNode;
-  readonly unsafeStrings: readonly UnsafeString[];
-}
 export type JsonParsing =
   | { readonly kind: 'parsed'; readonly document: JsonDocument }
   | {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJsonDocument } from './json-document.ts';
-import type { JsonNode } from './json-document.ts';
+import type { JsonNode } from './json-node.ts';
 import {
   canonicalText,
   duplicateNamePointers,

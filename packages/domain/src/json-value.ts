@@ -1,6 +1,6 @@
 import { assertNever } from './assert.ts';
 import { jsonPointer } from './json-document.ts';
-import type { JsonMember, JsonNode, JsonObject } from './json-document.ts';
+import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
 
 /** What can be made of a parsed JSON value. Recursion is bounded by `jsonDepthMax`. */
 

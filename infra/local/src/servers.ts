@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Closer } from './closer.ts';
 import { startPostgres } from './postgres.ts';
 import type { Say } from './progress.ts';
@@ -38,7 +39,7 @@ async function embeddedPostgres(dir: string, closer: Closer, say: Say): Promise<
 
 async function embeddedRedis(dir: string, closer: Closer, say: Say): Promise<string> {
   const redis = await startRedis({
-    dir,
+    dir: path.join(dir, 'redis'),
     durable: true,
     onFetch: () => say('Redis: none on this machine; fetching the Debian package into .local'),
   });

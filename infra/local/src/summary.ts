@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { DemoWorld } from './demo-tenant.ts';
-import { checkoutDir } from './paths.ts';
 import type { RunningServices } from './services.ts';
 
 /** What a person needs to go on: addresses, credentials, and a command to try. */
@@ -17,7 +16,7 @@ export function summary(
     ['Tenant id', tenant.tenantId],
     ['HMAC secret', tenant.hmacSecret],
     ['Webhook secret', tenant.webhookSecret],
-    ['Logs', path.relative(checkoutDir, logsDir)],
+    ['Logs', path.relative(process.cwd(), logsDir)],
   ];
   return [
     '',

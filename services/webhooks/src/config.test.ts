@@ -1,0 +1,25 @@
+import { ConfigError } from '@svc/runtime';
+import { expect, test } from 'vitest';
+import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
+
+const config: WebhooksConfig = {
+  SVC_ENVIRONMENT: 'sandbox',
+  DATABASE_URL: 'postgresql://a',
+  REDIS_URL: 'redis://a',
+  SVC_MASTER_KEY: '',
+  REDIS_PREFIX: 'svc',
+  LOG_LEVEL: 'info',
+  RECONCILE_INTERVAL_MS: 1_000,
+  BIND_HOST: '127.0.0.1',
+  ADMIN_PORT: 0,
+  WEBHOOK_BACKOFF_SECONDS: '5,60,300,900,2400,7200,18000',
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: '0',
+};
+
+test('the schedule is read from the configuration', () => {
+  expect(backoffSecondsOf(config)).toEqual([5, 60, 300, 900, 2400, 7200, 18_000]);
+});
+
+test.each(['', 'soon', '1,,2', '1,2,3,4,5,6,7,8', '-1'])('%j is no schedule', (text) => {
+  expect(() => backoffSecondsOf({ ...config, WEBHOOK_BACKOFF_SECONDS: text })).toThrow(ConfigError);
+});

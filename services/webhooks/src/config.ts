@@ -1,0 +1,26 @@
+import { parseBackoffSeconds, webhookBackoffSecondsDefault } from '@svc/domain';
+import { commonConfig, ConfigError, flag } from '@svc/runtime';
+import { Type, type Static } from 'typebox';
+
+const backoffDescription = 'the seconds between attempts, separated by commas, seven at most';
+
+/** The webhook deliverer's configuration (CONTRACT sections 6 and 9). */
+export const webhooksConfig = Type.Object({
+  ...commonConfig,
+  WEBHOOK_BACKOFF_SECONDS: Type.String({
+    default: webhookBackoffSecondsDefault,
+    description: backoffDescription,
+  }),
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
+    '0',
+    '1 to deliver to private addresses and over http, else 0',
+  ),
+});
+export type WebhooksConfig = Static<typeof webhooksConfig>;
+
+/** The schedule as numbers. Throws `ConfigError`. */
+export function backoffSecondsOf(config: WebhooksConfig): readonly number[] {
+  const parsed = parseBackoffSeconds(config.WEBHOOK_BACKOFF_SECONDS);
+  if (parsed !== undefined) return parsed;
+  throw new ConfigError(`WEBHOOK_BACKOFF_SECONDS is not valid: ${backoffDescription}`);
+}

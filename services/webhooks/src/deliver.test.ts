@@ -1,0 +1,192 @@
+import { WebhookEvent } from '@svc/contracts';
+import { toWireId } from '@svc/domain';
+import { createLogger } from '@svc/runtime';
+import { setWebhookUrl } from '@svc/store';
+import { verifyWebhook, waitUntil } from '@svc/testkit';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deliver, type DeliverDeps } from './deliver.ts';
+import { createWebhooksFixture, type WebhooksFixture } from './webhooks.fixture.ts';
+
+const isEvent = new Ajv2020().compile(WebhookEvent);
+
+let fixture: WebhooksFixture;
+let tenantId: string;
+let deliveryId: string;
+
+beforeAll(async () => {
+  fixture = await createWebhooksFixture();
+});
+afterAll(() => fixture.close());
+beforeEach(async () => {
+  fixture.receiver.answerWith(() => ({ status: 204 }));
+  tenantId = await fixture.tenant();
+  deliveryId = await fixture.delivery(tenantId);
+});
+
+function make(
+  ids: readonly string[] = [deliveryId],
+  deps: Partial<DeliverDeps> = {},
+): Promise<void> {
+  return deliver({ ...fixture.deps, ...deps }, ids, new AbortController().signal);
+}
+
+const received = () => {
+  const id = toWireId('dlv', deliveryId);
+  return fixture.receiver.received.filter((webhook) => webhook.deliveryId === id);
+};
+
+test('an attempt carries the stored body and the headers that tenants verify it by', async () => {
+  fixture.receiver.answerWith(() => ({ status: 200, body: 'thanks' }));
+  await make();
+  const [webhook] = received();
+  if (webhook === undefined) throw new Error('nothing arrived');
+  verifyWebhook(webhook, fixture.secret);
+  expect(isEvent(webhook.event)).toBe(true);
+  expect(webhook.event).toMatchObject({ type: 'submission.cancelled', data: { by: 'tenant' } });
+  const id = toWireId('dlv', deliveryId);
+  expect(webhook.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-svc-delivery': id,
+    'webhook-id': id,
+    'x-svc-attempt': '1',
+    'user-agent': 'svc-webhooks/1',
+  });
+  expect(await fixture.read(deliveryId)).toMatchObject({ status: 'delivered', due_in_ms: null });
+  expect(await fixture.attempts(deliveryId)).toEqual([
+    { number: 1, status_code: 200, error: null, response: 'thanks' },
+  ]);
+});
+
+test('what is delivered is not attempted again, and two at once attempt it once', async () => {
+  await Promise.all([make(), make(), make([deliveryId, deliveryId])]);
+  await make();
+  expect(received()).toHaveLength(1);
+});
+
+test('a failed attempt is logged and tried again when its time has come, not before', async () => {
+  fixture.receiver.answerWith(() => ({ status: 500, body: 'no' }));
+  await make();
+  const { status, due_in_ms: dueInMs } = await fixture.read(deliveryId);
+  expect(status).toBe('pending');
+  expect(dueInMs).toBeGreaterThan(4_000);
+  expect(dueInMs).toBeLessThanOrEqual(5_000);
+  await make();
+  expect(received()).toHaveLength(1);
+  fixture.receiver.answerWith(() => ({ status: 204 }));
+  await fixture.advance(5_000);
+  await make();
+  expect(received().map(({ attempt }) => attempt)).toEqual([1, 2]);
+  expect(received()[1]?.body).toBe(received()[0]?.body);
+  expect(await fixture.attempts(deliveryId)).toMatchObject([
+    { number: 1, status_code: 500, response: 'no' },
+    { number: 2, status_code: 204 },
+  ]);
+});
+
+test('after eight attempts over eight hours the delivery is exhausted', async () => {
+  fixture.receiver.answerWith(() => ({ status: 503 }));
+  for (const seconds of [0, ...fixture.deps.backoffSeconds]) {
+    await fixture.advance(seconds * 1_000);
+    await make();
+  }
+  await fixture.advance(72 * 3_600_000);
+  await make();
+  expect(received().map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(await fixture.read(deliveryId)).toMatchObject({ status: 'exhausted', due_in_ms: null });
+});
+
+test('an attempt that was never recorded counts', async () => {
+  const lost = { ...fixture.deps.http, post: () => Promise.reject(new Error('killed')) };
+  await expect(make([deliveryId], { http: lost })).rejects.toThrow('could not be made');
+  await make();
+  expect(received()).toHaveLength(0);
+  await fixture.advance(30_000);
+  await make();
+  expect(received().map(({ attempt }) => attempt)).toEqual([2]);
+});
+
+test('Retry-After of a 503 moves the next attempt later', async () => {
+  fixture.receiver.answerWith(() => ({ status: 503, headers: { 'retry-after': '9' } }));
+  await make();
+  const { due_in_ms: dueInMs } = await fixture.read(deliveryId);
+  expect(dueInMs).toBeGreaterThan(8_000);
+  expect(dueInMs).toBeLessThanOrEqual(9_000);
+});
+
+test('a 410 switches the URL off and drops what is pending', async () => {
+  const other = await fixture.delivery(tenantId);
+  fixture.receiver.answerWith(() => ({ status: 410 }));
+  await make();
+  expect(await fixture.read(deliveryId)).toMatchObject({ status: 'dropped' });
+  expect(await fixture.read(other)).toMatchObject({ status: 'dropped', attempt_count: 0 });
+});
+
+test('the present URL is used, whatever it was when the event happened', async () => {
+  await setWebhookUrl(fixture.deps.store, tenantId, `${fixture.receiver.url}moved`);
+  await make();
+  expect(received().map(({ path }) => path)).toEqual(['/moved']);
+});
+
+test.each([
+  ['cut', 'cut' as const],
+  ['redirected', { status: 307, headers: { location: '/elsewhere' } }],
+])('an attempt that is %s failed, and nothing is followed', async (_how, answer) => {
+  fixture.receiver.answerWith(() => answer);
+  await make();
+  expect(received()).toHaveLength(1);
+  expect(await fixture.read(deliveryId)).toMatchObject({ status: 'pending', attempt_count: 1 });
+});
+
+test('a URL that may not be connected to is an attempt with its reason', async () => {
+  await setWebhookUrl(fixture.deps.store, tenantId, 'https://user:pass@127.0.0.1/');
+  await make();
+  expect(await fixture.attempts(deliveryId)).toMatchObject([
+    { status_code: null, error: 'the URL must not carry credentials' },
+  ]);
+});
+
+test('of a long answer the first KiB is kept, cut between characters if need be', async () => {
+  fixture.receiver.answerWith(() => ({ status: 200, body: `\0${'é'.repeat(100_000)}` }));
+  await make();
+  const [attempt] = await fixture.attempts(deliveryId);
+  expect(attempt?.response?.startsWith('ééé')).toBe(true);
+  expect(Buffer.byteLength(attempt?.response ?? '')).toBeLessThanOrEqual(1_026);
+});
+
+test('one endpoint that is silent does not hold up the others of a job', async () => {
+  const silentEndpoint = Promise.withResolvers<void>();
+  fixture.receiver.answerWith(async (webhook) => {
+    if (webhook.path === '/silent') await silentEndpoint.promise;
+    return { status: 204 };
+  });
+  const otherTenantId = await fixture.tenant(`${fixture.receiver.url}silent`);
+  const stuck = await Promise.all([1, 2, 3].map(() => fixture.delivery(otherTenantId)));
+  const making = make([...stuck, deliveryId]);
+  await waitUntil(async () => (await fixture.read(deliveryId)).status === 'delivered');
+  expect((await fixture.read(stuck[0] ?? '')).status).toBe('pending');
+  silentEndpoint.resolve();
+  await making;
+});
+
+test('when the service stops, what is not claimed yet stays due', async () => {
+  await deliver(fixture.deps, [deliveryId], AbortSignal.abort());
+  expect(await fixture.read(deliveryId)).toMatchObject({ status: 'pending', attempt_count: 0 });
+});
+
+test('each attempt is in the log under the request that caused it, without its body', async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  await make([deliveryId], {
+    logger: createLogger({ service: 'webhooks', level: 'info', destination }),
+  });
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    requestId: 'req-1',
+    deliveryId,
+    attemptNumber: 1,
+    statusCode: 204,
+    verdict: { kind: 'delivered' },
+  });
+  expect(lines[0]).not.toContain('jobType');
+});

@@ -1,0 +1,14 @@
+import { createCounter, createMetrics } from '@svc/runtime';
+
+/** The deliverer's own figures, beside those of every process. */
+export function createWebhooksMetrics() {
+  const registry = createMetrics('webhooks');
+  return {
+    registry,
+    countAttempt: createCounter(registry, {
+      name: 'svc_webhook_attempts_total',
+      help: 'Webhook attempts, by what followed from them',
+      label: 'verdict',
+    }),
+  };
+}

@@ -28,6 +28,7 @@ const webhookBoundMs = 20_000;
 /** Right after a start the gateway may not have heard of the nodes yet. */
 const dispatchBoundMs = 10_000;
 const pollMs = 100;
+const decimalsShown = 3;
 /** Enough for the hold of some submissions; below it the demo tenant is granted more. */
 const creditsLow = 1_000;
 const creditsGranted = 10_000;
@@ -122,7 +123,9 @@ function hasEnded(submission: { readonly status: string }): submission is EndedS
 }
 
 function describe(status: string, usage: Usage | null): string {
-  const metered = Object.entries(usage ?? {}).map(([unit, amount]) => `${unit} ${amount}`);
+  const metered = Object.entries(usage ?? {}).map(
+    ([unit, amount]) => `${unit} ${Number(amount.toFixed(decimalsShown))}`,
+  );
   return metered.length === 0 ? status : `${status}: ${metered.join(', ')}`;
 }
 

@@ -71,11 +71,6 @@ function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses):
   };
 }
 
-/** A node sits at somebody's home: it is given nothing of the services' environment. */
-function nodeEnvironment({ env }: Launch): NodeJS.ProcessEnv {
-  return { PATH: env['PATH'], HOME: env['HOME'], LOG_LEVEL: env['LOG_LEVEL'] };
-}
-
 function logsDirIn(dir: string): string {
   return path.join(dir, 'logs');
 }
@@ -118,7 +113,7 @@ async function startNodes(
     const fleet = {
       link: services.nodeLinkUrl,
       nodes,
-      env: nodeEnvironment(launched),
+      stateDir: path.join(launched.dir, 'nodes'),
       onLine: nodeWatch.hear,
     };
     await startSimulatedNodes(fleet, supervision(launched));

@@ -10,9 +10,13 @@ export interface Progress {
   readonly print: (text: string) => void;
 }
 
+/** A terminal of unknown width says that it has none. */
+const columnsMin = 40;
+
 export function createProgress(stream: NodeJS.WriteStream = process.stdout): Progress {
   const print = (text: string) => void stream.write(`${text}\n`);
-  return stream.isTTY ? { step: stepOnTerminal, print } : { step: stepInLines(print), print };
+  const isWide = stream.isTTY && stream.columns >= columnsMin;
+  return isWide ? { step: stepOnTerminal, print } : { step: stepInLines(print), print };
 }
 
 async function stepOnTerminal<T>(title: string, run: (say: Say) => Promise<T>): Promise<T> {

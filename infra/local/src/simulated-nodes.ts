@@ -1,30 +1,25 @@
+import { nodeAgentCommand } from './node-agent-command.ts';
 import type { NodeCredentials } from './provisioning.ts';
-import { nodeAgentEntry } from './service-files.ts';
 import { type Supervision, supervise } from './supervise.ts';
 
 export interface NodeFleet {
   readonly link: string;
   readonly nodes: readonly NodeCredentials[];
-  readonly env: NodeJS.ProcessEnv;
+  readonly stateDir: string;
   /** Told each line of a node's log. */
   readonly onLine: (nodeId: string, line: string) => void;
 }
 
-/** Starts each node as its operator would, as a process of its own; its secret is in no command line. */
+/** Starts each node as a process of its own, and waits until all are connected. */
 export async function startSimulatedNodes(
-  { link, nodes, env, onLine }: NodeFleet,
+  { link, nodes, stateDir, onLine }: NodeFleet,
   supervision: Supervision,
 ): Promise<void> {
-  const starts = nodes.map(({ nodeId, nodeSecret }, index) =>
-    supervise(
-      {
-        name: `node ${index + 1}`,
-        entry: nodeAgentEntry,
-        env: { ...env, SVC_NODE_LINK: link, SVC_NODE_ID: nodeId, SVC_NODE_SECRET: nodeSecret },
-        onLine: (line) => onLine(nodeId, line),
-      },
-      supervision,
-    ),
-  );
+  const starts = nodes.map((credentials, index) => {
+    const name = `node ${index + 1}`;
+    const command = nodeAgentCommand({ name, link, credentials, stateDir });
+    const hear = (line: string) => onLine(credentials.nodeId, line);
+    return supervise({ ...command, onLine: hear }, supervision);
+  });
   await Promise.all(starts);
 }

@@ -1,7 +1,6 @@
 import {
-  nodeAgentEntry,
   samePorts,
-  type NodeCredentials,
+  type ServiceCommand,
   type ServiceName,
   type ServiceProcess,
   serviceEntry,
@@ -50,23 +49,8 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
 }
 
 /** A simulated node: the node agent as its operator runs it. */
-export async function startNodeSlot(
-  index: number,
-  link: string,
-  credentials: NodeCredentials,
-  env: NodeJS.ProcessEnv,
-): Promise<Slot> {
-  const start = () =>
-    startServiceProcess({
-      name: `node ${index}`,
-      entry: nodeAgentEntry,
-      env: {
-        ...env,
-        SVC_NODE_LINK: link,
-        SVC_NODE_ID: credentials.nodeId,
-        SVC_NODE_SECRET: credentials.nodeSecret,
-      },
-    });
+export async function startNodeSlot(index: number, command: ServiceCommand): Promise<Slot> {
+  const start = () => startServiceProcess(command);
   const slot: Slot = {
     service: 'node',
     index,

@@ -1,4 +1,13 @@
-import { createNode, type ServiceName, serviceEnvironment, serviceNames } from '@svc/local';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  createNode,
+  nodeAgentCommand,
+  type ServiceName,
+  serviceEnvironment,
+  serviceNames,
+} from '@svc/local';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createFailpoints, type Failpoints } from './failpoints.ts';
 import { track } from './open-resources.ts';
@@ -19,18 +28,20 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const failpoints = createFailpoints();
   const slots: Slot[] = [];
+  const nodesDir = mkdtempSync(path.join(tmpdir(), 'svc-test-nodes-'));
   const close = track({
     what: 'a stack',
     logs: () => slots.map(describeLogs).join('\n'),
     async close() {
       failpoints.releaseAll();
       await endStack({ slots, database, redis });
+      rmSync(nodesDir, { recursive: true, force: true });
     },
   });
   try {
     const env = stackEnvironment(database, redis, options);
     await startServices(slots, env, options, failpoints);
-    await startNodes(slots, env, options.nodes ?? 0);
+    await startNodes(slots, env, options.nodes ?? 0, nodesDir);
     return stackHandle({ slots, database, redis, failpoints, env, close });
   } catch (error) {
     await close().catch(() => {});
@@ -81,14 +92,20 @@ async function startServices(
 }
 
 /** Node `i` is connected to dispatcher `i`, around and around. */
-async function startNodes(slots: Slot[], env: NodeJS.ProcessEnv, count: number): Promise<void> {
+async function startNodes(
+  slots: Slot[],
+  env: NodeJS.ProcessEnv,
+  count: number,
+  stateDir: string,
+): Promise<void> {
   const dispatchers = slots.filter(({ service }) => service === 'dispatcher');
   const starts = Array.from({ length: count }, async (_, index) => {
     const dispatcher = dispatchers[index % dispatchers.length];
     if (dispatcher === undefined) throw new Error('nodes need a dispatcher');
-    const credentials = await createNode(`node ${index}`, env);
+    const name = `node ${index}`;
+    const credentials = await createNode(name, env);
     const link = nodeLinkUrl(dispatcher);
-    slots.push(await startNodeSlot(index, link, credentials, env));
+    slots.push(await startNodeSlot(index, nodeAgentCommand({ name, link, credentials, stateDir })));
   });
   await Promise.all(starts);
 }

@@ -1,1 +1,5 @@
-export {};
+export * from './agent.ts';
+export * from './executor.ts';
+export * from './journal.ts';
+export * from './lock.ts';
+export { simulatedExecutor } from './simulated.ts';

@@ -1,0 +1,242 @@
+import { waitUntil } from '@svc/testkit';
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import { JobFailed } from './executor.ts';
+import { openJournal } from './journal.ts';
+import { DirectoryInUse } from './lock.ts';
+import {
+  createAgentHome,
+  scriptedExecutor,
+  startScriptedService,
+  type ScriptedService,
+} from './scripted-service.fixture.ts';
+
+const submissionId = 'sub_01kajh8z2wf5xav9c3q7m4n6rt';
+const other = 'sub_01kajh8z2wf5xav9c3q7m4n6rv';
+const offerId = 'ofr_01kajh8z2wf5xav9c3q7m4n6rt';
+
+let service: ScriptedService;
+let home: Awaited<ReturnType<typeof createAgentHome>>;
+let scripted: ReturnType<typeof scriptedExecutor>;
+
+beforeEach(async () => {
+  service = await startScriptedService();
+  home = await createAgentHome(service);
+  scripted = scriptedExecutor();
+});
+
+async function assigned(id = submissionId): Promise<void> {
+  service.offer(id, offerId);
+  await service.next('accept');
+  service.assign(id, offerId);
+  await service.next('start');
+}
+
+async function begun(id = submissionId): Promise<void> {
+  await assigned(id);
+  service.send({ type: 'begin', submissionId: id });
+  await waitUntil(() => scripted.calls.at(-1));
+}
+
+describe('a run', () => {
+  test('is remembered before it is begun, and its outcome before it is reported', async () => {
+    await home.start(scripted.executor);
+    const hello = await service.greet();
+    expect(service.verification()).toBe('verified');
+    expect(hello).toMatchObject({ jobTypes: ['ats.application'], slots: 2, running: [] });
+    service.offer(submissionId, offerId);
+    expect(await service.next('accept')).toEqual({ type: 'accept', offerId });
+    const payloadText = '{"applicantProfile":{"n":12345678901234567890}}';
+    service.assign(submissionId, offerId, payloadText);
+    await service.next('start');
+    expect(await home.entry(submissionId)).toMatchObject({ phase: 'assigned', payloadText });
+    expect(scripted.calls).toHaveLength(0);
+    service.send({ type: 'begin', submissionId });
+    expect((await service.next('usage')).usage).toMatchObject({ actions: 1 });
+    expect(await home.entry(submissionId)).toMatchObject({ phase: 'begun' });
+    scripted.calls[0]?.finish();
+    expect(await service.next('completed')).toMatchObject({
+      submissionId,
+      result: { confirmationId: 'A-1' },
+    });
+    const kept = await home.entry(submissionId);
+    expect(kept).toMatchObject({ phase: 'ended' });
+    expect(JSON.stringify(kept)).not.toContain('applicantProfile');
+    service.send({ type: 'ack', submissionId });
+    await waitUntil(async () => (await home.entry(submissionId)) === undefined);
+  });
+
+  test('is begun once, however often the service says begin', async () => {
+    await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    service.send({ type: 'begin', submissionId });
+    scripted.calls[0]?.finish();
+    await service.next('completed');
+    service.send({ type: 'begin', submissionId });
+    service.send({ type: 'cancel', submissionId: other });
+    await service.next('stopped');
+    expect(scripted.calls).toHaveLength(1);
+  });
+
+  test('fails with the code of its executor, or as node_error without telling more', async () => {
+    await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    scripted.calls[0]?.fail(new JobFailed('captcha', 'A captcha stands before the form.'));
+    expect((await service.next('failed')).failure).toEqual({
+      code: 'captcha',
+      message: 'A captcha stands before the form.',
+    });
+    await assigned(other);
+    service.send({ type: 'begin', submissionId: other });
+    await waitUntil(() => scripted.calls.length === 2);
+    scripted.calls[1]?.fail(new Error('secrets of the applicant'));
+    const { failure } = await service.next('failed');
+    expect(failure.code).toBe('node_error');
+    expect(failure.message).not.toContain('secrets');
+  });
+
+  test('that is cancelled is stopped and forgotten', async () => {
+    await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    service.send({ type: 'cancel', submissionId });
+    expect(await service.next('stopped')).toMatchObject({ submissionId, usage: { actions: 1 } });
+    expect(await home.entry(submissionId)).toBeUndefined();
+  });
+
+  test('that was done all the same is reported, though it should have stopped', async () => {
+    await home.start({
+      ...scripted.executor,
+      run: async (_payload, { signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        return { confirmationId: 'too late' };
+      },
+    });
+    await service.greet();
+    await assigned();
+    service.send({ type: 'begin', submissionId });
+    await waitUntil(async () => (await home.entry(submissionId))?.['phase'] === 'begun');
+    service.send({ type: 'cancel', submissionId });
+    expect((await service.next('completed')).result).toEqual({ confirmationId: 'too late' });
+  });
+
+  test('whose offer was not accepted here fails before it begins', async () => {
+    await home.start(scripted.executor);
+    await service.greet();
+    service.assign(submissionId, offerId);
+    expect((await service.next('failed')).failure.code).toBe('node_error');
+  });
+});
+
+describe('after a crash', () => {
+  test('an assignment that was not begun is asked for again, and begun once', async () => {
+    const first = await home.start(scripted.executor);
+    await service.greet();
+    await assigned();
+    await first.stop();
+    await home.start(scripted.executor);
+    expect((await service.greet()).running).toEqual([submissionId]);
+    await service.next('start');
+    service.send({ type: 'begin', submissionId });
+    await waitUntil(() => scripted.calls.length === 1);
+  });
+
+  test('what was begun is never begun again, and is reported as node_error', async () => {
+    const first = await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    await first.stop();
+    await home.start(scripted.executor);
+    expect((await service.greet()).running).toEqual([submissionId]);
+    expect((await service.next('failed')).failure.code).toBe('node_error');
+    service.send({ type: 'begin', submissionId });
+    service.send({ type: 'ack', submissionId });
+    await waitUntil(async () => (await home.entry(submissionId)) === undefined);
+    expect(scripted.calls).toHaveLength(1);
+  });
+
+  test('an outcome that was not acknowledged is reported again, even if it is to be stopped', async () => {
+    const first = await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    scripted.calls[0]?.finish();
+    await service.next('completed');
+    await first.stop();
+    await home.start(scripted.executor);
+    await service.greet([submissionId]);
+    expect((await service.next('completed')).result).toEqual({ confirmationId: 'A-1' });
+  });
+
+  test('one directory is one process at a time', async () => {
+    await home.start(scripted.executor);
+    await expect(openJournal(home.stateDir)).rejects.toThrow(DirectoryInUse);
+  });
+});
+
+describe('a link that breaks', () => {
+  test('is made again, and the run goes on as if nothing had been', async () => {
+    await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    service.cut();
+    expect((await service.greet()).running).toEqual([submissionId]);
+    scripted.calls[0]?.finish();
+    await service.next('completed');
+    expect(scripted.calls).toHaveLength(1);
+  });
+
+  test('ends what the service says has ended meanwhile', async () => {
+    await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    service.close(1012);
+    await service.greet([submissionId]);
+    expect((await service.next('stopped')).submissionId).toBe(submissionId);
+  });
+});
+
+describe('an offer is declined', () => {
+  test('where the sandbox asks for it', async () => {
+    await home.start();
+    await service.greet();
+    service.offer(submissionId, offerId, 'sandbox.decline');
+    expect(await service.next('decline')).toEqual({ type: 'decline', offerId, reason: 'policy' });
+    service.offer(submissionId, offerId, 'sandbox.slow');
+    await service.next('accept');
+  });
+
+  test('where all slots are taken, by accepted offers too', async () => {
+    await home.start(scripted.executor, 1);
+    await service.greet();
+    service.offer(submissionId, offerId);
+    await service.next('accept');
+    service.offer(other, 'ofr_2');
+    expect((await service.next('decline')).reason).toBe('busy');
+    service.send({ type: 'revoke', offerId });
+    service.offer(other, 'ofr_2');
+    await service.next('accept');
+  });
+
+  test('by a node that drains, which ends when what runs is acknowledged', async () => {
+    const { agent } = await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    const drained = agent.drain(5_000);
+    await service.next('drain');
+    service.offer(other, 'ofr_2');
+    expect((await service.next('decline')).reason).toBe('draining');
+    scripted.calls[0]?.finish();
+    await service.next('completed');
+    service.send({ type: 'ack', submissionId });
+    expect(await drained).toBe(true);
+  });
+});
+
+test('a drain gives up in the end', async () => {
+  const { agent } = await home.start(scripted.executor);
+  await service.greet();
+  await begun();
+  expect(await agent.drain(1)).toBe(false);
+});

@@ -1,0 +1,239 @@
+import {
+  assignPayloadText,
+  type DeclineReason,
+  type FrameFromNode,
+  type FrameToNode,
+  type FrameToNodeOf,
+} from '@svc/contracts';
+
+import { reconnectDelayMs, type LinkEnd } from './backoff.ts';
+import type { Executor, Failure } from './executor.ts';
+import { isJournalable, type Journal } from './journal.ts';
+import type { Log } from './log.ts';
+import { RunsInHand } from './runs.ts';
+import { openSocket, type NodeIdentity, type NodeSocket } from './socket.ts';
+
+export interface AgentOptions extends NodeIdentity {
+  readonly slots: number;
+  readonly executors: readonly Executor[];
+  readonly journal: Journal;
+  readonly log: Log;
+  /** 0 to 1, for the jitter of reconnecting. */
+  readonly random?: () => number;
+}
+
+export interface Agent {
+  /**
+   * Takes nothing more and waits for what is in hand to be done and acknowledged; false where that
+   * takes longer than `timeoutMs`.
+   */
+  drain(timeoutMs: number): Promise<boolean>;
+  /** Ends the link. What is in hand stays in the journal. */
+  close(): Promise<void>;
+}
+
+export const agentVersion = '0.1.0';
+/** An accepted offer that is neither assigned nor revoked is void after this. */
+const acceptedOfferVoidAfterMs = 10_000;
+
+const lapsedOffer: Failure = { code: 'node_error', message: 'The accepted offer had lapsed.' };
+
+interface AcceptedOffer {
+  readonly jobType: string;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface State {
+  readonly options: AgentOptions;
+  readonly runs: RunsInHand;
+  readonly accepted: Map<string, AcceptedOffer>;
+  socket: NodeSocket | undefined;
+  isDraining: boolean;
+  isClosed: boolean;
+  failures: number;
+  hasBeenReady: boolean;
+  reconnecting?: NodeJS.Timeout;
+  /** Looks whether there is nothing in hand any more. */
+  readonly waiting: Set<() => void>;
+}
+
+/** Runs a node (CONTRACT section 7): connects, and connects again, until it is closed. */
+export function startAgent(options: AgentOptions): Agent {
+  const { journal, executors, log } = options;
+  const changed = (): void => {
+    for (const look of state.waiting) look();
+  };
+  const runs = new RunsInHand({
+    journal,
+    executors,
+    send: (frame) => send(state, frame),
+    onChange: changed,
+    log,
+  });
+  const state: State = {
+    options,
+    runs,
+    accepted: new Map(),
+    socket: undefined,
+    isDraining: false,
+    isClosed: false,
+    failures: 0,
+    hasBeenReady: false,
+    waiting: new Set(),
+  };
+  connect(state);
+  return {
+    async drain(timeoutMs) {
+      state.isDraining = true;
+      send(state, { type: 'drain' });
+      return await untilIdle(state, timeoutMs);
+    },
+    async close() {
+      state.isClosed = true;
+      clearTimeout(state.reconnecting);
+      forgetOffers(state);
+      await runs.close();
+      state.socket?.close();
+    },
+  };
+}
+
+function send({ socket }: State, frame: FrameFromNode): void {
+  socket?.send(frame);
+}
+
+function connect(state: State): void {
+  const { options, runs } = state;
+  const events = {
+    opened(socket: NodeSocket): void {
+      state.socket = socket;
+      send(state, {
+        type: 'hello',
+        agentVersion,
+        jobTypes: options.executors.map(({ jobType }) => jobType),
+        slots: options.slots,
+        running: runs.ids(),
+      });
+    },
+    received: (frame: FrameToNode, text: string): void => receive(state, frame, text),
+    ended: (end: LinkEnd): void => reconnect(state, end),
+  };
+  openSocket(options, events, options.log);
+}
+
+function reconnect(state: State, end: LinkEnd): void {
+  state.socket = undefined;
+  forgetOffers(state);
+  if (state.isClosed) return;
+  const { log, random = Math.random } = state.options;
+  const delayMs = Math.round(reconnectDelayMs(end, state.failures, random()));
+  state.failures += 1;
+  log('info', 'not linked, connecting again', { ...end, delayMs });
+  state.reconnecting = setTimeout(() => connect(state), delayMs);
+}
+
+/** They are void with the link they were accepted on. */
+function forgetOffers(state: State): void {
+  for (const offerId of state.accepted.keys()) forgetOffer(state, offerId);
+}
+
+function forgetOffer(state: State, offerId: string): AcceptedOffer | undefined {
+  const offer = state.accepted.get(offerId);
+  clearTimeout(offer?.timer);
+  state.accepted.delete(offerId);
+  for (const look of state.waiting) look();
+  return offer;
+}
+
+function receive(state: State, frame: FrameToNode, text: string): void {
+  const { runs, options } = state;
+  switch (frame.type) {
+    case 'welcome':
+      onWelcome(state, frame);
+      return;
+    case 'offer':
+      onOffer(state, frame);
+      return;
+    case 'assign':
+      onAssign(state, frame, text);
+      return;
+    case 'revoke':
+      forgetOffer(state, frame.offerId);
+      return;
+    case 'begin':
+      runs.begin(frame.submissionId);
+      return;
+    case 'ack':
+      runs.acknowledge(frame.submissionId);
+      return;
+    case 'cancel':
+      runs.stop(frame.submissionId);
+      return;
+    case 'error':
+      options.log('warn', 'the service did not take a frame', { code: frame.code });
+      return;
+  }
+}
+
+function onWelcome(state: State, { stop }: FrameToNodeOf<'welcome'>): void {
+  const { runs, options } = state;
+  state.failures = 0;
+  for (const submissionId of stop) runs.stop(submissionId);
+  runs.resume();
+  if (state.isDraining) send(state, { type: 'drain' });
+  options.log('info', state.hasBeenReady ? 'linked again' : 'ready', { running: runs.size });
+  state.hasBeenReady = true;
+}
+
+function onOffer(state: State, offer: FrameToNodeOf<'offer'>): void {
+  const { offerId, jobType } = offer;
+  const reason = reasonToDecline(state, offer);
+  if (reason !== undefined) {
+    send(state, { type: 'decline', offerId, reason });
+    return;
+  }
+  const timer = setTimeout(() => forgetOffer(state, offerId), acceptedOfferVoidAfterMs);
+  state.accepted.set(offerId, { jobType, timer });
+  send(state, { type: 'accept', offerId });
+}
+
+function reasonToDecline(
+  { isDraining, options, runs, accepted }: State,
+  offer: FrameToNodeOf<'offer'>,
+): DeclineReason | undefined {
+  if (isDraining) return 'draining';
+  const executor = options.executors.find(({ jobType }) => jobType === offer.jobType);
+  if (executor === undefined || !isJournalable(offer.submissionId)) return 'unsupported';
+  if (runs.size + accepted.size >= options.slots) return 'busy';
+  return executor.consider?.(offer);
+}
+
+function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): void {
+  const { submissionId, offerId } = frame;
+  if (!isJournalable(submissionId)) return;
+  const { jobType } = state.accepted.get(offerId) ?? {};
+  if (jobType === undefined) {
+    // Void here, and its slot may be taken: better said at once than found out as `not_started`.
+    state.runs.refuse(submissionId, lapsedOffer);
+    return;
+  }
+  state.runs.assign({ submissionId, jobType, payloadText: assignPayloadText(text) });
+  forgetOffer(state, offerId);
+}
+
+async function untilIdle(state: State, timeoutMs: number): Promise<boolean> {
+  const isIdle = (): boolean => state.runs.size === 0 && state.accepted.size === 0;
+  if (isIdle()) return true;
+  return await new Promise<boolean>((resolve) => {
+    const finish = (): void => {
+      clearTimeout(timer);
+      state.waiting.delete(look);
+      resolve(isIdle());
+    };
+    const look = (): void => {
+      if (isIdle()) finish();
+    };
+    const timer = setTimeout(finish, timeoutMs);
+    state.waiting.add(look);
+  });
+}

@@ -1,0 +1,55 @@
+import type { FrameFromNodeOf, JobResult, ReportedUsage } from '@svc/contracts';
+
+import type { Executor, MeteredUsage } from './executor.ts';
+
+export type Executed =
+  | { readonly kind: 'completed'; readonly result: JobResult; readonly usage: ReportedUsage }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly usage: ReportedUsage };
+
+export interface Execution {
+  stop(): void;
+  readonly ended: Promise<Executed>;
+}
+
+const usageIntervalMsByDefault = 5_000;
+
+/**
+ * Runs an executor and reports what it meters. Nothing is reported where nothing was metered since
+ * the last report: the lease must run out on an executor that hangs.
+ */
+export function execute(
+  executor: Executor,
+  job: { readonly submissionId: string; readonly payload: unknown },
+  report: (frame: FrameFromNodeOf<'usage'>) => void,
+): Execution {
+  const controller = new AbortController();
+  const startedMs = performance.now();
+  let metered: MeteredUsage = {};
+  let isNew = false;
+  const usageNow = (): ReportedUsage => ({
+    nodeSeconds: Math.floor(performance.now() - startedMs) / 1000,
+    ...metered,
+  });
+  const timer = setInterval(() => {
+    if (!isNew) return;
+    isNew = false;
+    report({ type: 'usage', submissionId: job.submissionId, usage: usageNow() });
+  }, executor.usageIntervalMs ?? usageIntervalMsByDefault);
+  const meter = {
+    record(usage: MeteredUsage): void {
+      metered = { ...metered, ...usage };
+      isNew = true;
+    },
+  };
+  const run = async (): Promise<Executed> => {
+    try {
+      const result = await executor.run(job.payload, { signal: controller.signal, meter });
+      return { kind: 'completed', result, usage: usageNow() };
+    } catch (error) {
+      return { kind: 'failed', error, usage: usageNow() };
+    } finally {
+      clearInterval(timer);
+    }
+  };
+  return { stop: () => controller.abort(), ended: run() };
+}

@@ -1,0 +1,90 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+export interface NodeOptions {
+  readonly link: string;
+  readonly id: string;
+  readonly secret: string;
+  readonly slots: number;
+  readonly stateDir: string;
+  readonly drainSeconds: number;
+}
+
+const slotsMax = 1_000;
+/** The longest run that there is, so that a drain finishes what runs. */
+const drainSecondsByDefault = 30 * 60;
+
+function wholeNumber(max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^[0-9]+$/.test(text) && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number up to ${max}.`);
+  };
+}
+
+function linkAddress(text: string): string {
+  if (/^wss?:\/\//.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('It must be an address like wss://host:port.');
+}
+
+function nodeId(text: string): string {
+  if (/^nod_[0-9a-z]{26}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be the nodeId that `svc node create` printed.');
+}
+
+/** Where a user's programs keep what must survive a restart; one directory a node. */
+function stateDirByDefault(id: string): string {
+  const base = process.env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
+  return path.join(base, 'svc-node', id);
+}
+
+/**
+ * Reads flags, and where one is missing its environment variable. Says what is wrong and exits
+ * where they do not make a node.
+ */
+export function readOptions(argv: readonly string[]): NodeOptions {
+  const command = new Command('svc-node')
+    .description('Runs jobs of the submission service on this machine.')
+    .addOption(
+      new Option('--link <url>', 'the address of the service')
+        .env('SVC_NODE_LINK')
+        .argParser(linkAddress)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--id <nodeId>', 'the id of this node')
+        .env('SVC_NODE_ID')
+        .argParser(nodeId)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option(
+        '--secret <nodeSecret>',
+        'its secret; better in the environment, as others see flags',
+      )
+        .env('SVC_NODE_SECRET')
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--slots <number>', 'how many submissions to run at once')
+        .env('SVC_NODE_SLOTS')
+        .argParser(wholeNumber(slotsMax))
+        .default(1),
+    )
+    .addOption(
+      new Option('--state-dir <directory>', 'where to remember what is in hand')
+        .env('SVC_NODE_STATE_DIR')
+        .default('', 'svc-node/<nodeId> below the state directory of the user'),
+    )
+    .addOption(
+      new Option('--drain-seconds <number>', 'how long to finish what runs when told to stop')
+        .env('SVC_NODE_DRAIN_SECONDS')
+        .argParser(wholeNumber(24 * 3600))
+        .default(drainSecondsByDefault),
+    );
+  const options = command.parse(argv).opts<NodeOptions>();
+  const stateDir = options.stateDir === '' ? stateDirByDefault(options.id) : options.stateDir;
+  return { ...options, stateDir };
+}

@@ -1,0 +1,181 @@
+import { EventEmitter, once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import {
+  assignFrameText,
+  parseFrameFromNode,
+  type FrameFromNodeOf,
+  type FrameFromNodeType,
+  type SentFrame,
+} from '@svc/contracts';
+import { sha256Hex, verifyRequest } from '@svc/signing';
+import { waitUntil } from '@svc/testkit';
+import { onTestFinished } from 'vitest';
+import { WebSocketServer, type WebSocket } from 'ws';
+
+import { startAgent, type Agent } from './agent.ts';
+import type { Executor } from './executor.ts';
+import { openJournal } from './journal.ts';
+import { simulatedExecutor } from './simulated.ts';
+
+export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
+export const secret = 'nsk_secret';
+
+type Received = FrameFromNodeOf<FrameFromNodeType>;
+
+/** The service's side of the link under a test's control, over a real socket. */
+export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>;
+
+function isOfType<T extends FrameFromNodeType>(
+  frame: Received,
+  type: T,
+): frame is Received & FrameFromNodeOf<T> {
+  return frame.type === type;
+}
+
+export async function startScriptedService() {
+  const http = createServer();
+  const server = new WebSocketServer({ server: http, handleProtocols: () => 'svc.node.v1' });
+  const frames: Received[] = [];
+  const links = new EventEmitter();
+  let current: WebSocket | undefined;
+  let verification = 'none';
+  server.on('connection', (socket, request) => {
+    current = socket;
+    verification = verifyRequest({
+      secrets: [secret],
+      timestamp: request.headersDistinct['x-svc-timestamp']?.[0],
+      signature: request.headersDistinct['x-svc-signature']?.[0],
+      nowSeconds: Math.floor(Date.now() / 1000),
+      method: 'GET',
+      target: request.url ?? '',
+      bodySha256: sha256Hex(''),
+    }).kind;
+    socket.on('message', (data: Buffer) => {
+      const parsed = parseFrameFromNode(data.toString('utf8'));
+      if (parsed.kind === 'bad') throw new Error(`a bad frame: ${parsed.message}`);
+      frames.push(parsed.frame);
+    });
+    links.emit('link');
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const address = http.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  onTestFinished(async () => {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+    http.close();
+    await once(http, 'close');
+  });
+  const sendText = (text: string): void => current?.send(text);
+  const send = (frame: SentFrame): void => sendText(JSON.stringify(frame));
+
+  /** The next frame of a type that was not taken yet. */
+  async function next<T extends FrameFromNodeType>(type: T): Promise<FrameFromNodeOf<T>> {
+    return await waitUntil(
+      () => {
+        const index = frames.findIndex((frame) => frame.type === type);
+        const [frame] = index < 0 ? [] : frames.splice(index, 1);
+        return frame !== undefined && isOfType(frame, type) ? frame : undefined;
+      },
+      { what: `the frame ${type}` },
+    );
+  }
+
+  return {
+    link: `ws://127.0.0.1:${address.port}`,
+    /** What came and was not taken. */
+    frames,
+    verification: () => verification,
+    send,
+    sendText,
+    next,
+    async greet(stop: string[] = []) {
+      const hello = await next('hello');
+      send({ type: 'welcome', nodeId, heartbeatSeconds: 5, stop });
+      return hello;
+    },
+    offer(submissionId: string, offerId: string, sandboxBehaviour?: string) {
+      send({
+        type: 'offer',
+        offerId,
+        submissionId,
+        jobType: 'ats.application',
+        tier: 'instant',
+        targetHost: 'jobs.example.com',
+        maxNodeSeconds: 300,
+        expiresInMs: 2_000,
+        requestId: 'r',
+        ...(sandboxBehaviour === undefined ? {} : { sandboxBehaviour }),
+      });
+    },
+    assign(submissionId: string, offerId: string, payloadText = '{"atsType":"x"}') {
+      sendText(assignFrameText({ offerId, submissionId, payloadText }));
+    },
+    close(code: number) {
+      current?.close(code);
+    },
+    cut() {
+      current?.terminate();
+    },
+  };
+}
+
+/** A directory of the test's own, and the agent in it; started again, it finds what it left. */
+export async function createAgentHome(service: ScriptedService) {
+  const stateDir = await mkdtemp(path.join(tmpdir(), 'svc-node-test-'));
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  return {
+    stateDir,
+    async start(executor: Executor = simulatedExecutor, slots = 2) {
+      const journal = await openJournal(stateDir);
+      const agent: Agent = startAgent({
+        link: service.link,
+        nodeId,
+        secret,
+        slots,
+        executors: [executor],
+        journal,
+        log: () => {},
+        random: () => 0.01,
+      });
+      let isOpen = true;
+      const stop = async (): Promise<void> => {
+        if (!isOpen) return;
+        isOpen = false;
+        await agent.close();
+        await journal.close();
+      };
+      onTestFinished(stop);
+      return { agent, stop };
+    },
+    /** What is on disk of a submission; undefined: nothing. */
+    async entry(submissionId: string): Promise<Record<string, unknown> | undefined> {
+      const files = await readdir(stateDir);
+      if (!files.includes(`${submissionId}.json`)) return undefined;
+      const text = await readFile(path.join(stateDir, `${submissionId}.json`), 'utf8');
+      const entry: Record<string, unknown> = JSON.parse(text);
+      return entry;
+    },
+  };
+}
+
+/** An executor that does what a test says, and tells how often it ran. */
+export function scriptedExecutor() {
+  const calls: { payload: unknown; finish: () => void; fail: (error: Error) => void }[] = [];
+  const executor: Executor = {
+    jobType: 'ats.application',
+    usageIntervalMs: 10,
+    run: (payload, { signal, meter }) =>
+      new Promise((resolve, reject) => {
+        meter.record({ actions: 1 });
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+        calls.push({ payload, finish: () => resolve({ confirmationId: 'A-1' }), fail: reject });
+      }),
+  };
+  return { executor, calls };
+}

@@ -1,0 +1,105 @@
+import {
+  nodeLinkPath,
+  nodeLinkSubprotocol,
+  parseFrameToNode,
+  type FrameFromNode,
+  type FrameToNode,
+} from '@svc/contracts';
+import { signRequest } from '@svc/signing';
+import { WebSocket, type RawData } from 'ws';
+
+import type { LinkEnd } from './backoff.ts';
+import type { Log } from './log.ts';
+
+export interface NodeIdentity {
+  /** `ws://` or `wss://`, with or without the path of the link. */
+  readonly link: string;
+  readonly nodeId: string;
+  readonly secret: string;
+}
+
+/** One connection to the service. */
+export interface NodeSocket {
+  /** Does nothing where the connection is gone. */
+  send(frame: FrameFromNode): void;
+  close(): void;
+  terminate(): void;
+}
+
+export interface SocketEvents {
+  opened(socket: NodeSocket): void;
+  /** A checked frame, and its text as it came. */
+  received(frame: FrameToNode, text: string): void;
+  /** Exactly once, whatever happened. */
+  ended(end: LinkEnd): void;
+}
+
+const connectTimeoutMs = 10_000;
+const frameBytesMax = 1024 * 1024;
+const brokenCode = 1006;
+/** The service pings every 5 s; a link that is silent for so long is dead. */
+const silentMs = 15_000;
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
+}
+
+function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
+  const url = new URL(nodeLinkPath, link);
+  const timestamp = Math.floor(Date.now() / 1000);
+  const target = url.pathname;
+  return new WebSocket(url, [nodeLinkSubprotocol], {
+    headers: {
+      'x-svc-node': nodeId,
+      'x-svc-timestamp': String(timestamp),
+      'x-svc-signature': signRequest({ secret, timestamp, method: 'GET', target, body: '' }),
+    },
+    handshakeTimeout: connectTimeoutMs,
+    maxPayload: frameBytesMax,
+    perMessageDeflate: false,
+  });
+}
+
+/** Connects with a signed upgrade (CONTRACT section 7) and reads until the link ends. */
+export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Log): NodeSocket {
+  const socket = connect(identity);
+  let refusedStatus: number | undefined;
+  let silence: NodeJS.Timeout | undefined;
+  const heard = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => socket.terminate(), silentMs);
+  };
+  const handle: NodeSocket = {
+    send(frame) {
+      if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame));
+    },
+    close: () => socket.close(1000),
+    terminate: () => socket.terminate(),
+  };
+  socket.on('open', () => {
+    heard();
+    events.opened(handle);
+  });
+  socket.on('ping', heard);
+  socket.on('message', (data) => {
+    heard();
+    const text = textOf(data);
+    const parsed = parseFrameToNode(text);
+    if (parsed.kind === 'frame') events.received(parsed.frame, text);
+    else log('warn', 'ignored a frame', { code: parsed.code });
+  });
+  socket.on('unexpected-response', (_request, response) => {
+    refusedStatus = response.statusCode ?? 0;
+    log('error', 'the service refused the link', { status: refusedStatus });
+    response.resume();
+    socket.terminate();
+  });
+  socket.on('error', (error) => log('warn', 'the link broke', { reason: error.message }));
+  socket.on('close', (code) => {
+    clearTimeout(silence);
+    const closeCode = code === 0 ? brokenCode : code;
+    events.ended(refusedStatus === undefined ? { closeCode } : { closeCode, refusedStatus });
+  });
+  return handle;
+}

@@ -1,4 +1,4 @@
-import { batchIdsMax, type ServiceFailureCode } from '@svc/domain';
+import { batchIdsMax, toWireId, type ServiceFailureCode } from '@svc/domain';
 import { publishCancelled, type connectRedis } from '@svc/queue';
 import {
   findOverdue,
@@ -80,8 +80,9 @@ async function mend(deps: ReconcileDeps, overdue: OverdueSubmission): Promise<bo
 }
 
 function tell({ logger, countMended }: ReconcileDeps, overdue: OverdueSubmission): void {
-  countMended(overdue.kind);
-  logger.warn({ ...overdue }, 'mended what was overdue');
+  const { submissionId, kind } = overdue;
+  countMended(kind);
+  logger.warn({ submissionId: toWireId('sub', submissionId), kind }, 'mended what was overdue');
 }
 
 /** Lost, this costs only time: the node's next frame about the submission is answered `cancel`. */
@@ -89,6 +90,7 @@ async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<
   try {
     await publishCancelled(deps.redis, deps.redisPrefix, submissionId);
   } catch (error) {
-    deps.logger.warn({ err: error, submissionId }, 'could not tell the dispatchers');
+    const id = toWireId('sub', submissionId);
+    deps.logger.warn({ err: error, submissionId: id }, 'could not tell the dispatchers');
   }
 }

@@ -1,3 +1,4 @@
+import { toWireId } from '@svc/domain';
 import { createLogger } from '@svc/runtime';
 import { testMasterKey, waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -97,5 +98,10 @@ test('each settlement is in the log, with its submission and without personal da
   const submissionId = await fixture.submission(await fixture.tenant(), 'settling');
   await fixture.deps.producer.enqueue('settlement', { submissionIds: [submissionId] });
   const line = await waitUntil(() => lines.find((text) => text.includes('"settled"')));
-  expect(JSON.parse(line)).toMatchObject({ submissionId, state: 'submitted', msg: 'settled' });
+  expect(JSON.parse(line)).toMatchObject({
+    submissionId: toWireId('sub', submissionId),
+    charged: '25',
+    state: 'submitted',
+    msg: 'settled',
+  });
 });

@@ -1,3 +1,4 @@
+import { formatCredits, toWireId } from '@svc/domain';
 import { enqueueDeliveries, type Producer } from '@svc/queue';
 import { failpoint, type Logger } from '@svc/runtime';
 import { settle, type Ended, type Store } from '@svc/store';
@@ -36,7 +37,8 @@ async function settleOneByOne(deps: SettleDeps, submissionIds: readonly string[]
     try {
       await settleBatch(deps, [submissionId]);
     } catch (error) {
-      deps.logger.error({ err: error, submissionId }, 'a submission could not be settled');
+      const id = toWireId('sub', submissionId);
+      deps.logger.error({ err: error, submissionId: id }, 'a submission could not be settled');
       errors.push(error);
     }
   }
@@ -58,7 +60,8 @@ async function settleBatch(deps: SettleDeps, submissionIds: readonly string[]): 
 
 function tell(deps: SettleDeps, { submissionId, state, chargedMicros }: Ended): void {
   deps.countSettled(state);
-  deps.logger.info({ submissionId, state, chargedMicros }, 'settled');
+  const charged = chargedMicros === null ? null : formatCredits(chargedMicros);
+  deps.logger.info({ submissionId: toWireId('sub', submissionId), state, charged }, 'settled');
 }
 
 /** A delivery that cannot be enqueued is due in Postgres, where its reconciler finds it. */

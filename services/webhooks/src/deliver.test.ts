@@ -183,7 +183,7 @@ test('each attempt is in the log under the request that caused it, without its b
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     requestId: 'req-1',
-    deliveryId,
+    deliveryId: toWireId('dlv', deliveryId),
     attemptNumber: 1,
     statusCode: 204,
     verdict: { kind: 'delivered' },

@@ -157,7 +157,16 @@ function tell(
   const { statusCode, durationMs, error } = observed(outcome);
   const own = requestId === null ? logger : withRequestId(logger, requestId);
   own.info(
-    { deliveryId, eventId, type, attemptNumber, statusCode, durationMs, error, verdict },
+    {
+      deliveryId: toWireId('dlv', deliveryId),
+      eventId: toWireId('evt', eventId),
+      type,
+      attemptNumber,
+      statusCode,
+      durationMs,
+      error,
+      verdict,
+    },
     'webhook attempted',
   );
 }
@@ -172,6 +181,7 @@ async function enqueueRetry(
   try {
     await enqueueDeliveries(producer, [deliveryId], { delayMs: delayMs + alarmMarginMs });
   } catch (error) {
-    logger.warn({ err: error, deliveryId }, 'could not enqueue a retry');
+    const id = toWireId('dlv', deliveryId);
+    logger.warn({ err: error, deliveryId: id }, 'could not enqueue a retry');
   }
 }

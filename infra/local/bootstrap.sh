@@ -23,6 +23,7 @@ major=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
 [ "$major" -ge 20 ] || fail "Node.js $(node --version) is too old." "$needs_node"
 
 export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 CHECKPOINT_DISABLE=1
+export NODE_COMPILE_CACHE="$PWD/.local/cache/compile"
 
 # A step is skipped where everything it depends on is as it was when it last went well.
 is_done() {

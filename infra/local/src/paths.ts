@@ -7,6 +7,12 @@ export const checkoutDir = path.resolve(import.meta.dirname, '../../..');
 export const cacheDir = path.join(checkoutDir, '.local/cache');
 
 /**
+ * Where Node keeps what it compiled: every process of ours then starts in two thirds of the time
+ * (measured: 0.55 s of CPU in place of 0.9 s for a service).
+ */
+export const compileCache = { NODE_COMPILE_CACHE: path.join(cacheDir, 'compile') };
+
+/**
  * Where one embedded stack keeps its databases, keys and logs. `SVC_LOCAL_DIR` lets a second
  * stack (a test of the launcher, say) run beside the first.
  */

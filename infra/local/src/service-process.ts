@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { describeExit, dieWithParent, isAlive, stopChild } from './child.ts';
-import { checkoutDir } from './paths.ts';
+import { checkoutDir, compileCache } from './paths.ts';
 import { StartError } from './start-error.ts';
 
 /** The line by which a process says that it serves (`msg: "ready"`), and its ports. */
@@ -100,7 +100,7 @@ function spawnService({
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // A process group of its own: Ctrl-C reaches the launcher only, which ends things in order.
     detached: true,
-    env,
+    env: { ...compileCache, ...env },
   });
   // Without a listener a failed spawn would end this process; the exit is what is waited for.
   child.on('error', (error) => lines.push(error.message));

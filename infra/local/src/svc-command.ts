@@ -1,3 +1,4 @@
+import { compileCache } from './paths.ts';
 import { runCommand } from './run-command.ts';
 import { adminCliEntry } from './service-files.ts';
 
@@ -8,7 +9,10 @@ const timeoutMs = 60_000;
  * Throws CommandError with what it said where it refuses.
  */
 export function svcText(words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
-  return runCommand([process.execPath, adminCliEntry, ...words], { env, timeoutMs });
+  return runCommand([process.execPath, adminCliEntry, ...words], {
+    env: { ...compileCache, ...env },
+    timeoutMs,
+  });
 }
 
 /** Runs `svc … --json` and returns the record that it printed (CONTRACT.md section 9). */

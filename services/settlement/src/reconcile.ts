@@ -16,7 +16,7 @@ export interface ReconcileDeps extends SettleDeps {
 }
 
 /** How much one round looks at; what is left over is the next round's. */
-export const overdueMax = 256;
+const overdueMax = 256;
 
 const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', ServiceFailureCode> = {
   not_started: 'not_started',

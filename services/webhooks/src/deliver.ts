@@ -39,7 +39,7 @@ export const requestsMax = 256;
  * A retry that is further away is not put on the queue: the reconciler finds it when it is due, and
  * Redis does not fill up with the retries of endpoints that are down.
  */
-export const enqueuedDelayMsMax = 60_000;
+const enqueuedDelayMsMax = 60_000;
 
 /** An alarm a moment late finds the delivery due; a moment early would leave it to the reconciler. */
 const alarmMarginMs = 25;

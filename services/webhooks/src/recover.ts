@@ -10,9 +10,9 @@ export interface RecoverDeps {
 }
 
 /** While this many jobs wait, the deliverers are busy, and more alarms would only be in the way. */
-export const waitingJobsMax = 32;
+const waitingJobsMax = 32;
 /** How many deliveries one round enqueues. */
-export const recoveredMax = waitingJobsMax * jobIdsMax;
+const recoveredMax = waitingJobsMax * jobIdsMax;
 
 /**
  * One round: puts on the queue again what is due in Postgres and not under way (DESIGN section 7):

@@ -46,14 +46,14 @@ export interface WebhooksFixture {
   readonly close: () => Promise<void>;
 }
 
-export interface DeliveryRow {
+interface DeliveryRow {
   readonly status: string;
   readonly attempt_count: number;
   /** Until the next attempt. */
   readonly due_in_ms: number | null;
 }
 
-export interface AttemptRow {
+interface AttemptRow {
   readonly number: number;
   readonly status_code: number | null;
   readonly error: string | null;

@@ -3,10 +3,12 @@ import { type ServiceName, waitUntil } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import {
   application,
+  clientOf,
   endingsTold,
   eventOf,
   expectMoney,
   type Journey,
+  refusal,
   startJourney,
 } from '../support/journey.ts';
 
@@ -95,12 +97,21 @@ test('kill -9 of the gateway with the hold committed and nothing sent: the hold 
   await expectSubmitted(journey, again.submissionId);
 });
 
-test('kill -9 of the gateway with the hold committed: the retried key waits and ends the same way', async () => {
-  const journey = await strikeAt('gateway', 'hold.committed', kill);
-  const retried = journey.client.submit(application('crash'));
-  retried.catch(() => {});
-  await journey.stack.advanceClock(6_001);
-  await expect(retried).rejects.toMatchObject({ status: 503, code: 'dispatch_unavailable' });
+test('kill -9 of the gateway with the hold committed: the key retried at another one waits and shares its end', async () => {
+  const journey = await startJourney({
+    gateways: 2,
+    nodes: 1,
+    failpoints: { gateway: ['hold.committed'] },
+  });
+  const { stack, tenant, client } = journey;
+  const creation = client.submit(application('crash'));
+  creation.catch(() => {});
+  await stack.failpointReached('gateway', 'hold.committed');
+  await stack.kill('gateway', 0);
+  const other = clientOf(tenant, stack.gatewayUrls[1] ?? '');
+  const retried = await refusal(other.submit(application('crash')));
+  expect(retried).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
+  await stack.restart('gateway', 0);
   await expectMoney(journey, { balance: 5_000, held: 0 });
 });
 

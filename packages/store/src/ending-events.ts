@@ -11,7 +11,7 @@ import {
   submissionEventData,
   toWireId,
 } from '@svc/domain';
-import type { LockedAccount, LockedSubmission } from './endings.ts';
+import type { LockedAccount, LockedSubmission } from './ending-locks.ts';
 import type { NewEvent } from './outbox.ts';
 import type { Store } from './store.ts';
 import { unsealOutcome } from './submissions.ts';

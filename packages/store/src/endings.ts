@@ -1,23 +1,25 @@
 import {
-  type AccountFigures,
   assertInvariant,
   decideEnding,
   type Ending,
   type EndingFacts,
   type EndingRequest,
-  type FailureCode,
   findRate,
   parseRateCard,
   planEnding,
   type SubmissionState,
-  type Tier,
 } from '@svc/domain';
 import { endingEvents } from './ending-events.ts';
+import {
+  type LockedAccount,
+  type LockedSubmission,
+  lockAccounts,
+  lockSubmissions,
+} from './ending-locks.ts';
 import { insertMovements, type TenantMovements } from './ledger.ts';
 import { insertEvents, type NewEvent } from './outbox.ts';
 import { usageOfText } from './rate-cards.ts';
 import { isTransient, type Queryable, type Store } from './store.ts';
-import { usageColumns } from './submissions.ts';
 
 /**
  * Every way out of a hold: settlement, cancel, rejection. One transaction locks the accounts in
@@ -32,38 +34,11 @@ export interface Ended {
   kind: 'moved' | 'kept';
   state: SubmissionState;
   nodeId: string | null;
+  /** Of the request that created it: what ties the logs together. */
+  requestId: string;
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
   deliveryIds: string[];
-}
-
-export interface LockedAccount extends AccountFigures {
-  tenantId: string;
-  lowBalanceThresholdMicros: bigint;
-  rebateMillionths: number;
-  notified: boolean;
-}
-
-export interface LockedSubmission {
-  id: string;
-  tenant_id: string;
-  state: SubmissionState;
-  job_type: string;
-  tier: Tier;
-  quote_max_micros: bigint;
-  surge_micros: bigint;
-  card_version: number;
-  card: unknown;
-  node_id: string | null;
-  running_ms: bigint | null;
-  dispatch_overdue_ms: bigint;
-  usage: Record<string, string | null>;
-  outcome_kind: 'completed' | 'failed' | null;
-  failure_code: FailureCode | null;
-  outcome_sealed: Uint8Array | null;
-  charged_micros: bigint | null;
-  request_id: string;
-  now: Date;
 }
 
 const transientAttemptsMax = 3;
@@ -176,41 +151,6 @@ async function endInTransaction(
   });
 }
 
-async function lockAccounts(
-  tx: Queryable,
-  submissionIds: string[],
-  onlyTenantId: string | null,
-): Promise<Map<string, LockedAccount>> {
-  const rows = await tx.$queryRaw<LockedAccount[]>`
-    SELECT a.tenant_id AS "tenantId", a.balance_micros AS "balanceMicros", a.held_micros AS "heldMicros",
-      a.rebate_accrued_micros AS "rebateAccruedMicros",
-      a.low_balance_threshold_micros AS "lowBalanceThresholdMicros", t.rebate_millionths AS "rebateMillionths",
-      t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
-    FROM credit_accounts a JOIN tenants t ON t.id = a.tenant_id
-    WHERE a.tenant_id IN (SELECT tenant_id FROM submissions WHERE id = ANY(${submissionIds}::uuid[]))
-      AND (${onlyTenantId}::uuid IS NULL OR a.tenant_id = ${onlyTenantId}::uuid)
-    ORDER BY a.tenant_id FOR UPDATE OF a`;
-  return new Map(rows.map((row) => [row.tenantId, row]));
-}
-
-async function lockSubmissions(
-  tx: Queryable,
-  submissionIds: string[],
-  onlyTenantId: string | null,
-): Promise<LockedSubmission[]> {
-  return tx.$queryRaw<LockedSubmission[]>`
-    SELECT s.id, s.tenant_id, s.state, s.job_type, s.tier, s.quote_max_micros, s.surge_micros,
-      r.version AS card_version, r.card, s.node_id,
-      round(extract(epoch FROM svc_now() - s.started_at) * 1000)::bigint AS running_ms,
-      round(extract(epoch FROM svc_now() - s.dispatch_deadline_at) * 1000)::bigint AS dispatch_overdue_ms,
-      ${usageColumns} AS usage, s.outcome_kind, s.failure_code, s.outcome_sealed, s.charged_micros,
-      s.request_id, svc_now() AS now
-    FROM submissions s JOIN rate_cards r ON r.version = s.rate_card_version
-    WHERE s.id = ANY(${submissionIds}::uuid[])
-      AND (${onlyTenantId}::uuid IS NULL OR s.tenant_id = ${onlyTenantId}::uuid)
-    ORDER BY s.id FOR UPDATE OF s`;
-}
-
 interface Plan {
   submission: LockedSubmission;
   ending: Ending | null;
@@ -229,7 +169,12 @@ function planOne(
   const account = accounts.get(submission.tenant_id);
   assertInvariant(account !== undefined, 'every submission has an account');
   const ending = decideEnding(factsOf(submission), request);
-  const { id: submissionId, node_id: nodeId, tenant_id: tenantId } = submission;
+  const {
+    id: submissionId,
+    node_id: nodeId,
+    tenant_id: tenantId,
+    request_id: requestId,
+  } = submission;
   if (ending === null) {
     const chargedMicros = submission.charged_micros;
     const refundedMicros =
@@ -240,7 +185,15 @@ function planOne(
       ending,
       movements: { tenantId, submissionId, movements: [] },
       events: [],
-      ended: { submissionId, kind: 'kept', state, nodeId, chargedMicros, refundedMicros },
+      ended: {
+        submissionId,
+        kind: 'kept',
+        state,
+        nodeId,
+        requestId,
+        chargedMicros,
+        refundedMicros,
+      },
     };
   }
   const { movements, after } = planEnding(account, {
@@ -259,6 +212,7 @@ function planOne(
       kind: 'moved',
       state: ending.to,
       nodeId,
+      requestId,
       chargedMicros: ending.chargeMicros,
       refundedMicros: submission.quote_max_micros - ending.chargeMicros,
     },

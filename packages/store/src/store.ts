@@ -33,9 +33,11 @@ export interface Store {
 /** Either the pool or one transaction of it. */
 export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 
-export const poolConnectionsMax = 10;
+const poolConnectionsMax = 10;
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 10_000;
+/** Beyond what the server itself allows: only a cut that nobody announced runs into it. */
+const answerTimeoutMs = statementTimeoutMs + 5_000;
 const lockTimeoutMs = 5_000;
 const idleInTransactionTimeoutMs = 10_000;
 const transactionWaitMs = 5_000;
@@ -55,6 +57,8 @@ export function openStore(options: StoreOptions): Store {
     max: options.poolMax ?? poolConnectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    keepAlive: true,
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     application_name: options.applicationName ?? 'svc',

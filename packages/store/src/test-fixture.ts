@@ -28,7 +28,7 @@ export interface Fixture {
   readonly state: (id: string) => Promise<string>;
 }
 
-export interface HoldOptions {
+interface HoldOptions {
   key?: string;
   tier?: Tier;
   /** Credits to hold. */
@@ -128,7 +128,7 @@ export async function createFixture(): Promise<Fixture> {
 }
 
 /** A UUIDv7 as runtime makes them. */
-export function newId(): string {
+function newId(): string {
   const hex = Date.now().toString(16).padStart(12, '0');
   const random = randomUUID();
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7${random.slice(15, 18)}-${random.slice(19)}`;

@@ -1,6 +1,6 @@
 import type { GatewayDeps } from './deps.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { missingDependencies } from './readiness.ts';
+import { missingForAll } from './readiness.ts';
 import { balanceEndpoint } from './routes/balance.ts';
 import { cancelSubmissionEndpoint } from './routes/cancel-submission.ts';
 import { createQuoteEndpoint } from './routes/create-quote.ts';
@@ -18,6 +18,6 @@ export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
     createQuoteEndpoint(deps),
     balanceEndpoint(deps),
     rateCardEndpoint(deps),
-    readyEndpoint(() => missingDependencies(deps.store, deps.redis)),
+    readyEndpoint(() => missingForAll(deps.store, deps.redis)),
   ];
 }

@@ -23,9 +23,9 @@ import type { GatewayConfig } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
 import { createExpiringCache } from './expiring-cache.ts';
 import { startHttpServer } from './http/http-server.ts';
-import { openReadyStore } from './open-store.ts';
+import { openStoreOrRefuse } from './open-store.ts';
 import { createPricing } from './pricing.ts';
-import { databaseAnswers } from './readiness.ts';
+import { missingForReads } from './readiness.ts';
 import { currentSurgeMicros } from './surge.ts';
 
 /** Without Redis reads go on, so a start does not wait for it longer than this. */
@@ -39,7 +39,7 @@ export async function run(
   const lifecycle = createLifecycle(logger);
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
   try {
-    const { store, requestHashKey } = await openReadyStore(config, logger);
+    const { store, requestHashKey } = await openStoreOrRefuse(config, logger);
     lifecycle.add('store', () => store.close());
     const redis = connectRedis(redisUrl, 'producer', logger);
     lifecycle.add('redis', () => closeRedis(redis));
@@ -72,7 +72,7 @@ export async function run(
       host,
       port: config.ADMIN_PORT,
       // Redis is not asked for: reads, cancels and balances go on without it.
-      ready: async () => ((await databaseAnswers(store)) ? [] : ['postgres']),
+      ready: () => missingForReads(store),
       metrics: createMetrics('gateway'),
       logger,
     });

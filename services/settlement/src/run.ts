@@ -18,7 +18,7 @@ import { ping } from '@svc/store';
 import type { SettlementConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
-import { openReadyStore } from './open-store.ts';
+import { openStoreOrRefuse } from './open-store.ts';
 import { reconcile } from './reconcile.ts';
 import { settleSubmissions } from './settle.ts';
 
@@ -34,7 +34,7 @@ export async function run(
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
   try {
     const { registry: metrics, ...counters } = createSettlementMetrics();
-    const store = await openReadyStore(config, logger);
+    const store = await openStoreOrRefuse(config, logger);
     lifecycle.add('store', () => store.close());
     const housekeeping = await startHousekeeping(store, logger);
     lifecycle.add('housekeeping', () => housekeeping.close());

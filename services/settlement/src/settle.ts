@@ -58,10 +58,14 @@ async function settleBatch(deps: SettleDeps, submissionIds: readonly string[]): 
   );
 }
 
-function tell(deps: SettleDeps, { submissionId, state, chargedMicros }: Ended): void {
+function tell(deps: SettleDeps, ended: Ended): void {
+  const { submissionId, requestId, state, chargedMicros } = ended;
   deps.countSettled(state);
   const charged = chargedMicros === null ? null : formatCredits(chargedMicros);
-  deps.logger.info({ submissionId: toWireId('sub', submissionId), state, charged }, 'settled');
+  deps.logger.info(
+    { requestId, submissionId: toWireId('sub', submissionId), state, charged },
+    'settled',
+  );
 }
 
 /** A delivery that cannot be enqueued is due in Postgres, where its reconciler finds it. */

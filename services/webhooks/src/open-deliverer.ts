@@ -3,7 +3,7 @@ import { createOutboundHttp, type Clock, type Lifecycle, type Logger } from '@sv
 import type { AttemptVerdict } from '@svc/store';
 import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
 import { requestsMax, type DeliverDeps } from './deliver.ts';
-import { openReadyStore } from './open-store.ts';
+import { openStoreOrRefuse } from './open-store.ts';
 import { createSlots } from './slots.ts';
 
 /** Until Redis is there nothing is delivered; a start does not wait for it longer than this. */
@@ -25,7 +25,7 @@ export async function openDeliverer(
   },
 ): Promise<DeliverDeps & { readonly redis: ReturnType<typeof connectRedis> }> {
   const backoffSeconds = backoffSecondsOf(config);
-  const store = await openReadyStore(config, logger);
+  const store = await openStoreOrRefuse(config, logger);
   lifecycle.add('store', () => store.close());
   const redis = connectRedis(config.REDIS_URL, 'producer', logger);
   lifecycle.add('redis', () => closeRedis(redis));

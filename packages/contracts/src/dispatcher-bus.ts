@@ -9,35 +9,32 @@ import { Type, type Static } from 'typebox';
  */
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });
-const closed = { additionalProperties: false };
 
 /** To the dispatcher that holds the node's link: make this offer. */
-export const MakeOffer = Type.Object(
-  {
-    kind: Type.Literal('make_offer'),
-    /** The dispatcher that coordinates the submission and wants to know what became of the offer. */
-    coordinatorId: Id,
-    nodeId: Id,
-    linkId: Id,
-    offerId: Id,
-    submissionId: Id,
-    jobType: Type.String(),
-    tier: Type.Enum(tiers),
-    targetHost: Type.String(),
-    maxNodeSeconds: Type.Integer({ minimum: 1 }),
-    expiresInMs: Type.Integer({ minimum: 1 }),
-    requestId: Type.String(),
-    sandboxBehaviour: Type.Optional(Type.String()),
-  },
-  closed,
-);
+export const MakeOffer = Type.Object({
+  kind: Type.Literal('make_offer'),
+  /** The dispatcher that coordinates the submission and wants to know what became of the offer. */
+  coordinatorId: Id,
+  nodeId: Id,
+  linkId: Id,
+  offerId: Id,
+  submissionId: Id,
+  jobType: Type.String(),
+  tier: Type.Enum(tiers),
+  targetHost: Type.String(),
+  maxNodeSeconds: Type.Integer({ minimum: 1 }),
+  expiresInMs: Type.Integer({ minimum: 1 }),
+  requestId: Type.String(),
+  sandboxBehaviour: Type.Optional(Type.String()),
+});
 export type MakeOffer = Static<typeof MakeOffer>;
 
 /** To the dispatcher that holds the node's link: the offer is void, unless it is being committed. */
-export const RevokeOffer = Type.Object(
-  { kind: Type.Literal('revoke_offer'), nodeId: Id, offerId: Id },
-  closed,
-);
+export const RevokeOffer = Type.Object({
+  kind: Type.Literal('revoke_offer'),
+  nodeId: Id,
+  offerId: Id,
+});
 export type RevokeOffer = Static<typeof RevokeOffer>;
 
 /**
@@ -46,31 +43,30 @@ export type RevokeOffer = Static<typeof RevokeOffer>;
  */
 export const offerResults = ['dispatched', 'gone', 'declined', 'expired', 'lost'] as const;
 export type OfferResult = (typeof offerResults)[number];
-export const OfferEnded = Type.Object(
-  {
-    kind: Type.Literal('offer_ended'),
-    submissionId: Id,
-    offerId: Id,
-    result: Type.Enum(offerResults),
-  },
-  closed,
-);
+export const OfferEnded = Type.Object({
+  kind: Type.Literal('offer_ended'),
+  submissionId: Id,
+  offerId: Id,
+  result: Type.Enum(offerResults),
+});
 export type OfferEnded = Static<typeof OfferEnded>;
 
 /** To all: this submission has ended otherwise than by its node; whoever has it stops. */
-export const StopSubmission = Type.Object(
-  { kind: Type.Literal('stop_submission'), submissionId: Id },
-  closed,
-);
+export const StopSubmission = Type.Object({
+  kind: Type.Literal('stop_submission'),
+  submissionId: Id,
+});
 
 /** To all: this node has a new link; an older one is to be closed. */
-export const NodeLinked = Type.Object(
-  { kind: Type.Literal('node_linked'), nodeId: Id, linkId: Id, epoch: Type.Integer() },
-  closed,
-);
+export const NodeLinked = Type.Object({
+  kind: Type.Literal('node_linked'),
+  nodeId: Id,
+  linkId: Id,
+  epoch: Type.Integer(),
+});
 
 /** To all: the fleet registry was lost; enter your nodes again at once. */
-export const RegistryLost = Type.Object({ kind: Type.Literal('registry_lost') }, closed);
+export const RegistryLost = Type.Object({ kind: Type.Literal('registry_lost') });
 
 export const DispatcherMessage = Type.Union([
   MakeOffer,

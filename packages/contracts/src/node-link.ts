@@ -54,7 +54,7 @@ export type DeclineReason = (typeof declineReasons)[number];
 
 const hello = Type.Object({
   type: Type.Literal('hello'),
-  agentVersion: Type.String({ minLength: 1, maxLength: 64 }),
+  agentVersion: Type.String({ pattern: '^[ -~]{1,64}$' }),
   jobTypes: Type.Array(JobType, { maxItems: jobTypesPerNodeMax }),
   slots: Type.Integer({ minimum: 0, maximum: slotsPerNodeMax }),
   running: Type.Array(Id, { maxItems: runningPerNodeMax }),

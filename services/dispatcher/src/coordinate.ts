@@ -1,10 +1,9 @@
-import type { OfferResult } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
 import type { Reservation } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { rejectPending, type DispatchableSubmission } from '@svc/store';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
+import { inBackground, type Dispatcher, type OfferingEvent } from './dispatcher.ts';
 import { rebuildFleet } from './fleet-member.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import {
@@ -19,12 +18,6 @@ import {
   type Offering,
 } from './offer.ts';
 import { offerTerms, type OfferTerms } from './offer-message.ts';
-
-/** What happens to a submission while it is offered. */
-export type OfferingEvent =
-  | { readonly kind: 'offer_ended'; readonly offerId: string; readonly result: OfferResult }
-  /** It has ended otherwise, by a cancel say. */
-  | { readonly kind: 'stopped' };
 
 /** A reservation outlives its offer by this, in case nobody releases it. */
 const reservationGraceMs = 1_000;

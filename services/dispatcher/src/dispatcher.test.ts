@@ -1,6 +1,6 @@
 import { fromWireId } from '@svc/domain';
 import { waitUntil } from '@svc/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { payloadText, startDispatching, toldOf, type Dispatching } from './test-fixture.ts';
 
@@ -12,6 +12,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.end();
+});
+
+afterEach(async () => {
+  await service.settled();
 });
 
 async function stateOf(id: string): Promise<string | undefined> {

@@ -1,10 +1,16 @@
+import type { OfferResult } from '@svc/contracts';
 import type { DispatcherBus, FleetRegistry, Producer } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
 
 import type { Inbox } from './inbox.ts';
 import type { Links } from './links.ts';
-import type { OfferingEvent } from './coordinate.ts';
+
+/** What happens to a submission while it is offered. */
+export type OfferingEvent =
+  | { readonly kind: 'offer_ended'; readonly offerId: string; readonly result: OfferResult }
+  /** It has ended otherwise, by a cancel say. */
+  | { readonly kind: 'stopped' };
 
 /** What the parts of one dispatcher process share. Ids are UUIDs, but an offer's (as on the wire). */
 export interface Dispatcher {

@@ -10,6 +10,7 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   if (link.state === 'ended') return;
   const hasSaidHello = link.state !== 'connected';
   link.state = 'ended';
+  clearTimeout(link.helloTimer);
   const { all, byNode, bySubmission } = dispatcher.links;
   all.delete(link);
   if (byNode.get(link.nodeId) === link) byNode.delete(link.nodeId);

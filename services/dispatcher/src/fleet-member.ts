@@ -7,7 +7,7 @@ import { closeLink } from './end-link.ts';
 import type { NodeLink } from './links.ts';
 
 /** Every link is entered again this often, which mends whatever the registry has missed. */
-export const enterAgainAfterMs = 30_000;
+const enterAgainAfterMs = 30_000;
 const entriesAtOnceMax = 100;
 
 /**

@@ -124,6 +124,7 @@ export async function onAccept(
   }
   const logger = withRequestId(link.logger, commit.requestId);
   logger.info({ submissionId: toWireId('sub', submissionId) }, 'dispatched');
+  run.requestId = commit.requestId;
   await failpoint('dispatched.committed');
   const confirmed = dispatcher.fleet.confirm(nodeId, submissionId);
   inBackground(dispatcher, 'confirm a slot', confirmed);

@@ -7,7 +7,7 @@ import {
   waitUntil,
   type LinkRequest,
 } from '@svc/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { startDispatching, type Credentials, type Dispatching } from './test-fixture.ts';
 
@@ -23,6 +23,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.end();
+});
+
+afterEach(async () => {
+  await service.settled();
 });
 
 async function refusalOf(spoil: (request: LinkRequest) => LinkRequest): Promise<LinkRefused> {

@@ -22,6 +22,8 @@ export interface HeldOffer {
 /** A submission that takes one of the node's slots. */
 export interface HeldRun {
   readonly submissionId: string;
+  /** Of the request that caused it, once a commit of this process has told. */
+  requestId?: string;
   /** False while its `dispatched` is being committed, so that the node was not told of it yet. */
   isAssigned: boolean;
   /** The node must stop: it has been, or is about to be, sent `cancel`, `stop` or `revoke`. */
@@ -42,6 +44,8 @@ export interface NodeLink {
   /** Resolves when the `welcome` is sent, or the link has ended before. */
   greeted: Promise<void>;
   badFrames: number;
+  /** When a link that does not say `hello` is closed. */
+  helloTimer?: NodeJS.Timeout;
   /** Of the fleet registry; 0 until it has been entered there. */
   epoch: number;
   enteredAtMs: number;

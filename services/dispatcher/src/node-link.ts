@@ -27,6 +27,8 @@ export interface OpenLink {
 /** With more frames of one node under way, no more are read from it until half are done. */
 const framesInHandMax = 256;
 const closeForFault = 1011;
+/** A link that does not say `hello` for so long is closed. */
+const helloTimeoutMs = 10_000;
 
 export function openLink(
   dispatcher: Dispatcher,
@@ -53,6 +55,9 @@ export function openLink(
     runs: new Map(),
   };
   dispatcher.links.all.add(link);
+  link.helloTimer = setTimeout(() => {
+    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no hello');
+  }, helloTimeoutMs);
   return {
     receive(text) {
       if (link.state === 'ended') return;
@@ -75,6 +80,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   }
   const { frame } = parsed;
   if (frame.type === 'hello' && link.state === 'connected') {
+    clearTimeout(link.helloTimer);
     link.state = 'greeting';
     link.greeted = greet(dispatcher, link, frame);
   } else if (frame.type === 'hello' || link.state === 'connected') {

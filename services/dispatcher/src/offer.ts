@@ -34,7 +34,7 @@ export type OfferingStep =
  * The dispatcher that holds the link ends an offer in time and says so. Only where it does not say
  * anything, because it is gone, does the offer end here, this much later.
  */
-export const silentHolderAfterMs = 250;
+const silentHolderAfterMs = 250;
 /** With an offer open and nobody else free, others are looked for again after this. */
 export const searchAgainAfterMs = 300;
 /** While the fleet registry is being rebuilt, or Redis is away. */

@@ -13,7 +13,7 @@ import { onBusMessage } from './bus-messages.ts';
 import type { DispatcherConfig } from './config.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { createLinks } from './links.ts';
-import { openReadyStore } from './open-store.ts';
+import { openStoreOrRefuse } from './open-store.ts';
 
 /** Without Redis the nodes' runs go on, so a start does not wait for it longer than this. */
 const redisWaitMsMax = 2_000;
@@ -24,7 +24,7 @@ export async function openDispatcher(
   { lifecycle, logger, clock }: { lifecycle: Lifecycle; logger: Logger; clock: Clock },
 ): Promise<{ dispatcher: Dispatcher; redis: ReturnType<typeof connectRedis> }> {
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
-  const store = await openReadyStore(config, logger);
+  const store = await openStoreOrRefuse(config, logger);
   lifecycle.add('store', () => store.close());
   const redis = connectRedis(redisUrl, 'producer', logger);
   lifecycle.add('redis', () => closeRedis(redis));

@@ -62,6 +62,7 @@ export async function onStart(
   await failpoint('running.committed');
   const run = takeSlot(dispatcher, link, submissionId);
   run.isAssigned = true;
+  run.requestId = commit.requestId;
   // Cancelled while it was being committed: the node was told, and must not begin after that.
   if (!run.isStopping) sendFrame(link, { type: 'begin', submissionId: frame.submissionId });
   return handled;
@@ -122,7 +123,9 @@ export async function onOutcome(
       case 'not_begun':
         return { kind: 'unexpected', message: 'completed comes after begin' };
       case 'stored': {
-        link.logger.info({ submissionId: frame.submissionId, outcome: frame.type }, 'outcome');
+        const requestId = link.runs.get(submissionId)?.requestId;
+        const about = { requestId, submissionId: frame.submissionId };
+        link.logger.info({ ...about, outcome: frame.type }, 'outcome stored');
         await failpoint('outcome.stored');
         const enqueued = enqueueSettlements(producer, [submissionId]);
         inBackground(dispatcher, 'enqueue a settlement', enqueued);

@@ -62,6 +62,7 @@ export async function startDispatching({ dispatchers = 1 }: { dispatchers?: numb
     Array.from({ length: dispatchers }, () => startDispatcher(database, server, clock)),
   );
   const tenantId = await createFundedTenant(store);
+  const offered: Promise<unknown>[] = [];
   const context = { store, producer, replies, tenantId };
   return {
     store,
@@ -78,7 +79,15 @@ export async function startDispatching({ dispatchers = 1 }: { dispatchers?: numb
       return await connectScriptedNode({ link, ...(await newNode(store)), ...rest });
     },
     /** Holds a submission and has it dispatched; `replied` is when the gateway would be told. */
-    post: (options?: PostOptions) => post(context, options),
+    async post(options?: PostOptions) {
+      const posted = await post(context, options);
+      offered.push(posted.replied);
+      return posted;
+    },
+    /** Nothing of an earlier test is offered to the nodes of a later one. */
+    async settled() {
+      await Promise.all(offered.splice(0));
+    },
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
     advance: (ms: number) => advanceDatabaseClock(database.databaseUrl, ms),
     flush: () => server.flush(),

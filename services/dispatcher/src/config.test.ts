@@ -1,0 +1,40 @@
+import { ConfigError, loadConfig } from '@svc/runtime';
+import { describe, expect, test } from 'vitest';
+
+import { assertConsistent, dispatcherConfig, tlsOf } from './config.ts';
+
+function configOf(env: Readonly<Record<string, string>>) {
+  return loadConfig(dispatcherConfig, {
+    SVC_ENVIRONMENT: 'production',
+    DATABASE_URL: 'postgresql://127.0.0.1/x',
+    REDIS_URL: 'redis://127.0.0.1',
+    SVC_MASTER_KEY: `k:${Buffer.alloc(32).toString('base64')}`,
+    ...env,
+  });
+}
+
+describe('production', () => {
+  test('speaks no plain ws, unless a proxy ends TLS before it', () => {
+    expect(() => assertConsistent(configOf({}))).toThrow('NODE_LINK_TLS_CERT_FILE');
+    expect(() => assertConsistent(configOf({ TRUST_PROXY: '10.0.0.1' }))).not.toThrow();
+  });
+
+  test('runs beside no simulated nodes', () => {
+    const env = { TRUST_PROXY: '10.0.0.1', SVC_SIMULATED_NODES: '2' };
+    expect(() => assertConsistent(configOf(env))).toThrow('SVC_SIMULATED_NODES');
+    expect(() => assertConsistent(configOf({ ...env, SVC_ENVIRONMENT: 'sandbox' }))).not.toThrow();
+  });
+});
+
+describe('TLS', () => {
+  test('needs both its files', () => {
+    const env = { SVC_ENVIRONMENT: 'sandbox', NODE_LINK_TLS_CERT_FILE: '/cert.pem' };
+    expect(() => assertConsistent(configOf(env))).toThrow('both');
+  });
+
+  test('says so where they cannot be read', () => {
+    const config = configOf({ NODE_LINK_TLS_CERT_FILE: '/no', NODE_LINK_TLS_KEY_FILE: '/no' });
+    expect(() => tlsOf(config)).toThrow(ConfigError);
+    expect(tlsOf(configOf({}))).toBeNull();
+  });
+});

@@ -69,85 +69,113 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-/**
- * The WebSocket server of the node link: signed upgrades only, no compression, bounded frames, and
- * a heartbeat that notices a dead link (CONTRACT section 7). A refusal is an ordinary HTTP problem.
- */
-export async function startLinkServer(options: LinkServerOptions): Promise<LinkServer> {
-  const { logger, clock } = options;
-  const sockets = new Set<LinkSocket>();
-  let isClosing = false;
-  const webSockets = new WebSocketServer(socketOptions);
+interface State {
+  readonly options: LinkServerOptions;
+  readonly webSockets: WebSocketServer;
+  readonly sockets: Set<LinkSocket>;
+  isClosing: boolean;
+}
 
-  async function decide(request: IncomingMessage): Promise<UpgradeDecision> {
-    if (isClosing) return closing;
-    try {
-      const decision = await options.decide(request);
-      return isClosing && decision.kind === 'accepted' ? closing : decision;
-    } catch (error) {
-      logger.error({ err: error }, 'could not decide on a node link');
-      return fault;
-    }
+async function decide(state: State, request: IncomingMessage): Promise<UpgradeDecision> {
+  if (state.isClosing) return closing;
+  try {
+    const decision = await state.options.decide(request);
+    return state.isClosing && decision.kind === 'accepted' ? closing : decision;
+  } catch (error) {
+    state.options.logger.error({ err: error }, 'could not decide on a node link');
+    return fault;
   }
+}
 
-  function refuse(request: IncomingMessage, socket: Duplex, refusal: UpgradeRefusal): void {
-    const requestId = requestIdOf(request);
-    logger.info({ requestId, code: refusal.code, detail: refusal.detail }, 'node link refused');
-    writeRefusal(socket, refusal, requestId);
+function refuse(
+  { options }: State,
+  request: IncomingMessage,
+  socket: Duplex,
+  refusal: UpgradeRefusal,
+): void {
+  const requestId = requestIdOf(request);
+  const { code, detail } = refusal;
+  options.logger.info({ requestId, code, detail }, 'node link refused');
+  writeRefusal(socket, refusal, requestId);
+}
+
+function accept(
+  { options, sockets }: State,
+  webSocket: WebSocket,
+  node: { readonly nodeId: string; readonly draining: boolean },
+): void {
+  const link = options.open(transportOf(webSocket, options.logger), node);
+  const socket = attachSocket(webSocket, link, options);
+  sockets.add(socket);
+  webSocket.once('close', () => sockets.delete(socket));
+}
+
+async function upgrade(
+  state: State,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> {
+  const decision = await decide(state, request);
+  if (decision.kind === 'refused') {
+    refuse(state, request, socket, decision);
+    return;
   }
+  state.webSockets.handleUpgrade(request, socket, head, (opened) =>
+    accept(state, opened, decision),
+  );
+}
 
-  function accept(webSocket: WebSocket, node: { nodeId: string; draining: boolean }): void {
-    const link = options.open(transportOf(webSocket, logger), node);
-    const socket = attachSocket(webSocket, link, { clock, logger });
-    sockets.add(socket);
-    webSocket.once('close', () => sockets.delete(socket));
-  }
+/** A request that asks for no upgrade is never accepted. */
+async function refusePlain(state: State, request: IncomingMessage): Promise<void> {
+  const decision = await decide(state, request);
+  refuse(state, request, request.socket, decision.kind === 'refused' ? decision : fault);
+}
 
-  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const decision = await decide(request);
-    if (decision.kind === 'refused') refuse(request, socket, decision);
-    else webSockets.handleUpgrade(request, socket, head, (opened) => accept(opened, decision));
-  }
-
-  /** A request that asks for no upgrade is never accepted. */
-  async function refusePlain(request: IncomingMessage): Promise<void> {
-    const decision = await decide(request);
-    refuse(request, request.socket, decision.kind === 'refused' ? decision : fault);
-  }
-
+function serve(state: State): Server {
+  const { webSockets } = state;
   webSockets.on('wsClientError', (error, socket, request) => {
-    refuse(request, socket, { kind: 'refused', code: 'bad_request', detail: error.message });
+    const refusal = { kind: 'refused', code: 'bad_request', detail: error.message } as const;
+    refuse(state, request, socket, refusal);
   });
-  const server = createHttp(options, (request) => {
-    void refusePlain(request);
-  });
+  const server = createHttp(state.options, (request) => void refusePlain(state, request));
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    void upgrade(request, socket, head);
+    void upgrade(state, request, socket, head);
   });
   server.on('clientError', (_error, socket) => {
     const { description } = errorCatalogue.bad_request;
     const refusal = { kind: 'refused', code: 'bad_request', detail: description } as const;
     if (socket.writable) writeRefusal(socket, refusal, requestIdOf(undefined));
   });
+  return server;
+}
+
+/**
+ * The WebSocket server of the node link: signed upgrades only, no compression, bounded frames, and
+ * a heartbeat that notices a dead link (CONTRACT section 7). A refusal is an ordinary HTTP problem.
+ */
+export async function startLinkServer(options: LinkServerOptions): Promise<LinkServer> {
+  const webSockets = new WebSocketServer(socketOptions);
+  const state: State = { options, webSockets, sockets: new Set(), isClosing: false };
+  const server = serve(state);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   const heartbeat = setInterval(() => {
-    for (const socket of sockets) socket.checkHeartbeat();
+    for (const socket of state.sockets) socket.checkHeartbeat();
   }, heartbeatCheckMs);
-
   return {
     port: portOf(server),
     stopListening() {
-      isClosing = true;
+      state.isClosing = true;
     },
     async close() {
-      isClosing = true;
+      state.isClosing = true;
       clearInterval(heartbeat);
       const closed = once(server, 'close');
       server.close();
       const timer = setTimeout(() => {
-        for (const socket of sockets) socket.terminate();
+        for (const socket of state.sockets) socket.terminate();
         server.closeAllConnections();
       }, closeTimeoutMs);
       await closed;

@@ -2,7 +2,7 @@ import type { Problem } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
 
 /** What a handler decides; sending it is somebody else's work. */
-export type Answer = JsonAnswer | ProblemAnswer;
+export type Answer = JsonAnswer | TextAnswer | ProblemAnswer;
 
 export interface JsonAnswer {
   readonly kind: 'json';
@@ -10,6 +10,15 @@ export interface JsonAnswer {
   readonly body: object;
   /** Goes into the line of the log, not to the client. */
   readonly logFields?: Readonly<Record<string, string>>;
+}
+
+/** A page or a document, sent as it is. */
+export interface TextAnswer {
+  readonly kind: 'text';
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The members of a problem that only some codes have (CONTRACT section 2). */
@@ -34,6 +43,15 @@ export function json(
   logFields: Readonly<Record<string, string>> = {},
 ): JsonAnswer {
   return { kind: 'json', status, body, logFields };
+}
+
+export function text(
+  status: number,
+  contentType: string,
+  content: string,
+  headers: Readonly<Record<string, string>> = {},
+): TextAnswer {
+  return { kind: 'text', status, contentType, text: content, headers };
 }
 
 export function problem(

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemMediaType } from '@svc/contracts';
-import { errorCatalogue } from '@svc/domain';
+import { assertNever, errorCatalogue } from '@svc/domain';
 import { type Answer, problemBody } from './answer.ts';
 import { drainBody } from './read-body.ts';
 
@@ -12,14 +12,13 @@ export async function sendAnswer(
   requestId: string,
 ): Promise<void> {
   if (response.headersSent || response.destroyed) return;
-  const isProblem = answer.kind === 'problem';
-  const content = JSON.stringify(isProblem ? problemBody(answer, requestId) : answer.body);
+  const { status, contentType, content, headers } = written(answer, requestId);
   const body = Buffer.from(content, 'utf8');
   const isUnread = !request.complete && hasBody(request);
-  response.writeHead(isProblem ? errorCatalogue[answer.code].status : answer.status, {
-    'content-type': isProblem ? problemMediaType : 'application/json',
+  response.writeHead(status, {
+    'content-type': contentType,
     'content-length': body.length,
-    ...(isProblem ? answer.headers : {}),
+    ...headers,
     ...(isUnread ? { connection: 'close' } : {}),
   });
   if (!isUnread) {
@@ -30,6 +29,31 @@ export async function sendAnswer(
   // A client that still waits for `100 Continue` sends nothing that could be drained.
   if (request.headers.expect === undefined) await drainBody(request);
   response.end();
+}
+
+interface Written {
+  readonly status: number;
+  readonly contentType: string;
+  readonly content: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function written(answer: Answer, requestId: string): Written {
+  switch (answer.kind) {
+    case 'json': {
+      const content = JSON.stringify(answer.body);
+      return { status: answer.status, contentType: 'application/json', content, headers: {} };
+    }
+    case 'text':
+      return { ...answer, content: answer.text };
+    case 'problem': {
+      const content = JSON.stringify(problemBody(answer, requestId));
+      const { status } = errorCatalogue[answer.code];
+      return { status, contentType: problemMediaType, content, headers: answer.headers };
+    }
+    default:
+      return assertNever(answer);
+  }
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

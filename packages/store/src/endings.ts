@@ -19,7 +19,8 @@ import {
 import { insertMovements, type TenantMovements } from './ledger.ts';
 import { insertEvents, type NewEvent } from './outbox.ts';
 import { usageOfText } from './rate-cards.ts';
-import { isTransient, type Queryable, type Store } from './store.ts';
+import { isTransient } from './errors.ts';
+import type { Queryable, Store } from './store.ts';
 
 /**
  * Every way out of a hold: settlement, cancel, rejection. One transaction locks the accounts in

@@ -1,6 +1,7 @@
 import { appliedSql, schemaStatus } from './migrate.ts';
 import { Prisma } from './generated/client.ts';
-import { isUnavailable, openStore, sqlState, type Store, type StoreOptions } from './store.ts';
+import { isUnavailable, sqlState } from './errors.ts';
+import { openStore, type Store, type StoreOptions } from './store.ts';
 
 export type EnvironmentName = 'sandbox' | 'production';
 

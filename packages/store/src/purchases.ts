@@ -1,6 +1,7 @@
 import { type AccountFigures, creditsMicrosMax, planGrant } from '@svc/domain';
 import { insertMovements } from './ledger.ts';
-import { sqlState, type Store, uniqueViolation } from './store.ts';
+import { sqlState, uniqueViolation } from './errors.ts';
+import type { Store } from './store.ts';
 
 export interface Grant {
   purchaseId: string;

@@ -1,5 +1,4 @@
 import {
-  dispatchDeadlineMs,
   dispatchGraceMs,
   type FailureCode,
   type SubmissionState,
@@ -9,7 +8,7 @@ import {
 import { Prisma } from './generated/client.ts';
 import { usageOfText } from './rate-cards.ts';
 import { unsealText } from './sealed.ts';
-import { sqlState, type Store, uniqueViolation } from './store.ts';
+import type { Store } from './store.ts';
 
 export interface StoredQuote {
   estimatedMicros: bigint;
@@ -18,77 +17,8 @@ export interface StoredQuote {
   surgeMicros: bigint;
 }
 
-export interface NewSubmission {
-  id: string;
-  tenantId: string;
-  idempotencyKey: string;
-  /** Keyed hash of the canonical request. */
-  requestHash: Uint8Array;
-  requestId: string;
-  jobType: string;
-  tier: Tier;
-  /** JSON text, kept and passed on as it was sent. */
-  payloadText: string;
-  quote: StoredQuote & { rateCardVersion: number };
-}
-
-export type HoldOutcome =
-  | { kind: 'held'; availableAfterMicros: bigint }
-  | { kind: 'key_taken' }
-  | { kind: 'insufficient_credits' };
-
 export const payloadBinding = (id: string) => `submissions.payload_sealed:${id}`;
 export const outcomeBinding = (id: string) => `submissions.outcome_sealed:${id}`;
-
-/**
- * Holds `quote.max` and writes the submission with it, or does neither: one statement, conditional
- * on the credit (SPEC.md section 1, CONTRACT.md section 3). `key_taken` where a live submission of
- * the tenant has this key, also where the credit would not suffice: the key is looked at first.
- */
-export async function holdSubmission(
-  store: Store,
-  submission: NewSubmission,
-): Promise<HoldOutcome> {
-  try {
-    const [row] = await insertHeld(store, submission);
-    if (row !== undefined) return { kind: 'held', availableAfterMicros: row.available };
-  } catch (error) {
-    if (sqlState(error) !== uniqueViolation) throw error;
-    return { kind: 'key_taken' };
-  }
-  const winner = await findByIdempotencyKey(store, submission.tenantId, submission.idempotencyKey);
-  return winner === null ? { kind: 'insufficient_credits' } : { kind: 'key_taken' };
-}
-
-async function insertHeld(
-  store: Store,
-  submission: NewSubmission,
-): Promise<{ available: bigint }[]> {
-  const { id, tenantId, quote } = submission;
-  const payload = store.sealer.seal(payloadBinding(id), submission.payloadText);
-  return store.db.$queryRaw<{ available: bigint }[]>`
-    WITH account AS (
-      UPDATE credit_accounts SET held_micros = held_micros + ${quote.maxMicros}
-      WHERE tenant_id = ${tenantId}::uuid AND balance_micros - held_micros >= ${quote.maxMicros}
-      RETURNING balance_micros, held_micros
-    ), submission AS (
-      INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier,
-        state, payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
-        available_after_micros, dispatch_deadline_at, created_at)
-      SELECT ${id}::uuid, ${tenantId}::uuid, ${submission.idempotencyKey}, ${submission.requestHash},
-        ${submission.requestId}, ${submission.jobType}, ${submission.tier}, 'pending', ${payload},
-        ${quote.estimatedMicros}, ${quote.maxMicros}, ${quote.surgeMicros}, ${quote.rateCardVersion},
-        balance_micros - held_micros, svc_now() + ${dispatchDeadlineMs} * interval '1 millisecond', svc_now()
-      FROM account
-    ), entry AS (
-      INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
-        balance_after_micros, held_after_micros, submission_id, created_at)
-      SELECT ${store.newId()}::uuid, ${tenantId}::uuid, 'hold', 'tenant_available', 'tenant_held',
-        ${quote.maxMicros}, balance_micros, held_micros, ${id}::uuid, svc_now()
-      FROM account WHERE ${quote.maxMicros} > 0
-    )
-    SELECT balance_micros - held_micros AS available FROM account`;
-}
 
 /** A submission as idempotency sees it: what was asked, what was answered, how it stands. */
 export interface KeyedSubmission {

@@ -4,11 +4,12 @@ import { createSealer, openKeyring } from '@svc/signing';
 import { createTestDatabase, setDatabaseClockOffset, type TestDatabase } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { assertReady } from './environment.ts';
+import { holdSubmission, type HoldOutcome, type NewSubmission } from './holding.ts';
 import { createNode } from './nodes.ts';
 import { grantCredits } from './purchases.ts';
 import { currentRateCard } from './rate-cards.ts';
 import { openStore, type Store } from './store.ts';
-import { holdSubmission, type HoldOutcome } from './submissions.ts';
+
 import { createTenant } from './tenants.ts';
 
 /** A store on a database of the test's own, with what tests of the store ask for again and again. */
@@ -84,27 +85,9 @@ export async function createFixture(): Promise<Fixture> {
       await createNode(store, { id, name: 'attic', secret: 'nsk_1' });
       return id;
     },
-    async hold(tenantId, { key = randomUUID(), tier = 'standard', max = 200, requestHash } = {}) {
-      const id = newId();
-      const card = await currentRateCard(store, tenantId);
-      const maxMicros = BigInt(max * credit);
-      const outcome = await holdSubmission(store, {
-        id,
-        tenantId,
-        idempotencyKey: key,
-        requestHash: requestHash ?? randomBytes(32),
-        requestId: 'req-1',
-        jobType: 'ats.application',
-        tier,
-        payloadText: '{"applicationUrl":"https://jobs.example.com/1"}',
-        quote: {
-          estimatedMicros: maxMicros / 4n,
-          maxMicros,
-          surgeMicros: microsPerCredit,
-          rateCardVersion: card?.version ?? 0,
-        },
-      });
-      return { id, outcome };
+    async hold(tenantId, options = {}) {
+      const submission = await newSubmission(store, tenantId, options);
+      return { id: submission.id, outcome: await holdSubmission(store, submission) };
     },
     async advance(ms) {
       offsetMs += ms;
@@ -123,6 +106,32 @@ export async function createFixture(): Promise<Fixture> {
         [id],
       );
       return row?.state ?? 'none';
+    },
+  };
+}
+
+/** A submission to hold for, valid in all that is not given. */
+export async function newSubmission(
+  store: Store,
+  tenantId: string,
+  { key = randomUUID(), tier = 'standard', max = 200, requestHash }: HoldOptions = {},
+): Promise<NewSubmission> {
+  const card = await currentRateCard(store, tenantId);
+  const maxMicros = BigInt(max * credit);
+  return {
+    id: newId(),
+    tenantId,
+    idempotencyKey: key,
+    requestHash: requestHash ?? randomBytes(32),
+    requestId: 'req-1',
+    jobType: 'ats.application',
+    tier,
+    payloadText: '{"applicationUrl":"https://jobs.example.com/1"}',
+    quote: {
+      estimatedMicros: maxMicros / 4n,
+      maxMicros,
+      surgeMicros: microsPerCredit,
+      rateCardVersion: card?.version ?? 0,
     },
   };
 }

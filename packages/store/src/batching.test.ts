@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { batchWaitingMax, createBatcher } from './batching.ts';
+
+/** A `run` whose batches the test lets through one by one. */
+function gated() {
+  const batches: number[][] = [];
+  const gates: (() => void)[] = [];
+  return {
+    batches,
+    async run(inputs: readonly number[]) {
+      batches.push([...inputs]);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      if (inputs.includes(13)) throw new Error('thirteen');
+      return inputs.map((input) => input * 2);
+    },
+    async letThrough() {
+      while (gates.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      gates.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+test('a call alone runs at once; what arrives meanwhile is the next batch', async () => {
+  const gate = gated();
+  const batcher = createBatcher({ run: (inputs: readonly number[]) => gate.run(inputs) });
+  const first = batcher.call(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  const rest = [2, 3, 4].map((input) => batcher.call(input));
+  await gate.letThrough();
+  await gate.letThrough();
+  expect(await first).toBe(2);
+  expect(await Promise.all(rest)).toEqual([4, 6, 8]);
+  expect(gate.batches).toEqual([[1], [2, 3, 4]]);
+});
+
+test('a batch has a bound, and the order of calls is kept', async () => {
+  const gate = gated();
+  const batcher = createBatcher({
+    run: (inputs: readonly number[]) => gate.run(inputs),
+    sizeMax: 2,
+  });
+  const calls = [1, 2, 3, 4, 5].map((input) => batcher.call(input));
+  for (let batch = 0; batch < 3; batch += 1) await gate.letThrough();
+  await Promise.all(calls);
+  expect(gate.batches).toEqual([[1, 2], [3, 4], [5]]);
+});
+
+test('one that fails does not fail its neighbours', async () => {
+  const batcher = createBatcher({
+    async run(inputs: readonly number[]) {
+      await Promise.resolve();
+      if (inputs.includes(13)) throw new Error('thirteen');
+      return inputs.map((input) => input * 2);
+    },
+  });
+  const outcomes = await Promise.allSettled([1, 13, 3].map((input) => batcher.call(input)));
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(await batcher.call(4)).toBe(8);
+});
+
+test('beyond the bound of what waits a call is refused at once', async () => {
+  const gate = gated();
+  const batcher = createBatcher({
+    run: (inputs: readonly number[]) => gate.run(inputs),
+    sizeMax: batchWaitingMax + 1,
+  });
+  const first = batcher.call(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  const rest = Array.from({ length: batchWaitingMax }, (_, index) => batcher.call(index + 100));
+  await expect(batcher.call(1)).rejects.toThrow('wait already');
+  await gate.letThrough();
+  await gate.letThrough();
+  await Promise.all([first, ...rest]);
+});

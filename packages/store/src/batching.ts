@@ -1,0 +1,88 @@
+import { BatchOverflow } from './errors.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Coalesces calls that wait anyway (DESIGN.md section 6): while one batch runs, whatever arrives
+ * becomes the next one. Nothing is delayed for the sake of a batch, and at one call at a time a
+ * batch is that call.
+ */
+export interface Batcher<Input, Output> {
+  /** The outcome of this input alone. Rejects where its own statement failed. */
+  call(input: Input): Promise<Output>;
+}
+
+/** How many inputs one statement takes. */
+const batchSizeMax = 64;
+/** Inputs that wait in memory at most, before a caller is told that there is no room. */
+export const batchWaitingMax = 10_000;
+
+interface Waiting<Input, Output> {
+  readonly input: Input;
+  readonly resolve: (output: Output) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * `run` takes up to `sizeMax` inputs and gives as many outputs, in their order. A batch that fails
+ * as a whole is run again one by one, so that one caller's failure never fails its neighbours; an
+ * input must therefore be such that running it again does nothing twice.
+ */
+export function createBatcher<Input, Output>(options: {
+  readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
+  /** Batches under way at once. */
+  readonly inFlightMax?: number;
+  readonly sizeMax?: number;
+}): Batcher<Input, Output> {
+  const { run, inFlightMax = 1, sizeMax = batchSizeMax } = options;
+  const waiting: Waiting<Input, Output>[] = [];
+  let inFlight = 0;
+
+  async function settle(batch: readonly Waiting<Input, Output>[]): Promise<void> {
+    let outputs: readonly Output[];
+    try {
+      outputs = await run(batch.map(({ input }) => input));
+    } catch (error) {
+      const [only] = batch;
+      if (batch.length === 1 && only !== undefined) return only.reject(error);
+      for (const one of batch) await settle([one]);
+      return;
+    }
+    for (const [index, one] of batch.entries()) {
+      const output = outputs[index];
+      if (output === undefined) one.reject(new Error('a batch gave fewer outputs than inputs'));
+      else one.resolve(output);
+    }
+  }
+
+  async function drain(): Promise<void> {
+    inFlight += 1;
+    // What was called in the same turn of the event loop shares the first batch.
+    await Promise.resolve();
+    while (waiting.length > 0) await settle(waiting.splice(0, sizeMax));
+    inFlight -= 1;
+  }
+
+  return {
+    call(input) {
+      if (waiting.length >= batchWaitingMax) {
+        return Promise.reject(new BatchOverflow(`${batchWaitingMax} calls wait already`));
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ input, resolve, reject });
+        if (inFlight < inFlightMax) void drain();
+      });
+    },
+  };
+}
+
+/** One batcher a store: what waits for one database shares its statements. */
+export function perStore<Input, Output>(
+  create: (store: Store) => Batcher<Input, Output>,
+): (store: Store) => Batcher<Input, Output> {
+  const known = new WeakMap<Store, Batcher<Input, Output>>();
+  return (store) => {
+    const found = known.get(store) ?? create(store);
+    known.set(store, found);
+    return found;
+  };
+}

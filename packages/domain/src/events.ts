@@ -12,6 +12,10 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
+/** How a delivery of an event stands (CONTRACT section 5). */
+export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
 export interface FailureData {
   readonly code: string;
   readonly message: string;

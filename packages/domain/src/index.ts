@@ -18,5 +18,6 @@ export * from './rate-card.ts';
 export * from './retry-schedule.ts';
 export * from './submission-state.ts';
 export * from './surge.ts';
+export * from './token-bucket.ts';
 export * from './usage.ts';
 export * from './webhook-url.ts';

@@ -16,6 +16,17 @@ export type MovementType =
   | 'rebate'
   | 'reversal';
 
+/** The movements that stand in a tenant's statement (CONTRACT section 5): what accrues does not. */
+export const statementTypes = [
+  'grant',
+  'hold',
+  'charge',
+  'release',
+  'rebate',
+  'reversal',
+] as const satisfies readonly MovementType[];
+export type StatementType = (typeof statementTypes)[number];
+
 /** What a tenant has; the stored account is a cache of its movements. */
 export interface AccountFigures {
   readonly balanceMicros: bigint;
@@ -148,4 +159,13 @@ export function crossesLowBalance(
   thresholdMicros: bigint,
 ): boolean {
   return beforeMicros >= thresholdMicros && afterMicros < thresholdMicros;
+}
+
+/** Whether a change takes the threshold from at or below the balance to above it: micro-credits. */
+export function thresholdOvertakesBalance(
+  thresholdBeforeMicros: bigint,
+  thresholdAfterMicros: bigint,
+  balanceMicros: bigint,
+): boolean {
+  return thresholdBeforeMicros <= balanceMicros && thresholdAfterMicros > balanceMicros;
 }

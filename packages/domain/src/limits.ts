@@ -25,6 +25,8 @@ export const tenantNameLengthMax = 128;
 
 // Money (SPEC 2.7, CONTRACT section 4).
 export const lowBalanceThresholdDefaultMicros = 1000n * microsPerCredit;
+export const purchaseReferenceLengthMax = 128;
+export const purchaseNoteLengthMax = 1024;
 export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
 
 // Dispatch (CONTRACT sections 3 and 7).
@@ -72,6 +74,8 @@ export const webhookAgeMaxMs = 72 * 3_600_000;
 export const webhookBackoffSecondsDefault = '5,60,300,900,2400,7200,18000';
 export const webhookResponseKeptBytesMax = 1024;
 export const webhookUrlLengthMax = 2048;
+/** At most one `webhook.test` a tenant in this time (CONTRACT section 5). */
+export const webhookTestIntervalMs = 60_000;
 
 /** How many ids one job or one batched statement carries (DESIGN section 6). */
 export const batchIdsMax = 64;

@@ -1,10 +1,20 @@
-import { type IdPrefix, tiers } from '@svc/domain';
-import { Type, type Static } from 'typebox';
+import {
+  creditsMicrosMax,
+  creditsToNumber,
+  type IdPrefix,
+  pageLimitDefault,
+  pageLimitMax,
+  tiers,
+} from '@svc/domain';
+import { Type, type Static, type TSchema } from 'typebox';
 
 /** Parts that several endpoints share. Answers are open: v1 is additive (SPEC section 9). */
 
 /** Credits on the wire: a JSON number with at most six decimals. */
 export const Credits = Type.Number({ description: 'Credits, at most six decimals.' });
+
+/** The most that an amount may be: fifteen digits in all. */
+export const creditsMax = creditsToNumber(creditsMicrosMax);
 
 /** A TypeID: the prefix, and a UUIDv7 in 26 characters of base32. */
 export function WireId(prefix: IdPrefix) {
@@ -34,3 +44,35 @@ export const UsageFigures = Type.Object({
   actions: UsageAmount,
 });
 export type UsageFigures = Static<typeof UsageFigures>;
+
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** A point in time as a query parameter: RFC 3339 with any offset, to the millisecond at most. */
+export const queryTimeFormat = 'query-time';
+export const QueryTime = Type.String({ format: queryTimeFormat });
+
+const cursorLengthMax = 128;
+
+/** What every list takes beside its filters (CONTRACT section 5). */
+export const pageParameters = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: pageLimitMax, default: pageLimitDefault }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: cursorLengthMax,
+      description: '`nextCursor` of the page before.',
+    }),
+  ),
+};
+
+/** One page of a list, newest first; `nextCursor` is null on the last one. */
+export function PageOf<Item extends TSchema>(item: Item) {
+  return Type.Object({ data: Type.Array(item), nextCursor: Nullable(Type.String()) });
+}
+
+/** A query without parameters. */
+export const NoQuery = Type.Object({}, { additionalProperties: false });

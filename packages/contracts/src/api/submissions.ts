@@ -3,6 +3,9 @@ import { Type, type Static } from 'typebox';
 import { JobResult } from '../node-link.ts';
 import {
   Credits,
+  pageParameters,
+  PageOf,
+  QueryTime,
   QuoteFigures,
   RefundFigures,
   Tier,
@@ -94,3 +97,19 @@ export const CancelAnswer = Type.Object({
   refund: RefundFigures,
 });
 export type CancelAnswer = Static<typeof CancelAnswer>;
+
+/** `GET /v1/submissions`: `createdAfter` is inclusive, `createdBefore` exclusive. */
+export const SubmissionsQuery = Type.Object(
+  {
+    status: Type.Optional(SubmissionStatus),
+    idempotencyKey: Type.Optional(IdempotencyKey),
+    createdAfter: Type.Optional(QueryTime),
+    createdBefore: Type.Optional(QueryTime),
+    ...pageParameters,
+  },
+  { additionalProperties: false },
+);
+export type SubmissionsQuery = Static<typeof SubmissionsQuery>;
+
+export const SubmissionPage = PageOf(SubmissionDetail);
+export type SubmissionPage = Static<typeof SubmissionPage>;

@@ -1,6 +1,7 @@
 import { isPublicHost, jsonPointer } from '@svc/domain';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
+import { queryTimeFormat } from './common.ts';
 
 /** One violation, as `errors[]` of a 422 shows it (CONTRACT section 2). */
 export interface FieldError {
@@ -31,6 +32,10 @@ const formats: Readonly<Record<string, { test: (text: string) => boolean; messag
   'date-time': {
     test: (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text),
     message: 'must be an RFC 3339 time in UTC with milliseconds',
+  },
+  [queryTimeFormat]: {
+    test: isQueryTime,
+    message: 'must be an RFC 3339 time with at most three decimals, as 2026-11-20T09:30:00.000Z',
   },
 };
 
@@ -97,6 +102,12 @@ function messageOf({ keyword, params, message = 'is not valid' }: ErrorObject): 
       return `must have ${characters(params['limit'])} or more`;
     case 'maxLength':
       return `must have ${characters(params['limit'])} or fewer`;
+    case 'minimum':
+      return `must be ${params['limit']} or more`;
+    case 'maximum':
+      return `must be ${params['limit']} or less`;
+    case 'exclusiveMinimum':
+      return `must be more than ${params['limit']}`;
     case 'enum':
       return `must be one of ${params['allowedValues'].join(', ')}`;
     case 'format':
@@ -120,4 +131,15 @@ function isPublicHttpUrl(text: string): boolean {
   if (authority === undefined || authority.includes('@')) return false;
   if (/[\\\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   return isPublicHost(new URL(text).hostname);
+}
+
+const queryTimePattern =
+  /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** `Date` lets the 30th of February pass as the 2nd of March; here it is refused. */
+function isQueryTime(text: string): boolean {
+  const day = queryTimePattern.exec(text)?.[1];
+  if (day === undefined) return false;
+  const midnight = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
 }

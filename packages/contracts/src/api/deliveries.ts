@@ -1,0 +1,43 @@
+import { deliveryStatuses, eventTypes } from '@svc/domain';
+import { Type, type Static } from 'typebox';
+import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
+
+/** `/v1/webhooks/…` (CONTRACT section 5). */
+
+export const DeliveryStatus = Type.Enum(deliveryStatuses);
+
+/** One attempt of the present round; what is null is not known yet, or never was. */
+export const DeliveryAttempt = Type.Object({
+  number: Type.Integer(),
+  at: Time,
+  statusCode: Nullable(Type.Integer()),
+  durationMs: Nullable(Type.Integer()),
+  error: Nullable(Type.String()),
+  /** The first 1 KiB of what the endpoint answered. */
+  response: Nullable(Type.String()),
+});
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
+
+export const Delivery = Type.Object({
+  id: WireId('dlv'),
+  eventId: WireId('evt'),
+  type: Type.Enum(eventTypes),
+  status: DeliveryStatus,
+  attempts: Type.Array(DeliveryAttempt),
+  nextAttemptAt: Nullable(Time),
+  createdAt: Time,
+});
+export type Delivery = Static<typeof Delivery>;
+
+export const DeliveriesQuery = Type.Object(
+  { status: Type.Optional(DeliveryStatus), ...pageParameters },
+  { additionalProperties: false },
+);
+export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
+
+export const DeliveryPage = PageOf(Delivery);
+export type DeliveryPage = Static<typeof DeliveryPage>;
+
+/** With `202`: what was queued. */
+export const DeliveryQueued = Type.Object({ deliveryId: WireId('dlv') });
+export type DeliveryQueued = Static<typeof DeliveryQueued>;

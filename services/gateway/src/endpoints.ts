@@ -1,4 +1,5 @@
 import type { GatewayDeps } from './deps.ts';
+import { documentationEndpoints } from './documentation/documentation-endpoints.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { missingForAll } from './readiness.ts';
 import { balanceEndpoint } from './routes/balance.ts';
@@ -19,5 +20,6 @@ export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
     balanceEndpoint(deps),
     rateCardEndpoint(deps),
     readyEndpoint(() => missingForAll(deps.store, deps.redis)),
+    ...documentationEndpoints(),
   ];
 }

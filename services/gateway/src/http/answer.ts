@@ -1,4 +1,4 @@
-import type { Problem } from '@svc/contracts';
+import { type Problem, problemType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
 
 /** What a handler decides; sending it is somebody else's work. */
@@ -82,14 +82,11 @@ export function unavailable(
  */
 export const notFound = problem('not_found', 'There is no such route or resource.');
 
-/** Where the page of errors stands; each code is an anchor on it. */
-const errorsPage = '/docs/errors';
-
 /** The body of a problem answer (RFC 9457). */
 export function problemBody(
   { code, detail, extras }: Pick<ProblemAnswer, 'code' | 'detail' | 'extras'>,
   requestId: string,
 ): Problem {
   const { status, title } = errorCatalogue[code];
-  return { type: `${errorsPage}#${code}`, title, status, detail, code, requestId, ...extras };
+  return { type: problemType(code), title, status, detail, code, requestId, ...extras };
 }

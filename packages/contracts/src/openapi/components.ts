@@ -1,0 +1,157 @@
+import { errorCodes } from '@svc/domain';
+import type { TSchema } from 'typebox';
+import { QuoteFigures, RefundFigures, UsageFigures } from '../api/common.ts';
+import { Balance } from '../api/credits.ts';
+import { Problem, ProblemError } from '../api/problem.ts';
+import { RateCardAnswer, RateFigures } from '../api/rate-card.ts';
+import { NotReady, Ready } from '../api/ready.ts';
+import {
+  CancelAnswer,
+  QuoteAnswer,
+  SubmissionCreated,
+  SubmissionDetail,
+  SubmissionFailure,
+} from '../api/submissions.ts';
+import { findJobType, jobTypeNames } from '../job-types/catalogue.ts';
+import { JobResult } from '../node-link.ts';
+import { codesByStatus, problemResponse } from './problems.ts';
+
+/** Schemas that have a name in the document; any other is written where it is used. */
+const named: Readonly<Record<string, TSchema>> = {
+  Problem,
+  ProblemError,
+  Quote: QuoteFigures,
+  Refund: RefundFigures,
+  Usage: UsageFigures,
+  Balance,
+  RateCard: RateCardAnswer,
+  Rate: RateFigures,
+  Ready,
+  NotReady,
+  SubmissionCreated,
+  Submission: SubmissionDetail,
+  SubmissionFailure,
+  JobResult,
+  CancelAnswer,
+  QuoteAnswer,
+};
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+const nameByText = new Map(
+  Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]),
+);
+
+/** The schema as the document holds it: parts that have a name are referred to by it. */
+export function schemaJson(schema: TSchema): Json {
+  return withRefs(toJson(schema));
+}
+
+function toJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function withRefs(value: Json, isRoot = false): Json {
+  if (Array.isArray(value)) return value.map((item) => withRefs(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const name = isRoot ? undefined : nameByText.get(JSON.stringify(value));
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  return Object.fromEntries(
+    Object.entries(value).map(([member, inner]) => [member, withRefs(inner)]),
+  );
+}
+
+/** `ats.application` is `AtsApplicationPayload`. */
+function payloadName(jobType: string): string {
+  const words = jobType.split(/[^A-Za-z0-9]+/);
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Payload`;
+}
+
+/** A body whose payload is that of one of the job types. */
+export function withPayloads(schema: TSchema): Json {
+  const body = schemaJson(schema);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const { properties } = body;
+  if (typeof properties !== 'object' || properties === null || !('payload' in properties)) {
+    return body;
+  }
+  const refs = jobTypeNames.map((jobType) => ({
+    $ref: `#/components/schemas/${payloadName(jobType)}`,
+  }));
+  const [first, ...others] = refs;
+  const payload: Json = others.length === 0 && first !== undefined ? first : { anyOf: refs };
+  return { ...body, properties: { ...properties, payload } };
+}
+
+/** Everything that the paths refer to. */
+export function components(): object {
+  const payloads = jobTypeNames.flatMap((jobType) => {
+    const schema = findJobType(jobType)?.payloadSchema;
+    return schema === undefined ? [] : [[payloadName(jobType), toJson(schema)] as const];
+  });
+  return {
+    schemas: {
+      ...Object.fromEntries(
+        Object.entries(named).map(([name, schema]) => [name, withRefs(toJson(schema), true)]),
+      ),
+      ...Object.fromEntries(payloads),
+    },
+    responses: Object.fromEntries(
+      [...codesByStatus(errorCodes)].map(([status, codes]) => [
+        `Problem${status}`,
+        problemResponse(status, codes),
+      ]),
+    ),
+    headers,
+    securitySchemes,
+  };
+}
+
+const text = { type: 'string' };
+
+const headers = {
+  'x-request-id': {
+    description:
+      'The id of this request, to be quoted in support reports: the one that was sent, where it has 1 to 128 characters of `[A-Za-z0-9._-]`.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    required: true,
+  },
+  'Retry-After': {
+    description: 'When to repeat the request, in seconds.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+    required: true,
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme by which requests are signed.',
+    schema: { const: 'SVC1-HMAC-SHA256' },
+    required: true,
+  },
+  Allow: {
+    description: 'The methods that the route has.',
+    schema: text,
+    required: true,
+  },
+};
+
+const apiKey = (name: string, description: string) => ({
+  type: 'apiKey',
+  in: 'header',
+  name,
+  description,
+});
+
+const securitySchemes = {
+  tenant: apiKey('X-SVC-Tenant', 'The tenant API id (`tnt_…`).'),
+  operator: apiKey(
+    'X-SVC-Operator',
+    'The operator id (`op_…`), for an operator in place of a tenant.',
+  ),
+  timestamp: apiKey(
+    'X-SVC-Timestamp',
+    'Unix time in seconds, decimal digits; within 300 s of the clock of the service.',
+  ),
+  signature: apiKey(
+    'X-SVC-Signature',
+    '`v1=` and the lowercase hex HMAC-SHA256, under the whole secret string, of five lines joined by `\\n`: `SVC1-HMAC-SHA256`, the timestamp, the method, the request target exactly as sent, and the lowercase hex SHA-256 of the raw body (of zero bytes where there is none). Up to four values, separated by commas; one match is enough.',
+  ),
+};

@@ -1,0 +1,126 @@
+/** The values that the document shows; a test checks each against its schema. */
+
+export const submissionId = 'sub_01jd5qz8v0e3wvr9n7tk2m4xhc';
+export const tenantId = 'tnt_01jd5qz2m8f0gan4c6s1yb7kpe';
+export const requestId = '0193cb7a-4c1e-7d53-9a44-5f0c52d3c1aa';
+
+export const payload = {
+  applicationUrl: 'https://jobs.example.com/apply/8841',
+  atsType: 'greenhouse',
+  applicantProfile: { name: 'Ana Pérez', email: 'ana@example.com', yearsOfExperience: 7 },
+  jobContext: { title: 'Welder', company: 'Example Works' },
+};
+
+export const quote = { estimated: 62.5, max: 200, surge: 1 };
+
+export const submissionCreated = {
+  submissionId,
+  status: 'dispatched',
+  quote,
+  balance: { after: 9800, held: 200 },
+};
+
+export const submissionDetail = {
+  id: submissionId,
+  status: 'submitted',
+  jobType: 'ats.application',
+  tier: 'standard',
+  idempotencyKey: 'application-8841-ana',
+  quote,
+  actualCredits: 58.25,
+  refundedCredits: 141.75,
+  usage: { nodeSeconds: 61.5, cpuSeconds: 12, memoryGbSeconds: 30, bandwidthMb: 8, actions: 5 },
+  failure: null,
+  result: { confirmationId: 'GH-55821', confirmationUrl: 'https://jobs.example.com/thanks/55821' },
+  lateOutcome: null,
+  createdAt: '2026-03-02T09:15:00.000Z',
+  dispatchedAt: '2026-03-02T09:15:00.041Z',
+  startedAt: '2026-03-02T09:15:00.318Z',
+  finishedAt: '2026-03-02T09:16:01.901Z',
+};
+
+export const refund = { amount: 200, charged: 0 };
+
+export const balance = {
+  balance: 10_000,
+  held: 200,
+  available: 9800,
+  rebateAccrued: 0,
+  currency: 'credits',
+  usdPerCredit: 0.01,
+};
+
+const rate = (tierMultiplier: number) => ({
+  base: 20,
+  min: 10,
+  max: 200,
+  tierMultiplier,
+  weights: {
+    nodeSeconds: 0.5,
+    cpuSeconds: 0.2,
+    memoryGbSeconds: 0.05,
+    bandwidthMb: 0.1,
+    actions: 0.5,
+  },
+});
+
+export const rateCard = {
+  version: 1,
+  surgeMultiplier: 1,
+  usdPerCredit: 0.01,
+  jobTypes: [
+    {
+      jobType: 'ats.application',
+      tiers: { standard: rate(1), priority: rate(1.5), instant: rate(2.5) },
+    },
+  ],
+};
+
+const event = (type: string, data: object) => ({
+  id: 'evt_01jd5r0w6kf9hs2dq3v8ncx5ta',
+  type,
+  timestamp: '2026-03-02T09:16:01.950Z',
+  data,
+});
+
+const ended = { submissionId, jobType: 'ats.application', tier: 'standard' };
+
+export const webhooks = {
+  'submission.completed': event('submission.completed', {
+    ...ended,
+    status: 'submitted',
+    actualCredits: 58.25,
+    refundedCredits: 141.75,
+  }),
+  'submission.failed': event('submission.failed', {
+    ...ended,
+    status: 'failed',
+    actualCredits: 0,
+    refundedCredits: 200,
+    failure: {
+      code: 'posting_closed',
+      message: 'The posting is closed.',
+      retriable: false,
+      outcomeUnknown: false,
+    },
+  }),
+  'submission.cancelled': event('submission.cancelled', {
+    ...ended,
+    status: 'cancelled',
+    actualCredits: 0,
+    refundedCredits: 200,
+    by: 'tenant',
+  }),
+  'submission.late_outcome': event('submission.late_outcome', {
+    submissionId,
+    status: 'submitted',
+    at: '2026-03-02T09:46:12.004Z',
+  }),
+  'credits.low_balance': event('credits.low_balance', {
+    balance: 958.25,
+    available: 758.25,
+    held: 200,
+    threshold: 1000,
+  }),
+  'webhook.test': event('webhook.test', {}),
+} as const;

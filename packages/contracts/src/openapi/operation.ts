@@ -1,0 +1,68 @@
+import type { ErrorCode } from '@svc/domain';
+import type { TSchema } from 'typebox';
+
+/** One endpoint of the tenant API as the OpenAPI document describes it (CONTRACT section 5). */
+export interface OperationDefinition {
+  readonly operationId: string;
+  readonly method: 'get' | 'post' | 'patch';
+  /** As the gateway's routes have it: `/v1/submissions/:id`. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Who signs it; `open`: nobody. */
+  readonly access: 'open' | 'tenant' | 'operator';
+  readonly pathParameters?: Readonly<Record<string, ParameterDefinition>>;
+  readonly query?: Readonly<Record<string, ParameterDefinition>>;
+  readonly request?: RequestDefinition;
+  readonly answers: Readonly<Record<number, AnswerDefinition>>;
+  /** The codes of its own, beyond those that every endpoint of its kind may answer. */
+  readonly errors: readonly ErrorCode[];
+}
+
+export interface ParameterDefinition {
+  readonly schema: TSchema;
+  readonly description: string;
+  readonly example?: unknown;
+}
+
+export interface RequestDefinition {
+  readonly schema: TSchema;
+  readonly examples: Readonly<Record<string, unknown>>;
+  /** Other media types with the same members. */
+  readonly mediaTypes?: readonly string[];
+}
+
+export interface AnswerDefinition {
+  readonly description: string;
+  /** Of an `application/json` answer. */
+  readonly schema?: TSchema;
+  readonly example?: unknown;
+  /** Media types whose answers are texts to be read by a person, or documents of their own. */
+  readonly texts?: readonly string[];
+}
+
+const everybody = [
+  'bad_request',
+  'request_timeout',
+  'headers_too_large',
+  'internal_error',
+] as const satisfies readonly ErrorCode[];
+
+const signed = [
+  'unauthenticated',
+  'payload_too_large',
+  'validation_error',
+  'rate_limited',
+  'unavailable',
+] as const satisfies readonly ErrorCode[];
+
+/** Every code that an endpoint may answer. */
+export function codesOf({ access, errors }: OperationDefinition): readonly ErrorCode[] {
+  return [...new Set([...errors, ...(access === 'open' ? [] : signed), ...everybody])];
+}
+
+/** The path as OpenAPI writes it: `/v1/submissions/{id}`. */
+export function templateOf(path: string): string {
+  return path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
+}

@@ -1,0 +1,88 @@
+import {
+  apiOperations,
+  codesOf,
+  openApiDocument,
+  problemType,
+  templateOf,
+  type OperationDefinition,
+} from '@svc/contracts';
+import { errorCodes, eventTypes } from '@svc/domain';
+import { expect, test } from 'vitest';
+import type { GatewayDeps } from '../deps.ts';
+import { endpointsOf } from '../endpoints.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { errorsPage } from './errors-page.ts';
+import { referencePage } from './reference-page.ts';
+
+// No endpoint is called here, so none needs what it works with.
+const endpoints = endpointsOf(Object.create(null) as GatewayDeps);
+
+const ofTable = (endpoint: Endpoint) => ({
+  route: `${endpoint.method} ${endpoint.path}`,
+  access: endpoint.access,
+  query: endpoint.access === 'open' ? [] : [...endpoint.parameters].toSorted(),
+});
+
+const ofDocument = ({ method, path, access, query = {} }: OperationDefinition) => ({
+  route: `${method} ${path}`,
+  access,
+  query: Object.keys(query).toSorted(),
+});
+
+const byRoute = (one: { route: string }, other: { route: string }) =>
+  one.route.localeCompare(other.route);
+
+test('what is served is what is described: routes, who signs them, query parameters', () => {
+  expect(endpoints.map(ofTable).toSorted(byRoute)).toEqual(
+    apiOperations.map(ofDocument).toSorted(byRoute),
+  );
+});
+
+test('every parameter of a path is described', () => {
+  for (const { path, pathParameters = {} } of apiOperations) {
+    const names = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name);
+    expect(Object.keys(pathParameters), path).toEqual(names);
+  }
+});
+
+test('every code of the catalogue is on the page of errors, where its type points', () => {
+  const { text } = errorsPage();
+  for (const code of errorCodes) {
+    const [, anchor] = problemType(code).split('#');
+    expect(text).toContain(`id="${anchor}"`);
+  }
+});
+
+test('the reference page shows every endpoint, event, code and link that it has', () => {
+  const { text, headers } = referencePage(openApiDocument());
+  for (const { operationId, path } of apiOperations) {
+    expect(text).toContain(`id="${operationId}"`);
+    expect(text).toContain(`<code>${templateOf(path)}</code>`);
+  }
+  for (const type of eventTypes) expect(text).toContain(`id="${type}"`);
+  for (const code of new Set(apiOperations.flatMap(codesOf))) {
+    expect(text).toContain(`href="${problemType(code)}"`);
+  }
+  const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(id);
+  expect(headers['content-security-policy']).toContain("default-src 'none'");
+});
+
+test('the pages load nothing from anywhere and run nothing', () => {
+  for (const { text } of [referencePage(openApiDocument()), errorsPage()]) {
+    expect(text).not.toMatch(/<(?:script|img|link|iframe|object|embed)\b/i);
+    expect(text).not.toMatch(/\bstyle="|\bon[a-z]+="|url\(|@import/i);
+    for (const [, href] of text.matchAll(/href="([^"]+)"/g)) expect(href).toMatch(/^[#/]/);
+  }
+});
+
+test('what a description holds stays text', () => {
+  const document = openApiDocument();
+  const { text } = referencePage({
+    ...document,
+    info: { ...document.info, title: '<script>alert(1)</script>' },
+  });
+  expect(text).not.toContain('<script>');
+  expect(text).toContain('&lt;script&gt;');
+});

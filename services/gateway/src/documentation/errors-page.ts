@@ -1,0 +1,40 @@
+import { problemExample, problemMediaType } from '@svc/contracts';
+import { errorCatalogue, errorCodes } from '@svc/domain';
+import type { TextAnswer } from '../http/answer.ts';
+import { html, prose } from './html.ts';
+import { page } from './page.ts';
+
+/** The page that `type` of a problem points to: every code of the catalogue under its anchor. */
+export function errorsPage(): TextAnswer {
+  const navigation = html`<ul>
+      <li><a href="/docs">Reference</a></li>
+    </ul>
+    <h2>Errors</h2>
+    <ul>
+      ${errorCodes.map((code) => html`<li><a href="#${code}">${code}</a></li>`)}
+    </ul>`;
+  const entries = errorCodes.map((code) => {
+    const { status, title, description } = errorCatalogue[code];
+    return html`<section aria-labelledby="${code}">
+      <h3 id="${code}">${title}</h3>
+      <p><span class="no">${status}</span> <code>${code}</code></p>
+      <p>${prose(description)}</p>
+      <details>
+        <summary>Example</summary>
+        <pre tabindex="0"><code>${JSON.stringify(problemExample(code), null, 2)}</code></pre>
+      </details>
+    </section>`;
+  });
+  return page(
+    'Errors of the submission service',
+    navigation,
+    html`<h1>Errors</h1>
+      <p>
+        Every error is a <code>${problemMediaType}</code> document (RFC 9457). Decide by its
+        <code>code</code>, which does not change; show its <code>detail</code> to people; quote its
+        <code>requestId</code> in support reports. New codes may appear: treat one that you do not
+        know by its status.
+      </p>
+      ${entries}`,
+  );
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { text, type TextAnswer } from '../http/answer.ts';
+import { Html, html } from './html.ts';
+import { style } from './style.ts';
+
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+/**
+ * Nothing but this very style sheet: no script, no image, no font, and no request to anybody. The
+ * pages are made of our own document and take no input.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${styleHash}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const maxAgeSeconds = 300;
+
+/** A whole page: a list of its parts to jump to beside what it says. */
+export function page(title: string, navigation: Html, content: Html): TextAnswer {
+  const { source } = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          ${new Html(style)}
+        </style>
+      </head>
+      <body>
+        <a class="skip" href="#content">Skip to the content</a>
+        <nav aria-label="Contents">${navigation}</nav>
+        <main id="content">${content}</main>
+      </body>
+    </html> `;
+  return text(200, 'text/html; charset=utf-8', source, {
+    'content-security-policy': contentSecurityPolicy,
+    'cache-control': `public, max-age=${maxAgeSeconds}`,
+  });
+}

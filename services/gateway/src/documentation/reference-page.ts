@@ -1,0 +1,214 @@
+import type { OpenApiDocument } from '@svc/contracts';
+import type { TextAnswer } from '../http/answer.ts';
+import { type Html, html, prose } from './html.ts';
+import { page } from './page.ts';
+import { itemsOf, member, membersOf, resolve, textOf } from './read-json.ts';
+import { schemaTable, typeOf } from './schema-view.ts';
+
+/** The OpenAPI document as one page to read, without a script. */
+
+interface Operation {
+  readonly id: string;
+  readonly verb: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly object: unknown;
+}
+
+export function referencePage(document: OpenApiDocument): TextAnswer {
+  const groups = document.tags.map((tag) => ({
+    tag,
+    operations: operationsOf(document.paths, tag.name),
+  }));
+  const events = Object.entries(document.webhooks).map(([type, object]) => ({ type, object }));
+  const navigation = html`<ul>
+      <li><a href="/openapi.json">OpenAPI document</a></li>
+      <li><a href="/docs/errors">Errors</a></li>
+      <li><a href="#signing">Signing</a></li>
+    </ul>
+    ${groups.map(
+      ({ tag, operations }) =>
+        html`<h2>${tag.name}</h2>
+          <ul>
+            ${operations.map(({ id, verb, path }) => html`<li><a href="#${id}">${verb} ${path}</a></li>`)}
+          </ul>`,
+    )}
+    <h2>Webhook events</h2>
+    <ul>
+      ${events.map(({ type }) => html`<li><a href="#${type}">${type}</a></li>`)}
+    </ul>`;
+  return page(
+    `${document.info.title}: API reference`,
+    navigation,
+    html`<h1>${document.info.title}</h1>
+      <p>${prose(document.info.description)}</p>
+      ${signingSection(document)}
+      ${groups.map(
+        ({ tag, operations }) =>
+          html`<h2>${tag.name}</h2>
+            <p>${prose(tag.description)}</p>
+            ${operations.map((operation) => operationSection(document, operation))}`,
+      )}
+      <h2>Webhook events</h2>
+      ${events.map(({ type, object }) => eventSection(document, type, object))}`,
+  );
+}
+
+function operationsOf(paths: OpenApiDocument['paths'], tag: string): Operation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, object]) =>
+      itemsOf(member(object, 'tags')).includes(tag)
+        ? [
+            {
+              id: textOf(member(object, 'operationId')),
+              verb: method.toUpperCase(),
+              path,
+              summary: textOf(member(object, 'summary')),
+              object,
+            },
+          ]
+        : [],
+    ),
+  );
+}
+
+function signingSection({ components }: OpenApiDocument): Html {
+  const rows = membersOf(member(components, 'securitySchemes')).map(
+    ([, scheme]) =>
+      html`<tr>
+        <td><code>${textOf(member(scheme, 'name'))}</code></td>
+        <td>${prose(textOf(member(scheme, 'description')))}</td>
+      </tr>`,
+  );
+  return html`<h2 id="signing">Signing</h2>
+    <p>Three headers sign a request: who sends it, when, and the signature.</p>
+    <div class="scroll" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Header</th>
+            <th scope="col">Value</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>`;
+}
+
+function operationSection(document: OpenApiDocument, operation: Operation): Html {
+  const { id, verb, path, summary, object } = operation;
+  const content = membersOf(member(member(object, 'requestBody'), 'content'));
+  const signers = itemsOf(member(object, 'security')).flatMap((one) =>
+    membersOf(one).map(([name]) => name),
+  );
+  return html`<section aria-labelledby="${id}">
+    <h3 id="${id}">${summary}</h3>
+    <p class="route"><span class="verb">${verb}</span> <code>${path}</code></p>
+    <p class="quiet">
+      ${signers.length === 0 ? 'Needs no signature.' : `Signed by ${article(signers[0] ?? '')}.`}
+    </p>
+    <p>${prose(textOf(member(object, 'description')))}</p>
+    ${parametersTable(document, itemsOf(member(object, 'parameters')))}
+    ${content.map(
+      ([mediaType, body]) =>
+        html`<h4>Body <span class="quiet">${mediaType}</span></h4>
+          ${schemaTable(document, member(body, 'schema'))} ${examplesOf(body)}`,
+    )}
+    ${responsesView(document, member(object, 'responses'))}
+  </section>`;
+}
+
+function article(signer: string): string {
+  return `${signer === 'operator' ? 'an' : 'a'} ${signer}`;
+}
+
+function parametersTable(document: OpenApiDocument, parameters: readonly unknown[]): Html {
+  if (parameters.length === 0) return html``;
+  return html`<h4>Parameters</h4>
+    <div class="scroll" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">In</th>
+            <th scope="col">Type</th>
+            <th scope="col">Notes</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${parameters.map(
+            (parameter) =>
+              html`<tr>
+                <td><code>${textOf(member(parameter, 'name'))}</code></td>
+                <td>${textOf(member(parameter, 'in'))}</td>
+                <td>${typeOf(document, member(parameter, 'schema'))}</td>
+                <td>${prose(textOf(member(parameter, 'description')))}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+}
+
+/** The answers in full; of the errors their codes, which the page of errors tells of. */
+function responsesView(document: OpenApiDocument, responses: unknown): Html {
+  const all = membersOf(responses).map(([status, response]) => ({
+    status,
+    response: resolve(document, response),
+  }));
+  const answers = all.filter(({ response }) => !isProblem(response));
+  const problems = all.filter(({ response }) => isProblem(response));
+  return html`${answers.map(
+      ({ status, response }) =>
+        html`<h4>Answer <span class="ok">${status}</span></h4>
+          <p>${prose(textOf(member(response, 'description')))}</p>
+          ${membersOf(member(response, 'content')).map(
+            ([, body]) => html`${schemaTable(document, member(body, 'schema'))}${examplesOf(body)}`,
+          )}`,
+    )}
+    <h4>Errors</h4>
+    <ul>
+      ${problems.map(
+        ({ status, response }) =>
+          html`<li>
+            <span class="no">${status}</span> ${codesOf(response).map(
+              (code) => html`<a href="/docs/errors#${code}"><code>${code}</code></a> `,
+            )}
+          </li>`,
+      )}
+    </ul>`;
+}
+
+const problemContent = 'application/problem+json';
+
+function isProblem(response: unknown): boolean {
+  return member(member(response, 'content'), problemContent) !== undefined;
+}
+
+function codesOf(response: unknown): string[] {
+  const body = member(member(response, 'content'), problemContent);
+  return membersOf(member(body, 'examples')).map(([code]) => code);
+}
+
+function eventSection(document: OpenApiDocument, type: string, webhook: unknown): Html {
+  const post = member(webhook, 'post');
+  const content = member(member(post, 'requestBody'), 'content');
+  const body = member(content, 'application/json');
+  return html`<section aria-labelledby="${type}">
+    <h3 id="${type}"><code>${type}</code></h3>
+    <p>${textOf(member(post, 'summary'))}. ${prose(textOf(member(post, 'description')))}</p>
+    ${schemaTable(document, member(body, 'schema'))} ${examplesOf(body)}
+  </section>`;
+}
+
+function examplesOf(body: unknown): Html {
+  const values = [
+    member(body, 'example'),
+    ...membersOf(member(body, 'examples')).map(([, example]) => member(example, 'value')),
+  ].filter((value) => value !== undefined);
+  return html`${values.map(
+    (value) => html`<pre tabindex="0"><code>${JSON.stringify(value, null, 2)}</code></pre>`,
+  )}`;
+}

@@ -1,0 +1,112 @@
+import { Html, html, prose } from './html.ts';
+import { itemsOf, member, membersOf, refName, resolve, textOf } from './read-json.ts';
+
+/** Schemas of the document as tables: one row a member, nested ones by their path. */
+
+/** How deep members of members are listed; below, the schema's name has to do. */
+const depthMax = 4;
+
+interface Row {
+  readonly path: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly notes: string;
+}
+
+export function schemaTable(document: unknown, schema: unknown): Html {
+  const rows = rowsOf(document, schema, '', 1);
+  if (rows.length === 0) return new Html('');
+  return html`<div class="scroll" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Member</th>
+          <th scope="col">Type</th>
+          <th scope="col">Notes</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ({ path, type, isRequired, notes }) =>
+            html`<tr>
+              <td><code>${path}</code></td>
+              <td>${type}${isRequired ? '' : html` <span class="quiet">(optional)</span>`}</td>
+              <td>${prose(notes)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function rowsOf(document: unknown, schema: unknown, base: string, depth: number): Row[] {
+  const whole = resolve(document, schema);
+  const required = new Set(itemsOf(member(whole, 'required')));
+  return membersOf(member(whole, 'properties')).flatMap(([name, part]) => {
+    const path = base === '' ? name : `${base}.${name}`;
+    const row = {
+      path,
+      type: typeOf(document, part),
+      isRequired: required.has(name),
+      notes: notesOf(resolve(document, part)),
+    };
+    const inner = depth < depthMax ? innerRows(document, part, path, depth + 1) : [];
+    return [row, ...inner];
+  });
+}
+
+/** The members of an object, of the items of an array, or of what may also be null. */
+function innerRows(document: unknown, schema: unknown, path: string, depth: number): Row[] {
+  const whole = resolve(document, schema);
+  const items = member(whole, 'items');
+  if (items !== undefined) return rowsOf(document, items, `${path}[]`, depth);
+  const variants = variantsOf(whole).filter((one) => member(one, 'type') !== 'null');
+  const [only] = variants;
+  if (variants.length === 1) return rowsOf(document, only, path, depth);
+  return rowsOf(document, whole, path, depth);
+}
+
+function variantsOf(schema: unknown): readonly unknown[] {
+  return [...itemsOf(member(schema, 'anyOf')), ...itemsOf(member(schema, 'oneOf'))];
+}
+
+/** A type in a few words: `number or null`, `array of Submission`. */
+export function typeOf(document: unknown, schema: unknown): string {
+  const name = refName(schema);
+  if (name !== '') return name;
+  const whole = resolve(document, schema);
+  const variants = variantsOf(whole);
+  if (variants.length > 0) return variants.map((one) => typeOf(document, one)).join(' or ');
+  const constant = member(whole, 'const');
+  if (constant !== undefined) return JSON.stringify(constant);
+  const values = itemsOf(member(whole, 'enum'));
+  if (values.length > 0) return values.map((value) => JSON.stringify(value)).join(' or ');
+  const items = member(whole, 'items');
+  if (items !== undefined) return `array of ${typeOf(document, items)}`;
+  const type = member(whole, 'type');
+  return Array.isArray(type) ? type.join(' or ') : textOf(type) || 'anything';
+}
+
+const bounds: Readonly<Record<string, (value: string) => string>> = {
+  minLength: (value) => `at least ${value} characters`,
+  maxLength: (value) => `at most ${value} characters`,
+  minimum: (value) => `at least ${value}`,
+  maximum: (value) => `at most ${value}`,
+  minItems: (value) => `at least ${value} items`,
+  maxItems: (value) => `at most ${value} items`,
+  format: (value) => `format \`${value}\``,
+  pattern: (value) => `pattern \`${value}\``,
+  default: (value) => `default \`${value}\``,
+};
+
+function notesOf(schema: unknown): string {
+  const description = textOf(member(schema, 'description'));
+  const limits = Object.entries(bounds).flatMap(([keyword, words]) => {
+    const value = member(schema, keyword);
+    return value === undefined
+      ? []
+      : [words(typeof value === 'string' ? value : JSON.stringify(value))];
+  });
+  if (member(schema, 'additionalProperties') === false) limits.push('no other members');
+  return [description, limits.join('; ')].filter((part) => part !== '').join(' ');
+}

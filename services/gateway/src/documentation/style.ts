@@ -1,0 +1,42 @@
+/** The one style sheet of the pages: system fonts, light and dark, nothing loaded from anywhere. */
+export const style = `
+:root { color-scheme: light dark; --line: light-dark(#d5d9e0, #363b45); --soft: light-dark(#f5f6f8, #1d2027);
+  --text: light-dark(#1b1f27, #e4e7ec); --quiet: light-dark(#525b69, #a0a8b5); --link: light-dark(#0a56b8, #82b4ff);
+  --back: light-dark(#fff, #14161b); --good: light-dark(#0b6b3a, #6fd39c); --bad: light-dark(#a32014, #ff9d91); }
+* { box-sizing: border-box; }
+html { scroll-behavior: smooth; scroll-padding-top: 1rem; }
+@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
+body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.55 system-ui, sans-serif;
+  display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
+a { color: var(--link); }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+.skip { position: absolute; left: -99rem; }
+.skip:focus { left: 1rem; top: 1rem; background: var(--back); padding: .5rem; z-index: 1; }
+nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem; border-right: 1px solid var(--line); font-size: .875rem; }
+nav ul { list-style: none; margin: 0 0 1rem; padding: 0; }
+nav a { display: block; padding: .15rem 0; text-decoration: none; overflow-wrap: anywhere; }
+nav a:hover { text-decoration: underline; }
+nav h2 { font-size: .8rem; margin: 0 0 .25rem; border: 0; padding: 0; color: var(--quiet); }
+main { padding: 1.5rem clamp(1rem, 4vw, 4rem) 6rem; max-width: 64rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1rem; }
+h2 { font-size: 1.4rem; margin: 3rem 0 .5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+h3 { font-size: 1.1rem; margin: 2.25rem 0 .25rem; }
+h4 { font-size: .95rem; margin: 1.25rem 0 .35rem; }
+p { max-width: 46rem; margin: .35rem 0 .75rem; }
+code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .86em; }
+code { background: var(--soft); padding: .1em .3em; border-radius: 3px; overflow-wrap: anywhere; }
+pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; margin: .35rem 0 .75rem; }
+pre code { background: none; padding: 0; overflow-wrap: normal; }
+.route { font-weight: 600; }
+.verb { display: inline-block; min-width: 3.6em; }
+.quiet { color: var(--quiet); }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .35rem 0 .75rem; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }
+th { font-weight: 600; color: var(--quiet); }
+.ok { color: var(--good); font-weight: 600; }
+.no { color: var(--bad); font-weight: 600; }
+summary { cursor: pointer; }
+@media (max-width: 48rem) { body { display: block; } nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); } }
+@media print { nav { display: none; } body { display: block; } }
+`;

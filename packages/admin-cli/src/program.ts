@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addCreditsCommands } from './commands/credits.ts';
+import { addLedgerCommands } from './commands/ledger.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addNodeCommands } from './commands/node.ts';
 import { addStatusCommand } from './commands/status.ts';
@@ -14,6 +15,7 @@ export function createProgram(): Command {
   addTenantCommands(program);
   addCreditsCommands(program);
   addNodeCommands(program);
+  addLedgerCommands(program);
   addMigrateCommand(program);
   addStatusCommand(program);
   // Sub-commands do not take over what is set on their parent afterwards.

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
 /** A registry of the process's own figures; a service adds its own to it. */
 export function createMetrics(service: string): Registry {
@@ -15,4 +15,13 @@ export function createCounter(
 ): (value: string, by?: number) => void {
   const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
   return (value, by = 1) => counter.inc({ [label]: value }, by);
+}
+
+/** A figure that goes up and down. */
+export function createGauge(
+  registry: Registry,
+  { name, help }: { readonly name: string; readonly help: string },
+): (value: number) => void {
+  const gauge = new Gauge({ name, help, registers: [registry] });
+  return (value) => gauge.set(value);
 }

@@ -1,7 +1,7 @@
 import { webhookAttemptsMax, webhookResponseKeptBytesMax, webhookTimeoutMs } from '@svc/domain';
 import { eventBinding } from './outbox.ts';
 import { unsealText } from './sealed.ts';
-import type { Store } from './store.ts';
+import type { Queryable, Store } from './store.ts';
 import { dropPendingDeliveries, findWebhookSecrets } from './tenants.ts';
 
 /** How long a claimed attempt may stay unrecorded before the delivery is due again. */
@@ -127,6 +127,8 @@ export async function recordAttempt(store: Store, attempt: AttemptRecord): Promi
   const delayMs = verdict.kind === 'retry' ? Math.ceil(verdict.delayMs) : 0;
   const response = attempt.responseText?.replaceAll('\0', '') ?? null;
   await store.db.$transaction(async (tx) => {
+    // The tenant before its deliveries, as where a URL is cleared, so that the two never deadlock.
+    const disabled = verdict.kind === 'gone' ? await disableWebhook(tx, attempt) : false;
     await tx.$executeRaw`
       WITH logged AS (
         UPDATE delivery_attempts SET recorded_at = svc_now(), status_code = ${attempt.statusCode},
@@ -140,12 +142,19 @@ export async function recordAttempt(store: Store, attempt: AttemptRecord): Promi
         finished_at = CASE WHEN ${status} <> 'pending' THEN svc_now() END
       WHERE id = ${attempt.deliveryId}::uuid AND status = 'pending' AND round = ${attempt.round}
         AND attempt_count = ${attempt.attemptNumber}`;
-    if (verdict.kind !== 'gone') return;
-    const disabled = await tx.$executeRaw`
-      UPDATE tenants SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'the endpoint answered 410 Gone'
-      WHERE id = ${attempt.tenantId}::uuid AND webhook_url = ${attempt.url} AND webhook_disabled_at IS NULL`;
-    if (disabled > 0) await dropPendingDeliveries(tx, attempt.tenantId);
+    if (disabled) await dropPendingDeliveries(tx, attempt.tenantId);
   });
+}
+
+/** Only while the URL that is gone is still the one set. */
+async function disableWebhook(
+  tx: Queryable,
+  { tenantId, url }: Pick<AttemptRecord, 'tenantId' | 'url'>,
+): Promise<boolean> {
+  const changed = await tx.$executeRaw`
+    UPDATE tenants SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'the endpoint answered 410 Gone'
+    WHERE id = ${tenantId}::uuid AND webhook_url = ${url} AND webhook_disabled_at IS NULL`;
+  return changed > 0;
 }
 
 const statusOfVerdict: Record<AttemptVerdict['kind'], string> = {

@@ -9,6 +9,7 @@ import {
   planEnding,
   type SubmissionState,
 } from '@svc/domain';
+import { createBatcher, perStore } from './batching.ts';
 import { endingEvents } from './ending-events.ts';
 import {
   type LockedAccount,
@@ -44,9 +45,29 @@ export interface Ended {
 
 const transientAttemptsMax = 3;
 
-/** Settles stored outcomes (SPEC.md section 1: settle, refund). A repeated call changes nothing. */
-export async function settle(store: Store, submissionIds: string[]): Promise<Ended[]> {
-  return endSubmissions(store, submissionIds, { kind: 'settle' });
+const settleBatcherOf = perStore((store) =>
+  createBatcher<string, Ended | null>({
+    run: async (submissionIds) => {
+      const ended = await endSubmissions(store, [...new Set(submissionIds)], { kind: 'settle' });
+      const byId = new Map(ended.map((one) => [one.submissionId, one]));
+      return submissionIds.map((id, index) => {
+        const one = byId.get(id) ?? null;
+        // Asked for twice in one batch: it moved once.
+        const isRepeated = one !== null && submissionIds.indexOf(id) < index;
+        return isRepeated ? { ...one, kind: 'kept', deliveryIds: [] } : one;
+      });
+    },
+  }),
+);
+
+/**
+ * Settles stored outcomes (SPEC.md section 1: settle, refund). A repeated call changes nothing.
+ * Calls that wait at the same time share a transaction; an unknown id is left out.
+ */
+export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
+  const batcher = settleBatcherOf(store);
+  const ended = await Promise.all(submissionIds.map((id) => batcher.call(id)));
+  return ended.filter((one) => one !== null);
 }
 
 /**

@@ -1,7 +1,14 @@
-import { type AccountFigures, creditsMicrosMax, planGrant } from '@svc/domain';
+import {
+  type AccountFigures,
+  creditsMicrosMax,
+  formatCredits,
+  planGrant,
+  toWireId,
+} from '@svc/domain';
+import { insertAudit } from './audit.ts';
 import { insertMovements } from './ledger.ts';
 import { sqlState, uniqueViolation } from './errors.ts';
-import type { Store } from './store.ts';
+import type { Queryable, Store } from './store.ts';
 
 export interface Grant {
   purchaseId: string;
@@ -11,7 +18,9 @@ export interface Grant {
   reference: string;
   usdMicros: bigint | null;
   note: string | null;
+  /** Who granted it, where that was an operator's key: it is in the audit log then. */
   operatorId: string | null;
+  requestId?: string;
 }
 
 export type GrantOutcome =
@@ -51,6 +60,7 @@ export async function grantCredits(store: Store, grant: Grant): Promise<GrantOut
       await tx.$executeRaw`
         UPDATE credit_accounts SET balance_micros = balance_micros + ${grant.creditsMicros}
         WHERE tenant_id = ${grant.tenantId}::uuid`;
+      await auditGrant(tx, grant);
       return { kind: 'granted', purchaseId: grant.purchaseId, availableAfterMicros };
     });
   } catch (error) {
@@ -59,6 +69,22 @@ export async function grantCredits(store: Store, grant: Grant): Promise<GrantOut
     if (winner === null) throw error;
     return winner;
   }
+}
+
+async function auditGrant(tx: Queryable, grant: Grant): Promise<void> {
+  if (grant.operatorId === null) return;
+  await insertAudit(tx, {
+    actor: { kind: 'operator', id: grant.operatorId },
+    action: 'credits.grant',
+    subject: { kind: 'tenant', id: toWireId('tnt', grant.tenantId) },
+    before: null,
+    after: {
+      purchaseId: toWireId('pur', grant.purchaseId),
+      credits: formatCredits(grant.creditsMicros),
+      reference: grant.reference,
+    },
+    requestId: grant.requestId ?? null,
+  });
 }
 
 interface PurchaseRow {

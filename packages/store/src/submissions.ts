@@ -123,7 +123,7 @@ export interface SubmissionRecord {
   finishedAt: Date | null;
 }
 
-interface RecordRow {
+export interface RecordRow {
   id: string;
   state: SubmissionState;
   job_type: string;
@@ -152,6 +152,11 @@ export const usageColumns = Prisma.sql`jsonb_build_object(
   'memoryGbSeconds', usage_memory_gb_seconds::text, 'bandwidthMb', usage_bandwidth_mb::text,
   'actions', usage_actions::text)`;
 
+/** What `recordOfRow` reads. */
+export const recordColumns = Prisma.sql`id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
+  surge_micros, node_id, charged_micros, ${usageColumns} AS usage, failure_code, outcome_sealed,
+  cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
+
 /** Null for an unknown one, another tenant's and a rejected one alike. */
 export async function findSubmission(
   store: Store,
@@ -159,10 +164,7 @@ export async function findSubmission(
   id: string,
 ): Promise<SubmissionRecord | null> {
   const [row] = await store.db.$queryRaw<RecordRow[]>`
-    SELECT id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
-      surge_micros, node_id, charged_micros, ${usageColumns} AS usage, failure_code, outcome_sealed,
-      cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at
-    FROM submissions
+    SELECT ${recordColumns} FROM submissions
     WHERE id = ${id}::uuid AND tenant_id = ${tenantId}::uuid AND state <> 'rejected'`;
   return row === undefined ? null : recordOfRow(store, row);
 }
@@ -179,7 +181,7 @@ export function unsealOutcome(store: Store, id: string, sealed: Uint8Array | nul
   return text;
 }
 
-function recordOfRow(store: Store, row: RecordRow): SubmissionRecord {
+export function recordOfRow(store: Store, row: RecordRow): SubmissionRecord {
   const ended = row.charged_micros !== null;
   const outcome = ended ? unsealOutcome(store, row.id, row.outcome_sealed) : {};
   return {

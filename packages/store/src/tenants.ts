@@ -51,7 +51,7 @@ export async function createTenant(store: Store, tenant: NewTenant): Promise<voi
   });
 }
 
-async function insertSecret(
+export async function insertSecret(
   store: Store,
   tx: Queryable,
   tenantId: string,
@@ -191,13 +191,20 @@ export async function setWebhookUrl(
   tenantId: string,
   webhookUrl: string | null,
 ): Promise<boolean> {
-  return store.db.$transaction(async (tx) => {
-    const changed = await tx.$executeRaw`
-      UPDATE tenants SET webhook_url = ${webhookUrl}, webhook_disabled_at = NULL, webhook_disabled_reason = NULL
-      WHERE id = ${tenantId}::uuid`;
-    if (webhookUrl === null) await dropPendingDeliveries(tx, tenantId);
-    return changed > 0;
-  });
+  return store.db.$transaction((tx) => writeWebhookUrl(tx, tenantId, webhookUrl));
+}
+
+/** The same in the caller's transaction. */
+export async function writeWebhookUrl(
+  tx: Queryable,
+  tenantId: string,
+  webhookUrl: string | null,
+): Promise<boolean> {
+  const changed = await tx.$executeRaw`
+    UPDATE tenants SET webhook_url = ${webhookUrl}, webhook_disabled_at = NULL, webhook_disabled_reason = NULL
+    WHERE id = ${tenantId}::uuid`;
+  if (webhookUrl === null) await dropPendingDeliveries(tx, tenantId);
+  return changed > 0;
 }
 
 /** Ends what is still pending for a tenant whose URL is gone, without an attempt. */

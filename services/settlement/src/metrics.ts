@@ -1,4 +1,4 @@
-import { createCounter, createMetrics } from '@svc/runtime';
+import { createCounter, createGauge, createMetrics } from '@svc/runtime';
 
 /** The worker's own figures, beside those of every process. */
 export function createSettlementMetrics() {
@@ -14,6 +14,10 @@ export function createSettlementMetrics() {
       name: 'svc_submissions_mended_total',
       help: 'Submissions that the reconciler brought on, by what was wrong',
       label: 'kind',
+    }),
+    setLedgerFaults: createGauge(registry, {
+      name: 'svc_ledger_faults',
+      help: 'Faults that the last audit of the ledger found: alert on any',
     }),
   };
 }

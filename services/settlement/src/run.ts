@@ -36,8 +36,7 @@ export async function run(
     const { registry: metrics, ...counters } = createSettlementMetrics();
     const store = await openStoreOrRefuse(config, logger);
     lifecycle.add('store', () => store.close());
-    const housekeeping = await startHousekeeping(store, logger);
-    lifecycle.add('housekeeping', () => housekeeping.close());
+    await startHousekeeping({ store, logger, ...counters }, lifecycle);
     const redis = connectRedis(redisUrl, 'producer', logger);
     lifecycle.add('redis', () => closeRedis(redis));
     const producer = createProducer({ redis, prefix, logger });

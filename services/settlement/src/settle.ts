@@ -14,48 +14,36 @@ export interface SettleDeps {
 /**
  * Settles stored outcomes and tells the webhook deliverer of the events that were written with
  * them (SPEC section 1; DESIGN section 7: enqueue after the commit). Idempotent: what is settled
- * already stays as it is. Where the batch as a whole fails, each is settled by itself, so that one
- * fails alone. Throws where any could not be settled.
+ * already stays as it is. The store settles together what is asked for at the same time, and one
+ * that fails fails alone. Throws where any could not be settled.
  */
 export async function settleSubmissions(
   deps: SettleDeps,
   submissionIds: readonly string[],
 ): Promise<void> {
-  if (submissionIds.length === 0) return;
-  try {
-    await settleBatch(deps, submissionIds);
-  } catch (error) {
-    if (submissionIds.length === 1) throw error;
-    deps.logger.warn({ err: error }, 'a batch could not be settled, trying one by one');
-    await settleOneByOne(deps, submissionIds);
-  }
-}
-
-async function settleOneByOne(deps: SettleDeps, submissionIds: readonly string[]): Promise<void> {
-  const errors: unknown[] = [];
-  for (const submissionId of submissionIds) {
-    try {
-      await settleBatch(deps, [submissionId]);
-    } catch (error) {
-      const id = toWireId('sub', submissionId);
-      deps.logger.error({ err: error, submissionId: id }, 'a submission could not be settled');
-      errors.push(error);
-    }
-  }
+  const outcomes = await Promise.allSettled(submissionIds.map((id) => settleOne(deps, id)));
+  const deliveryIds = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  await enqueueAfterCommit(deps, deliveryIds);
+  const errors = outcomes.flatMap((one): unknown[] =>
+    one.status === 'rejected' ? [one.reason] : [],
+  );
   if (errors.length > 0) {
     throw new AggregateError(errors, `${errors.length} submissions could not be settled`);
   }
 }
 
-async function settleBatch(deps: SettleDeps, submissionIds: readonly string[]): Promise<void> {
-  const ended = await settle(deps.store, [...submissionIds]);
-  const moved = ended.filter(({ kind }) => kind === 'moved');
-  for (const one of moved) tell(deps, one);
-  if (moved.length > 0) await failpoint('settled.committed');
-  await enqueueAfterCommit(
-    deps,
-    ended.flatMap(({ deliveryIds }) => deliveryIds),
-  );
+/** The deliveries of the events that were written with the end of this submission. */
+async function settleOne(deps: SettleDeps, submissionId: string): Promise<string[]> {
+  try {
+    const [ended] = await settle(deps.store, [submissionId]);
+    if (ended === undefined || ended.kind === 'kept') return [];
+    tell(deps, ended);
+    await failpoint('settled.committed');
+    return ended.deliveryIds;
+  } catch (error) {
+    deps.logger.error({ err: error, submissionId }, 'a submission could not be settled');
+    throw error;
+  }
 }
 
 function tell(deps: SettleDeps, ended: Ended): void {

@@ -1,0 +1,32 @@
+import { auditLedger } from '@svc/store';
+import type { Command } from 'commander';
+import { type Context, withContext } from '../context.ts';
+import { type OutputOptions, printJson, printList } from '../output.ts';
+
+/** `svc ledger …` (CONTRACT.md section 9). */
+export function addLedgerCommands(program: Command): void {
+  const ledger = program.command('ledger').description('the ledger of credits');
+  ledger
+    .command('verify')
+    .description('check every account, entry and ended hold; exit code 1 where one is wrong')
+    .option('--json', 'print JSON')
+    .action((options: OutputOptions) => withContext((context) => verify(context, options)));
+}
+
+async function verify({ store }: Context, options: OutputOptions): Promise<void> {
+  const audit = await auditLedger(store);
+  if (audit.faults.length > 0) process.exitCode = 1;
+  if (options.json === true) return printJson(audit);
+  process.stdout.write(
+    `${audit.tenants} tenants and ${audit.submissions} submissions looked through: ${
+      audit.faults.length === 0 ? 'every entry adds up.' : `${audit.faults.length} faults.`
+    }\n`,
+  );
+  if (audit.faults.length > 0) {
+    printList(
+      audit.faults.map((fault) => ({ ...fault })),
+      ['kind', 'subject', 'detail'],
+      options,
+    );
+  }
+}

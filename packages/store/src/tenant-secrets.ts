@@ -1,0 +1,46 @@
+import type { Store } from './store.ts';
+import { insertSecret, type TenantSecretKind } from './tenants.ts';
+
+/** How many secrets of a kind are valid at a time, while a rotation overlaps (CONTRACT.md section 1). */
+export const validSecretsMax = 2;
+
+export type RotationOutcome =
+  | { kind: 'rotated' }
+  /** A third one would cut off a client that still signs with the oldest. */
+  | { kind: 'two_valid' }
+  | { kind: 'unknown_tenant' };
+
+/**
+ * Gives a tenant a new secret, valid at once; the one before stays valid for `overlapMs`. While
+ * two are valid a third is refused, unless `force` drops the oldest (CONTRACT.md section 1).
+ */
+export async function rotateTenantSecret(
+  store: Store,
+  rotation: {
+    tenantId: string;
+    kind: TenantSecretKind;
+    secret: string;
+    overlapMs: number;
+    force: boolean;
+  },
+): Promise<RotationOutcome> {
+  const { tenantId, kind, secret, overlapMs, force } = rotation;
+  return store.db.$transaction(async (tx): Promise<RotationOutcome> => {
+    const tenants = await tx.$queryRaw<unknown[]>`
+      SELECT 1 FROM tenants WHERE id = ${tenantId}::uuid FOR UPDATE`;
+    if (tenants.length === 0) return { kind: 'unknown_tenant' };
+    const valid = await tx.$queryRaw<{ id: string }[]>`
+      SELECT id FROM tenant_secrets
+      WHERE tenant_id = ${tenantId}::uuid AND kind = ${kind} AND (expires_at IS NULL OR expires_at > svc_now())
+      ORDER BY created_at DESC, id DESC`;
+    if (valid.length >= validSecretsMax && !force) return { kind: 'two_valid' };
+    const dropped = valid.slice(validSecretsMax - 1).map(({ id }) => id);
+    await tx.$executeRaw`
+      UPDATE tenant_secrets SET expires_at = CASE
+        WHEN id = ANY(${dropped}::uuid[]) THEN svc_now()
+        ELSE LEAST(expires_at, svc_now() + ${Math.round(overlapMs)} * interval '1 millisecond') END
+      WHERE id = ANY(${valid.map(({ id }) => id)}::uuid[])`;
+    await insertSecret(store, tx, tenantId, kind, secret);
+    return { kind: 'rotated' };
+  });
+}

@@ -12,6 +12,8 @@ export default defineConfig({
     setupFiles: ['packages/testkit/src/file-setup.ts'],
     // A process per test file: what a file leaves open dies with it and disturbs no other.
     pool: 'forks',
+    // Journeys mostly wait: for a deadline, a retry, a process that starts.
+    maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

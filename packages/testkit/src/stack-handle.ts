@@ -54,7 +54,7 @@ export function stackHandle(parts: StackParts): TestStack {
   };
 }
 
-export function gatewayUrl(gateway: Slot): string {
+function gatewayUrl(gateway: Slot): string {
   return `http://127.0.0.1:${gateway.current.ready.port}`;
 }
 

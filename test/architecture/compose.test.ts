@@ -1,15 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { adminCliEntry, type ServiceName, serviceEntry, serviceNames } from '@svc/local';
+import { adminCliEntry, serviceEntry, serviceNames } from '@svc/local';
 import { loadConfig } from '@svc/runtime';
 import { testMasterKey } from '@svc/testkit';
 import { Ajv } from 'ajv';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { dispatcherConfig } from '../../services/dispatcher/src/config.ts';
-import { gatewayConfig } from '../../services/gateway/src/config.ts';
-import { settlementConfig } from '../../services/settlement/src/config.ts';
-import { webhooksConfig } from '../../services/webhooks/src/config.ts';
+import { serviceConfigs } from './service-configs.ts';
 
 /**
  * docker-compose.yml, without an engine to run it: its form, and that its containers are the
@@ -93,12 +90,6 @@ const compose: ComposeFile = parse(
   readFileSync(path.join(checkoutDir, 'docker-compose.yml'), 'utf8'),
   { merge: true },
 );
-const schemas: Record<ServiceName, Parameters<typeof loadConfig>[0]> = {
-  gateway: gatewayConfig,
-  dispatcher: dispatcherConfig,
-  settlement: settlementConfig,
-  webhooks: webhooksConfig,
-};
 
 /** `${NAME:-default}` and `${NAME:?message}` as Compose fills them in. */
 function interpolate(text: string, env: Readonly<Record<string, string>>): string {
@@ -155,7 +146,7 @@ it.each(serviceNames)(
         interpolate(value, given),
       ]),
     );
-    const schema = schemas[name];
+    const schema = serviceConfigs[name];
     const unknown = Object.keys(environment).filter((variable) => !(variable in schema.properties));
     expect(unknown).toStrictEqual([]);
     expect(loadConfig(schema, environment)).toMatchObject({

@@ -18,3 +18,4 @@ export * from './dispatcher-bus.ts';
 export * from './openapi/document.ts';
 export * from './openapi/operation.ts';
 export * from './openapi/problems.ts';
+export * from './openapi/read-json.ts';

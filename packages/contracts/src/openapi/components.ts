@@ -1,10 +1,12 @@
 import { errorCodes } from '@svc/domain';
 import type { TSchema } from 'typebox';
 import { QuoteFigures, RefundFigures, UsageFigures } from '../api/common.ts';
-import { Balance } from '../api/credits.ts';
+import { Balance, Transaction } from '../api/credits.ts';
+import { Delivery, DeliveryAttempt } from '../api/deliveries.ts';
 import { Problem, ProblemError } from '../api/problem.ts';
 import { RateCardAnswer, RateFigures } from '../api/rate-card.ts';
 import { NotReady, Ready } from '../api/ready.ts';
+import { Settings } from '../api/settings.ts';
 import {
   CancelAnswer,
   QuoteAnswer,
@@ -34,6 +36,10 @@ const named: Readonly<Record<string, TSchema>> = {
   JobResult,
   CancelAnswer,
   QuoteAnswer,
+  Transaction,
+  Delivery,
+  DeliveryAttempt,
+  Settings,
 };
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };

@@ -11,15 +11,30 @@ import {
 } from './operation.ts';
 import { creditOperations } from './operations-credits.ts';
 import { serviceOperations } from './operations-service.ts';
+import { settingsOperations, webhookOperations } from './operations-settings.ts';
 import { submissionOperations } from './operations-submissions.ts';
 import { codesByStatus, headerRefs, problemResponse } from './problems.ts';
+
+const comingOperationIds: readonly string[] = [
+  'listSubmissions',
+  'listTransactions',
+  'createPurchase',
+  'getSettings',
+  'changeSettings',
+  'testWebhook',
+  'listDeliveries',
+  'getDelivery',
+  'redeliver',
+];
 
 /** Every endpoint that is described; the gateway's test compares them with those it serves. */
 export const apiOperations: readonly OperationDefinition[] = [
   ...submissionOperations,
   ...creditOperations,
+  ...settingsOperations,
+  ...webhookOperations,
   ...serviceOperations,
-];
+].filter(({ operationId }) => !comingOperationIds.includes(operationId));
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -72,8 +87,8 @@ const tags = [
 function operationObject(operation: OperationDefinition): object {
   const { request } = operation;
   const parameters = [
-    ...Object.entries(operation.pathParameters ?? {}).map(parameterObject('path')),
-    ...Object.entries(operation.query ?? {}).map(parameterObject('query')),
+    ...Object.entries(operation.pathParameters ?? {}).map(pathParameter),
+    ...queryParameters(operation.query),
   ];
   return {
     operationId: operation.operationId,
@@ -106,15 +121,19 @@ function securityOf(access: OperationDefinition['access']): object[] {
   return access === 'open' ? [] : [{ [access]: [], timestamp: [], signature: [] }];
 }
 
-function parameterObject(place: 'path' | 'query') {
-  return ([name, { schema, description, example }]: [string, ParameterDefinition]) => ({
+function pathParameter([name, parameter]: [string, ParameterDefinition]): object {
+  const { schema, description, example } = parameter;
+  return { name, in: 'path', required: true, description, schema: schemaJson(schema), example };
+}
+
+function queryParameters(query: OperationDefinition['query']): object[] {
+  const required: readonly string[] = query?.required ?? [];
+  return Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
     name,
-    in: place,
-    required: place === 'path',
-    description,
+    in: 'query',
+    required: required.includes(name),
     schema: schemaJson(schema),
-    ...(example === undefined ? {} : { example }),
-  });
+  }));
 }
 
 function examplesObject(values: Readonly<Record<string, unknown>>): object {

@@ -76,6 +76,55 @@ export const rateCard = {
   ],
 };
 
+export const deliveryId = 'dlv_01jd5r0w6mfqsbx41c7thp2n8e';
+
+export const delivery = {
+  id: deliveryId,
+  eventId: 'evt_01jd5r0w6kf9hs2dq3v8ncx5ta',
+  type: 'submission.completed',
+  status: 'delivered',
+  attempts: [
+    {
+      number: 1,
+      at: '2026-03-02T09:16:02.006Z',
+      statusCode: 204,
+      durationMs: 84,
+      error: null,
+      response: '',
+    },
+  ],
+  nextAttemptAt: null,
+  createdAt: '2026-03-02T09:16:01.950Z',
+};
+
+export const transaction = {
+  id: 'txn_01jd5r0w6h3kb8v2gyx0dn5m7s',
+  type: 'charge',
+  amount: 58.25,
+  balanceAfter: 9941.75,
+  heldAfter: 141.75,
+  availableAfter: 9800,
+  submissionId,
+  reference: null,
+  createdAt: '2026-03-02T09:16:01.950Z',
+};
+
+export const settings = {
+  webhookUrl: 'https://hooks.example.com/submissions',
+  lowBalanceThreshold: 1000,
+  webhookDisabled: null,
+  allowedJobTypes: ['ats.application'],
+  tenantId,
+  environment: 'sandbox',
+};
+
+export const purchase = {
+  purchaseId: 'pur_01jd5q0000f1x8m3t6w9b2z4vn',
+  tenantId,
+  credits: 5000,
+  balance: { after: 14_800 },
+};
+
 const event = (type: string, data: object) => ({
   id: 'evt_01jd5r0w6kf9hs2dq3v8ncx5ta',
   type,

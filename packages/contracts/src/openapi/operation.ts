@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@svc/domain';
-import type { TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 
 /** One endpoint of the tenant API as the OpenAPI document describes it (CONTRACT section 5). */
 export interface OperationDefinition {
@@ -13,7 +13,8 @@ export interface OperationDefinition {
   /** Who signs it; `open`: nobody. */
   readonly access: 'open' | 'tenant' | 'operator';
   readonly pathParameters?: Readonly<Record<string, ParameterDefinition>>;
-  readonly query?: Readonly<Record<string, ParameterDefinition>>;
+  /** The schema that the query is checked by: an object of its parameters. */
+  readonly query?: TObject;
   readonly request?: RequestDefinition;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
   /** The codes of its own, beyond those that every endpoint of its kind may answer. */

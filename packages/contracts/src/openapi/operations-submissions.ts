@@ -6,7 +6,9 @@ import {
   QuoteRequest,
   SubmissionCreated,
   SubmissionDetail,
+  SubmissionPage,
   SubmissionRequest,
+  SubmissionsQuery,
 } from '../api/submissions.ts';
 import * as examples from './examples.ts';
 import type { OperationDefinition } from './operation.ts';
@@ -65,6 +67,25 @@ export const submissionOperations: readonly OperationDefinition[] = [
       'terminal_state',
       'dispatch_unavailable',
     ],
+  },
+  {
+    operationId: 'listSubmissions',
+    method: 'get',
+    path: '/v1/submissions',
+    tag: 'Submissions',
+    summary: 'List submissions',
+    description:
+      'Newest first, each in full. `createdAfter` is inclusive, `createdBefore` exclusive. Pages follow one another by `nextCursor`.',
+    access: 'tenant',
+    query: SubmissionsQuery,
+    answers: {
+      200: {
+        description: 'One page.',
+        schema: SubmissionPage,
+        example: { data: [examples.submissionDetail], nextCursor: null },
+      },
+    },
+    errors: [],
   },
   {
     operationId: 'getSubmission',

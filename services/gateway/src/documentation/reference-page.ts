@@ -1,8 +1,14 @@
-import type { OpenApiDocument } from '@svc/contracts';
+import {
+  itemsOf,
+  memberOf,
+  membersOf,
+  type OpenApiDocument,
+  resolveRef,
+  textOf,
+} from '@svc/contracts';
 import type { TextAnswer } from '../http/answer.ts';
 import { type Html, html, prose } from './html.ts';
 import { page } from './page.ts';
-import { itemsOf, member, membersOf, resolve, textOf } from './read-json.ts';
 import { schemaTable, typeOf } from './schema-view.ts';
 
 /** The OpenAPI document as one page to read, without a script. */
@@ -57,13 +63,13 @@ export function referencePage(document: OpenApiDocument): TextAnswer {
 function operationsOf(paths: OpenApiDocument['paths'], tag: string): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, object]) =>
-      itemsOf(member(object, 'tags')).includes(tag)
+      itemsOf(memberOf(object, 'tags')).includes(tag)
         ? [
             {
-              id: textOf(member(object, 'operationId')),
+              id: textOf(memberOf(object, 'operationId')),
               verb: method.toUpperCase(),
               path,
-              summary: textOf(member(object, 'summary')),
+              summary: textOf(memberOf(object, 'summary')),
               object,
             },
           ]
@@ -73,11 +79,11 @@ function operationsOf(paths: OpenApiDocument['paths'], tag: string): Operation[]
 }
 
 function signingSection({ components }: OpenApiDocument): Html {
-  const rows = membersOf(member(components, 'securitySchemes')).map(
+  const rows = membersOf(memberOf(components, 'securitySchemes')).map(
     ([, scheme]) =>
       html`<tr>
-        <td><code>${textOf(member(scheme, 'name'))}</code></td>
-        <td>${prose(textOf(member(scheme, 'description')))}</td>
+        <td><code>${textOf(memberOf(scheme, 'name'))}</code></td>
+        <td>${prose(textOf(memberOf(scheme, 'description')))}</td>
       </tr>`,
   );
   return html`<h2 id="signing">Signing</h2>
@@ -99,8 +105,8 @@ function signingSection({ components }: OpenApiDocument): Html {
 
 function operationSection(document: OpenApiDocument, operation: Operation): Html {
   const { id, verb, path, summary, object } = operation;
-  const content = membersOf(member(member(object, 'requestBody'), 'content'));
-  const signers = itemsOf(member(object, 'security')).flatMap((one) =>
+  const content = membersOf(memberOf(memberOf(object, 'requestBody'), 'content'));
+  const signers = itemsOf(memberOf(object, 'security')).flatMap((one) =>
     membersOf(one).map(([name]) => name),
   );
   return html`<section aria-labelledby="${id}">
@@ -109,14 +115,14 @@ function operationSection(document: OpenApiDocument, operation: Operation): Html
     <p class="quiet">
       ${signers.length === 0 ? 'Needs no signature.' : `Signed by ${article(signers[0] ?? '')}.`}
     </p>
-    <p>${prose(textOf(member(object, 'description')))}</p>
-    ${parametersTable(document, itemsOf(member(object, 'parameters')))}
+    <p>${prose(textOf(memberOf(object, 'description')))}</p>
+    ${parametersTable(document, itemsOf(memberOf(object, 'parameters')))}
     ${content.map(
       ([mediaType, body]) =>
         html`<h4>Body <span class="quiet">${mediaType}</span></h4>
-          ${schemaTable(document, member(body, 'schema'))} ${examplesOf(body)}`,
+          ${schemaTable(document, memberOf(body, 'schema'))} ${examplesOf(body)}`,
     )}
-    ${responsesView(document, member(object, 'responses'))}
+    ${responsesView(document, memberOf(object, 'responses'))}
   </section>`;
 }
 
@@ -141,10 +147,10 @@ function parametersTable(document: OpenApiDocument, parameters: readonly unknown
           ${parameters.map(
             (parameter) =>
               html`<tr>
-                <td><code>${textOf(member(parameter, 'name'))}</code></td>
-                <td>${textOf(member(parameter, 'in'))}</td>
-                <td>${typeOf(document, member(parameter, 'schema'))}</td>
-                <td>${prose(textOf(member(parameter, 'description')))}</td>
+                <td><code>${textOf(memberOf(parameter, 'name'))}</code></td>
+                <td>${textOf(memberOf(parameter, 'in'))}</td>
+                <td>${typeOf(document, memberOf(parameter, 'schema'))}</td>
+                <td>${prose(textOf(memberOf(parameter, 'description')))}</td>
               </tr>`,
           )}
         </tbody>
@@ -156,16 +162,17 @@ function parametersTable(document: OpenApiDocument, parameters: readonly unknown
 function responsesView(document: OpenApiDocument, responses: unknown): Html {
   const all = membersOf(responses).map(([status, response]) => ({
     status,
-    response: resolve(document, response),
+    response: resolveRef(document, response),
   }));
   const answers = all.filter(({ response }) => !isProblem(response));
   const problems = all.filter(({ response }) => isProblem(response));
   return html`${answers.map(
       ({ status, response }) =>
         html`<h4>Answer <span class="ok">${status}</span></h4>
-          <p>${prose(textOf(member(response, 'description')))}</p>
-          ${membersOf(member(response, 'content')).map(
-            ([, body]) => html`${schemaTable(document, member(body, 'schema'))}${examplesOf(body)}`,
+          <p>${prose(textOf(memberOf(response, 'description')))}</p>
+          ${membersOf(memberOf(response, 'content')).map(
+            ([, body]) =>
+              html`${schemaTable(document, memberOf(body, 'schema'))}${examplesOf(body)}`,
           )}`,
     )}
     <h4>Errors</h4>
@@ -184,29 +191,29 @@ function responsesView(document: OpenApiDocument, responses: unknown): Html {
 const problemContent = 'application/problem+json';
 
 function isProblem(response: unknown): boolean {
-  return member(member(response, 'content'), problemContent) !== undefined;
+  return memberOf(memberOf(response, 'content'), problemContent) !== undefined;
 }
 
 function codesOf(response: unknown): string[] {
-  const body = member(member(response, 'content'), problemContent);
-  return membersOf(member(body, 'examples')).map(([code]) => code);
+  const body = memberOf(memberOf(response, 'content'), problemContent);
+  return membersOf(memberOf(body, 'examples')).map(([code]) => code);
 }
 
 function eventSection(document: OpenApiDocument, type: string, webhook: unknown): Html {
-  const post = member(webhook, 'post');
-  const content = member(member(post, 'requestBody'), 'content');
-  const body = member(content, 'application/json');
+  const post = memberOf(webhook, 'post');
+  const content = memberOf(memberOf(post, 'requestBody'), 'content');
+  const body = memberOf(content, 'application/json');
   return html`<section aria-labelledby="${type}">
     <h3 id="${type}"><code>${type}</code></h3>
-    <p>${textOf(member(post, 'summary'))}. ${prose(textOf(member(post, 'description')))}</p>
-    ${schemaTable(document, member(body, 'schema'))} ${examplesOf(body)}
+    <p>${textOf(memberOf(post, 'summary'))}. ${prose(textOf(memberOf(post, 'description')))}</p>
+    ${schemaTable(document, memberOf(body, 'schema'))} ${examplesOf(body)}
   </section>`;
 }
 
 function examplesOf(body: unknown): Html {
   const values = [
-    member(body, 'example'),
-    ...membersOf(member(body, 'examples')).map(([, example]) => member(example, 'value')),
+    memberOf(body, 'example'),
+    ...membersOf(memberOf(body, 'examples')).map(([, example]) => memberOf(example, 'value')),
   ].filter((value) => value !== undefined);
   return html`${values.map(
     (value) => html`<pre tabindex="0"><code>${JSON.stringify(value, null, 2)}</code></pre>`,

@@ -1,7 +1,7 @@
+import { itemsOf, memberOf, membersOf, refName, resolveRef, textOf } from '@svc/contracts';
 import { Html, html, prose } from './html.ts';
-import { itemsOf, member, membersOf, refName, resolve, textOf } from './read-json.ts';
 
-/** Schemas of the document as tables: one row a member, nested ones by their path. */
+/** Schemas of the document as tables: one row a memberOf, nested ones by their path. */
 
 /** How deep members of members are listed; below, the schema's name has to do. */
 const depthMax = 4;
@@ -40,15 +40,15 @@ export function schemaTable(document: unknown, schema: unknown): Html {
 }
 
 function rowsOf(document: unknown, schema: unknown, base: string, depth: number): Row[] {
-  const whole = resolve(document, schema);
-  const required = new Set(itemsOf(member(whole, 'required')));
-  return membersOf(member(whole, 'properties')).flatMap(([name, part]) => {
+  const whole = resolveRef(document, schema);
+  const required = new Set(itemsOf(memberOf(whole, 'required')));
+  return membersOf(memberOf(whole, 'properties')).flatMap(([name, part]) => {
     const path = base === '' ? name : `${base}.${name}`;
     const row = {
       path,
       type: typeOf(document, part),
       isRequired: required.has(name),
-      notes: notesOf(resolve(document, part)),
+      notes: notesOf(resolveRef(document, part)),
     };
     const inner = depth < depthMax ? innerRows(document, part, path, depth + 1) : [];
     return [row, ...inner];
@@ -57,33 +57,33 @@ function rowsOf(document: unknown, schema: unknown, base: string, depth: number)
 
 /** The members of an object, of the items of an array, or of what may also be null. */
 function innerRows(document: unknown, schema: unknown, path: string, depth: number): Row[] {
-  const whole = resolve(document, schema);
-  const items = member(whole, 'items');
+  const whole = resolveRef(document, schema);
+  const items = memberOf(whole, 'items');
   if (items !== undefined) return rowsOf(document, items, `${path}[]`, depth);
-  const variants = variantsOf(whole).filter((one) => member(one, 'type') !== 'null');
+  const variants = variantsOf(whole).filter((one) => memberOf(one, 'type') !== 'null');
   const [only] = variants;
   if (variants.length === 1) return rowsOf(document, only, path, depth);
   return rowsOf(document, whole, path, depth);
 }
 
 function variantsOf(schema: unknown): readonly unknown[] {
-  return [...itemsOf(member(schema, 'anyOf')), ...itemsOf(member(schema, 'oneOf'))];
+  return [...itemsOf(memberOf(schema, 'anyOf')), ...itemsOf(memberOf(schema, 'oneOf'))];
 }
 
 /** A type in a few words: `number or null`, `array of Submission`. */
 export function typeOf(document: unknown, schema: unknown): string {
   const name = refName(schema);
   if (name !== '') return name;
-  const whole = resolve(document, schema);
+  const whole = resolveRef(document, schema);
   const variants = variantsOf(whole);
   if (variants.length > 0) return variants.map((one) => typeOf(document, one)).join(' or ');
-  const constant = member(whole, 'const');
+  const constant = memberOf(whole, 'const');
   if (constant !== undefined) return JSON.stringify(constant);
-  const values = itemsOf(member(whole, 'enum'));
+  const values = itemsOf(memberOf(whole, 'enum'));
   if (values.length > 0) return values.map((value) => JSON.stringify(value)).join(' or ');
-  const items = member(whole, 'items');
+  const items = memberOf(whole, 'items');
   if (items !== undefined) return `array of ${typeOf(document, items)}`;
-  const type = member(whole, 'type');
+  const type = memberOf(whole, 'type');
   return Array.isArray(type) ? type.join(' or ') : textOf(type) || 'anything';
 }
 
@@ -100,13 +100,13 @@ const bounds: Readonly<Record<string, (value: string) => string>> = {
 };
 
 function notesOf(schema: unknown): string {
-  const description = textOf(member(schema, 'description'));
+  const description = textOf(memberOf(schema, 'description'));
   const limits = Object.entries(bounds).flatMap(([keyword, words]) => {
-    const value = member(schema, keyword);
+    const value = memberOf(schema, keyword);
     return value === undefined
       ? []
       : [words(typeof value === 'string' ? value : JSON.stringify(value))];
   });
-  if (member(schema, 'additionalProperties') === false) limits.push('no other members');
+  if (memberOf(schema, 'additionalProperties') === false) limits.push('no other members');
   return [description, limits.join('; ')].filter((part) => part !== '').join(' ');
 }

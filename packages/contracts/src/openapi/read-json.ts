@@ -1,6 +1,6 @@
-/** The document is plain JSON: what is not where it is looked for is left out of the page. */
+/** A document is plain JSON: what is not where it is looked for is undefined. */
 
-export function member(value: unknown, name: string): unknown {
+export function memberOf(value: unknown, name: string): unknown {
   return new Map(membersOf(value)).get(name);
 }
 
@@ -21,13 +21,13 @@ export function textOf(value: unknown): string {
 const pointerStart = '#/';
 
 /** What a value is, or what its `$ref` refers to. */
-export function resolve(document: unknown, value: unknown): unknown {
-  const ref = textOf(member(value, '$ref'));
+export function resolveRef(document: unknown, value: unknown): unknown {
+  const ref = textOf(memberOf(value, '$ref'));
   if (!ref.startsWith(pointerStart)) return value;
-  return ref.slice(pointerStart.length).split('/').reduce<unknown>(member, document);
+  return ref.slice(pointerStart.length).split('/').reduce<unknown>(memberOf, document);
 }
 
 /** The last word of a `$ref`: the name that the document gives a schema. */
 export function refName(value: unknown): string {
-  return textOf(member(value, '$ref')).split('/').at(-1) ?? '';
+  return textOf(memberOf(value, '$ref')).split('/').at(-1) ?? '';
 }

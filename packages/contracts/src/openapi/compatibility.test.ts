@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { breakingChanges } from './compatibility.ts';
+import { openApiDocument } from './document.ts';
+import { frozenDocumentUrl } from './frozen.ts';
+
+const frozen: unknown = JSON.parse(readFileSync(frozenDocumentUrl, 'utf8'));
+
+test('nothing under /v1/ changes but by additions', () => {
+  expect(breakingChanges(frozen, openApiDocument())).toEqual([]);
+});
+
+test('the frozen copy holds every addition: run `pnpm openapi:freeze` after one', () => {
+  expect(JSON.parse(JSON.stringify(openApiDocument()))).toEqual(frozen);
+});
+
+const schema = '/components/schemas';
+const post = '/paths/~1v1~1submissions/post';
+const requestSchema = `${post}/requestBody/content/application~1json/schema`;
+const completed =
+  '/webhooks/submission.completed/post/requestBody/content/application~1json/schema';
+
+/** Each is planted into the document alone: [where, what stands there then, what is told of it]. */
+const breaking: readonly [string, unknown, RegExp][] = [
+  ['/paths/~1v1~1quotes', undefined, /POST \/v1\/quotes: the endpoint is gone/],
+  [`${post}/operationId`, 'makeSubmission', /operationId/],
+  [`${post}/security`, [{ operator: [] }], /security/],
+  ['/paths/~1v1~1credits~1balance/get/security', [], /security/],
+  [`${post}/responses/200`, undefined, /answer 200 is gone/],
+  [`${post}/responses/402`, undefined, /answer 402 is gone/],
+  [`${post}/responses/201/headers/x-request-id`, undefined, /header x-request-id is gone/],
+  [`${post}/responses/201/content/application~1json`, undefined, /application\/json is gone/],
+  [`${post}/parameters`, [{ name: 'dry', in: 'query', required: true }], /required now/],
+  ['/paths/~1v1~1submissions~1{id}/get/parameters', [], /path parameter id is gone/],
+  [
+    '/paths/~1v1~1submissions~1{id}~1cancel/post/requestBody',
+    { required: true },
+    /body is required/,
+  ],
+  // Requests.
+  [`${requestSchema}/required/3`, 'tier', /member tier is required now/],
+  [`${requestSchema}/properties/tier`, undefined, /tier: the member is gone/],
+  [`${requestSchema}/properties/tier/enum`, ['standard'], /closed list/],
+  [`${requestSchema}/properties/idempotencyKey/maxLength`, 64, /maxLength is 64 and was 128/],
+  [`${requestSchema}/properties/idempotencyKey/minLength`, 2, /minLength is 2 and was 1/],
+  [`${requestSchema}/properties/idempotencyKey/pattern`, '^a', /pattern/],
+  [`${requestSchema}/properties/idempotencyKey/type`, 'integer', /the type is integer/],
+  [
+    `${schema}/AtsApplicationPayload/properties/jobContext/additionalProperties`,
+    false,
+    /refused now/,
+  ],
+  [
+    `${schema}/AtsApplicationPayload/properties/jobContext/properties/place`,
+    { type: 'string' },
+    /was free/,
+  ],
+  [`${schema}/AtsApplicationPayload/required/4`, 'consent', /consent is required now/],
+  // Answers.
+  [`${schema}/Submission/properties/usage`, undefined, /usage: the member is gone/],
+  [`${schema}/Submission/required/0`, undefined, /id is not always there now/],
+  [`${schema}/Quote/properties/max/type`, 'string', /the type is string and was number/],
+  [`${schema}/Submission/properties/status/enum/6`, 'paused', /"paused" is new/],
+  [`${schema}/Submission/properties/status/enum/0`, undefined, /"pending" is gone/],
+  [`${schema}/Submission/properties/actualCredits/anyOf/2`, { type: 'string' }, /further variant/],
+  [`${schema}/Submission/properties/id/pattern`, undefined, /pattern/],
+  [`${schema}/SubmissionFailure/properties/code/enum/0`, undefined, /"ats_rejected" is gone/],
+  [`${schema}/Problem/properties/detail`, undefined, /detail: the member is gone/],
+  [`${schema}/Problem/properties/code/enum/0`, undefined, /is gone/],
+  [
+    '/components/responses/Problem402/content/application~1problem+json/schema/oneOf/0',
+    undefined,
+    /gone|code/,
+  ],
+  ['/components/responses/Problem404', undefined, /answer 404 is gone|Problem404 is gone/],
+  // Events.
+  ['/webhooks/submission.failed', undefined, /submission\.failed: the event is gone/],
+  [`${completed}/properties/data/properties/refundedCredits`, undefined, /refundedCredits/],
+  [`${completed}/properties/type/const`, 'submission.done', /"submission.completed" is gone/],
+];
+
+test.each(breaking)('a change that clients would stumble over is found: %s', (at, value, told) => {
+  const found = breakingChanges(openApiDocument(), planted(at, value));
+  expect(found.join('\n')).toMatch(told);
+});
+
+const additive: readonly [string, unknown][] = [
+  ['/paths/~1v1~1reports', { get: { operationId: 'listReports' } }],
+  ['/paths/~1ready', undefined],
+  [`${post}/summary`, 'Submit a job'],
+  [`${post}/parameters`, [{ name: 'dry', in: 'query', schema: { type: 'boolean' } }]],
+  [`${post}/responses/418`, { description: 'a new code' }],
+  [`${requestSchema}/properties/note`, { type: 'string' }],
+  [`${requestSchema}/properties/idempotencyKey/maxLength`, 256],
+  [`${requestSchema}/properties/tier/type`, ['string', 'null']],
+  [`${requestSchema}/required/2`, undefined],
+  [`${schema}/Submission/properties/priority`, { type: 'integer' }],
+  [`${schema}/Submission/required/99`, 'priority'],
+  [`${schema}/SubmissionFailure/properties/code/enum/99`, 'site_changed'],
+  [`${schema}/Problem/properties/code/enum/99`, 'tenant_suspended'],
+  ['/webhooks/submission.paused', { post: {} }],
+];
+
+test.each(additive)('an addition is none: %s', (at, value) => {
+  expect(breakingChanges(openApiDocument(), planted(at, value))).toEqual([]);
+});
+
+test('a further code of an answer is an addition', () => {
+  const present = planted(
+    '/components/responses/Problem402/content/application~1problem+json/schema/oneOf/1',
+    { properties: { code: { const: 'account_frozen' } }, required: ['code'] },
+  );
+  expect(breakingChanges(openApiDocument(), present)).toEqual([]);
+});
+
+/** The document with one thing changed, or gone where the value is undefined. */
+function planted(pointer: string, value: unknown): unknown {
+  const copy: unknown = JSON.parse(JSON.stringify(openApiDocument()));
+  const names = pointer
+    .slice(1)
+    .split('/')
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = names.pop() ?? '';
+  const parent = names.reduce<unknown>((at, name) => Object(at)[name], copy);
+  if (Array.isArray(parent))
+    parent.splice(Number(last), 1, ...(value === undefined ? [] : [value]));
+  else Object.assign(Object(parent), { [last]: value });
+  return JSON.parse(JSON.stringify(copy));
+}

@@ -1,0 +1,121 @@
+import { compareSchemas, type Comparison } from './schema-compatibility.ts';
+import { itemsOf, memberOf, membersOf, resolveRef, textOf } from './read-json.ts';
+
+/**
+ * What a client of the frozen document would stumble over in the present one: everything under
+ * /v1/, the webhooks and the shared error responses (SPEC section 9). Each in words; none means
+ * that there are additions at most.
+ */
+export function breakingChanges(frozen: unknown, present: unknown): string[] {
+  const context: Comparison = { frozen, present, found: [] };
+  for (const [path, methods] of membersOf(memberOf(frozen, 'paths'))) {
+    if (!path.startsWith('/v1/')) continue;
+    for (const [method, operation] of membersOf(methods)) {
+      const at = `${method.toUpperCase()} ${path}`;
+      const now = memberOf(memberOf(memberOf(present, 'paths'), path), method);
+      if (now === undefined) context.found.push(`${at}: the endpoint is gone`);
+      else compareOperations(context, at, operation, now);
+    }
+  }
+  compareWebhooks(context);
+  const shared = memberOf(memberOf(frozen, 'components'), 'responses');
+  const sharedNow = memberOf(memberOf(present, 'components'), 'responses');
+  compareResponses(context, 'errors', shared, sharedNow);
+  return context.found;
+}
+
+function compareOperations(context: Comparison, at: string, was: unknown, now: unknown): void {
+  for (const name of ['operationId', 'security']) {
+    if (JSON.stringify(memberOf(was, name)) !== JSON.stringify(memberOf(now, name))) {
+      context.found.push(`${at}: ${name} is another one`);
+    }
+  }
+  compareParameters(context, at, was, now);
+  compareBodies(context, at, memberOf(was, 'requestBody'), memberOf(now, 'requestBody'));
+  compareResponses(context, at, memberOf(was, 'responses'), memberOf(now, 'responses'));
+}
+
+function compareParameters(context: Comparison, at: string, was: unknown, now: unknown): void {
+  const before = parametersOf(was);
+  const after = parametersOf(now);
+  for (const [name, parameter] of before) {
+    const other = after.get(name);
+    if (other === undefined) {
+      context.found.push(`${at}: ${name} is gone`);
+      continue;
+    }
+    const schemas = [memberOf(parameter, 'schema'), memberOf(other, 'schema')] as const;
+    compareSchemas(context, 'request', `${at}: ${name}`, ...schemas);
+  }
+  for (const [name, parameter] of after) {
+    const wasRequired = memberOf(before.get(name), 'required') === true;
+    if (memberOf(parameter, 'required') === true && !wasRequired) {
+      context.found.push(`${at}: ${name} is required now`);
+    }
+  }
+}
+
+function parametersOf(operation: unknown): Map<string, unknown> {
+  return new Map(
+    itemsOf(memberOf(operation, 'parameters')).map((parameter) => [
+      `${textOf(memberOf(parameter, 'in'))} parameter ${textOf(memberOf(parameter, 'name'))}`,
+      parameter,
+    ]),
+  );
+}
+
+function compareBodies(context: Comparison, at: string, was: unknown, now: unknown): void {
+  if (memberOf(was, 'required') !== true && memberOf(now, 'required') === true) {
+    context.found.push(`${at}: a body is required now`);
+  }
+  compareContents(context, 'request', `${at}: body`, was, now);
+}
+
+function compareResponses(context: Comparison, at: string, was: unknown, now: unknown): void {
+  for (const [status, response] of membersOf(was)) {
+    const other = memberOf(now, status);
+    if (other === undefined) {
+      context.found.push(`${at}: answer ${status} is gone`);
+      continue;
+    }
+    const before = resolveRef(context.frozen, response);
+    const after = resolveRef(context.present, other);
+    const headers = memberOf(after, 'headers');
+    for (const [name] of membersOf(memberOf(before, 'headers'))) {
+      if (memberOf(headers, name) !== undefined) continue;
+      context.found.push(`${at}: answer ${status}: header ${name} is gone`);
+    }
+    compareContents(context, 'response', `${at}: answer ${status}`, before, after);
+  }
+}
+
+function compareContents(
+  context: Comparison,
+  direction: 'request' | 'response',
+  at: string,
+  was: unknown,
+  now: unknown,
+): void {
+  for (const [mediaType, body] of membersOf(memberOf(was, 'content'))) {
+    const other = memberOf(memberOf(now, 'content'), mediaType);
+    if (other === undefined) context.found.push(`${at}: ${mediaType} is gone`);
+    else
+      compareSchemas(context, direction, at, memberOf(body, 'schema'), memberOf(other, 'schema'));
+  }
+}
+
+/** A webhook is something that a tenant receives, as an answer is. */
+function compareWebhooks(context: Comparison): void {
+  for (const [type, webhook] of membersOf(memberOf(context.frozen, 'webhooks'))) {
+    const now = memberOf(memberOf(context.present, 'webhooks'), type);
+    if (now === undefined) {
+      context.found.push(`webhook ${type}: the event is gone`);
+      continue;
+    }
+    compareContents(context, 'response', `webhook ${type}`, eventBodyOf(webhook), eventBodyOf(now));
+  }
+}
+
+function eventBodyOf(webhook: unknown): unknown {
+  return memberOf(memberOf(webhook, 'post'), 'requestBody');
+}

@@ -1,0 +1,18 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { breakingChanges } from './compatibility.ts';
+import { openApiDocument } from './document.ts';
+import { frozenDocumentUrl } from './frozen.ts';
+
+/**
+ * `pnpm openapi:freeze`: takes additions to v1 into the frozen copy, and refuses anything else
+ * (SPEC section 9). What would break a client belongs under /v2/.
+ */
+const present = openApiDocument();
+const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);
+if (changes.length > 0) {
+  process.stderr.write(`v1 may only grow. Not frozen:\n${changes.join('\n')}\n`);
+  process.exitCode = 1;
+} else {
+  writeFileSync(frozenDocumentUrl, `${JSON.stringify(present, null, 2)}\n`);
+  process.stdout.write('The frozen copy of v1 is up to date.\n');
+}

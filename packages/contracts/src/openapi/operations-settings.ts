@@ -1,0 +1,113 @@
+import { WireId } from '../api/common.ts';
+import { DeliveriesQuery, Delivery, DeliveryPage, DeliveryQueued } from '../api/deliveries.ts';
+import { Settings, SettingsChange } from '../api/settings.ts';
+import * as examples from './examples.ts';
+import type { OperationDefinition } from './operation.ts';
+
+const id = {
+  schema: WireId('dlv'),
+  description: 'The delivery: `X-SVC-Delivery` of its attempts.',
+  example: examples.deliveryId,
+};
+
+const queued = {
+  description: 'Queued.',
+  schema: DeliveryQueued,
+  example: { deliveryId: examples.deliveryId },
+};
+
+const settings = {
+  description: 'The whole settings.',
+  schema: Settings,
+  example: examples.settings,
+};
+
+export const settingsOperations: readonly OperationDefinition[] = [
+  {
+    operationId: 'getSettings',
+    method: 'get',
+    path: '/v1/settings',
+    tag: 'Settings',
+    summary: 'Read the settings',
+    access: 'tenant',
+    answers: { 200: settings },
+    errors: [],
+  },
+  {
+    operationId: 'changeSettings',
+    method: 'patch',
+    path: '/v1/settings',
+    tag: 'Settings',
+    summary: 'Change the settings',
+    description:
+      'What is left out stays as it is. Setting `webhookUrl` enables it again; `null` clears it, and drops what is still to be delivered.',
+    access: 'tenant',
+    request: {
+      schema: SettingsChange,
+      examples: {
+        url: { webhookUrl: 'https://hooks.example.com/submissions' },
+        threshold: { lowBalanceThreshold: 2500 },
+      },
+    },
+    answers: { 200: settings },
+    errors: ['unsupported_media_type'],
+  },
+];
+
+export const webhookOperations: readonly OperationDefinition[] = [
+  {
+    operationId: 'testWebhook',
+    method: 'post',
+    path: '/v1/webhooks/test',
+    tag: 'Webhooks',
+    summary: 'Send a test event',
+    description: 'On the same path as real events; at most one a minute.',
+    access: 'tenant',
+    answers: { 202: queued },
+    errors: ['webhook_url_missing'],
+  },
+  {
+    operationId: 'listDeliveries',
+    method: 'get',
+    path: '/v1/webhooks/deliveries',
+    tag: 'Webhooks',
+    summary: 'List deliveries',
+    description: 'Newest first, each with the attempts of its present round.',
+    access: 'tenant',
+    query: DeliveriesQuery,
+    answers: {
+      200: {
+        description: 'One page.',
+        schema: DeliveryPage,
+        example: { data: [examples.delivery], nextCursor: null },
+      },
+    },
+    errors: [],
+  },
+  {
+    operationId: 'getDelivery',
+    method: 'get',
+    path: '/v1/webhooks/deliveries/:id',
+    tag: 'Webhooks',
+    summary: 'Read a delivery',
+    access: 'tenant',
+    pathParameters: { id },
+    answers: {
+      200: { description: 'The delivery.', schema: Delivery, example: examples.delivery },
+    },
+    errors: ['not_found'],
+  },
+  {
+    operationId: 'redeliver',
+    method: 'post',
+    path: '/v1/webhooks/deliveries/:id/redeliver',
+    tag: 'Webhooks',
+    summary: 'Send a delivery again',
+    description:
+      'A fresh round of attempts under the same `X-SVC-Delivery`; one that is pending is moved to now. A body is ignored.',
+    access: 'tenant',
+    pathParameters: { id },
+    answers: { 202: queued },
+    errors: ['not_found', 'webhook_url_missing', 'delivery_in_progress'],
+  },
+];

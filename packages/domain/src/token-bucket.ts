@@ -50,12 +50,11 @@ export function takeToken(
 
 /** What the tokens left behind a taking or a refusal mean to its client. */
 export function decisionOf(tokens: number, allowed: boolean, policy: RatePolicy): RateDecision {
-  const perMs = policy.perSecond / 1000;
   return {
     allowed,
     left: Math.floor(tokens),
-    fullInMs: (policy.burst - tokens) / perMs,
-    retryInMs: allowed ? 0 : (1 - tokens) / perMs,
+    fullInMs: ((policy.burst - tokens) * 1000) / policy.perSecond,
+    retryInMs: allowed ? 0 : ((1 - tokens) * 1000) / policy.perSecond,
   };
 }
 

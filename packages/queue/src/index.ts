@@ -6,3 +6,4 @@ export * from './reply-channel.ts';
 export * from './fleet-registry.ts';
 export * from './dispatcher-bus.ts';
 export * from './queue-status.ts';
+export { createRateLimiter, type RateLimiter } from './rate-limit.ts';

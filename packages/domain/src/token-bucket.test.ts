@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { hasToken, policyWindowSeconds, takeToken } from './token-bucket.ts';
+
+const policy = { perSecond: 2, burst: 3 };
+
+test('a bucket begins full, gives its burst, then refuses until a token has dripped in', () => {
+  let bucket;
+  for (const left of [2, 1, 0]) {
+    const taking = takeToken(bucket, policy, 0);
+    expect(taking.decision).toMatchObject({ allowed: true, left, retryInMs: 0 });
+    bucket = taking.bucket;
+  }
+  const refused = takeToken(bucket, policy, 100);
+  expect(refused.decision).toEqual({ allowed: false, left: 0, retryInMs: 400, fullInMs: 1400 });
+  expect(hasToken(refused.bucket, policy, 499)).toBe(false);
+  expect(hasToken(refused.bucket, policy, 500)).toBe(true);
+  expect(takeToken(refused.bucket, policy, 500).decision).toMatchObject({ allowed: true, left: 0 });
+});
+
+test('a bucket never holds more than its burst, and a clock that goes back adds nothing', () => {
+  const { bucket } = takeToken(undefined, policy, 1_000);
+  expect(takeToken(bucket, policy, 1_000_000).decision.left).toBe(2);
+  expect(takeToken(bucket, policy, 0).decision.left).toBe(1);
+});
+
+test('the window of a policy is burst over rate, rounded up', () => {
+  expect(policyWindowSeconds({ perSecond: 100, burst: 200 })).toBe(2);
+  expect(policyWindowSeconds({ perSecond: 3, burst: 10 })).toBe(4);
+});

@@ -1,0 +1,71 @@
+import { startTestRedis, type TestRedis } from '@svc/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLocalBuckets, createRateLimiter } from './rate-limit.ts';
+import { closeRedis, connectRedis, waitForRedis } from './redis.ts';
+
+let server: TestRedis;
+beforeAll(async () => {
+  server = await startTestRedis();
+});
+afterAll(() => server.close());
+
+const policy = { perSecond: 0.001, burst: 3 };
+
+async function limiter(redisUrl: string) {
+  const redis = connectRedis(redisUrl, 'producer');
+  await waitForRedis(redis, 1_000);
+  const limit = createRateLimiter({ redis, prefix: 'svc', monotonicMs: () => 0 });
+  return { redis, limit, close: () => closeRedis(redis) };
+}
+
+test('gateways share one bucket: what one takes the other has not', async () => {
+  const [one, other] = [await limiter(server.redisUrl), await limiter(server.redisUrl)];
+  expect(await one.limit.take('a', policy)).toMatchObject({ allowed: true, left: 2, retryInMs: 0 });
+  expect(await other.limit.take('a', policy)).toMatchObject({ allowed: true, left: 1 });
+  expect(await one.limit.take('a', policy)).toMatchObject({ allowed: true, left: 0 });
+  const refused = await other.limit.take('a', policy);
+  expect(refused).toMatchObject({ allowed: false, left: 0 });
+  expect(refused.retryInMs).toBeGreaterThan(900_000);
+  expect(refused.retryInMs).toBeLessThanOrEqual(1_000_000);
+  expect(refused.fullInMs).toBeGreaterThan(2_900_000);
+  expect(await one.limit.take('b', policy)).toMatchObject({ allowed: true, left: 2 });
+  await Promise.all([one.close(), other.close()]);
+});
+
+test('many at once take no more than there are', async () => {
+  const { limit, close } = await limiter(server.redisUrl);
+  const decisions = await Promise.all(
+    Array.from({ length: 20 }, () => limit.take('many', { perSecond: 0.001, burst: 7 })),
+  );
+  expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(7);
+  await close();
+});
+
+test('a bucket fills again, and its key goes by itself', async () => {
+  const { redis, limit, close } = await limiter(server.redisUrl);
+  const fast = { perSecond: 1_000_000, burst: 1 };
+  expect(await limit.take('fast', fast)).toMatchObject({ allowed: true });
+  expect(await limit.take('fast', fast)).toMatchObject({ allowed: true });
+  const expiresInMs = await redis.pttl('{svc}:rate:fast');
+  expect(expiresInMs).toBeGreaterThan(0);
+  expect(expiresInMs).toBeLessThanOrEqual(1_001);
+  await close();
+});
+
+test('without Redis each gateway counts for itself', async () => {
+  const gone = await startTestRedis();
+  const { limit, close } = await limiter(gone.redisUrl);
+  await limit.take('a', policy);
+  await gone.close();
+  const taken = [];
+  for (let count = 0; count < 4; count += 1) taken.push(await limit.take('a', policy));
+  expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+  await close();
+});
+
+test('local buckets are bounded, and the one not used for longest goes first', () => {
+  const buckets = createLocalBuckets(2);
+  for (const name of ['a', 'b', 'a', 'c']) buckets.take(name, policy, 0);
+  expect(buckets.take('a', policy, 0).left).toBe(0);
+  expect(buckets.take('b', policy, 0).left).toBe(2);
+});

@@ -1,0 +1,95 @@
+import {
+  decisionOf,
+  type RateDecision,
+  type RatePolicy,
+  takeToken,
+  type TokenBucket,
+} from '@svc/domain';
+import type { Redis } from 'ioredis';
+import { takeTokenScript } from './rate-limit-script.ts';
+import { keyPrefix, type QueueLogger, redisIsReady } from './redis.ts';
+
+/** The tenants' rate limit (CONTRACT section 2, 429). */
+export interface RateLimiter {
+  /** Takes a token of the bucket `name`; never throws. */
+  take(name: string, policy: RatePolicy): Promise<RateDecision>;
+}
+
+/** A bucket must not cost a request more than this; Redis is then left alone for a while. */
+const answerTimeoutMs = 250;
+const leftAloneMs = 1_000;
+const localBucketsMax = 10_000;
+
+/**
+ * Buckets in Redis, shared by every gateway. While Redis is away, or too slow to be asked before
+ * every request, each gateway counts for itself: its buckets begin full, so that a tenant gets up
+ * to a gateway's worth more for that time (CONTRACT section 2, `unavailable`).
+ */
+export function createRateLimiter({
+  redis,
+  prefix,
+  monotonicMs,
+  logger,
+}: {
+  /** Of role `producer`: fails fast. Stays the caller's to close. */
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly monotonicMs: () => number;
+  readonly logger?: QueueLogger;
+}): RateLimiter {
+  const local = createLocalBuckets(localBucketsMax);
+  let leftAloneUntilMs = -Infinity;
+
+  return {
+    async take(name, policy) {
+      const nowMs = monotonicMs();
+      if (nowMs < leftAloneUntilMs || !redisIsReady(redis)) return local.take(name, policy, nowMs);
+      try {
+        return await withinTime(takeShared(redis, `${keyPrefix(prefix)}:rate:${name}`, policy));
+      } catch (error) {
+        leftAloneUntilMs = nowMs + leftAloneMs;
+        logger?.warn({ err: error }, 'rate limits count per gateway for a while');
+        return local.take(name, policy, nowMs);
+      }
+    },
+  };
+}
+
+async function takeShared(redis: Redis, key: string, policy: RatePolicy): Promise<RateDecision> {
+  const reply = await takeTokenScript(redis, key, [policy.perSecond, policy.burst]);
+  if (!Array.isArray(reply)) throw new Error('the rate limit script answered something else');
+  const [allowed, tokens] = reply;
+  return decisionOf(Number(tokens), allowed === 1, policy);
+}
+
+async function withinTime<T>(promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('Redis is slow')), answerTimeoutMs);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export interface LocalBuckets {
+  take(name: string, policy: RatePolicy, nowMs: number): RateDecision;
+}
+
+/** Buckets of this process alone, a bounded number: the one not used for longest goes first. */
+export function createLocalBuckets(bucketsMax: number): LocalBuckets {
+  const buckets = new Map<string, TokenBucket>();
+  return {
+    take(name, policy, nowMs) {
+      const { bucket, decision } = takeToken(buckets.get(name), policy, nowMs);
+      // Deleted first, so that the map stays in the order of use.
+      buckets.delete(name);
+      buckets.set(name, bucket);
+      const [oldest] = buckets.keys();
+      if (buckets.size > bucketsMax && oldest !== undefined) buckets.delete(oldest);
+      return decision;
+    },
+  };
+}

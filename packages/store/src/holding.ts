@@ -102,6 +102,10 @@ function inputRow(store: Store, submission: NewSubmission, position: number) {
   };
 }
 
+/**
+ * The look-ups are lateral joins, one row each, so that the planner can only walk an index: as
+ * `EXISTS` or `IN` it hashed the whole table, which was small when the plan was made and grew.
+ */
 function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promise<HoldRow[]> {
   const rows = submissions.map((submission, position) => inputRow(store, submission, position));
   return store.db.$queryRaw<HoldRow[]>`
@@ -111,14 +115,15 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
         tenant_id uuid, idempotency_key text, request_hash text, request_id text, job_type text, tier text,
         payload text, estimated bigint, max bigint, surge bigint, card int)
     ), checked AS MATERIALIZED (
-      SELECT *, nth_of_key > 1 OR EXISTS (
-        SELECT FROM submissions s WHERE s.tenant_id = input.tenant_id
-          AND s.idempotency_key = input.idempotency_key AND s.state <> 'rejected') AS key_taken
-      FROM input
+      SELECT input.*, nth_of_key > 1 OR earlier.id IS NOT NULL AS key_taken
+      FROM input LEFT JOIN LATERAL (
+        SELECT s.id FROM submissions s WHERE s.tenant_id = input.tenant_id
+          AND s.idempotency_key = input.idempotency_key AND s.state <> 'rejected' LIMIT 1) earlier ON true
     ), account AS MATERIALIZED (
-      SELECT tenant_id, balance_micros, balance_micros - held_micros AS available
-      FROM credit_accounts WHERE tenant_id IN (SELECT tenant_id FROM checked WHERE NOT key_taken)
-      ORDER BY tenant_id FOR UPDATE
+      SELECT a.tenant_id, a.balance_micros, a.balance_micros - a.held_micros AS available
+      FROM (SELECT DISTINCT tenant_id FROM checked WHERE NOT key_taken ORDER BY tenant_id) t
+      CROSS JOIN LATERAL (
+        SELECT * FROM credit_accounts c WHERE c.tenant_id = t.tenant_id FOR UPDATE) a
     ), candidate AS MATERIALIZED (
       SELECT position, tenant_id, max, row_number() OVER (PARTITION BY tenant_id ORDER BY position) AS turn
       FROM checked WHERE NOT key_taken

@@ -76,7 +76,12 @@ interface Page {
 }
 
 function inSnapshot(store: Store, read: (tx: Queryable) => Promise<Page>): Promise<Page> {
-  return store.db.$transaction(read, {
+  // The pool's settings are for short statements by index; a page of the audit reads much.
+  const readPage = async (tx: Queryable): Promise<Page> => {
+    await tx.$executeRaw`SET LOCAL enable_seqscan = on`;
+    return read(tx);
+  };
+  return store.db.$transaction(readPage, {
     isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead,
     timeout: pageTimeoutMs,
   });

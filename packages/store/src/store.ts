@@ -44,6 +44,12 @@ const transactionWaitMs = 5_000;
 const transactionTimeoutMs = 10_000;
 
 /**
+ * Statements are short, many and prepared: compiling one costs more than running it, and a plan
+ * that reads a whole table, made while the table was small, would be kept while it grows.
+ */
+const plannerOptions = '-c jit=off -c enable_seqscan=off';
+
+/**
  * Opens a pool on the database; connects on first use.
  *
  * Statements are named by the hash of their text, because an unnamed one is parsed and planned
@@ -62,6 +68,7 @@ export function openStore(options: StoreOptions): Store {
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     application_name: options.applicationName ?? 'svc',
+    options: plannerOptions,
   });
   pool.on('error', onError);
   const adapter = new PrismaPg(pool, {

@@ -54,8 +54,7 @@ node -e '
 generated=node_modules/.svc-generated
 schema="$(cksum <prisma/schema.prisma) $manifests"
 if ! is_done "$generated" "$schema" || [ ! -f packages/store/src/generated/client.ts ]; then
-  # No engine is needed to generate the client, and the one Prisma would fetch is not on npm.
-  said=$(PRISMA_SCHEMA_ENGINE_BINARY=/bin/true prisma generate --config prisma/prisma.config.ts 2>&1) ||
+  said=$(prisma generate --config prisma/prisma.config.ts 2>&1) ||
     fail "$said" 'The Prisma client could not be generated: mend prisma/schema.prisma.'
   printf '%s' "$schema" >"$generated"
 fi

@@ -95,6 +95,17 @@ test('a grant counts once per reference, and other contents are a conflict', asy
   expect(await record('credits', 'balance', String(tenantId))).toMatchObject({ balance: 500.5 });
 });
 
+test('a purchase is taken back once, and the ledger adds up', async () => {
+  const { tenantId } = await record('tenant', 'create', '--name', 'Returner', '--grant', '0');
+  const bought = await record('credits', 'grant', String(tenantId), '50', '--reference', 'INV-2');
+  const words = ['credits', 'reverse', String(bought['purchaseId'])];
+  expect(await record(...words)).toMatchObject({ tenantId, credits: 50 });
+  expect(await record(...words)).toMatchObject({ idempotent: true });
+  const rebate = await svc(['credits', 'pay-rebate', String(tenantId)]);
+  expect(rebate).toMatchObject({ code: 1, stderr: 'The tenant has accrued no rebate.\n' });
+  expect(await record('ledger', 'verify')).toMatchObject({ faults: [] });
+});
+
 test('wrong usage ends with 2, a refusal with 1, both with what to do', async () => {
   const misspelt = await svc(['tenant', 'crate']);
   expect(misspelt.code).toBe(2);

@@ -1,4 +1,5 @@
-export * from './credits.ts';
+export * from './corrections.ts';
+export { type Balance, readBalance } from './credits.ts';
 export * from './deliveries.ts';
 export * from './delivery-list.ts';
 export * from './dispatching.ts';

@@ -1,12 +1,6 @@
-import {
-  type AccountFigures,
-  creditsMicrosMax,
-  formatCredits,
-  planGrant,
-  toWireId,
-} from '@svc/domain';
+import { creditsMicrosMax, formatCredits, planGrant, toWireId } from '@svc/domain';
 import { insertAudit } from './audit.ts';
-import { insertMovements } from './ledger.ts';
+import { lockAccount, postMovements } from './credits.ts';
 import { sqlState, uniqueViolation } from './errors.ts';
 import type { Queryable, Store } from './store.ts';
 
@@ -38,11 +32,8 @@ export async function grantCredits(store: Store, grant: Grant): Promise<GrantOut
   if (earlier !== null) return earlier;
   try {
     return await store.db.$transaction(async (tx): Promise<GrantOutcome> => {
-      const [account] = await tx.$queryRaw<AccountFigures[]>`
-        SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
-               rebate_accrued_micros AS "rebateAccruedMicros"
-        FROM credit_accounts WHERE tenant_id = ${grant.tenantId}::uuid FOR UPDATE`;
-      if (account === undefined) return { kind: 'unknown_tenant' };
+      const account = await lockAccount(tx, grant.tenantId);
+      if (account === null) return { kind: 'unknown_tenant' };
       if (account.balanceMicros + grant.creditsMicros > creditsMicrosMax)
         return { kind: 'balance_too_large' };
       const { movements, after } = planGrant(account, grant.creditsMicros);
@@ -51,15 +42,13 @@ export async function grantCredits(store: Store, grant: Grant): Promise<GrantOut
         INSERT INTO purchases (id, tenant_id, reference, credits_micros, usd_micros, note, operator_id, available_after_micros, created_at)
         VALUES (${grant.purchaseId}::uuid, ${grant.tenantId}::uuid, ${grant.reference}, ${grant.creditsMicros},
                 ${grant.usdMicros}, ${grant.note}, ${grant.operatorId}::uuid, ${availableAfterMicros}, svc_now())`;
-      await insertMovements(store, tx, {
+      await postMovements(store, tx, {
         tenantId: grant.tenantId,
         movements,
+        after,
         purchaseId: grant.purchaseId,
         reference: grant.reference,
       });
-      await tx.$executeRaw`
-        UPDATE credit_accounts SET balance_micros = balance_micros + ${grant.creditsMicros}
-        WHERE tenant_id = ${grant.tenantId}::uuid`;
       await auditGrant(tx, grant);
       return { kind: 'granted', purchaseId: grant.purchaseId, availableAfterMicros };
     });

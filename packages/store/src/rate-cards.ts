@@ -4,6 +4,7 @@ import {
   parseDecimal,
   parseRateCard,
   type RateCard,
+  rateCardToJson,
   type Usage,
   usageUnits,
 } from '@svc/domain';
@@ -16,6 +17,23 @@ export async function currentRateCard(store: Store, tenantId: string): Promise<R
     WHERE tenant_id = ${tenantId}::uuid OR tenant_id IS NULL
     ORDER BY tenant_id IS NULL, version DESC LIMIT 1`;
   return row === undefined ? null : parseRateCard(row.version, row.card);
+}
+
+/**
+ * Puts a card in force from now on, as a version of its own: for one tenant, or the default
+ * (tenant null). What was quoted before keeps the version it has pinned. Returns the version.
+ */
+export async function insertRateCard(
+  store: Store,
+  card: RateCard,
+  tenantId: string | null,
+): Promise<number> {
+  const json = JSON.stringify(rateCardToJson(card));
+  const [row] = await store.db.$queryRaw<{ version: number }[]>`
+    INSERT INTO rate_cards (tenant_id, card, created_at)
+    VALUES (${tenantId}::uuid, ${json}::jsonb, svc_now()) RETURNING version`;
+  if (row === undefined) throw new Error('a rate card got no version');
+  return row.version;
 }
 
 /** Below this many settled submissions the rate card's own typical usage is the better guess. */

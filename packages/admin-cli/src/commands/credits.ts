@@ -1,6 +1,6 @@
-import { creditsToNumber, toWireId } from '@svc/domain';
+import { creditsToNumber, formatCredits, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
-import { grantCredits, readBalance } from '@svc/store';
+import { grantCredits, payRebate, readBalance, reversePurchase } from '@svc/store';
 import type { Command } from 'commander';
 import { creditsArgument, idArgument } from '../arguments.ts';
 import { type Context, withContext } from '../context.ts';
@@ -28,6 +28,22 @@ export function addCreditsCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  $ svc credits grant tnt_… 5000 --reference INV-2026-117')
     .action((tenantId: string, creditsMicros: bigint, options: GrantOptions) =>
       withContext((context) => grant(context, { tenantId, creditsMicros, options })),
+    );
+  credits
+    .command('reverse')
+    .description('take a purchase back, as far as its credits are available')
+    .argument('<purchase>', 'its id, pur_…', idArgument('pur'))
+    .option('--json', 'print JSON')
+    .action((purchaseId: string, options: OutputOptions) =>
+      withContext((context) => reverse(context, purchaseId, options)),
+    );
+  credits
+    .command('pay-rebate')
+    .description('pay what a tenant has accrued in rebates into its balance')
+    .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
+    .option('--json', 'print JSON')
+    .action((tenantId: string, options: OutputOptions) =>
+      withContext((context) => rebate(context, tenantId, options)),
     );
   credits
     .command('balance')
@@ -83,6 +99,56 @@ interface GrantRequest {
   tenantId: string;
   creditsMicros: bigint;
   options: GrantOptions;
+}
+
+async function reverse(
+  { store }: Context,
+  purchaseId: string,
+  options: OutputOptions,
+): Promise<void> {
+  const outcome = await reversePurchase(store, { purchaseId, operatorId: null });
+  switch (outcome.kind) {
+    case 'reversed':
+    case 'repeated':
+      printRecord(
+        {
+          purchaseId: toWireId('pur', purchaseId),
+          tenantId: toWireId('tnt', outcome.tenantId),
+          credits: creditsToNumber(outcome.creditsMicros),
+          ...(outcome.kind === 'repeated' ? { idempotent: true } : {}),
+        },
+        options,
+      );
+      return;
+    case 'unknown_purchase':
+      throw new Refusal('There is no such purchase.');
+    case 'not_available':
+      throw new Refusal(
+        `Only ${formatCredits(outcome.availableMicros)} of its ${formatCredits(outcome.creditsMicros)} credits are available; the rest is spent or held.`,
+      );
+  }
+}
+
+async function rebate({ store }: Context, tenantId: string, options: OutputOptions): Promise<void> {
+  const outcome = await payRebate(store, { tenantId, operatorId: null });
+  switch (outcome.kind) {
+    case 'paid':
+      printRecord(
+        {
+          tenantId: toWireId('tnt', tenantId),
+          paid: creditsToNumber(outcome.paidMicros),
+          balance: { after: creditsToNumber(outcome.availableAfterMicros) },
+        },
+        options,
+      );
+      return;
+    case 'nothing_accrued':
+      throw new Refusal('The tenant has accrued no rebate.');
+    case 'unknown_tenant':
+      throw new Refusal('There is no such tenant.');
+    case 'balance_too_large':
+      throw new Refusal('The balance would not fit: at most 999999999.999999 credits.');
+  }
 }
 
 async function balance(

@@ -1,0 +1,14 @@
+/** A body that the contract takes, for tests to spoil. */
+export function job(idempotencyKey: string, changes: Readonly<Record<string, unknown>> = {}) {
+  return {
+    idempotencyKey,
+    jobType: 'ats.application',
+    payload: {
+      applicationUrl: 'https://jobs.example.com/apply/8841',
+      atsType: 'greenhouse',
+      applicantProfile: { name: 'Ana Pérez', email: 'ana@example.com' },
+      jobContext: { title: 'Welder', company: 'Example Works' },
+    },
+    ...changes,
+  };
+}

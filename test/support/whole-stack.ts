@@ -1,0 +1,68 @@
+import {
+  type AutoPilot,
+  connectScriptedNode,
+  type ScriptedNode,
+  type StackOptions,
+  startStack,
+  type NewTenant,
+  type TenantCredentials,
+  type TestStack,
+} from '@svc/testkit';
+import { type ApiDescription, describeApi } from './description.ts';
+import { send, signedBy, type WireAnswer, type WireRequest } from './wire.ts';
+
+/** A whole stack that is shared by the tests of a file: two gateways, and a node that obeys. */
+export interface WholeStack {
+  readonly stack: TestStack;
+  readonly api: ApiDescription;
+  readonly node: ScriptedNode;
+  /** A tenant whom no rate limit is in the way of. */
+  tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
+  /** Sends to one gateway after the other; every answer is checked against the document. */
+  ask(wire: WireRequest): Promise<WireAnswer>;
+  askAs(tenant: TenantCredentials, wire: WireRequest): Promise<WireAnswer>;
+  close(): Promise<void>;
+}
+
+export interface WholeStackOptions extends StackOptions {
+  readonly slots?: number;
+  readonly pilot?: AutoPilot;
+}
+
+export async function startWholeStack(options: WholeStackOptions = {}): Promise<WholeStack> {
+  const { slots = 1000, pilot, ...stackOptions } = options;
+  const stack = await startStack({ gateways: 2, ...stackOptions });
+  const { nodeId, nodeSecret: secret } = await stack.createNode('scripted');
+  const node = await connectScriptedNode({ link: stack.nodeLinkUrl, nodeId, secret, slots });
+  node.autoPilot(pilot);
+  const api = await describeApi(stack.gatewayUrl);
+  let turn = 0;
+  const ask = async (wire: WireRequest): Promise<WireAnswer> => {
+    turn += 1;
+    const answer = await send(stack.gatewayUrls[turn % 2] ?? '', wire);
+    const violations = api.violations(wire, answer);
+    if (violations.length > 0) throw new Error(`not as described: ${violations.join('; ')}`);
+    return answer;
+  };
+  return {
+    stack,
+    api,
+    node,
+    ask,
+    askAs: (tenant, wire) => ask(signedBy(tenant, wire)),
+    tenant: (tenantOptions) => unlimitedTenant(stack, tenantOptions),
+    async close() {
+      await node.close();
+      await stack.close();
+    },
+  };
+}
+
+async function unlimitedTenant(
+  stack: TestStack,
+  options: Partial<NewTenant> = {},
+): Promise<TenantCredentials> {
+  const tenant = await stack.createTenant(options);
+  await stack.query('UPDATE tenants SET rate_limit_per_second = 10000, rate_limit_burst = 10000');
+  return tenant;
+}

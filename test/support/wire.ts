@@ -1,0 +1,132 @@
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { signRequest } from '@svc/signing';
+import type { TenantCredentials } from '@svc/testkit';
+
+/** Requests as a client writes them that knows nothing but the contract. */
+
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query exactly as they go over the wire. */
+  readonly target: string;
+  readonly body?: string | Uint8Array | object;
+  /** In addition to, and over, those of the signature; undefined leaves one out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The body as a JSON object; its members are looked at one by one. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Connections that are kept; closed with `destroy`. */
+export function keptConnections(count: number): Agent {
+  return new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
+}
+
+export async function send(baseUrl: string, wire: WireRequest, agent?: Agent): Promise<WireAnswer> {
+  const url = new URL(baseUrl);
+  const bytes = bytesOf(wire.body);
+  const headers = {
+    'content-length': String(bytes.byteLength),
+    ...(wire.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...wire.headers,
+  };
+  const request = httpRequest({
+    host: url.hostname,
+    port: url.port,
+    method: wire.method,
+    path: wire.target,
+    agent: agent ?? false,
+    headers: Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value]],
+      ),
+    ),
+  });
+  request.end(bytes);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve).once('error', reject);
+  });
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(Buffer.from(chunk));
+  const named = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+  return answerOf(response.statusCode ?? 0, Object.fromEntries(named), Buffer.concat(chunks));
+}
+
+export function bytesOf(body: WireRequest['body']): Uint8Array {
+  if (body === undefined) return new Uint8Array();
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function answerOf(status: number, headers: Record<string, string>, bytes: Buffer): WireAnswer {
+  const text = bytes.toString('utf8');
+  return {
+    status,
+    headers,
+    text,
+    get body() {
+      const parsed: unknown = JSON.parse(text);
+      return Object.fromEntries(Object.entries(Object(parsed)));
+    },
+  };
+}
+
+/** The three headers of CONTRACT section 1. */
+export function signatureHeaders(
+  { id, secret, header = 'X-SVC-Tenant' }: { id: string; secret: string; header?: string },
+  { method, target, body }: WireRequest,
+  timestamp = Math.floor(Date.now() / 1000),
+): Record<string, string> {
+  return {
+    [header]: id,
+    'X-SVC-Timestamp': String(timestamp),
+    'X-SVC-Signature': signRequest({ secret, timestamp, method, target, body: bytesOf(body) }),
+  };
+}
+
+/** The request, signed by a tenant. */
+export function signedBy(tenant: TenantCredentials, wire: WireRequest): WireRequest {
+  const signer = { id: tenant.tenantId, secret: tenant.hmacSecret };
+  return { ...wire, headers: { ...signatureHeaders(signer, wire), ...wire.headers } };
+}
+
+/** Writes bytes to a connection of their own and reads what comes until it is closed. */
+export async function sendBytes(
+  baseUrl: string,
+  bytes: string | Uint8Array,
+  { half = false, waitMs = 15_000 } = {},
+): Promise<WireAnswer | undefined> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  const chunks: Buffer[] = [];
+  await new Promise<void>((resolve) => {
+    socket.setTimeout(waitMs, () => socket.destroy());
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('error', () => {});
+    socket.once('close', () => resolve());
+    if (half) socket.write(bytes);
+    else socket.end(bytes);
+  });
+  return parseAnswer(Buffer.concat(chunks));
+}
+
+/** The first response in the bytes; undefined where there is none. */
+export function parseAnswer(bytes: Buffer): WireAnswer | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]);
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  const start = end + 4;
+  const length = Number(headers['content-length'] ?? bytes.length - start);
+  return answerOf(status, headers, bytes.subarray(start, start + length));
+}

@@ -57,8 +57,7 @@ it('says what a process wrote that ends before it is ready', async () => {
   const failure = start('die');
   await expect(failure).rejects.toBeInstanceOf(StartError);
   await expect(failure).rejects.toMatchObject({
-    message: 'stand-in exited with 1 before it was ready',
-    advice: expect.stringContaining('DATABASE_URL is not set'),
+    message: 'stand-in exited with 1 before it was ready; it wrote:\nDATABASE_URL is not set',
   });
 });
 

@@ -72,9 +72,10 @@ export async function startServiceProcess(command: ServiceCommand): Promise<Serv
   } catch (error) {
     await stopChild(child, 'SIGKILL', stopBoundMs);
     const why = error instanceof Error ? error.message : String(error);
+    const said = lines.slice(-logTailLines).map(readable);
     throw new StartError(
-      `${command.name} ${why}`,
-      ['It wrote:', ...lines.slice(-logTailLines).map(readable)].join('\n'),
+      [`${command.name} ${why}; it wrote:`, ...said].join('\n'),
+      'Mend what it says, then start again.',
       { cause: error },
     );
   }

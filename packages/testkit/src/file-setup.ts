@@ -1,17 +1,19 @@
-import { afterAll, afterEach } from 'vitest';
-import { closeLeftovers, openLogs } from './open-resources.ts';
-
-let failed = false;
+import { afterAll, afterEach, beforeEach } from 'vitest';
+import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 
 /** Around every test file: shows the services' logs where a test fails, and finds what was left. */
+let hasFailed = false;
+
+beforeEach(forgetClosed);
+
 afterEach(({ task }) => {
   if (task.result?.state !== 'fail') return;
-  failed = true;
-  const logs = openLogs();
-  if (logs !== '') process.stderr.write(`\n${task.name}\n${logs}\n`);
+  hasFailed = true;
+  const logs = recentLogs();
+  if (logs !== '') process.stderr.write(`\nThe services of: ${task.name}\n${logs}\n`);
 });
 
 afterAll(async () => {
   const leftovers = await closeLeftovers();
-  if (leftovers.length > 0 && !failed) throw new Error(`left open: ${leftovers.join(', ')}`);
+  if (leftovers.length > 0 && !hasFailed) throw new Error(`left open: ${leftovers.join(', ')}`);
 });

@@ -50,7 +50,8 @@ export async function readStatement(
   const lines: StatementLine[] = [];
   let afterId = filter.afterId;
   for (let scan = 0; scan < scansMax; scan += 1) {
-    const rowsMax = scan === 0 ? filter.limit + 1 : scanRowsMax;
+    // Few are hidden as a rule: each scan looks at four times as many as the one before.
+    const rowsMax = Math.min((filter.limit + 1) * 4 ** scan, scanRowsMax);
     const rows = await scanEntries(store, tenantId, { ...filter, afterId, limit: rowsMax });
     for (const { hidden, ...line } of rows) {
       if (hidden) continue;

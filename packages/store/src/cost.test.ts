@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { readBalance } from './credits.ts';
+import { findDueDeliveries } from './deliveries.ts';
+import { assignmentsOf, commitDispatched, commitRunning } from './dispatching.ts';
+import { cancelSubmission, rejectPending, settle } from './endings.ts';
+import { recordUsage, storeOutcome } from './outcomes.ts';
+import { findOverdue } from './overdue.ts';
+import { readStatement } from './statement.ts';
+import { listSubmissions } from './submission-list.ts';
+import { findByIdempotencyKey, findSubmission } from './submissions.ts';
+import { createFixture, type Fixture, usage } from './test-fixture.ts';
+
+/**
+ * What it costs does not grow with what is stored: on a ledger of a million entries each step of
+ * the path reads a handful of rows, all of them by an index. Counted by Postgres itself.
+ */
+
+const submissions = 300_000;
+const entriesPerSubmission = 3;
+/** A page of 20 with what was passed over for it. */
+const rowsReadMax = 300;
+
+/** Ended submissions with their entries, over many tenants; a third are of `tenantId`. */
+async function seed({ database }: Fixture, tenantId: string): Promise<void> {
+  await database.query(`
+    INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, state,
+      quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version, available_after_micros,
+      dispatch_deadline_at, created_at, finished_at, charged_micros, cancelled_by)
+    SELECT gen_random_uuid(), CASE n % 3 WHEN 0 THEN '${tenantId}'::uuid ELSE gen_random_uuid() END, 'seed-' || n,
+      '\\x00', 'seed', 'ats.application', 'standard', 'cancelled', 0, 2, 1000000, 1, 0,
+      svc_now() - n * interval '1 second', svc_now() - n * interval '1 second', svc_now(), 1, 'tenant'
+    FROM generate_series(1, ${submissions}) AS n`);
+  await database.query(`
+    INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+      balance_after_micros, held_after_micros, submission_id, created_at)
+    SELECT gen_random_uuid(), tenant_id, m.type, m.debit, m.credit, m.amount, 1, 0, s.id, s.created_at
+    FROM submissions s CROSS JOIN (VALUES ('hold', 'tenant_available', 'tenant_held', 2),
+      ('charge', 'tenant_held', 'revenue', 1), ('release', 'tenant_held', 'tenant_available', 1))
+      AS m (type, debit, credit, amount)`);
+  await database.query('ANALYZE');
+}
+
+interface Reads {
+  scanned: number;
+  byIndex: number;
+}
+
+/** Rows of the large tables that every session has read so far. */
+async function readsSoFar({ database }: Fixture): Promise<Reads> {
+  const [row] = await database.query<Reads>(`
+    SELECT sum(seq_scan)::int AS scanned, sum(idx_tup_fetch)::int AS "byIndex"
+    FROM pg_stat_user_tables WHERE relname IN ('submissions', 'ledger_entries')`);
+  return row ?? { scanned: 0, byIndex: 0 };
+}
+
+test('no step of the path costs more on a million entries', { timeout: 240_000 }, async () => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  const tenantId = await fixture.tenant(100_000);
+  const nodeId = await fixture.node();
+  await seed(fixture, tenantId);
+  const [counted] = await database.query<{ count: string }>('SELECT count(*) FROM ledger_entries');
+  expect(Number(counted?.count)).toBeGreaterThan(submissions * entriesPerSubmission);
+  // The counters of a session that is idle are written within a second, or when it asks for it.
+  const flush = () => store.db.$queryRaw`SELECT pg_stat_force_next_flush()::text, 1 AS one`;
+  await flush();
+  const costs: Record<string, Reads> = {};
+  const step = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
+    const before = await readsSoFar(fixture);
+    const result = await run();
+    await flush();
+    const after = await readsSoFar(fixture);
+    costs[name] = {
+      scanned: after.scanned - before.scanned,
+      byIndex: after.byIndex - before.byIndex,
+    };
+    return result;
+  };
+  const hold = () => step('hold', () => fixture.hold(tenantId, { key: 'cost' }));
+  const { id: submissionId } = await hold();
+  const mine = { submissionId, nodeId };
+  const outcome = { kind: 'completed', usage: {}, result: {} } as const;
+  await step('look up a key', () => findByIdempotencyKey(store, tenantId, 'cost'));
+  await step('dispatch', () => commitDispatched(store, mine));
+  await step('begin', () => commitRunning(store, mine));
+  await step('usage', () => recordUsage(store, { ...mine, usage: usage({ actions: '1' }) }));
+  await step('outcome', () => storeOutcome(store, { ...mine, outcome }));
+  await step('settle', () => settle(store, [submissionId]));
+  const other = await fixture.hold(tenantId);
+  await step('cancel', () =>
+    cancelSubmission(store, { submissionId: other.id, tenantId, by: 'tenant' }),
+  );
+  const last = await fixture.hold(tenantId);
+  await step('reject', () => rejectPending(store, last.id, { onlyOverdue: false }));
+  await step('read', () => findSubmission(store, tenantId, submissionId));
+  await step('balance', () => readBalance(store, tenantId));
+  await step('assignments', () => assignmentsOf(store, nodeId));
+  await step('overdue', () => findOverdue(store, 100));
+  await step('due', () => findDueDeliveries(store, 100));
+  const statement = { type: null, submissionId: null, afterId: null, limit: 20 };
+  const { lines } = await step('statement', () => readStatement(store, tenantId, statement));
+  const filter = { status: null, idempotencyKey: null, createdAfter: null, createdBefore: null };
+  const page = await step('list', () =>
+    listSubmissions(store, tenantId, { ...filter, after: null, limit: 20 }),
+  );
+  expect([lines.length, page.length]).toEqual([20, 20]);
+  expect(Object.keys(costs)).toHaveLength(16);
+  for (const [name, { scanned, byIndex }] of Object.entries(costs)) {
+    expect({ name, scanned }).toEqual({ name, scanned: 0 });
+    expect({ name, dear: byIndex > rowsReadMax, byIndex }).toMatchObject({ name, dear: false });
+  }
+});

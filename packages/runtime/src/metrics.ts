@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** A registry of the process's own figures; a service adds its own to it. */
 export function createMetrics(service: string): Registry {
@@ -24,4 +24,29 @@ export function createGauge(
 ): (value: number) => void {
   const gauge = new Gauge({ name, help, registers: [registry] });
   return (value) => gauge.set(value);
+}
+
+/** Durations by labels, each of whose values must be few and known; its count counts. */
+export function createDurations<Label extends string>(
+  registry: Registry,
+  {
+    name,
+    help,
+    labels,
+    bucketsSeconds,
+  }: {
+    readonly name: string;
+    readonly help: string;
+    readonly labels: readonly Label[];
+    readonly bucketsSeconds: readonly number[];
+  },
+): (values: Readonly<Record<Label, string>>, seconds: number) => void {
+  const histogram = new Histogram({
+    name,
+    help,
+    labelNames: [...labels],
+    buckets: [...bucketsSeconds],
+    registers: [registry],
+  });
+  return (values, seconds) => histogram.observe({ ...values }, seconds);
 }

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { compileSchema, Problem } from '@svc/contracts';
+import { compileSchema, NoQuery, Problem } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
 import { createLogger, newId, systemClock } from '@svc/runtime';
-import type { TenantCredentials } from '@svc/store';
+import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { type RawResponse, sendSigned, type SignedRequest, waitUntil } from '@svc/testkit';
+import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from './app.ts';
+import { type AppOptions, createApp } from './app.ts';
+import type { Keys } from './authenticate.ts';
 import { json } from './http/answer.ts';
-import type { Endpoint } from './http/endpoint.ts';
+import { createFailureLimit } from './failure-limit.ts';
+import { type Endpoint, operatorEndpoint, tenantEndpoint } from './http/endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/http-server.ts';
 
 const tenantUuid = newId();
@@ -19,31 +22,41 @@ const credentials: TenantCredentials = {
   disabled: false,
   allowedJobTypes: [],
   hmacSecrets: [secret],
-  rateLimitPerSecond: 1,
-  rateLimitBurst: 1,
+  rateLimitPerSecond: 4,
+  rateLimitBurst: 10,
 };
 
 /** Answers that the tests let go one by one. */
 let release = (): void => {};
 const endpoints: Endpoint[] = [
-  {
-    access: 'tenant',
+  tenantEndpoint({
     method: 'post',
     path: '/v1/things',
-    parameters: ['known'],
+    query: Type.Object({ known: Type.Optional(Type.String()) }, { additionalProperties: false }),
     handle: async ({ body }) => await Promise.resolve(json(201, { bytes: body.length })),
-  },
-  {
-    access: 'tenant',
+  }),
+  tenantEndpoint({
+    method: 'patch',
+    path: '/v1/things',
+    query: NoQuery,
+    handle: async () => await Promise.resolve(json(200, {})),
+  }),
+  operatorEndpoint({
+    method: 'post',
+    path: '/v1/operations',
+    query: NoQuery,
+    handle: async ({ operator }) => await Promise.resolve(json(200, { id: operator.operatorId })),
+  }),
+  tenantEndpoint({
     method: 'get',
     path: '/v1/things/:id',
-    parameters: [],
+    query: NoQuery,
     async handle({ id }) {
       if (id === 'broken') throw new Error('secret internals');
       if (id === 'no-database') throw new Error('connect ECONNREFUSED 127.0.0.1:5432');
       return json(200, { id });
     },
-  },
+  }),
   {
     access: 'open',
     method: 'get',
@@ -66,11 +79,37 @@ const validateProblem = compileSchema(Problem);
 let server: HttpServer;
 let baseUrl: string;
 
-const findCredentials = async (id: string) =>
-  await Promise.resolve(id === tenantUuid ? credentials : null);
+const operatorUuid = newId();
+const operator: OperatorCredentials = {
+  operatorId: operatorUuid,
+  disabled: false,
+  secret: 'osk_1',
+};
+const keys: Keys = {
+  tenant: async (id) => await Promise.resolve(id === tenantUuid ? credentials : null),
+  operator: async (id) => await Promise.resolve(id === operatorUuid ? operator : null),
+};
 
-async function start(): Promise<HttpServer> {
-  const listener = createApp({ endpoints, findCredentials, newId, clock: systemClock, logger });
+/** Whether the next requests of the tenant are within its limit. */
+let allowed = true;
+const limiter = {
+  take: async () =>
+    await Promise.resolve({ allowed, left: 7, fullInMs: 1_200, retryInMs: allowed ? 0 : 2_001 }),
+};
+const observed: string[] = [];
+
+async function start(options: Partial<AppOptions> = {}): Promise<HttpServer> {
+  const listener = createApp({
+    endpoints,
+    keys,
+    limiter,
+    failures: createFailureLimit({ clock: systemClock }),
+    observe: ({ route, status }) => observed.push(`${route} ${status}`),
+    newId,
+    clock: systemClock,
+    logger,
+    ...options,
+  });
   const timeouts = { headersMs: 300, requestMs: 600, checkEveryMs: 50 };
   return startHttpServer({ host: '127.0.0.1', port: 0, listener, newId, logger, timeouts });
 }
@@ -133,9 +172,9 @@ describe('routes and methods come before authentication', () => {
   );
 
   test.each([
-    ['PUT', '/v1/things', 'POST'],
-    ['OPTIONS', '/v1/things', 'POST'],
-    ['GET', '/v1/things', 'POST'],
+    ['PUT', '/v1/things', 'POST, PATCH'],
+    ['OPTIONS', '/v1/things', 'POST, PATCH'],
+    ['GET', '/v1/things', 'POST, PATCH'],
     ['DELETE', '/v1/things/a', 'GET, HEAD'],
     ['POST', '/open', 'GET, HEAD'],
   ])('%s %s is answered 405 with Allow', async (method, target, allow) => {
@@ -187,6 +226,34 @@ describe('the order of the checks', () => {
     expect(response.json()).toEqual({ bytes: 256 * 1024 });
   });
 
+  test('the method comes before the size', async () => {
+    const wrong = { method: 'PUT', target: '/v1/things', body: big };
+    expect(codeOf(await send(wrong))).toBe('method_not_allowed');
+  });
+
+  test('the signature comes before the rate limit, the rate limit before the query', async () => {
+    allowed = false;
+    const unknown = { ...post, target: '/v1/things?x' };
+    expect(codeOf(await send({ ...unknown, secret: 'hsk_test_other' }))).toBe('unauthenticated');
+    const limited = await send(unknown);
+    expect(codeOf(limited)).toBe('rate_limited');
+    expect(limited.headers).toMatchObject({
+      'retry-after': '3',
+      'ratelimit-policy': '"tenant";q=10;w=3',
+      ratelimit: '"tenant";r=7;t=2',
+    });
+    expect(limited.json()).toMatchObject({ retryAfterSeconds: 3 });
+    allowed = true;
+  });
+
+  test('the rate limit comes before who may call', async () => {
+    allowed = false;
+    const operation = { method: 'POST', target: '/v1/operations' };
+    expect(codeOf(await send(operation))).toBe('rate_limited');
+    allowed = true;
+    expect(codeOf(await send(operation))).toBe('operator_only');
+  });
+
   test('the signature comes before the query', async () => {
     expect(codeOf(await sendSigned({ baseUrl, ...post, target: '/v1/things?x' }))).toBe(
       'unauthenticated',
@@ -202,6 +269,90 @@ describe('the order of the checks', () => {
     expect(codeOf(response)).toBe('unauthenticated');
     expect(response.headers['www-authenticate']).toBe('SVC1-HMAC-SHA256');
   });
+});
+
+describe('the limits of a tenant', () => {
+  test('are told on every answer to it, errors included, and to nobody else', async () => {
+    for (const target of ['/v1/things/a', '/v1/things/broken', '/v1/things/a?x=1']) {
+      const { headers } = await send({ target });
+      expect(headers).toMatchObject({
+        'ratelimit-policy': '"tenant";q=10;w=3',
+        ratelimit: '"tenant";r=7;t=2',
+      });
+    }
+    const forged = await send({ target: '/v1/things/a', secret: 'hsk_test_other' });
+    expect(forged.headers).not.toHaveProperty('ratelimit');
+  });
+});
+
+describe('an operator', () => {
+  const operation = { method: 'POST', target: '/v1/operations' };
+  const identityHeader = 'X-SVC-Operator';
+  const key = { identityHeader, tenantId: toWireId('op', operatorUuid), secret: 'osk_1' };
+
+  test('calls its endpoint with its key; a tenant’s is told that it is none', async () => {
+    const response = await send({ ...operation, ...key });
+    expect([response.status, response.json()]).toEqual([200, { id: operatorUuid }]);
+    expect(response.headers).not.toHaveProperty('ratelimit');
+    expect(codeOf(await send(operation))).toBe('operator_only');
+  });
+
+  test('is no tenant', async () => {
+    expect(codeOf(await send({ target: '/v1/things/a', ...key }))).toBe('unauthenticated');
+  });
+});
+
+/** The code that a made-up key gets. */
+const forge = async (baseUrlOf: string, headers = {}) =>
+  codeOf(
+    await send({
+      baseUrl: baseUrlOf,
+      target: '/v1/things/a',
+      tenantId: toWireId('tnt', newId()),
+      headers,
+    }),
+  );
+
+/** The code that the last of three made-up keys gets, each said to be from an address of its own. */
+const forgeThrice = async ({ port }: HttpServer) => {
+  const codes = [];
+  for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
+    codes.push(await forge(`http://127.0.0.1:${port}`, { 'x-forwarded-for': address }));
+  }
+  return codes.at(-1);
+};
+
+describe('a limit by address', () => {
+  const policy = { perSecond: 0.001, burst: 2 };
+  const failures = () => createFailureLimit({ clock: systemClock, policy });
+  test('stops what is forged, and never who has signed correctly', async () => {
+    const limited = await start({ failures: failures() });
+    const url = `http://127.0.0.1:${limited.port}`;
+    expect((await send({ baseUrl: url, target: '/v1/things/a' })).status).toBe(200);
+    const codes = [await forge(url), await forge(url), await forge(url)];
+    expect(codes).toEqual(['unauthenticated', 'unauthenticated', 'rate_limited']);
+    for (let count = 0; count < 5; count += 1) {
+      expect((await send({ baseUrl: url, target: '/v1/things/a' })).status).toBe(200);
+    }
+    expect((await sendSigned({ baseUrl: url, method: 'GET', target: '/open' })).status).toBe(200);
+    await limited.close();
+  });
+
+  test('goes by the forwarded address only where the proxy is declared', async () => {
+    const behind = await start({ failures: failures(), trustProxy: 'loopback' });
+    const bare = await start({ failures: failures() });
+    expect(await forgeThrice(behind)).toBe('unauthenticated');
+    expect(await forgeThrice(bare)).toBe('rate_limited');
+    await Promise.all([behind.close(), bare.close()]);
+  });
+});
+
+test('requests are counted by the pattern of their route and their status', async () => {
+  observed.length = 0;
+  await send({ target: '/v1/things/a' });
+  await sendSigned({ baseUrl, method: 'GET', target: '/nowhere' });
+  await waitUntil(() => observed.length === 2, { what: 'both to be counted' });
+  expect(observed).toEqual(['/v1/things/:id 200', 'undefined 404']);
 });
 
 describe('errors', () => {

@@ -1,27 +1,42 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyBytesMax, errorCatalogue, toWireId } from '@svc/domain';
+import type { IncomingMessage } from 'node:http';
 import { QueueUnavailable } from '@svc/queue';
-import type { Clock, Logger } from '@svc/runtime';
-import { sha256Hex } from '@svc/signing';
-import { isUnavailable, type TenantCredentials } from '@svc/store';
+import type { Logger } from '@svc/runtime';
+import { isUnavailable } from '@svc/store';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { authenticateTenant } from './authenticate.ts';
+import { answerSigned, type SignedOptions } from './http/answer-signed.ts';
 import { type Answer, notFound, problem, unavailable } from './http/answer.ts';
-import type { Endpoint, TenantEndpoint } from './http/endpoint.ts';
-import { beginExchange, type Exchange } from './http/exchange.ts';
-import { unknownParameters } from './http/query.ts';
-import { declaresTooLarge, readBody } from './http/read-body.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import { beginExchange, type Exchange, type ObserveRequest } from './http/exchange.ts';
 import { sendAnswer } from './http/send.ts';
 
-export interface AppOptions {
+export interface AppOptions extends SignedOptions {
   readonly endpoints: readonly Endpoint[];
-  /** Null for an unknown tenant. */
-  readonly findCredentials: (tenantId: string) => Promise<TenantCredentials | null>;
+  /** The proxies whose forwarded address is believed; none where it is left out. */
+  readonly trustProxy?: string;
   readonly newId: () => string;
-  readonly clock: Clock;
+  readonly observe: ObserveRequest;
   readonly logger: Logger;
 }
+
+/**
+ * What of helmet means anything to answers that are no pages; those that are say more themselves.
+ * `no-referrer` and `nosniff` and HSTS are among its defaults.
+ */
+const securityHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  xFrameOptions: { action: 'deny' },
+  crossOriginOpenerPolicy: false,
+  crossOriginResourcePolicy: { policy: 'same-origin' },
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
 
 /**
  * The tenant API over HTTP. The order of the checks is that of CONTRACT section 3: unparsable,
@@ -31,7 +46,8 @@ export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false);
   app.enable('case sensitive routing').enable('strict routing');
-  app.use(helmet());
+  app.set('trust proxy', options.trustProxy ?? false);
+  app.use(securityHeaders);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const exchangeOf = (request: Request, response: Response): Exchange => {
     const exchange = exchanges.get(request) ?? beginExchange(request, response, options);
@@ -86,8 +102,10 @@ function isParsable(request: IncomingMessage): boolean {
   }
 }
 
+const allowed = { get: 'GET, HEAD', post: 'POST', patch: 'PATCH' } as const;
+
 function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
-  const allow = endpoints.map(({ method }) => (method === 'get' ? 'GET, HEAD' : 'POST')).join(', ');
+  const allow = endpoints.map(({ method }) => allowed[method]).join(', ');
   return problem('method_not_allowed', `This route has ${allow} only.`, {}, { allow });
 }
 
@@ -95,57 +113,16 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
 async function answerOf(
   endpoint: Endpoint,
   request: Request,
-  response: ServerResponse,
+  response: Response,
   exchange: Exchange,
   options: AppOptions,
 ): Promise<Answer | undefined> {
   try {
     if (endpoint.access === 'open') return await endpoint.handle();
-    return await answerTenant(endpoint, request, response, exchange, options);
+    return await answerSigned(endpoint, request, response, exchange, options);
   } catch (error) {
     return answerOfError(error, exchange, options.logger);
   }
-}
-
-async function answerTenant(
-  endpoint: TenantEndpoint,
-  request: Request,
-  response: ServerResponse,
-  exchange: Exchange,
-  options: AppOptions,
-): Promise<Answer | undefined> {
-  const waits = request.headers.expect?.toLowerCase() === '100-continue';
-  if (waits && !declaresTooLarge(request, bodyBytesMax)) response.writeContinue();
-  const reading = await readBody(request, bodyBytesMax);
-  if (reading.kind === 'aborted') return undefined;
-  if (reading.kind === 'too_large') {
-    return problem('payload_too_large', errorCatalogue.payload_too_large.description);
-  }
-  const target = request.originalUrl;
-  const signed = {
-    method: request.method,
-    target,
-    headers: request.headersDistinct,
-    bodySha256: sha256Hex(reading.bytes),
-  };
-  const authentication = await authenticateTenant(
-    signed,
-    options.findCredentials,
-    options.clock.nowMs(),
-  );
-  if (authentication.kind === 'problem') return authentication;
-  const { tenant } = authentication;
-  exchange.tenantId = toWireId('tnt', tenant.tenantId);
-  const refusal = unknownParameters(target, endpoint.parameters);
-  if (refusal !== undefined) return refusal;
-  return endpoint.handle({
-    requestId: exchange.requestId,
-    tenant,
-    id: String(request.params['id'] ?? ''),
-    body: reading.bytes,
-    contentType: request.headers['content-type'],
-    contentEncoding: request.headers['content-encoding'],
-  });
 }
 
 /** A dead dependency is 503; anything else is a defect of ours, and told to the log alone. */

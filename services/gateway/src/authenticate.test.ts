@@ -2,9 +2,11 @@ import { toWireId } from '@svc/domain';
 import { sha256Hex, signRequest } from '@svc/signing';
 import type { TenantCredentials } from '@svc/store';
 import { describe, expect, test } from 'vitest';
-import { authenticateTenant } from './authenticate.ts';
+import { type Access, authenticate, type Keys } from './authenticate.ts';
 
 const tenantId = '019ab000-0000-7000-8000-000000000001';
+const operatorId = '019ab000-0000-7000-8000-00000000000b';
+const operator = { operatorId, disabled: false, secret: 'osk_1' };
 const nowSeconds = 1_795_000_000;
 const secrets = ['hsk_test_new', 'hsk_test_old'];
 const target = '/v1/credits/balance?x=%20';
@@ -16,6 +18,7 @@ interface Attempt {
   headers?: NodeJS.Dict<string[]>;
   disabled?: boolean;
   known?: boolean;
+  access?: Access;
 }
 
 async function attempt(options: Attempt = {}) {
@@ -28,7 +31,12 @@ async function attempt(options: Attempt = {}) {
     rateLimitPerSecond: 1,
     rateLimitBurst: 1,
   };
-  const answer = await authenticateTenant(
+  const keys: Keys = {
+    tenant: async (id) =>
+      await Promise.resolve(id === tenantId && (options.known ?? true) ? tenant : null),
+    operator: async (id) => await Promise.resolve(id === operatorId ? operator : null),
+  };
+  const answer = await authenticate(
     {
       method: 'GET',
       target,
@@ -40,21 +48,37 @@ async function attempt(options: Attempt = {}) {
         ...headers,
       },
     },
-    async (id) => await Promise.resolve(id === tenantId && (options.known ?? true) ? tenant : null),
+    options.access ?? 'tenant',
+    keys,
     nowSeconds * 1000 + 999,
   );
-  return answer.kind === 'authenticated' ? 'authenticated' : answer;
+  return answer.kind === 'authenticated' ? answer.principal.kind : answer;
 }
+
+const signed = (...values: string[]) => attempt({ headers: { 'x-svc-signature': values } });
 
 describe('a tenant’s request', () => {
   test('is taken under the newer and under the older secret of a rotation', async () => {
-    expect(await attempt()).toBe('authenticated');
-    expect(await attempt({ secret: 'hsk_test_old' })).toBe('authenticated');
+    expect(await attempt()).toBe('tenant');
+    expect(await attempt({ secret: 'hsk_test_old' })).toBe('tenant');
+  });
+
+  test('may carry several signatures, one of which is enough, other versions aside', async () => {
+    const parts = { timestamp: nowSeconds, method: 'GET', target, body: '' };
+    const right = signRequest({ secret: 'hsk_test_old', ...parts });
+    const wrong = signRequest({ secret: 'hsk_test_other', ...parts });
+    expect(await signed(`${wrong}, ${right}`)).toBe('tenant');
+    expect(await signed(`v2=anything ,${wrong},${right}`)).toBe('tenant');
+    expect(await signed(wrong, right)).toBe('tenant');
+    expect(await signed(`${wrong},${wrong}`)).toMatchObject({ code: 'unauthenticated' });
+    expect(await signed([wrong, wrong, wrong, wrong, right].join())).toMatchObject({
+      detail: expect.stringContaining('more than 4'),
+    });
   });
 
   test('is taken up to 300 s off the clock, either way, and not a second further', async () => {
-    expect(await attempt({ timestamp: nowSeconds - 300 })).toBe('authenticated');
-    expect(await attempt({ timestamp: nowSeconds + 300 })).toBe('authenticated');
+    expect(await attempt({ timestamp: nowSeconds - 300 })).toBe('tenant');
+    expect(await attempt({ timestamp: nowSeconds + 300 })).toBe('tenant');
     expect(await attempt({ timestamp: nowSeconds - 301 })).toMatchObject({
       detail: expect.stringContaining('301 s behind'),
     });
@@ -87,5 +111,31 @@ describe('a tenant’s request', () => {
     ['two timestamps', { 'x-svc-timestamp': ['1', '2'] }, 'X-SVC-Timestamp is not'],
   ])('with %s is told so', async (_name, headers, detail) => {
     expect(await attempt({ headers })).toMatchObject({ detail: expect.stringContaining(detail) });
+  });
+});
+
+describe('an operator’s endpoint', () => {
+  const headers = {
+    'x-svc-tenant': undefined,
+    'x-svc-operator': [toWireId('op', operatorId)],
+  };
+
+  test('takes an operator’s key, and a tenant’s to be told that it is none', async () => {
+    expect(await attempt({ access: 'operator', headers, secret: 'osk_1' })).toBe('operator');
+    expect(await attempt({ access: 'operator' })).toBe('tenant');
+    expect(await attempt({ access: 'operator', headers })).toMatchObject({
+      code: 'unauthenticated',
+    });
+    const nobody = { ...headers, 'x-svc-operator': undefined };
+    expect(await attempt({ access: 'operator', headers: nobody })).toMatchObject({
+      detail: 'X-SVC-Operator is missing.',
+    });
+  });
+
+  test('is the only one that takes an operator’s key', async () => {
+    expect(await attempt({ headers, secret: 'osk_1' })).toMatchObject({
+      code: 'unauthenticated',
+      detail: 'X-SVC-Tenant is missing.',
+    });
   });
 });

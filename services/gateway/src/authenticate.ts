@@ -1,10 +1,10 @@
 import { assertNever, fromWireId } from '@svc/domain';
 import { type Verification, verifyRequest } from '@svc/signing';
-import type { TenantCredentials } from '@svc/store';
+import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { problem, type ProblemAnswer } from './http/answer.ts';
 
 /** What of a request its signature covers, and who it says it is from. */
-export interface SignedRequest {
+export interface SignedParts {
   readonly method: string;
   /** The request target exactly as sent. */
   readonly target: string;
@@ -13,34 +13,40 @@ export interface SignedRequest {
   readonly bodySha256: string;
 }
 
+export type Principal =
+  | { readonly kind: 'tenant'; readonly tenant: TenantCredentials }
+  | { readonly kind: 'operator'; readonly operator: OperatorCredentials };
+
 export type Authentication =
-  | { readonly kind: 'authenticated'; readonly tenant: TenantCredentials }
+  | { readonly kind: 'authenticated'; readonly principal: Principal }
   | ProblemAnswer;
 
-/** How long a rotated secret or a disabled tenant may go unnoticed. */
-export const credentialsTtlMs = 3_000;
-export const credentialsEntriesMax = 10_000;
+/** Where keys are looked up; null for an unknown one. */
+export interface Keys {
+  tenant(tenantId: string): Promise<TenantCredentials | null>;
+  operator(operatorId: string): Promise<OperatorCredentials | null>;
+}
+
+/** Whose keys an endpoint takes; an operator's endpoint tells a tenant afterwards that it is none. */
+export type Access = 'tenant' | 'operator';
 
 const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'] as const;
 
 /**
- * Whether a tenant signed this request (CONTRACT section 1). Unknown tenant, disabled tenant and
- * wrong signature take the same path to the same answer. Throws where the credentials cannot be
- * read.
+ * Who signed this request (CONTRACT section 1). Unknown key, disabled key and wrong signature take
+ * the same path to the same answer. Throws where the keys cannot be read.
  */
-export async function authenticateTenant(
-  request: SignedRequest,
-  findCredentials: (tenantId: string) => Promise<TenantCredentials | null>,
+export async function authenticate(
+  request: SignedParts,
+  access: Access,
+  keys: Keys,
   nowMs: number,
 ): Promise<Authentication> {
-  const identity = readIdentity(request.headers);
+  const identity = readIdentity(request.headers, access);
   if (identity.kind === 'malformed') return unauthenticated(identity.detail);
-  // A malformed id is an unknown one.
-  const tenantId = fromWireId('tnt', identity.tenant);
-  const tenant = tenantId === undefined ? null : await findCredentials(tenantId);
-  const isEnabled = tenant !== null && !tenant.disabled;
+  const { principal, secrets } = await findKey(identity, keys);
   const verification = verifyRequest({
-    secrets: isEnabled ? tenant.hmacSecrets : [],
+    secrets,
     timestamp: joined(request.headers['x-svc-timestamp']),
     signature: joined(request.headers['x-svc-signature']),
     nowSeconds: Math.floor(nowMs / 1000),
@@ -48,20 +54,53 @@ export async function authenticateTenant(
     target: request.target,
     bodySha256: request.bodySha256,
   });
-  if (verification.kind === 'verified' && isEnabled) return { kind: 'authenticated', tenant };
+  if (verification.kind === 'verified' && principal !== null) {
+    return { kind: 'authenticated', principal };
+  }
   return unauthenticated(refusal(verification));
+}
+
+interface Identity {
+  readonly kind: Access;
+  readonly id: string;
 }
 
 function readIdentity(
   headers: NodeJS.Dict<string[]>,
-): { kind: 'tenant'; tenant: string } | { kind: 'malformed'; detail: string } {
+  access: Access,
+): Identity | { kind: 'malformed'; detail: string } {
   const values = identityHeaders.flatMap((name) => headers[name] ?? []);
-  const [tenant] = headers['x-svc-tenant'] ?? [];
   if (values.length > 1) {
     return { kind: 'malformed', detail: 'The request has more than one identity header.' };
   }
-  if (tenant === undefined) return { kind: 'malformed', detail: 'X-SVC-Tenant is missing.' };
-  return { kind: 'tenant', tenant };
+  const [tenant] = headers['x-svc-tenant'] ?? [];
+  if (tenant !== undefined) return { kind: 'tenant', id: tenant };
+  if (access === 'tenant') return { kind: 'malformed', detail: 'X-SVC-Tenant is missing.' };
+  const [operator] = headers['x-svc-operator'] ?? [];
+  if (operator !== undefined) return { kind: 'operator', id: operator };
+  return { kind: 'malformed', detail: 'X-SVC-Operator is missing.' };
+}
+
+interface FoundKey {
+  readonly principal: Principal | null;
+  /** None for an unknown or a disabled key: no signature matches then. */
+  readonly secrets: readonly string[];
+}
+
+const noKey: FoundKey = { principal: null, secrets: [] };
+
+async function findKey({ kind, id }: Identity, keys: Keys): Promise<FoundKey> {
+  // A malformed id is an unknown one.
+  if (kind === 'tenant') {
+    const tenantId = fromWireId('tnt', id);
+    const tenant = tenantId === undefined ? null : await keys.tenant(tenantId);
+    if (tenant === null || tenant.disabled) return noKey;
+    return { principal: { kind, tenant }, secrets: tenant.hmacSecrets };
+  }
+  const operatorId = fromWireId('op', id);
+  const operator = operatorId === undefined ? null : await keys.operator(operatorId);
+  if (operator === null || operator.disabled) return noKey;
+  return { principal: { kind, operator }, secrets: [operator.secret] };
 }
 
 /** Repeated headers as one list, as HTTP has it. */

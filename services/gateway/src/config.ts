@@ -1,12 +1,70 @@
-import { commonConfig, port } from '@svc/runtime';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { commonConfig, ConfigError, flag, port } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
+/** The gateway's configuration (CONTRACT section 9). */
 export const gatewayConfig = Type.Object({
   ...commonConfig,
   GATEWAY_PORT: port(8080, 'the port of the tenant API, 0 for any'),
+  TLS_CERT_FILE: Type.Optional(
+    Type.String({ description: 'a PEM file with the certificate chain of the tenant API' }),
+  ),
+  TLS_KEY_FILE: Type.Optional(
+    Type.String({ description: 'a PEM file with the private key of the tenant API' }),
+  ),
+  TRUST_PROXY: Type.Optional(
+    Type.String({ description: 'the proxies whose forwarded address and TLS are believed' }),
+  ),
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
+    '0',
+    '1 to take webhook URLs that are private or plain http, else 0',
+  ),
   SOLANA_RAIL_ENABLED: Type.Literal('false', {
     default: 'false',
     description: 'false: the Solana rail is not built yet (CONTRACT section 8)',
   }),
 });
 export type GatewayConfig = Static<typeof gatewayConfig>;
+
+const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+/**
+ * What no single variable can tell: TLS needs both its files, and proxies are addresses, blocks of
+ * them, or names of such blocks; believing everybody is not among the choices. Throws `ConfigError`.
+ */
+export function assertConsistent(config: GatewayConfig): void {
+  if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined)) {
+    throw new ConfigError('Set both TLS_CERT_FILE and TLS_KEY_FILE, or none.');
+  }
+  const proxies = config.TRUST_PROXY?.split(',') ?? [];
+  if (!proxies.every((proxy) => isProxy(proxy.trim()))) {
+    throw new ConfigError(
+      'TRUST_PROXY must be addresses or blocks, separated by commas: 10.0.0.0/8, loopback, linklocal, uniquelocal.',
+    );
+  }
+}
+
+function isProxy(text: string): boolean {
+  if (proxyNames.has(text)) return true;
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  if (bits === undefined) return true;
+  return (
+    /^[0-9]{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128)
+  );
+}
+
+/** Certificate and key, or null for plain HTTP. Throws `ConfigError`. */
+export function tlsOf(config: GatewayConfig): { cert: string; key: string } | null {
+  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
+  if (certFile === undefined || keyFile === undefined) return null;
+  try {
+    return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+  } catch (error) {
+    throw new ConfigError('The files of TLS_CERT_FILE and TLS_KEY_FILE cannot be read.', {
+      cause: error,
+    });
+  }
+}

@@ -1,10 +1,13 @@
 import type { connectRedis, Producer, ReplyListener } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
-import type { Store } from '@svc/store';
+import type { EnvironmentName, Store } from '@svc/store';
 import type { Pricing } from './pricing.ts';
 
 /** What the endpoints work with; opened and closed by `run`. */
 export interface GatewayDeps {
+  readonly environment: EnvironmentName;
+  /** Whether webhook URLs may be private, and plain http. */
+  readonly allowPrivateNetworks: boolean;
   readonly store: Store;
   /** Of role `producer`: fails fast. */
   readonly redis: ReturnType<typeof connectRedis>;

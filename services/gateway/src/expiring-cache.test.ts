@@ -46,3 +46,20 @@ test('the number of values is bounded, and the one loaded first goes first', asy
   for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await cache.get(key);
   expect(loads).toEqual(['a', 'b', 'c', 'a']);
 });
+
+test('what is absent is kept as well, in a number of its own that pushes nothing else out', async () => {
+  const loads: string[] = [];
+  const cache = createExpiringCache({
+    load: async (key) => {
+      loads.push(key);
+      return await Promise.resolve(key.startsWith('no') ? null : key);
+    },
+    ttlMs: 3000,
+    entriesMax: 1,
+    isAbsent: (value) => value === null,
+    absentMax: 2,
+    clock: { monotonicMs: () => 0 },
+  });
+  for (const key of ['a', 'no1', 'no2', 'no3', 'a', 'no3', 'no1']) await cache.get(key);
+  expect(loads).toEqual(['a', 'no1', 'no2', 'no3', 'no1']);
+});

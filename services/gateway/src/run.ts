@@ -3,6 +3,7 @@ import {
   closeRedis,
   connectRedis,
   createProducer,
+  createRateLimiter,
   createReplyListener,
   type ReplyListener,
 } from '@svc/queue';
@@ -16,13 +17,14 @@ import {
   startAdminServer,
   systemClock,
 } from '@svc/runtime';
-import { currentRateCard, findTenantCredentials, typicalUsage } from '@svc/store';
+import { currentRateCard, type Store, typicalUsage } from '@svc/store';
 import { createApp } from './app.ts';
-import { credentialsEntriesMax, credentialsTtlMs } from './authenticate.ts';
-import type { GatewayConfig } from './config.ts';
+import { assertConsistent, type GatewayConfig, tlsOf } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
-import { createExpiringCache } from './expiring-cache.ts';
+import { createFailureLimit } from './failure-limit.ts';
 import { startHttpServer } from './http/http-server.ts';
+import { createKeys } from './keys.ts';
+import { createRequestMetrics } from './metrics.ts';
 import { openStoreOrRefuse } from './open-store.ts';
 import { createPricing } from './pricing.ts';
 import { missingForReads } from './readiness.ts';
@@ -36,6 +38,8 @@ export async function run(
   config: GatewayConfig,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
 ): Promise<Running & { readonly port: number }> {
+  assertConsistent(config);
+  const tls = tlsOf(config);
   const lifecycle = createLifecycle(logger);
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
   try {
@@ -48,22 +52,27 @@ export async function run(
     const replies = createReplyListener({ redisUrl, prefix, name: newId(), logger });
     lifecycle.add('replies', () => replies.close());
     await waitForReplies(replies, clock);
-    const pricing = createPricing({
-      loadRateCard: (tenantId) => currentRateCard(store, tenantId),
-      loadTypicalUsage: (jobType) => typicalUsage(store, jobType),
-      loadSurgeMicros: () => currentSurgeMicros(redis, prefix, logger),
-      clock,
-    });
-    const credentials = createExpiringCache({
-      load: (tenantId) => findTenantCredentials(store, tenantId),
-      ttlMs: credentialsTtlMs,
-      entriesMax: credentialsEntriesMax,
-      clock,
-    });
-    const deps = { store, redis, redisPrefix: prefix, producer, replies, pricing, newId };
+    const metrics = createMetrics('gateway');
     const listener = createApp({
-      endpoints: endpointsOf({ ...deps, requestHashKey, clock, logger }),
-      findCredentials: (tenantId) => credentials.get(tenantId),
+      endpoints: endpointsOf({
+        environment: config.SVC_ENVIRONMENT,
+        allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1',
+        store,
+        redis,
+        redisPrefix: prefix,
+        producer,
+        replies,
+        pricing: pricingOf(store, () => currentSurgeMicros(redis, prefix, logger), clock),
+        requestHashKey,
+        newId,
+        clock,
+        logger,
+      }),
+      ...(config.TRUST_PROXY === undefined ? {} : { trustProxy: config.TRUST_PROXY }),
+      keys: createKeys(store, clock),
+      limiter: createRateLimiter({ redis, prefix, monotonicMs: () => clock.monotonicMs(), logger }),
+      failures: createFailureLimit({ clock }),
+      observe: createRequestMetrics(metrics),
       newId,
       clock,
       logger,
@@ -73,7 +82,7 @@ export async function run(
       port: config.ADMIN_PORT,
       // Redis is not asked for: reads, cancels and balances go on without it.
       ready: () => missingForReads(store),
-      metrics: createMetrics('gateway'),
+      metrics,
       logger,
     });
     lifecycle.add('admin server', () => admin.close());
@@ -83,6 +92,7 @@ export async function run(
       listener,
       newId,
       logger,
+      tls,
     });
     lifecycle.add('http server', () => server.close());
     return { port: server.port, adminPort: admin.port, close: () => lifecycle.close() };
@@ -90,6 +100,15 @@ export async function run(
     await lifecycle.close();
     throw error;
   }
+}
+
+function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: Clock) {
+  return createPricing({
+    loadRateCard: (tenantId) => currentRateCard(store, tenantId),
+    loadTypicalUsage: (jobType) => typicalUsage(store, jobType),
+    loadSurgeMicros,
+    clock,
+  });
 }
 
 /** A reply that comes before the channel is heard costs its creation a second. */

@@ -76,6 +76,17 @@ export function unavailable(
   );
 }
 
+/** A 429, which always says when to come again: in whole seconds, one at least. */
+export function rateLimited(retryInMs: number, detail: string): ProblemAnswer {
+  const retryAfterSeconds = Math.max(Math.ceil(retryInMs / 1000), 1);
+  return problem(
+    'rate_limited',
+    detail,
+    { retryAfterSeconds },
+    { 'retry-after': String(retryAfterSeconds) },
+  );
+}
+
 /**
  * One answer for an unknown route, an unknown id and somebody else's: `detail` names nothing
  * (CONTRACT section 2).

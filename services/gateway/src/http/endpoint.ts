@@ -1,10 +1,13 @@
-import type { TenantCredentials } from '@svc/store';
+import type { OperatorCredentials, TenantCredentials } from '@svc/store';
+import type { Static, TObject } from 'typebox';
 import type { Answer } from './answer.ts';
+import { compileQuery } from './query.ts';
 
-/** A request of an authenticated tenant, with its body as received. */
-export interface TenantRequest {
+/** A signed request, with its body as received. */
+export interface SignedRequest {
   readonly requestId: string;
-  readonly tenant: TenantCredentials;
+  /** Path and query exactly as sent. */
+  readonly target: string;
   /** From the path; percent-decoded. */
   readonly id: string;
   readonly body: Buffer;
@@ -12,9 +15,17 @@ export interface TenantRequest {
   readonly contentEncoding: string | undefined;
 }
 
+export interface TenantRequest extends SignedRequest {
+  readonly tenant: TenantCredentials;
+}
+
+export interface OperatorRequest extends SignedRequest {
+  readonly operator: OperatorCredentials;
+}
+
 interface Route {
-  readonly method: 'get' | 'post';
-  /** Express's notation; the only parameter there is is `:id`. */
+  readonly method: 'get' | 'post' | 'patch';
+  /** Express's notation; the only parameter that is passed on is `:id`. */
   readonly path: string;
 }
 
@@ -32,4 +43,48 @@ export interface TenantEndpoint extends Route {
   handle(request: TenantRequest): Promise<Answer>;
 }
 
-export type Endpoint = OpenEndpoint | TenantEndpoint;
+/** Signed by an operator; a tenant's key is told that it is none. */
+export interface OperatorEndpoint extends Route {
+  readonly access: 'operator';
+  readonly parameters: readonly string[];
+  handle(request: OperatorRequest): Promise<Answer>;
+}
+
+export type SignedEndpoint = TenantEndpoint | OperatorEndpoint;
+export type Endpoint = OpenEndpoint | SignedEndpoint;
+
+interface Definition<Request, Query extends TObject> extends Route {
+  /** The schema of its query parameters, a closed one. */
+  readonly query: Query;
+  handle(request: Request, query: Static<Query>): Promise<Answer>;
+}
+
+/** A tenant's endpoint; its query is checked before `handle`, as CONTRACT section 3 orders. */
+export function tenantEndpoint<Query extends TObject>(
+  definition: Definition<TenantRequest, Query>,
+): TenantEndpoint {
+  return { access: 'tenant', ...withQuery(definition) };
+}
+
+/** The same for an operator. */
+export function operatorEndpoint<Query extends TObject>(
+  definition: Definition<OperatorRequest, Query>,
+): OperatorEndpoint {
+  return { access: 'operator', ...withQuery(definition) };
+}
+
+function withQuery<Request extends SignedRequest, Query extends TObject>(
+  definition: Definition<Request, Query>,
+) {
+  const { method, path, query } = definition;
+  const readQuery = compileQuery(query);
+  return {
+    method,
+    path,
+    parameters: Object.keys(query.properties),
+    async handle(request: Request): Promise<Answer> {
+      const reading = readQuery(request.target);
+      return reading.kind === 'problem' ? reading : await definition.handle(request, reading.query);
+    },
+  };
+}

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { problemMediaType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } from '@svc/domain';
@@ -37,6 +38,8 @@ export interface HttpServerOptions {
   readonly newId: () => string;
   readonly logger: Logger;
   readonly timeouts?: ClientTimeouts;
+  /** PEM texts; null or left out for plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string } | null;
 }
 
 /** Opens the port, with answers also for what never becomes a request (CONTRACT section 2). */
@@ -52,18 +55,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     response.once('close', () => unanswered.delete(response));
     options.listener(request, response);
   };
-  const server = createServer(
-    {
-      maxHeaderSize: headersBytesMax,
-      headersTimeout: timeouts.headersMs,
-      requestTimeout: timeouts.requestMs,
-      connectionsCheckingInterval: timeouts.checkEveryMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-      // Node's own answer to a missing Host is no problem document; the application has one.
-      requireHostHeader: false,
-    },
-    listener,
-  );
+  const server = createServerOf(options.tls ?? null, timeouts, listener);
   // With a listener here, `100 Continue` is sent only when the body is wanted; see app.ts.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
@@ -93,7 +85,26 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
-function portOf(server: Server): number {
+function createServerOf(
+  tls: { readonly cert: string; readonly key: string } | null,
+  timeouts: ClientTimeouts,
+  listener: RequestListener,
+): Server | TlsServer {
+  const http = {
+    maxHeaderSize: headersBytesMax,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: timeouts.checkEveryMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // Node's own answer to a missing Host is no problem document; the application has one.
+    requireHostHeader: false,
+  };
+  if (tls === null) return createServer(http, listener);
+  const handshake = { minVersion: 'TLSv1.2', handshakeTimeout: timeouts.headersMs } as const;
+  return createTlsServer({ ...http, ...tls, ...handshake }, listener);
+}
+
+function portOf(server: Server | TlsServer): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port to listen on');
   return address.port;

@@ -1,22 +1,57 @@
+import { SubmissionsQuery } from '@svc/contracts';
 import { expect, test } from 'vitest';
-import { unknownParameters } from './query.ts';
+import { compileQuery } from './query.ts';
 
-test('a target without a query, or with known parameters only, passes', () => {
-  for (const target of ['/v1/submissions', '/v1/submissions?', '/v1/submissions?limit=1&limit=2']) {
-    expect(unknownParameters(target, ['limit'])).toBeUndefined();
+const read = compileQuery(SubmissionsQuery);
+const refusals = (target: string) => {
+  const reading = read(target);
+  if (reading.kind === 'query') throw new Error('was taken');
+  expect(reading.code).toBe('validation_error');
+  return reading.extras.errors?.map(({ path, parameter, message }) => {
+    expect(path).toBe('');
+    return `${parameter} ${message}`;
+  });
+};
+
+test('a query of known parameters is read, percent-encoding resolved', () => {
+  for (const target of ['/v1/submissions', '/v1/submissions?']) {
+    expect(read(target)).toEqual({ kind: 'query', query: {} });
   }
+  const target =
+    '/x?li%6Dit=7&status=running&idempotencyKey=a+b%2Bc&createdAfter=2026-11-20T09:30:00%2B01:00';
+  expect(read(target)).toEqual({
+    kind: 'query',
+    query: {
+      limit: 7,
+      status: 'running',
+      idempotencyKey: 'a b+c',
+      createdAfter: '2026-11-20T09:30:00+01:00',
+    },
+  });
 });
 
 test('every unknown parameter is named, once and decoded', () => {
-  const answer = unknownParameters('/v1/x?a=1&li%6Dit=2&a=3&b', ['limit']);
-  expect(answer).toMatchObject({
-    code: 'validation_error',
-    extras: {
-      errors: [
-        { path: '', parameter: 'a', keyword: 'query' },
-        { path: '', parameter: 'b', keyword: 'query' },
-      ],
-    },
-  });
-  expect(answer?.extras.errors).toHaveLength(2);
+  expect(refusals('/v1/x?a=1&li%6Dit=2&a=3&b')).toEqual([
+    'a is not a parameter that is known here',
+    'b is not a parameter that is known here',
+  ]);
+});
+
+test.each([
+  ['limit=0', 'limit must be 1 or more'],
+  ['limit=101', 'limit must be 100 or less'],
+  ['limit=1.5', 'limit must be a whole number'],
+  ['limit=', 'limit must be a whole number'],
+  ['limit=-1', 'limit must be a whole number'],
+  ['limit=1&limit=2', 'limit must be given once'],
+  ['idempotencyKey=', 'idempotencyKey must have 1 character or more'],
+  ['idempotencyKey=a%00', 'idempotencyKey must not hold U+0000'],
+  ['status=settling', 'status must be one of pending, dispatched, running'],
+  ['createdAfter=2026-11-20', 'createdAfter must be an RFC 3339 time'],
+  ['createdBefore=2026-02-30T00:00:00Z', 'createdBefore must be an RFC 3339 time'],
+  ['createdBefore=2026-11-20T00:00:00.0001Z', 'createdBefore must be an RFC 3339 time'],
+])('%s is refused', (query, message) => {
+  const [first, ...more] = refusals(`/v1/submissions?${query}`) ?? [];
+  expect(first).toContain(message);
+  expect(more).toEqual([]);
 });

@@ -1,30 +1,77 @@
-import type { ProblemError } from '@svc/contracts';
-import { fieldErrorAt, fieldErrorsMax } from '@svc/contracts';
+import type { FieldError, ProblemError } from '@svc/contracts';
+import { compileSchema, fieldErrorAt, fieldErrorsMax } from '@svc/contracts';
+import type { Static, TObject } from 'typebox';
 import type { ProblemAnswer } from './answer.ts';
 import { validationProblem } from './read-json.ts';
 
+export type QueryReading<Query> = { readonly kind: 'query'; readonly query: Query } | ProblemAnswer;
+
 /**
- * Refuses query parameters that an endpoint does not have (CONTRACT section 2); undefined where
- * there are none such. `target` is the request target as sent.
+ * Compiles the schema of an endpoint's query parameters into a reader of request targets as sent
+ * (CONTRACT section 2): what is unknown, given twice or against the schema is refused, all at once.
  */
-export function unknownParameters(
-  target: string,
-  known: readonly string[],
-): ProblemAnswer | undefined {
-  const start = target.indexOf('?');
-  if (start === -1) return undefined;
-  const names = new Set(new URLSearchParams(target.slice(start + 1)).keys());
-  const unknown = [...names].filter((name) => !known.includes(name)).slice(0, fieldErrorsMax);
-  if (unknown.length === 0) return undefined;
-  return validationProblem(unknown.map(parameterError), 'A query parameter is not known here.');
+export function compileQuery<Query extends TObject>(
+  schema: Query,
+): (target: string) => QueryReading<Static<Query>> {
+  const validate = compileSchema(schema);
+  const known = new Set(Object.keys(schema.properties));
+  const integers = new Set(
+    Object.entries(schema.properties).flatMap(([name, property]) =>
+      'type' in property && property.type === 'integer' ? [name] : [],
+    ),
+  );
+  return (target) => {
+    const start = target.indexOf('?');
+    const parameters = new URLSearchParams(start === -1 ? '' : target.slice(start + 1));
+    const { values, errors } = collect(parameters, known, integers);
+    const validation = validate(values);
+    if (validation.kind === 'valid' && errors.length === 0) {
+      return { kind: 'query', query: validation.value };
+    }
+    const violations = validation.kind === 'valid' ? [] : validation.errors.map(parameterError);
+    return validationProblem(
+      [...errors, ...violations].slice(0, fieldErrorsMax),
+      'A query parameter is not as it must be; see `errors`.',
+    );
+  };
 }
 
-function parameterError(name: string): ProblemError {
+interface Collected {
+  readonly values: Record<string, string | number>;
+  readonly errors: ProblemError[];
+}
+
+const wholeNumber = /^(?:0|[1-9][0-9]{0,8})$/;
+
+/** The values that the schema is to look at, and what no schema of one object can tell. */
+function collect(
+  parameters: URLSearchParams,
+  known: ReadonlySet<string>,
+  integers: ReadonlySet<string>,
+): Collected {
+  const values: Record<string, string | number> = {};
+  const errors: ProblemError[] = [];
+  for (const name of new Set(parameters.keys())) {
+    const [value = '', ...more] = parameters.getAll(name);
+    if (!known.has(name)) {
+      errors.push(errorOf(name, 'is not a parameter that is known here', 'query'));
+    } else if (more.length > 0) {
+      errors.push(errorOf(name, 'must be given once', 'query'));
+    } else if (value.includes('\0')) {
+      errors.push(errorOf(name, 'must not hold U+0000', 'unsafeString'));
+    } else {
+      values[name] = integers.has(name) && wholeNumber.test(value) ? Number(value) : value;
+    }
+  }
+  return { values, errors };
+}
+
+function errorOf(name: string, message: string, keyword: string): ProblemError {
   const { path: parameter } = fieldErrorAt(name, '', '');
-  return {
-    path: '',
-    parameter,
-    message: 'is not a parameter that is known here',
-    keyword: 'query',
-  };
+  return { path: '', parameter, message, keyword };
+}
+
+/** Of a flat object: the pointer is the parameter's name, which needs no escaping. */
+function parameterError({ path, message, keyword }: FieldError): ProblemError {
+  return errorOf(path.slice(1), message, keyword);
 }

@@ -1,17 +1,16 @@
-import type { Balance } from '@svc/contracts';
+import { NoQuery, type Balance } from '@svc/contracts';
 import { assertInvariant, creditsToNumber } from '@svc/domain';
 import { readBalance } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { json } from '../http/answer.ts';
-import type { TenantEndpoint } from '../http/endpoint.ts';
+import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 
 /** `GET /v1/credits/balance` (SPEC 2.5). */
 export function balanceEndpoint(deps: GatewayDeps): TenantEndpoint {
-  return {
-    access: 'tenant',
+  return tenantEndpoint({
     method: 'get',
     path: '/v1/credits/balance',
-    parameters: [],
+    query: NoQuery,
     async handle({ tenant: { tenantId } }) {
       const [figures, card] = await Promise.all([
         readBalance(deps.store, tenantId),
@@ -29,5 +28,5 @@ export function balanceEndpoint(deps: GatewayDeps): TenantEndpoint {
       };
       return json(200, body);
     },
-  };
+  });
 }

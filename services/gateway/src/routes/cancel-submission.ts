@@ -1,22 +1,22 @@
-import type { CancelAnswer } from '@svc/contracts';
+import { NoQuery, type CancelAnswer } from '@svc/contracts';
 import { fromWireId } from '@svc/domain';
 import { enqueueDeliveries, publishCancelled } from '@svc/queue';
 import { failpoint } from '@svc/runtime';
 import { cancelSubmission } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound } from '../http/answer.ts';
-import type { TenantEndpoint } from '../http/endpoint.ts';
+import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
+import { passOn } from '../pass-on.ts';
 import { endedAnswer, refundFigures } from '../submissions/creation-answer.ts';
 
 /** `POST /v1/submissions/:id/cancel` (SPEC 4.3, CONTRACT section 5); a body is ignored. */
 export function cancelSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
-  return {
-    access: 'tenant',
+  return tenantEndpoint({
     method: 'post',
     path: '/v1/submissions/:id/cancel',
-    parameters: [],
+    query: NoQuery,
     handle: ({ tenant, id, requestId }) => cancel(deps, tenant.tenantId, id, requestId),
-  };
+  });
 }
 
 async function cancel(
@@ -31,13 +31,13 @@ async function cancel(
   if (outcome.kind === 'not_found') return notFound;
   const { deliveryIds } = outcome;
   if (outcome.kind === 'terminal') {
-    await tell(deps, { requestId, submissionId: id }, [
+    await passOn(deps, { requestId, submissionId: id }, [
       enqueueDeliveries(deps.producer, deliveryIds),
     ]);
     return endedAnswer({ ...outcome, id: submissionId });
   }
   await failpoint('cancelled.committed');
-  await tell(deps, { requestId, submissionId: id }, [
+  await passOn(deps, { requestId, submissionId: id }, [
     publishCancelled(deps.redis, deps.redisPrefix, submissionId),
     enqueueDeliveries(deps.producer, deliveryIds),
   ]);
@@ -47,17 +47,4 @@ async function cancel(
     refund: refundFigures(outcome),
   };
   return json(200, body, { submissionId: id });
-}
-
-/** What is committed stands: without Redis the node's next frame and the reconcilers mend it. */
-async function tell(
-  deps: GatewayDeps,
-  fields: { readonly requestId: string; readonly submissionId: string },
-  messages: readonly Promise<void>[],
-): Promise<void> {
-  for (const result of await Promise.allSettled(messages)) {
-    if (result.status === 'rejected') {
-      deps.logger.warn({ ...fields, err: result.reason }, 'could not pass a cancel on');
-    }
-  }
 }

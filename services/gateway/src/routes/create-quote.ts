@@ -1,25 +1,25 @@
-import type { QuoteAnswer } from '@svc/contracts';
+import { NoQuery, type QuoteAnswer } from '@svc/contracts';
 import { assertInvariant, creditsToNumber } from '@svc/domain';
 import { readBalance } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, problem } from '../http/answer.ts';
-import type { TenantEndpoint, TenantRequest } from '../http/endpoint.ts';
-import { checkJob, readSubmissionBody } from '../submissions/read-request.ts';
+import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
+import { readObject } from '../http/read-object.ts';
+import { checkJob } from '../submissions/read-request.ts';
 
 /** `POST /v1/quotes` (CONTRACT section 5): what a submission would hold; holds nothing. */
 export function createQuoteEndpoint(deps: GatewayDeps): TenantEndpoint {
-  return {
-    access: 'tenant',
+  return tenantEndpoint({
     method: 'post',
     path: '/v1/quotes',
-    parameters: [],
+    query: NoQuery,
     handle: (request) => createQuote(deps, request),
-  };
+  });
 }
 
 async function createQuote(deps: GatewayDeps, request: TenantRequest): Promise<Answer> {
   const { tenantId, allowedJobTypes } = request.tenant;
-  const body = readSubmissionBody(request);
+  const body = readObject(request);
   if (body.kind === 'problem') return body;
   const job = checkJob(body, 'quote', allowedJobTypes);
   if (job.kind === 'problem') return job;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NoQuery } from '@svc/contracts';
 import {
   assertNever,
   creditsToNumber,
@@ -18,16 +19,11 @@ import {
 } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, problem, type ProblemAnswer, unavailable } from '../http/answer.ts';
-import type { TenantEndpoint, TenantRequest } from '../http/endpoint.ts';
+import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
+import { type JsonBody, readObject } from '../http/read-object.ts';
 import { awaitDispatchOutcome, lookEveryMs, pollIntervalMs } from '../submissions/await-outcome.ts';
 import { creationAnswer, decideDuplicate, keyConflict } from '../submissions/creation-answer.ts';
-import {
-  canonicalRequest,
-  checkJob,
-  readIdempotencyKey,
-  readSubmissionBody,
-  type SubmissionBody,
-} from '../submissions/read-request.ts';
+import { canonicalRequest, checkJob, readIdempotencyKey } from '../submissions/read-request.ts';
 
 /** BullMQ's: 1 is first; every dispatch job has one. */
 const queuePriority: Readonly<Record<Tier, number>> = { instant: 1, priority: 2, standard: 3 };
@@ -42,25 +38,24 @@ const outcomeUnknown = unavailable(
 
 /** `POST /v1/submissions` (SPEC 4.1, CONTRACT section 3). */
 export function createSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
-  return {
-    access: 'tenant',
+  return tenantEndpoint({
     method: 'post',
     path: '/v1/submissions',
-    parameters: [],
+    query: NoQuery,
     handle: (request) => createSubmission(deps, request),
-  };
+  });
 }
 
 /** A request with its key read, and the hash by which two bodies are the same. */
 interface KeyedRequest {
   readonly request: TenantRequest;
-  readonly body: SubmissionBody;
+  readonly body: JsonBody;
   readonly key: string;
   readonly hash: Uint8Array;
 }
 
 async function createSubmission(deps: GatewayDeps, request: TenantRequest): Promise<Answer> {
-  const body = readSubmissionBody(request);
+  const body = readObject(request);
   if (body.kind === 'problem') return body;
   const read = readIdempotencyKey(body);
   if (read.kind === 'problem') return read;

@@ -1,17 +1,17 @@
+import { NoQuery } from '@svc/contracts';
 import { fromWireId } from '@svc/domain';
 import { findSubmission } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { json, notFound } from '../http/answer.ts';
-import type { TenantEndpoint } from '../http/endpoint.ts';
+import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { submissionDetail } from '../submissions/submission-detail.ts';
 
 /** `GET /v1/submissions/:id` (SPEC 4.2): a malformed, unknown or foreign id is one answer. */
 export function getSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
-  return {
-    access: 'tenant',
+  return tenantEndpoint({
     method: 'get',
     path: '/v1/submissions/:id',
-    parameters: [],
+    query: NoQuery,
     async handle({ tenant, id }) {
       const submissionId = fromWireId('sub', id);
       if (submissionId === undefined) return notFound;
@@ -19,5 +19,5 @@ export function getSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
       const detail = record === null ? undefined : submissionDetail(record);
       return detail === undefined ? notFound : json(200, detail, { submissionId: id });
     },
-  };
+  });
 }

@@ -1,4 +1,4 @@
-import type { RateCardAnswer, RateFigures, UsageFigures } from '@svc/contracts';
+import { NoQuery, type RateCardAnswer, type RateFigures, type UsageFigures } from '@svc/contracts';
 import {
   creditsToNumber,
   type JobTypeRates,
@@ -10,15 +10,14 @@ import {
 } from '@svc/domain';
 import type { GatewayDeps } from '../deps.ts';
 import { json } from '../http/answer.ts';
-import type { TenantEndpoint } from '../http/endpoint.ts';
+import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 
 /** `GET /v1/rate-card` (SPEC 2.6): the tenant's card with the surge in force. */
 export function rateCardEndpoint(deps: GatewayDeps): TenantEndpoint {
-  return {
-    access: 'tenant',
+  return tenantEndpoint({
     method: 'get',
     path: '/v1/rate-card',
-    parameters: [],
+    query: NoQuery,
     async handle({ tenant: { tenantId } }) {
       const [card, surgeMicros] = await Promise.all([
         deps.pricing.rateCard(tenantId),
@@ -26,7 +25,7 @@ export function rateCardEndpoint(deps: GatewayDeps): TenantEndpoint {
       ]);
       return json(200, rateCardAnswer(card, surgeMicros));
     },
-  };
+  });
 }
 
 /** Typical usage stays inside: it is our estimate and not a price. */

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  canonicalRequest,
-  checkJob,
-  readIdempotencyKey,
-  readSubmissionBody,
-} from './read-request.ts';
+import { readObject } from '../http/read-object.ts';
+import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
 const payload = {
   applicationUrl: 'https://jobs.example.com/apply/8841',
@@ -16,7 +12,7 @@ const valid = { idempotencyKey: 'a-1', jobType: 'ats.application', tier: 'priori
 
 function readText(text: string) {
   const contentType = 'application/json';
-  return readSubmissionBody({ body: Buffer.from(text), contentType, contentEncoding: undefined });
+  return readObject({ body: Buffer.from(text), contentType, contentEncoding: undefined });
 }
 
 /** Runs the checks in the handler's order; the code of the first refusal, and its first path. */

@@ -1,6 +1,5 @@
 import {
   compileSchema,
-  fieldErrorAt,
   fieldErrorsMax,
   findJobType,
   IdempotencyKey,
@@ -11,11 +10,7 @@ import {
   canonicalText,
   duplicateNamePointers,
   isTier,
-  type JsonDocument,
-  jsonPointer,
-  type JsonObject,
   memberValue,
-  plainValue,
   rawText,
   type Tier,
   tierDefault,
@@ -24,41 +19,16 @@ import {
 } from '@svc/domain';
 import { Type } from 'typebox';
 import { problem, type ProblemAnswer } from '../http/answer.ts';
-import type { TenantRequest } from '../http/endpoint.ts';
-import { readJson, validationProblem } from '../http/read-json.ts';
+import { validationProblem } from '../http/read-json.ts';
+import { duplicatesProblem, type JsonBody } from '../http/read-object.ts';
 
 /** The checks of a submission's body, in the order of CONTRACT section 3. No I/O. */
-
-export interface SubmissionBody {
-  readonly kind: 'body';
-  readonly document: JsonDocument;
-  readonly root: JsonObject;
-  /** For the schemas to look at. */
-  readonly plain: unknown;
-}
-
-/** A body that is one JSON object whose members are each there once. */
-export function readSubmissionBody(
-  request: Pick<TenantRequest, 'body' | 'contentType' | 'contentEncoding'>,
-): SubmissionBody | ProblemAnswer {
-  const reading = readJson(request);
-  if (reading.kind === 'problem') return reading;
-  const { document } = reading;
-  const { root } = document;
-  if (root.kind !== 'object') {
-    return validationProblem([{ path: '', message: 'must be an object', keyword: 'type' }]);
-  }
-  if (root.duplicateNames.length > 0) {
-    return duplicatesProblem(root.duplicateNames.map((name) => jsonPointer([name])));
-  }
-  return { kind: 'body', document, root, plain: plainValue(root) };
-}
 
 const validateKey = compileSchema(Type.Object({ idempotencyKey: IdempotencyKey }));
 
 /** The key, which is looked up before anything else is checked. */
 export function readIdempotencyKey(
-  body: SubmissionBody,
+  body: JsonBody,
 ): { readonly kind: 'key'; readonly key: string } | ProblemAnswer {
   const validation = validateKey(body.plain);
   if (validation.kind === 'invalid') return validationProblem(validation.errors);
@@ -66,7 +36,7 @@ export function readIdempotencyKey(
 }
 
 /** Equal for bodies that mean the same (CONTRACT section 3, "same body"). */
-export function canonicalRequest(body: SubmissionBody): string {
+export function canonicalRequest(body: JsonBody): string {
   return canonicalText(withDefaultString(body.root, 'tier', tierDefault));
 }
 
@@ -83,7 +53,7 @@ const validateQuote = compileSchema(QuoteRequest);
 
 /** Envelope, job type, allowlist, tier, payload: the first that is wrong is the answer. */
 export function checkJob(
-  body: SubmissionBody,
+  body: JsonBody,
   use: 'submission' | 'quote',
   allowedJobTypes: readonly string[],
 ): CheckedJob | ProblemAnswer {
@@ -109,13 +79,4 @@ export function checkJob(
   const validation = definition.validatePayload(payload, '/payload');
   if (validation.kind === 'invalid') return validationProblem(validation.errors);
   return { kind: 'job', jobType, tier, payloadText: rawText(body.document, payloadNode) };
-}
-
-/** Parsers differ in which of two they take, so neither is. */
-function duplicatesProblem(pointers: readonly string[]): ProblemAnswer {
-  return validationProblem(
-    pointers
-      .slice(0, fieldErrorsMax)
-      .map((pointer) => fieldErrorAt(pointer, 'must not be there twice', 'uniqueMembers')),
-  );
 }

@@ -1,0 +1,121 @@
+import { bodyBytesMax, errorCatalogue, toWireId } from '@svc/domain';
+import type { RateLimiter } from '@svc/queue';
+import type { Clock } from '@svc/runtime';
+import { sha256Hex } from '@svc/signing';
+import type { TenantCredentials } from '@svc/store';
+import type { Request, Response } from 'express';
+import { authenticate, type Keys, type Principal } from '../authenticate.ts';
+import type { FailureLimit, Sender } from '../failure-limit.ts';
+import { type Answer, problem, type ProblemAnswer, rateLimited } from './answer.ts';
+import { addressGroup } from './client-address.ts';
+import type { SignedEndpoint, SignedRequest } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
+import { rateLimitHeaders } from './rate-limit-headers.ts';
+import { declaresTooLarge, readBody } from './read-body.ts';
+
+export interface SignedOptions {
+  readonly keys: Keys;
+  readonly limiter: RateLimiter;
+  readonly failures: FailureLimit;
+  readonly clock: Clock;
+}
+
+/**
+ * Answers a request that must be signed: size, signature, rate limit, in this order; then the
+ * endpoint looks at its query and what follows (CONTRACT section 3). Undefined where the client has
+ * gone away. Throws where the keys cannot be read.
+ */
+export async function answerSigned(
+  endpoint: SignedEndpoint,
+  request: Request,
+  response: Response,
+  exchange: Exchange,
+  options: SignedOptions,
+): Promise<Answer | undefined> {
+  const sender = senderOf(request);
+  const waitMs = options.failures.waitMs(sender);
+  if (waitMs > 0) return rateLimited(waitMs, 'Too many requests of this address were refused.');
+  const waits = request.headers.expect?.toLowerCase() === '100-continue';
+  if (waits && !declaresTooLarge(request, bodyBytesMax)) response.writeContinue();
+  const reading = await readBody(request, bodyBytesMax);
+  if (reading.kind === 'aborted') return undefined;
+  if (reading.kind === 'too_large') {
+    return problem('payload_too_large', errorCatalogue.payload_too_large.description);
+  }
+  const target = request.originalUrl;
+  const { method, headersDistinct: headers } = request;
+  const bodySha256 = sha256Hex(reading.bytes);
+  const authentication = await authenticate(
+    { method, target, headers, bodySha256 },
+    endpoint.access,
+    options.keys,
+    options.clock.nowMs(),
+  );
+  if (authentication.kind === 'problem') {
+    options.failures.failed(sender);
+    return authentication;
+  }
+  options.failures.succeeded(sender);
+  const { principal } = authentication;
+  const refusal = await countRequest(principal, response, exchange, options.limiter);
+  if (refusal !== undefined) return refusal;
+  const signed: SignedRequest = {
+    requestId: exchange.requestId,
+    target,
+    id: String(request.params['id'] ?? ''),
+    body: reading.bytes,
+    contentType: request.headers['content-type'],
+    contentEncoding: request.headers['content-encoding'],
+  };
+  return handle(endpoint, principal, signed);
+}
+
+const identityLengthMax = 64;
+
+function senderOf(request: Request): Sender {
+  const { headers } = request;
+  const identity = String(headers['x-svc-tenant'] ?? headers['x-svc-operator'] ?? '');
+  return { address: addressGroup(request.ip), identity: identity.slice(0, identityLengthMax) };
+}
+
+/** Names the principal in the log line, and takes a token of a tenant's bucket. */
+async function countRequest(
+  principal: Principal,
+  response: Response,
+  exchange: Exchange,
+  limiter: RateLimiter,
+): Promise<ProblemAnswer | undefined> {
+  if (principal.kind === 'operator') {
+    exchange.operatorId = toWireId('op', principal.operator.operatorId);
+    return undefined;
+  }
+  const { tenant } = principal;
+  exchange.tenantId = toWireId('tnt', tenant.tenantId);
+  const policy = policyOf(tenant);
+  const decision = await limiter.take(exchange.tenantId, policy);
+  for (const [name, value] of Object.entries(rateLimitHeaders(policy, decision))) {
+    response.setHeader(name, value);
+  }
+  if (decision.allowed) return undefined;
+  return rateLimited(decision.retryInMs, errorCatalogue.rate_limited.description);
+}
+
+function policyOf({ rateLimitPerSecond, rateLimitBurst }: TenantCredentials) {
+  return { perSecond: rateLimitPerSecond, burst: rateLimitBurst };
+}
+
+const operatorOnly = problem('operator_only', errorCatalogue.operator_only.description);
+
+async function handle(
+  endpoint: SignedEndpoint,
+  principal: Principal,
+  signed: SignedRequest,
+): Promise<Answer> {
+  if (endpoint.access === 'operator') {
+    return principal.kind === 'operator'
+      ? await endpoint.handle({ ...signed, operator: principal.operator })
+      : operatorOnly;
+  }
+  if (principal.kind === 'operator') throw new Error('an operator is no tenant');
+  return endpoint.handle({ ...signed, tenant: principal.tenant });
+}

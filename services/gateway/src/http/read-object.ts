@@ -1,0 +1,88 @@
+import { compileSchema, fieldErrorAt, fieldErrorsMax } from '@svc/contracts';
+import {
+  type JsonDocument,
+  jsonPointer,
+  type JsonObject,
+  memberValue,
+  parseCreditsExact,
+  plainValue,
+} from '@svc/domain';
+import type { Static, TSchema } from 'typebox';
+import type { ProblemAnswer } from './answer.ts';
+import type { SignedRequest } from './endpoint.ts';
+import { readJson, validationProblem } from './read-json.ts';
+
+/** A body that is one JSON object. */
+export interface JsonBody {
+  readonly kind: 'body';
+  readonly document: JsonDocument;
+  readonly root: JsonObject;
+  /** For the schemas to look at. */
+  readonly plain: unknown;
+}
+
+/** A body that is one JSON object whose members are each there once. */
+export function readObject(
+  request: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>,
+): JsonBody | ProblemAnswer {
+  const reading = readJson(request);
+  if (reading.kind === 'problem') return reading;
+  const { document } = reading;
+  const { root } = document;
+  if (root.kind !== 'object') {
+    return validationProblem([{ path: '', message: 'must be an object', keyword: 'type' }]);
+  }
+  if (root.duplicateNames.length > 0) {
+    return duplicatesProblem(root.duplicateNames.map((name) => jsonPointer([name])));
+  }
+  return { kind: 'body', document, root, plain: plainValue(root) };
+}
+
+/** Parsers differ in which of two they take, so neither is. */
+export function duplicatesProblem(pointers: readonly string[]): ProblemAnswer {
+  return validationProblem(
+    pointers
+      .slice(0, fieldErrorsMax)
+      .map((pointer) => fieldErrorAt(pointer, 'must not be there twice', 'uniqueMembers')),
+  );
+}
+
+export type CheckedBody<Value> =
+  | {
+      readonly kind: 'checked';
+      readonly value: Value;
+      /** Micro-credits of the amounts that are there, to the digit. */
+      readonly amounts: ReadonlyMap<string, bigint>;
+    }
+  | ProblemAnswer;
+
+/**
+ * Compiles the check of a body of flat members: by its schema, and the members named in `amounts`
+ * as exact decimals of at most six places (CONTRACT section 4), read from their text as sent.
+ */
+export function compileBody<Schema extends TSchema>(
+  schema: Schema,
+  amounts: readonly string[],
+): (request: SignedRequest) => CheckedBody<Static<Schema>> {
+  const validate = compileSchema(schema);
+  return (request) => {
+    const body = readObject(request);
+    if (body.kind === 'problem') return body;
+    const validation = validate(body.plain);
+    if (validation.kind === 'invalid') return validationProblem(validation.errors);
+    const exact = new Map<string, bigint>();
+    const inexact: string[] = [];
+    for (const name of amounts) {
+      const node = memberValue(body.root, name);
+      if (node?.kind !== 'number') continue;
+      const micros = parseCreditsExact(node.text);
+      if (micros === undefined) inexact.push(name);
+      else exact.set(name, micros);
+    }
+    if (inexact.length === 0) return { kind: 'checked', value: validation.value, amounts: exact };
+    const message = 'must have at most six decimals';
+    return validationProblem(
+      inexact.map((name) => fieldErrorAt(jsonPointer([name]), message, 'multipleOf')),
+    );
+  };
+}

@@ -1,0 +1,58 @@
+import { type Transaction, type TransactionPage, TransactionsQuery } from '@svc/contracts';
+import { creditsToNumber, fromWireId, toWireId } from '@svc/domain';
+import { readStatement, type StatementLine } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { type Answer, json } from '../http/answer.ts';
+import { encodeCursor } from '../http/cursor.ts';
+import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
+import { readPage } from '../http/page.ts';
+
+/** `GET /v1/credits/transactions` (CONTRACT section 5): the statement, newest first. */
+export function listTransactionsEndpoint(deps: GatewayDeps): TenantEndpoint {
+  return tenantEndpoint({
+    method: 'get',
+    path: '/v1/credits/transactions',
+    query: TransactionsQuery,
+    handle: ({ tenant }, query) => list(deps, tenant.tenantId, query),
+  });
+}
+
+async function list(
+  deps: GatewayDeps,
+  tenantId: string,
+  query: TransactionsQuery,
+): Promise<Answer> {
+  const page = readPage('transactions', query);
+  if (page.kind === 'problem') return page;
+  const submissionId =
+    query.submissionId === undefined ? null : fromWireId('sub', query.submissionId);
+  // Of the form of an id and yet none: nobody's movements are under it.
+  if (submissionId === undefined) return json(200, { data: [], nextCursor: null });
+  const { lines, nextAfterId } = await readStatement(deps.store, tenantId, {
+    type: query.type ?? null,
+    submissionId,
+    afterId: page.after?.id ?? null,
+    limit: page.limit,
+  });
+  const body: TransactionPage = {
+    data: lines.map(transaction),
+    nextCursor:
+      nextAfterId === null ? null : encodeCursor('transactions', { id: nextAfterId, atMs: 0 }),
+  };
+  return json(200, body);
+}
+
+function transaction(line: StatementLine): Transaction {
+  const { submissionId, balanceAfterMicros, heldAfterMicros } = line;
+  return {
+    id: toWireId('txn', line.id),
+    type: line.type,
+    amount: creditsToNumber(line.amountMicros),
+    balanceAfter: creditsToNumber(balanceAfterMicros),
+    heldAfter: creditsToNumber(heldAfterMicros),
+    availableAfter: creditsToNumber(balanceAfterMicros - heldAfterMicros),
+    submissionId: submissionId === null ? null : toWireId('sub', submissionId),
+    reference: line.reference,
+    createdAt: line.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,75 @@
+import { type DeliveryQueued, NoQuery } from '@svc/contracts';
+import { assertNever, errorCatalogue, fromWireId, toWireId } from '@svc/domain';
+import { enqueueDeliveries } from '@svc/queue';
+import { queueWebhookTest, redeliver } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { type Answer, json, notFound, problem, rateLimited } from '../http/answer.ts';
+import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
+import { passOn } from '../pass-on.ts';
+
+/** What a tenant asks to be sent (CONTRACT section 5); a body is ignored. */
+
+/** `POST /v1/webhooks/test`: the path of real events, one a minute. */
+export function testWebhookEndpoint(deps: GatewayDeps): TenantEndpoint {
+  return tenantEndpoint({
+    method: 'post',
+    path: '/v1/webhooks/test',
+    query: NoQuery,
+    handle: (request) => test(deps, request),
+  });
+}
+
+/** `POST /v1/webhooks/deliveries/:id/redeliver`: the same delivery, at once. */
+export function redeliverEndpoint(deps: GatewayDeps): TenantEndpoint {
+  return tenantEndpoint({
+    method: 'post',
+    path: '/v1/webhooks/deliveries/:id/redeliver',
+    query: NoQuery,
+    handle: (request) => again(deps, request),
+  });
+}
+
+const urlMissing = problem('webhook_url_missing', errorCatalogue.webhook_url_missing.description);
+const inProgress = problem('delivery_in_progress', errorCatalogue.delivery_in_progress.description);
+
+async function test(deps: GatewayDeps, request: TenantRequest): Promise<Answer> {
+  const { requestId } = request;
+  const { tenantId } = request.tenant;
+  const outcome = await queueWebhookTest(deps.store, { tenantId, requestId });
+  switch (outcome.kind) {
+    case 'queued':
+      return queued(deps, requestId, outcome.deliveryId);
+    case 'url_missing':
+      return urlMissing;
+    case 'too_soon':
+      return rateLimited(outcome.retryInMs, 'A test event is sent once a minute at most.');
+    default:
+      return assertNever(outcome);
+  }
+}
+
+async function again(deps: GatewayDeps, request: TenantRequest): Promise<Answer> {
+  const deliveryId = fromWireId('dlv', request.id);
+  if (deliveryId === undefined) return notFound;
+  const { tenantId } = request.tenant;
+  const outcome = await redeliver(deps.store, { tenantId, deliveryId });
+  switch (outcome.kind) {
+    case 'queued':
+      return queued(deps, request.requestId, deliveryId);
+    case 'not_found':
+      return notFound;
+    case 'url_missing':
+      return urlMissing;
+    case 'in_progress':
+      return inProgress;
+    default:
+      return assertNever(outcome);
+  }
+}
+
+async function queued(deps: GatewayDeps, requestId: string, id: string): Promise<Answer> {
+  const deliveryId = toWireId('dlv', id);
+  await passOn(deps, { requestId, deliveryId }, [enqueueDeliveries(deps.producer, [id])]);
+  const body: DeliveryQueued = { deliveryId };
+  return json(202, body, { deliveryId });
+}

@@ -1,0 +1,84 @@
+import { NoQuery, type Settings, SettingsChange } from '@svc/contracts';
+import { assertInvariant, checkWebhookUrl, creditsToNumber, toWireId } from '@svc/domain';
+import { enqueueDeliveries } from '@svc/queue';
+import { changeSettings, findTenant, type TenantRecord } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { type Answer, json, type ProblemAnswer } from '../http/answer.ts';
+import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
+import { validationProblem } from '../http/read-json.ts';
+import { compileBody } from '../http/read-object.ts';
+import { passOn } from '../pass-on.ts';
+
+const path = '/v1/settings';
+
+/** `GET /v1/settings` (CONTRACT section 5). */
+export function getSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
+  return tenantEndpoint({
+    method: 'get',
+    path,
+    query: NoQuery,
+    async handle({ tenant: { tenantId } }) {
+      const tenant = await findTenant(deps.store, tenantId);
+      assertInvariant(tenant !== null, 'a tenant that signed exists');
+      return json(200, settings(deps, tenant));
+    },
+  });
+}
+
+/** `PATCH /v1/settings`: answers the whole; what is left out stays as it is. */
+export function changeSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
+  const checkBody = compileBody(SettingsChange, ['lowBalanceThreshold']);
+  return tenantEndpoint({
+    method: 'patch',
+    path,
+    query: NoQuery,
+    handle: async (request) => {
+      const body = checkBody(request);
+      if (body.kind === 'problem') return body;
+      const { webhookUrl } = body.value;
+      const refusal = refusedUrl(deps, webhookUrl);
+      if (refusal !== undefined) return refusal;
+      const threshold = body.amounts.get('lowBalanceThreshold');
+      return change(deps, request, {
+        ...(webhookUrl === undefined ? {} : { webhookUrl }),
+        ...(threshold === undefined ? {} : { lowBalanceThresholdMicros: threshold }),
+      });
+    },
+  });
+}
+
+function refusedUrl(
+  { allowPrivateNetworks }: GatewayDeps,
+  webhookUrl: string | null | undefined,
+): ProblemAnswer | undefined {
+  if (webhookUrl === undefined || webhookUrl === null) return undefined;
+  const check = checkWebhookUrl(webhookUrl, { allowPrivateNetworks });
+  if (check.kind === 'accepted') return undefined;
+  return validationProblem([{ path: '/webhookUrl', message: check.reason, keyword: 'format' }]);
+}
+
+async function change(
+  deps: GatewayDeps,
+  { tenant: { tenantId }, requestId }: TenantRequest,
+  changed: Parameters<typeof changeSettings>[2],
+): Promise<Answer> {
+  const outcome = await changeSettings(deps.store, tenantId, changed, requestId);
+  assertInvariant(outcome !== null, 'a tenant that signed exists');
+  await passOn(deps, { requestId }, [enqueueDeliveries(deps.producer, outcome.deliveryIds)]);
+  return json(200, settings(deps, outcome.tenant));
+}
+
+function settings({ environment }: GatewayDeps, tenant: TenantRecord): Settings {
+  const { webhookDisabled } = tenant;
+  return {
+    webhookUrl: tenant.webhookUrl,
+    lowBalanceThreshold: creditsToNumber(tenant.lowBalanceThresholdMicros),
+    webhookDisabled:
+      webhookDisabled === null
+        ? null
+        : { at: webhookDisabled.at.toISOString(), reason: webhookDisabled.reason },
+    allowedJobTypes: tenant.allowedJobTypes,
+    tenantId: toWireId('tnt', tenant.id),
+    environment,
+  };
+}

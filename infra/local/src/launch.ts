@@ -5,6 +5,7 @@ import { runDemo } from './demo.ts';
 import { type DemoWorld, prepareDemoWorld } from './demo-tenant.ts';
 import { takeLauncherLock } from './launcher-lock.ts';
 import { masterKey } from './master-key.ts';
+import { migrate } from './migrate.ts';
 import { createNodeWatch, type NodeWatch } from './node-watch.ts';
 import type { Progress } from './progress.ts';
 import { startServers } from './servers.ts';
@@ -15,7 +16,6 @@ import { startSimulatedNodes } from './simulated-nodes.ts';
 import { removeStackFile, writeStackFile } from './stack-file.ts';
 import { summary } from './summary.ts';
 import type { Supervision } from './supervise.ts';
-import { svcText } from './svc-command.ts';
 import { type ReceivedWebhook, verifyWebhook } from './webhook-receiver.ts';
 
 export interface Launch {
@@ -44,7 +44,7 @@ export async function launch(launched: Launch): Promise<void> {
   );
   const addresses = { ...servers, masterKey: masterKey(dir, launched.env) };
   const env = stackEnvironment(launched, addresses);
-  await progress.step('Schema', async (say) => say((await svcText(['migrate'], env)).trim()));
+  await progress.step('Schema', (say) => migrate(env, say));
   const { services, world } = await startStack(launched, env);
   writeStackFile(dir, { pid: process.pid, ...addresses, ...services });
   await closer.add(async () => removeStackFile(dir));

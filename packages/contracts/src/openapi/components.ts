@@ -127,6 +127,16 @@ const headers = {
     schema: { type: 'string', pattern: '^[0-9]+$' },
     required: true,
   },
+  'RateLimit-Policy': {
+    description: 'The limit of this tenant: `q` requests at once, refilled in `w` seconds.',
+    schema: { type: 'string', pattern: '^"tenant";q=[0-9]+;w=[0-9]+$' },
+    required: true,
+  },
+  RateLimit: {
+    description: 'What is left of it: `r` requests, and `t` seconds until it is whole again.',
+    schema: { type: 'string', pattern: '^"tenant";r=[0-9]+;t=[0-9]+$' },
+    required: true,
+  },
   'WWW-Authenticate': {
     description: 'The scheme by which requests are signed.',
     schema: { const: 'SVC1-HMAC-SHA256' },

@@ -1,5 +1,4 @@
 import { Balance, TransactionPage, TransactionsQuery } from '../api/credits.ts';
-import { PurchaseAnswer, PurchaseRequest } from '../api/purchases.ts';
 import { RateCardAnswer } from '../api/rate-card.ts';
 import * as examples from './examples.ts';
 import type { OperationDefinition } from './operation.ts';
@@ -58,39 +57,5 @@ export const creditOperations: readonly OperationDefinition[] = [
       },
     },
     errors: [],
-  },
-  {
-    operationId: 'createPurchase',
-    method: 'post',
-    path: '/v1/credits/purchase',
-    tag: 'Purchases',
-    summary: 'Grant credits that were paid for',
-    description:
-      'Signed by an operator; a tenant is answered `403 operator_only`. `reference` makes it idempotent: the same purchase again is `200` with `idempotent: true`, another one under the same reference is `409`.',
-    access: 'operator',
-    request: {
-      schema: PurchaseRequest,
-      examples: {
-        purchase: {
-          tenantId: examples.tenantId,
-          credits: 5000,
-          reference: 'invoice-2026-0117',
-          usd: 50,
-        },
-      },
-    },
-    answers: {
-      201: {
-        description: 'The credits are there.',
-        schema: PurchaseAnswer,
-        example: examples.purchase,
-      },
-      200: {
-        description: 'They were there already.',
-        schema: PurchaseAnswer,
-        example: { ...examples.purchase, idempotent: true },
-      },
-    },
-    errors: ['unsupported_media_type', 'operator_only', 'not_found', 'reference_conflict'],
   },
 ];

@@ -1,0 +1,121 @@
+import type { Operation, Outcome, SubmissionFact } from './operations.ts';
+
+/**
+ * The auditor's own account of what must be: kept from what was asked and answered, in its own
+ * arithmetic, never from the service's accounts or entries.
+ */
+export interface SubmissionModel {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly key: string;
+  readonly maxMicros: bigint;
+  state: string;
+  chargedMicros: bigint;
+  /** The most actions reported; usage never goes down. */
+  actions: number;
+}
+
+export interface TenantModel {
+  readonly id: string;
+  grantedMicros: bigint;
+  rebatePaidMicros: bigint;
+  readonly rebateMillionths: bigint;
+}
+
+const inFlight = new Set(['pending', 'dispatched', 'running', 'settling']);
+const order = ['pending', 'dispatched', 'running', 'settling'];
+
+export class Model {
+  readonly tenants = new Map<string, TenantModel>();
+  readonly submissions = new Map<string, SubmissionModel>();
+  readonly references = new Set<string>();
+  readonly complaints: string[] = [];
+
+  /** Takes in what an operation answered. */
+  learn(operation: Operation, outcome: Outcome): void {
+    if (operation.kind === 'hold' && outcome.result === 'held') this.addSubmission(operation);
+    if (operation.kind === 'grant' && outcome.result === 'granted') this.addGrant(operation);
+    if (operation.kind === 'payRebate') {
+      const tenant = this.tenants.get(operation.tenantId);
+      if (tenant !== undefined) tenant.rebatePaidMicros += BigInt(outcome.paidMicros ?? 0);
+    }
+    if (operation.kind === 'usage' && outcome.result === 'recorded')
+      this.noteActions(operation.submissionId, operation.actions);
+    if (operation.kind === 'complete' && outcome.result === 'stored')
+      this.noteActions(operation.submissionId, operation.actions);
+    for (const fact of outcome.facts) this.note(fact);
+  }
+
+  addSubmission(operation: Extract<Operation, { kind: 'hold' }>): void {
+    const { submissionId: id, tenantId, key } = operation;
+    if (this.submissions.has(id)) return;
+    const maxMicros = BigInt(operation.maxMicros);
+    this.submissions.set(id, {
+      id,
+      tenantId,
+      key,
+      maxMicros,
+      state: 'pending',
+      chargedMicros: 0n,
+      actions: 0,
+    });
+  }
+
+  addGrant(operation: Extract<Operation, { kind: 'grant' }>): void {
+    const tenant = this.tenants.get(operation.tenantId);
+    if (tenant === undefined || this.references.has(operation.reference)) return;
+    this.references.add(operation.reference);
+    tenant.grantedMicros += BigInt(operation.micros);
+  }
+
+  noteActions(submissionId: string, actions: number): void {
+    const submission = this.submissions.get(submissionId);
+    if (submission !== undefined) submission.actions = Math.max(submission.actions, actions);
+  }
+
+  /** States only go forward, and an end is for good: answers may come in any order. */
+  note({ submissionId, state, chargedMicros }: SubmissionFact): void {
+    const submission = this.submissions.get(submissionId);
+    if (submission === undefined) return;
+    if (!inFlight.has(submission.state)) {
+      const same =
+        submission.state === state && submission.chargedMicros === BigInt(chargedMicros ?? 0);
+      if (!inFlight.has(state) && !same)
+        this.complaints.push(`${submissionId} ended as ${submission.state}, then as ${state}`);
+      return;
+    }
+    if (inFlight.has(state) && order.indexOf(state) < order.indexOf(submission.state)) return;
+    submission.state = state;
+    submission.chargedMicros = BigInt(chargedMicros ?? 0);
+    this.checkCharge(submission);
+  }
+
+  private checkCharge({ id, state, chargedMicros, maxMicros, actions }: SubmissionModel): void {
+    if (chargedMicros > maxMicros) this.complaints.push(`${id} was charged above its hold`);
+    if (state === 'failed' && chargedMicros !== 0n) this.complaints.push(`${id} failed at a cost`);
+    if (state !== 'submitted') return;
+    // The default card: 20 and 0.5 an action, from 10 to 200; no other unit is reported.
+    const due = Math.min(Math.max(20 + actions * 0.5, 10), 200) * 1e6;
+    if (chargedMicros !== BigInt(due))
+      this.complaints.push(`${id} was charged ${chargedMicros} for ${actions} actions, not ${due}`);
+  }
+
+  /** What a tenant's account must show. */
+  expected(tenant: TenantModel): { balance: bigint; held: bigint; rebate: bigint } {
+    let charged = 0n;
+    let held = 0n;
+    let accrued = 0n;
+    for (const submission of this.submissions.values()) {
+      if (submission.tenantId !== tenant.id) continue;
+      if (inFlight.has(submission.state)) held += submission.maxMicros;
+      charged += submission.chargedMicros;
+      accrued +=
+        (submission.chargedMicros * tenant.rebateMillionths * 2n + 1_000_000n) / 2_000_000n;
+    }
+    return {
+      balance: tenant.grantedMicros + tenant.rebatePaidMicros - charged,
+      held,
+      rebate: accrued - tenant.rebatePaidMicros,
+    };
+  }
+}

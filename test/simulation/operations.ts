@@ -1,0 +1,36 @@
+/** What the simulation does to the store; everything in it can cross a process as JSON. */
+export type Operation =
+  | { kind: 'hold'; submissionId: string; tenantId: string; key: string; maxMicros: string }
+  | { kind: 'dispatch'; submissionId: string; nodeId: string }
+  | { kind: 'begin'; submissionId: string; nodeId: string }
+  | { kind: 'usage'; submissionId: string; nodeId: string; actions: number }
+  | { kind: 'complete'; submissionId: string; nodeId: string; actions: number }
+  | { kind: 'fail'; submissionId: string; nodeId: string }
+  | { kind: 'settle'; submissionIds: string[] }
+  | { kind: 'cancel'; submissionId: string; tenantId: string }
+  | { kind: 'reject'; submissionId: string }
+  | { kind: 'grant'; tenantId: string; reference: string; micros: string }
+  | { kind: 'payRebate'; tenantId: string };
+
+/** One submission as an outcome tells of it, or as its row does. */
+export interface SubmissionFact {
+  submissionId: string;
+  state: string;
+  chargedMicros: string | null;
+}
+
+/** What an operation said of itself. */
+export interface Outcome {
+  /** The store's word for it. */
+  result: string;
+  facts: SubmissionFact[];
+  /** What a rebate paid out. */
+  paidMicros?: string;
+}
+
+export interface Request {
+  id: number;
+  operation: Operation;
+}
+
+export type Reply = { id: number; outcome: Outcome } | { id: number; error: string };

@@ -1,0 +1,138 @@
+import { parseUsage, type Usage } from '@svc/domain';
+import {
+  cancelSubmission,
+  commitDispatched,
+  commitRunning,
+  grantCredits,
+  holdSubmission,
+  payRebate,
+  recordUsage,
+  rejectPending,
+  settle,
+  type Store,
+  storeOutcome,
+} from '@svc/store';
+import type { Operation, Outcome, SubmissionFact } from './operations.ts';
+
+const none: Outcome = { result: 'none', facts: [] };
+
+function fact(
+  submissionId: string,
+  state: string,
+  chargedMicros: bigint | null = null,
+): SubmissionFact {
+  return { submissionId, state, chargedMicros: chargedMicros === null ? null : `${chargedMicros}` };
+}
+
+function actionsUsed(actions: number): Usage {
+  return parseUsage({ actions }) ?? {};
+}
+
+/** Does one operation through the real store, and says what the store said. */
+export async function perform(store: Store, operation: Operation): Promise<Outcome> {
+  switch (operation.kind) {
+    case 'hold':
+      return hold(store, operation);
+    case 'dispatch': {
+      const { kind } = await commitDispatched(store, operation);
+      return {
+        ...none,
+        result: kind,
+        facts: kind === 'dispatched' ? [fact(operation.submissionId, kind)] : [],
+      };
+    }
+    case 'begin': {
+      const { kind } = await commitRunning(store, operation);
+      return {
+        ...none,
+        result: kind,
+        facts: kind === 'running' ? [fact(operation.submissionId, kind)] : [],
+      };
+    }
+    case 'usage': {
+      const { kind } = await recordUsage(store, {
+        ...operation,
+        usage: actionsUsed(operation.actions),
+      });
+      return { ...none, result: kind };
+    }
+    case 'complete':
+    case 'fail':
+      return report(store, operation);
+    case 'settle': {
+      const ended = await settle(store, operation.submissionIds);
+      const moved = ended.filter(({ kind }) => kind === 'moved');
+      return {
+        result: `moved ${moved.length}`,
+        facts: moved.map((one) => fact(one.submissionId, one.state, one.chargedMicros)),
+      };
+    }
+    case 'cancel': {
+      const outcome = await cancelSubmission(store, { ...operation, by: 'tenant' });
+      if (outcome.kind === 'not_found') return { ...none, result: outcome.kind };
+      const state = outcome.kind === 'cancelled' ? 'cancelled' : outcome.state;
+      return {
+        result: outcome.kind,
+        facts: [fact(operation.submissionId, state, outcome.chargedMicros)],
+      };
+    }
+    case 'reject': {
+      const { kind } = await rejectPending(store, operation.submissionId, { onlyOverdue: false });
+      return {
+        ...none,
+        result: kind,
+        facts: kind === 'rejected' ? [fact(operation.submissionId, kind)] : [],
+      };
+    }
+    case 'grant': {
+      const { kind } = await grantCredits(store, {
+        purchaseId: store.newId(),
+        tenantId: operation.tenantId,
+        creditsMicros: BigInt(operation.micros),
+        reference: operation.reference,
+        usdMicros: null,
+        note: null,
+        operatorId: null,
+      });
+      return { ...none, result: kind };
+    }
+    case 'payRebate': {
+      const outcome = await payRebate(store, { tenantId: operation.tenantId, operatorId: null });
+      return outcome.kind === 'paid'
+        ? { ...none, result: 'paid', paidMicros: `${outcome.paidMicros}` }
+        : { ...none, result: outcome.kind };
+    }
+  }
+}
+
+async function hold(
+  store: Store,
+  operation: Extract<Operation, { kind: 'hold' }>,
+): Promise<Outcome> {
+  const maxMicros = BigInt(operation.maxMicros);
+  const { kind } = await holdSubmission(store, {
+    id: operation.submissionId,
+    tenantId: operation.tenantId,
+    idempotencyKey: operation.key,
+    requestHash: new Uint8Array([1]),
+    requestId: 'simulation',
+    jobType: 'ats.application',
+    tier: 'standard',
+    payloadText: '{}',
+    quote: { estimatedMicros: 0n, maxMicros, surgeMicros: 1_000_000n, rateCardVersion: 1 },
+  });
+  return { result: kind, facts: kind === 'held' ? [fact(operation.submissionId, 'pending')] : [] };
+}
+
+async function report(
+  store: Store,
+  operation: Extract<Operation, { kind: 'complete' | 'fail' }>,
+): Promise<Outcome> {
+  const { submissionId, nodeId } = operation;
+  const outcome =
+    operation.kind === 'complete'
+      ? ({ kind: 'completed', usage: actionsUsed(operation.actions), result: {} } as const)
+      : ({ kind: 'failed', usage: {}, code: 'ats_rejected', message: 'no' } as const);
+  const { kind } = await storeOutcome(store, { submissionId, nodeId, outcome });
+  return { result: kind, facts: kind === 'stored' ? [fact(submissionId, 'settling')] : [] };
+}

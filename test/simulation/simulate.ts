@@ -1,0 +1,203 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { newId } from '@svc/runtime';
+import { createSealer, openKeyring } from '@svc/signing';
+import {
+  auditLedger,
+  createNode,
+  createTenant,
+  grantCredits,
+  openStore,
+  type Store,
+} from '@svc/store';
+import { Pool } from 'pg';
+import { disagreements, resolveUnknown, sessionsGone } from './audit.ts';
+import { Model } from './model.ts';
+import type { Operation } from './operations.ts';
+import { createRandom, type Random } from './random.ts';
+import { createSchedule } from './schedule.ts';
+import { startWorker, type Worker } from './workers.ts';
+
+/**
+ * Money under any concurrency and any crash: seeded operations through the real store by worker
+ * processes, `inFlight` at a time, with workers killed and their connections cut in between. After
+ * every `checkEvery` operations an independent model must agree with every account to the
+ * micro-credit, and so must the service's own auditor at the end.
+ *
+ * The seed repeats the schedule of operations and crashes; their interleaving is the machine's.
+ */
+export interface SimulationOptions {
+  /** A migrated, empty database. */
+  readonly databaseUrl: string;
+  readonly operations: number;
+  readonly seed: number;
+  readonly onChecked?: (done: number) => void;
+}
+
+export interface SimulationReport {
+  readonly operations: number;
+  readonly unknown: number;
+  readonly kills: number;
+  readonly cuts: number;
+  readonly checks: number;
+  readonly submissions: number;
+  /** Empty: the money adds up. */
+  readonly faults: readonly string[];
+}
+
+const tenantsCount = 50;
+const nodesCount = 4;
+const inFlight = 32;
+const workersCount = 2;
+const checkEvery = 1_000;
+const killEvery = 2_500;
+const cutEvery = 700;
+const openingMicros = 5_000_000_000n;
+const rebateMillionths = 12_345;
+
+export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
+  const { databaseUrl } = options;
+  const masterKey = `simulation:${randomBytes(32).toString('base64')}`;
+  const pool = new Pool({ connectionString: databaseUrl, max: 4 });
+  const store = openStore({
+    databaseUrl,
+    sealer: createSealer(openKeyring(masterKey)),
+    newId,
+    poolMax: 4,
+  });
+  const env = { DATABASE_URL: databaseUrl, SVC_MASTER_KEY: masterKey };
+  const workers = Array.from({ length: workersCount }, () => startWorker(randomUUID(), env));
+  try {
+    const model = new Model();
+    const { tenantIds, nodeIds } = await provision(store, pool, model);
+    const random = createRandom(options.seed);
+    const schedule = createSchedule(random, model, { tenantIds, nodeIds });
+    const run = { options, pool, model, random, workers, env, next: () => schedule.next() };
+    const counts = await runAll(run);
+    const { faults } = await auditLedger(store);
+    return {
+      ...counts,
+      submissions: model.submissions.size,
+      faults: [...counts.faults, ...faults.map(({ kind, subject }) => `${subject}: ${kind}`)],
+    };
+  } finally {
+    await Promise.all(workers.map((worker) => worker.kill()));
+    await store.close();
+    await pool.end();
+  }
+}
+
+interface Run {
+  readonly options: SimulationOptions;
+  readonly pool: Pool;
+  readonly model: Model;
+  readonly random: Random;
+  readonly workers: Worker[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly next: () => Operation;
+}
+
+type Counts = Omit<SimulationReport, 'submissions'>;
+
+async function runAll(run: Run): Promise<Counts> {
+  const { options, pool, model } = run;
+  const counts = { operations: 0, unknown: 0, kills: 0, cuts: 0, checks: 0 };
+  while (counts.operations < options.operations) {
+    const size = Math.min(checkEvery, options.operations - counts.operations);
+    const unknown = await runBlock(run, size, counts);
+    counts.unknown += unknown.length;
+    // Only now is nothing under way any more, so that every row is decided.
+    for (const operation of unknown) await resolveUnknown(pool, model, operation);
+    const faults = await disagreements(pool, model);
+    counts.checks += 1;
+    if (faults.length > 0) return { ...counts, faults };
+    options.onChecked?.(counts.operations);
+  }
+  return { ...counts, faults: [] };
+}
+
+/** Runs one block, `inFlight` at a time; gives back the operations that nobody answered. */
+async function runBlock(
+  run: Run,
+  size: number,
+  counts: { operations: number; kills: number; cuts: number },
+): Promise<Operation[]> {
+  const unknown: Operation[] = [];
+  let started = 0;
+  const lane = async (): Promise<void> => {
+    while (started < size) {
+      started += 1;
+      counts.operations += 1;
+      const operation = run.next();
+      const index = run.random.nat(run.workers.length);
+      if (counts.operations % killEvery === 0) {
+        counts.kills += 1;
+        replaceWorker(run, index);
+      }
+      if (counts.operations % cutEvery === 0) {
+        counts.cuts += 1;
+        await cutOne(run, index);
+      }
+      const ended = await run.workers[index]?.perform(operation);
+      if (ended?.kind === 'answered') run.model.learn(operation, ended.outcome);
+      else unknown.push(operation);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, lane));
+  await Promise.all(replacing.splice(0));
+  return unknown;
+}
+
+/** Killed workers that are not yet known to be gone. */
+const replacing: Promise<void>[] = [];
+
+function replaceWorker({ workers, pool, env }: Run, index: number): void {
+  const old = workers[index];
+  workers[index] = startWorker(randomUUID(), env);
+  if (old === undefined) return;
+  replacing.push(old.kill().then(() => sessionsGone(pool, old.name)));
+}
+
+/** Cuts one connection of a worker in the middle of whatever it does. */
+async function cutOne({ pool, workers }: Run, index: number): Promise<void> {
+  await pool.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 LIMIT 1',
+    [workers[index]?.name],
+  );
+}
+
+async function provision(
+  store: Store,
+  pool: Pool,
+  model: Model,
+): Promise<{ tenantIds: string[]; nodeIds: string[] }> {
+  const tenantIds = Array.from({ length: tenantsCount }, () => newId());
+  for (const id of tenantIds) {
+    await createTenant(store, {
+      id,
+      name: 'simulated',
+      allowedJobTypes: [],
+      webhookUrl: null,
+      hmacSecret: 'hsk_test_simulated',
+      webhookSecret: 'whsec_c2ltdWxhdGVk',
+    });
+    await grantCredits(store, {
+      purchaseId: newId(),
+      tenantId: id,
+      creditsMicros: openingMicros,
+      reference: `opening ${id}`,
+      usdMicros: null,
+      note: null,
+      operatorId: null,
+    });
+    model.tenants.set(id, {
+      id,
+      grantedMicros: openingMicros,
+      rebatePaidMicros: 0n,
+      rebateMillionths: BigInt(rebateMillionths),
+    });
+  }
+  await pool.query('UPDATE tenants SET rebate_millionths = $1', [rebateMillionths]);
+  const nodeIds = Array.from({ length: nodesCount }, () => newId());
+  for (const id of nodeIds) await createNode(store, { id, name: 'simulated', secret: 'nsk_1' });
+  return { tenantIds, nodeIds };
+}

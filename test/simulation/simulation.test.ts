@@ -1,0 +1,20 @@
+import { createTestDatabase } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { simulate } from './simulate.ts';
+
+const seed = Number(process.env['SIMULATION_SEED'] ?? Date.now() % 1_000_000);
+
+test(
+  `money adds up under crashes and cut connections (SIMULATION_SEED=${seed})`,
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.close());
+    const report = await simulate({ databaseUrl: database.databaseUrl, operations: 6_000, seed });
+    expect(report.faults).toEqual([]);
+    expect(report).toMatchObject({ operations: 6_000, checks: 6, kills: 2, cuts: 8 });
+    expect(report.submissions).toBeGreaterThan(500);
+  },
+);

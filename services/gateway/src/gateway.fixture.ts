@@ -10,11 +10,12 @@ import {
   publishReplies,
   waitForRedis,
 } from '@svc/queue';
-import { createLogger, loadConfig, newId } from '@svc/runtime';
+import { createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
 import { createSealer, newSecret, openKeyring } from '@svc/signing';
 import {
   commitDispatched,
   createNode,
+  createOperator,
   createTenant,
   grantCredits,
   openStore,
@@ -39,7 +40,14 @@ type Dispatching = 'accept' | 'accept_unsaid' | 'reject' | 'ignore';
 
 export interface TestTenant {
   readonly uuid: string;
+  readonly secret: string;
   send(request: Partial<SignedRequest> & { target: string }): Promise<RawResponse>;
+}
+
+interface TenantOptions {
+  readonly credits?: number;
+  readonly jobTypes?: string[];
+  readonly webhookUrl?: string;
 }
 
 export interface GatewayFixture {
@@ -54,7 +62,11 @@ export interface GatewayFixture {
   readonly dispatched: string[];
   /** What a node would have been sent, by submission. */
   readonly payloadTexts: Map<string, string>;
-  tenant(options?: { credits?: number; jobTypes?: string[] }): Promise<TestTenant>;
+  tenant(options?: TenantOptions): Promise<TestTenant>;
+  /** Somebody with an operator's key. */
+  operator(): Promise<Pick<TestTenant, 'uuid' | 'send'>>;
+  /** Moves the clock by which the gateways keep what they have read; not that of signatures. */
+  advanceCaches(ms: number): void;
   /** From now on no gateway reaches the database; the fixture itself does. */
   cutDatabase(): Promise<void>;
   /** Ends the Redis server. */
@@ -66,7 +78,7 @@ const prefix = 'svc';
 const logger = createLogger({ service: 'test', level: 'silent' });
 
 /** Two gateways over a real Postgres and a real Redis, and one who takes their dispatch jobs. */
-export async function startGateways(): Promise<GatewayFixture> {
+export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<GatewayFixture> {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const { databaseUrl } = database;
   const masterKey = testMasterKey();
@@ -81,8 +93,11 @@ export async function startGateways(): Promise<GatewayFixture> {
     REDIS_PREFIX: prefix,
     GATEWAY_PORT: '0',
     ADMIN_PORT: '0',
+    ...env,
   });
-  const gateways = [await run(config, { logger }), await run(config, { logger })];
+  let aheadMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+  const gateways = [await run(config, { logger, clock }), await run(config, { logger, clock })];
   const nodeId = newId();
   await createNode(store, { id: nodeId, name: 'attic', secret: newSecret('nsk', randomBytes) });
   const dispatched: string[] = [];
@@ -104,6 +119,8 @@ export async function startGateways(): Promise<GatewayFixture> {
     dispatched,
     payloadTexts,
     tenant: (options) => newTenant(store, baseUrls[0] ?? '', options),
+    operator: () => newOperator(store, baseUrls[0] ?? ''),
+    advanceCaches: (ms) => void (aheadMs += ms),
     cutDatabase: () => proxy.close(),
     endRedis,
     async close() {
@@ -190,7 +207,7 @@ async function dispatchOne(fixture: GatewayFixture, submissionId: string): Promi
 async function newTenant(
   store: Store,
   baseUrl: string,
-  { credits = 10_000, jobTypes = ['ats.application'] } = {},
+  { credits = 10_000, jobTypes = ['ats.application'], webhookUrl }: TenantOptions = {},
 ): Promise<TestTenant> {
   const uuid = newId();
   const secret = newSecret('hsk_test', randomBytes);
@@ -198,7 +215,7 @@ async function newTenant(
     id: uuid,
     name: 'Example Works',
     allowedJobTypes: jobTypes,
-    webhookUrl: null,
+    webhookUrl: webhookUrl ?? null,
     hmacSecret: secret,
     webhookSecret: newSecret('whsec', randomBytes),
   });
@@ -206,7 +223,7 @@ async function newTenant(
     await grantCredits(store, {
       purchaseId: newId(),
       tenantId: uuid,
-      creditsMicros: BigInt(credits) * microsPerCredit,
+      creditsMicros: BigInt(credits * Number(microsPerCredit)),
       reference: `grant ${uuid}`,
       usdMicros: null,
       note: null,
@@ -216,6 +233,19 @@ async function newTenant(
   const tenantId = toWireId('tnt', uuid);
   return {
     uuid,
+    secret,
     send: (request) => sendSigned({ baseUrl, method: 'GET', tenantId, secret, ...request }),
+  };
+}
+
+async function newOperator(store: Store, baseUrl: string) {
+  const uuid = newId();
+  const secret = newSecret('osk', randomBytes);
+  await createOperator(store, { id: uuid, name: `Ana ${uuid}`, secret });
+  const key = { identityHeader: 'X-SVC-Operator', tenantId: toWireId('op', uuid), secret };
+  return {
+    uuid,
+    send: (request: Partial<SignedRequest> & { target: string }) =>
+      sendSigned({ baseUrl, method: 'GET', ...key, ...request }),
   };
 }

@@ -1,8 +1,6 @@
 import {
   Balance,
   CancelAnswer,
-  compileSchema,
-  Problem,
   QuoteAnswer,
   RateCardAnswer,
   SubmissionCreated,
@@ -10,9 +8,9 @@ import {
 } from '@svc/contracts';
 import { fromWireId, parseDecimal, toWireId } from '@svc/domain';
 import { commitRunning, settle, storeOutcome } from '@svc/store';
-import { advanceDatabaseClock, type RawResponse, sendSigned, waitUntil } from '@svc/testkit';
-import type { Static, TSchema } from 'typebox';
+import { advanceDatabaseClock, sendSigned, waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { bodyOf, payload, problemOf, submission } from './answers.fixture.ts';
 import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
 
 let gateways: GatewayFixture;
@@ -24,30 +22,10 @@ beforeEach(() => {
   gateways.dispatching = 'accept';
 });
 
-const payload = {
-  applicationUrl: 'https://jobs.example.com/apply/8841',
-  atsType: 'greenhouse',
-  applicantProfile: { name: 'Ana Pérez' },
-  jobContext: { title: 'Welder', company: 'Example Works' },
-};
-const submission = (idempotencyKey: string, more: object = {}) => ({
-  idempotencyKey,
-  jobType: 'ats.application',
-  payload,
-  ...more,
-});
-
 const target = '/v1/submissions';
 const post = (tenant: TestTenant, body: object, baseUrl = gateways.baseUrls[0] ?? '') =>
   tenant.send({ method: 'POST', target, body, baseUrl });
 
-/** The body, which must be by its schema. */
-function bodyOf<Schema extends TSchema>(response: RawResponse, schema: Schema): Static<Schema> {
-  const validation = compileSchema(schema)(response.json());
-  if (validation.kind === 'valid') return validation.value;
-  throw new Error(`${response.text} ${JSON.stringify(validation.errors)}`);
-}
-const problemOf = (response: RawResponse) => bodyOf(response, Problem);
 const uuidOf = (id: string) => fromWireId('sub', id) ?? '';
 const cancel = (tenant: TestTenant, uuid: string) =>
   tenant.send({ method: 'POST', target: `${target}/${toWireId('sub', uuid)}/cancel` });

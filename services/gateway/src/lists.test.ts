@@ -1,0 +1,130 @@
+import { SubmissionPage, TransactionPage } from '@svc/contracts';
+import { toWireId } from '@svc/domain';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { bodyOf, refusalOf, submission } from './answers.fixture.ts';
+import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
+
+let gateways: GatewayFixture;
+beforeAll(async () => {
+  gateways = await startGateways();
+});
+afterAll(() => gateways.close());
+beforeEach(() => {
+  gateways.dispatching = 'accept';
+});
+
+const post = (tenant: TestTenant, key: string) =>
+  tenant.send({ method: 'POST', target: '/v1/submissions', body: submission(key) });
+
+/** Everything of a list, page by page, and how long the pages were. */
+async function walk<Item>(
+  tenant: TestTenant,
+  target: string,
+  read: (response: Awaited<ReturnType<TestTenant['send']>>) => {
+    data: Item[];
+    nextCursor: string | null;
+  },
+): Promise<{ items: Item[]; lengths: number[] }> {
+  const items: Item[] = [];
+  const lengths: number[] = [];
+  let cursor: string | null = null;
+  do {
+    const suffix: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const page = read(await tenant.send({ target: `${target}${suffix}` }));
+    items.push(...page.data);
+    lengths.push(page.data.length);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return { items, lengths };
+}
+
+const list = (one: TestTenant, target: string) =>
+  walk(one, target, (response) => bodyOf(response, SubmissionPage));
+
+const types = async (one: TestTenant, query: string) => {
+  const response = await one.send({ target: `/v1/credits/transactions?${query}` });
+  return bodyOf(response, TransactionPage).data.map(({ type }) => type);
+};
+
+describe('submissions', () => {
+  test('are listed newest first, in pages, each the full record', async () => {
+    const [tenant, stranger] = [await gateways.tenant(), await gateways.tenant()];
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await post(tenant, key);
+    gateways.dispatching = 'reject';
+    await post(tenant, 'refused');
+    const { items, lengths } = await list(tenant, '/v1/submissions?limit=2');
+    expect(lengths).toEqual([2, 2, 1]);
+    expect(items.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['e', 'd', 'c', 'b', 'a']);
+    const [first] = items;
+    const read = await tenant.send({ target: `/v1/submissions/${first?.id}` });
+    expect(first).toEqual(read.json());
+    expect((await list(stranger, '/v1/submissions?limit=2')).items).toEqual([]);
+  });
+
+  test('are found by status, key and time', async () => {
+    const tenant = await gateways.tenant();
+    await post(tenant, 'a b');
+    await post(tenant, 'c');
+    const keys = async (query: string) => {
+      const response = await tenant.send({ target: `/v1/submissions?${query}` });
+      return bodyOf(response, SubmissionPage).data.map((item) => item.idempotencyKey);
+    };
+    expect(await keys('status=dispatched')).toEqual(['c', 'a b']);
+    expect(await keys('status=failed')).toEqual([]);
+    expect(await keys('idempotencyKey=a%20b')).toEqual(['a b']);
+    const all = await tenant.send({ target: '/v1/submissions' });
+    const [newest] = bodyOf(all, SubmissionPage).data;
+    expect(await keys(`createdAfter=${newest?.createdAt}`)).toEqual(['c']);
+    expect(await keys(`createdBefore=${newest?.createdAt}`)).toEqual(['a b']);
+  });
+
+  test('are not listed behind another list’s cursor, or none', async () => {
+    const tenant = await gateways.tenant();
+    await post(tenant, 'a');
+    const statement = await tenant.send({ target: '/v1/credits/transactions?limit=1' });
+    const { nextCursor } = bodyOf(statement, TransactionPage);
+    for (const cursor of [nextCursor, 'nonsense', `${nextCursor}x`]) {
+      const response = await tenant.send({ target: `/v1/submissions?cursor=${cursor}` });
+      expect(refusalOf(response)).toBe('422 validation_error cursor');
+    }
+  });
+});
+
+describe('the statement', () => {
+  test('shows what moved and the figures after it; refused creations are not in it', async () => {
+    const tenant = await gateways.tenant({ credits: 1000.5 });
+    await post(tenant, 'a');
+    gateways.dispatching = 'reject';
+    await post(tenant, 'refused');
+    const response = await tenant.send({ target: '/v1/credits/transactions' });
+    const { data, nextCursor } = bodyOf(response, TransactionPage);
+    expect(nextCursor).toBeNull();
+    expect(data).toMatchObject([
+      { type: 'hold', amount: 200, balanceAfter: 1000.5, heldAfter: 200, availableAfter: 800.5 },
+      { type: 'grant', amount: 1000.5, balanceAfter: 1000.5, heldAfter: 0, submissionId: null },
+    ]);
+    expect(data[1]?.reference).toBe(`grant ${tenant.uuid}`);
+    const { items } = await walk(tenant, '/v1/credits/transactions?limit=1', (page) =>
+      bodyOf(page, TransactionPage),
+    );
+    expect(items).toEqual(data);
+  });
+
+  test('of a submission or a type is a part of it, and a foreign submission has none', async () => {
+    const [tenant, stranger] = [await gateways.tenant(), await gateways.tenant()];
+    const created = await post(tenant, 'a');
+    const id = /sub_[0-9a-z]{26}/.exec(created.text)?.[0];
+    await tenant.send({ method: 'POST', target: `/v1/submissions/${id}/cancel` });
+    expect(await types(tenant, `submissionId=${id}`)).toEqual(['release', 'hold']);
+    expect(await types(tenant, `submissionId=${id}&type=hold`)).toEqual(['hold']);
+    expect(await types(tenant, 'type=grant')).toEqual(['grant']);
+    expect(await types(tenant, 'type=charge')).toEqual([]);
+    expect(await types(stranger, `submissionId=${id}`)).toEqual([]);
+    const unknown = toWireId('sub', tenant.uuid);
+    expect(await types(stranger, `submissionId=${unknown}`)).toEqual([]);
+    for (const query of ['submissionId=nonsense', 'type=rebate_accrual']) {
+      const response = await tenant.send({ target: `/v1/credits/transactions?${query}` });
+      expect(response.status).toBe(422);
+    }
+  });
+});

@@ -1,0 +1,43 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+
+/** A certificate for `localhost` that is its own authority, as PEM; no tool is needed to make it. */
+export function selfSigned(): { cert: string; key: string } {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const algorithm = der(0x30, der(0x06, [0x2b, 0x65, 0x70]));
+  const commonName = der(0x30, der(0x06, [0x55, 0x04, 0x03]), der(0x0c, 'localhost'));
+  const name = der(0x30, der(0x31, commonName));
+  const alternativeName = der(
+    0x30,
+    der(0x06, [0x55, 0x1d, 0x11]),
+    der(0x04, der(0x30, der(0x82, 'localhost'))),
+  );
+  const signed = der(
+    0x30,
+    der(0xa0, der(0x02, [2])),
+    der(0x02, [1]),
+    algorithm,
+    name,
+    der(0x30, der(0x17, '200101000000Z'), der(0x18, '21200101000000Z')),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, der(0x30, alternativeName)),
+  );
+  const signature = der(0x03, [0], sign(null, signed, privateKey));
+  const lines = der(0x30, signed, algorithm, signature)
+    .toString('base64')
+    .replace(/.{64}/g, '$&\n');
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+}
+
+/** One value in DER: tag, length, content. */
+function der(tag: number, ...parts: (Uint8Array | readonly number[] | string)[]): Buffer {
+  const content = Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))),
+  );
+  const { length } = content;
+  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
+  return Buffer.concat([Buffer.from([tag, 0x82, length >> 8, length & 0xff]), content]);
+}

@@ -1,0 +1,172 @@
+import { Delivery, DeliveryPage, DeliveryQueued, Settings } from '@svc/contracts';
+import { toWireId } from '@svc/domain';
+import { claimAttempts } from '@svc/store';
+import { advanceDatabaseClock, sendSigned } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bodyOf, problemOf, refusalOf } from './answers.fixture.ts';
+import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
+
+let gateways: GatewayFixture;
+beforeAll(async () => {
+  gateways = await startGateways();
+});
+afterAll(() => gateways.close());
+
+const webhookUrl = 'https://hooks.example.com/events';
+const patch = (tenant: TestTenant, body: object | string) =>
+  tenant.send({ method: 'PATCH', target: '/v1/settings', body });
+const testWebhook = (tenant: TestTenant) =>
+  tenant.send({ method: 'POST', target: '/v1/webhooks/test' });
+
+async function testDelivery(tenant: TestTenant): Promise<string> {
+  const response = await testWebhook(tenant);
+  expect(response.status).toBe(202);
+  return bodyOf(response, DeliveryQueued).deliveryId;
+}
+
+async function deliveriesOf(tenant: TestTenant, query = ''): Promise<DeliveryPage['data']> {
+  const response = await tenant.send({ target: `/v1/webhooks/deliveries${query}` });
+  return bodyOf(response, DeliveryPage).data;
+}
+
+describe('settings', () => {
+  test('are shown whole, and changed one by one', async () => {
+    const tenant = await gateways.tenant();
+    const before = await tenant.send({ target: '/v1/settings' });
+    expect(bodyOf(before, Settings)).toEqual({
+      webhookUrl: null,
+      lowBalanceThreshold: 1000,
+      webhookDisabled: null,
+      allowedJobTypes: ['ats.application'],
+      tenantId: toWireId('tnt', tenant.uuid),
+      environment: 'sandbox',
+    });
+    const changed = await patch(tenant, { webhookUrl });
+    expect(changed.status).toBe(200);
+    expect(bodyOf(changed, Settings)).toMatchObject({ webhookUrl, lowBalanceThreshold: 1000 });
+    const exact = await patch(tenant, '{"lowBalanceThreshold":0.000001}');
+    expect(bodyOf(exact, Settings)).toMatchObject({ webhookUrl, lowBalanceThreshold: 0.000001 });
+    const cleared = await patch(tenant, { webhookUrl: null });
+    expect(bodyOf(cleared, Settings).webhookUrl).toBeNull();
+    expect((await patch(tenant, {})).json()).toEqual(cleared.json());
+  });
+
+  test.each<[object | string, string]>([
+    [{ webhookUrl: 'http://hooks.example.com/' }, '/webhookUrl'],
+    [{ webhookUrl: 'https://127.0.0.1/' }, '/webhookUrl'],
+    [{ webhookUrl: 'https://user:pass@hooks.example.com/' }, '/webhookUrl'],
+    [{ webhookUrl: '' }, '/webhookUrl'],
+    [{ webhookUrl: 7 }, '/webhookUrl'],
+    [{ lowBalanceThreshold: -1 }, '/lowBalanceThreshold'],
+    [{ lowBalanceThreshold: null }, '/lowBalanceThreshold'],
+    ['{"lowBalanceThreshold":0.0000001}', '/lowBalanceThreshold'],
+    ['{"lowBalanceThreshold":1e9}', '/lowBalanceThreshold'],
+    ['{"lowBalanceThreshold":1,"lowBalanceThreshold":2}', '/lowBalanceThreshold'],
+    [{ allowedJobTypes: ['other'] }, '/allowedJobTypes'],
+  ])('%j is refused', async (body, path) => {
+    const tenant = await gateways.tenant();
+    expect(refusalOf(await patch(tenant, body))).toBe(`422 validation_error ${path}`);
+  });
+
+  test('a threshold that overtakes the balance is told, once', async () => {
+    const tenant = await gateways.tenant({ credits: 2_000, webhookUrl });
+    await patch(tenant, { lowBalanceThreshold: 2_001 });
+    await patch(tenant, { lowBalanceThreshold: 2_002 });
+    const types = (await deliveriesOf(tenant)).map(({ type }) => type);
+    expect(types).toEqual(['credits.low_balance']);
+  });
+});
+
+describe('a test event', () => {
+  test('is queued as a delivery, once a minute', async () => {
+    const tenant = await gateways.tenant({ webhookUrl });
+    const deliveryId = await testDelivery(tenant);
+    const response = await tenant.send({ target: `/v1/webhooks/deliveries/${deliveryId}` });
+    const delivery = bodyOf(response, Delivery);
+    expect(delivery).toMatchObject({ type: 'webhook.test', status: 'pending', attempts: [] });
+    expect(await deliveriesOf(tenant)).toEqual([delivery]);
+    const again = await testWebhook(tenant);
+    expect(refusalOf(again)).toBe('429 rate_limited');
+    const { retryAfterSeconds } = problemOf(again);
+    expect(again.headers['retry-after']).toBe(String(retryAfterSeconds));
+    expect(retryAfterSeconds).toBeGreaterThan(50);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(60);
+  });
+
+  test('needs a URL', async () => {
+    expect(refusalOf(await testWebhook(await gateways.tenant()))).toBe('409 webhook_url_missing');
+  });
+});
+
+const redeliver = (tenant: TestTenant, id: string) =>
+  tenant.send({ method: 'POST', target: `/v1/webhooks/deliveries/${id}/redeliver` });
+
+describe('deliveries', () => {
+  test('are listed by status, and dropped where the URL is cleared', async () => {
+    const tenant = await gateways.tenant({ webhookUrl });
+    const id = await testDelivery(tenant);
+    expect(await deliveriesOf(tenant, '?status=dropped')).toEqual([]);
+    await patch(tenant, { webhookUrl: null });
+    const [dropped] = await deliveriesOf(tenant, '?status=dropped');
+    expect(dropped).toMatchObject({ id, nextAttemptAt: null });
+    expect(refusalOf(await redeliver(tenant, id))).toBe('409 webhook_url_missing');
+    await patch(tenant, { webhookUrl });
+    const again = await redeliver(tenant, id);
+    expect([again.status, again.json()]).toEqual([202, { deliveryId: id }]);
+    expect((await deliveriesOf(tenant, '?status=pending')).map((one) => one.id)).toEqual([id]);
+  });
+
+  test('are not sent again while an attempt is under way', async () => {
+    const tenant = await gateways.tenant({ webhookUrl });
+    await testDelivery(tenant);
+    const { store, database } = gateways;
+    const rows = await database.query<{ id: string }>(
+      'SELECT id FROM deliveries WHERE tenant_id = $1',
+      [tenant.uuid],
+    );
+    const ids = rows.map(({ id }) => id);
+    expect(await claimAttempts(store, ids)).toHaveLength(1);
+    const id = toWireId('dlv', ids[0] ?? '');
+    expect(refusalOf(await redeliver(tenant, id))).toBe('409 delivery_in_progress');
+    const [claimed] = await deliveriesOf(tenant);
+    expect(claimed?.attempts).toMatchObject([{ number: 1, statusCode: null, durationMs: null }]);
+    await advanceDatabaseClock(database.databaseUrl, 31_000);
+    expect((await redeliver(tenant, id)).status).toBe(202);
+  });
+
+  test('of another tenant, unknown or malformed are the same 404, to the byte', async () => {
+    const [owner, stranger] = [
+      await gateways.tenant({ webhookUrl }),
+      await gateways.tenant({ webhookUrl }),
+    ];
+    const foreign = await testDelivery(owner);
+    const answers = new Set<string>();
+    for (const id of [foreign, toWireId('dlv', owner.uuid), 'nonsense', foreign.toUpperCase()]) {
+      for (const [method, suffix] of [
+        ['GET', ''],
+        ['POST', '/redeliver'],
+      ] as const) {
+        const headers = { 'x-request-id': 'same' };
+        const target = `/v1/webhooks/deliveries/${id}${suffix}`;
+        const answer = await stranger.send({ method, target, headers });
+        answers.add(`${answer.status} ${answer.text}`);
+      }
+    }
+    expect([...answers]).toEqual([expect.stringMatching(/^404 .*not_found/)]);
+    expect(await deliveriesOf(stranger)).toEqual([]);
+  });
+});
+
+test('purchase intents are off, whatever is asked of them, and signed all the same', async () => {
+  const tenant = await gateways.tenant();
+  const intents = '/v1/credits/purchase-intents';
+  for (const [method, target] of [
+    ['POST', intents],
+    ['GET', `${intents}/any`],
+    ['GET', `${intents}/any/await?timeoutSeconds=5`],
+  ] as const) {
+    expect(refusalOf(await tenant.send({ method, target }))).toBe('409 solana_disabled');
+    const unsigned = await sendSigned({ baseUrl: gateways.baseUrls[0] ?? '', method, target });
+    expect(refusalOf(unsigned)).toBe('401 unauthenticated');
+  }
+});

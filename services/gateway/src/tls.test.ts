@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createLogger, loadConfig, newId } from '@svc/runtime';
+import { afterAll, expect, test } from 'vitest';
+import { assertConsistent, gatewayConfig, tlsOf } from './config.ts';
+import { startHttpServer } from './http/http-server.ts';
+import { selfSigned } from './self-signed.fixture.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'svc-tls-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const certFile = path.join(directory, 'cert.pem');
+const keyFile = path.join(directory, 'key.pem');
+
+const bare = {
+  SVC_ENVIRONMENT: 'sandbox',
+  DATABASE_URL: 'postgresql://x',
+  REDIS_URL: 'redis://x',
+  SVC_MASTER_KEY: `a:${Buffer.alloc(32).toString('base64')}`,
+};
+const configOf = (env: NodeJS.ProcessEnv) => loadConfig(gatewayConfig, { ...bare, ...env });
+
+test('with certificate and key the gateway serves TLS itself', async () => {
+  const { cert, key } = selfSigned();
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  const tls = tlsOf(configOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }));
+  const server = await startHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    listener: (_request, response) => response.end('secret'),
+    newId,
+    logger: createLogger({ service: 'gateway', level: 'silent' }),
+    tls,
+  });
+  const text = await new Promise<string>((resolve, reject) => {
+    const options = {
+      host: '127.0.0.1',
+      port: server.port,
+      servername: 'localhost',
+      ca: cert,
+      agent: false,
+    };
+    request(options, (response) => response.once('data', (chunk) => resolve(String(chunk))))
+      .once('error', reject)
+      .end();
+  });
+  expect(text).toBe('secret');
+  await server.close();
+});
+
+test('TLS takes both files, and files that can be read', () => {
+  expect(tlsOf(configOf({}))).toBeNull();
+  expect(() => assertConsistent(configOf({ TLS_CERT_FILE: certFile }))).toThrow('both');
+  const missing = path.join(directory, 'missing.pem');
+  const config = configOf({ TLS_CERT_FILE: missing, TLS_KEY_FILE: missing });
+  expect(() => tlsOf(config)).toThrow('cannot be read');
+});
+
+test('proxies are addresses, blocks or names of blocks, and never everybody', () => {
+  for (const proxies of ['loopback', '10.0.0.1, 10.1.0.0/16', 'uniquelocal,2001:db8::/32']) {
+    expect(() => assertConsistent(configOf({ TRUST_PROXY: proxies }))).not.toThrow();
+  }
+  for (const proxies of ['true', '1', '10.0.0.0/33', '0.0.0.0/0', 'proxy.example.com', 'a,,b']) {
+    expect(() => assertConsistent(configOf({ TRUST_PROXY: proxies }))).toThrow('TRUST_PROXY');
+  }
+});

@@ -73,6 +73,7 @@ async function readStates(pool: Pool, model: Model, ids: readonly string[]): Pro
 
 /** Compares every account and every submission with the model. Empty: they agree. */
 export async function disagreements(pool: Pool, model: Model): Promise<string[]> {
+  model.checkEnded();
   const found = [...model.complaints];
   const { rows: accounts } = await pool.query<{
     id: string;

@@ -30,6 +30,10 @@ export class Model {
   readonly submissions = new Map<string, SubmissionModel>();
   readonly references = new Set<string>();
   readonly complaints: string[] = [];
+  /** What was told of submissions whose own hold has not been answered yet. */
+  private readonly earlyFacts = new Map<string, SubmissionFact[]>();
+  private readonly earlyActions = new Map<string, number>();
+  private readonly ended: SubmissionModel[] = [];
 
   /** Takes in what an operation answered. */
   learn(operation: Operation, outcome: Outcome): void {
@@ -49,16 +53,18 @@ export class Model {
   addSubmission(operation: Extract<Operation, { kind: 'hold' }>): void {
     const { submissionId: id, tenantId, key } = operation;
     if (this.submissions.has(id)) return;
-    const maxMicros = BigInt(operation.maxMicros);
     this.submissions.set(id, {
       id,
       tenantId,
       key,
-      maxMicros,
+      maxMicros: BigInt(operation.maxMicros),
       state: 'pending',
       chargedMicros: 0n,
-      actions: 0,
+      actions: this.earlyActions.get(id) ?? 0,
     });
+    for (const fact of this.earlyFacts.get(id) ?? []) this.note(fact);
+    this.earlyFacts.delete(id);
+    this.earlyActions.delete(id);
   }
 
   addGrant(operation: Extract<Operation, { kind: 'grant' }>): void {
@@ -70,13 +76,20 @@ export class Model {
 
   noteActions(submissionId: string, actions: number): void {
     const submission = this.submissions.get(submissionId);
-    if (submission !== undefined) submission.actions = Math.max(submission.actions, actions);
+    const before = submission?.actions ?? this.earlyActions.get(submissionId) ?? 0;
+    const most = Math.max(before, actions);
+    if (submission === undefined) this.earlyActions.set(submissionId, most);
+    else submission.actions = most;
   }
 
   /** States only go forward, and an end is for good: answers may come in any order. */
-  note({ submissionId, state, chargedMicros }: SubmissionFact): void {
+  note(fact: SubmissionFact): void {
+    const { submissionId, state, chargedMicros } = fact;
     const submission = this.submissions.get(submissionId);
-    if (submission === undefined) return;
+    if (submission === undefined) {
+      this.earlyFacts.set(submissionId, [...(this.earlyFacts.get(submissionId) ?? []), fact]);
+      return;
+    }
     if (!inFlight.has(submission.state)) {
       const same =
         submission.state === state && submission.chargedMicros === BigInt(chargedMicros ?? 0);
@@ -87,7 +100,12 @@ export class Model {
     if (inFlight.has(state) && order.indexOf(state) < order.indexOf(submission.state)) return;
     submission.state = state;
     submission.chargedMicros = BigInt(chargedMicros ?? 0);
-    this.checkCharge(submission);
+    this.ended.push(submission);
+  }
+
+  /** Once nothing is under way, and everything reported is known: was each end charged rightly? */
+  checkEnded(): void {
+    for (const submission of this.ended.splice(0)) this.checkCharge(submission);
   }
 
   private checkCharge({ id, state, chargedMicros, maxMicros, actions }: SubmissionModel): void {

@@ -3,6 +3,7 @@ import { addCreditsCommands } from './commands/credits.ts';
 import { addLedgerCommands } from './commands/ledger.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addNodeCommands } from './commands/node.ts';
+import { addOperatorCommands } from './commands/operator.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addTenantCommands } from './commands/tenant.ts';
 
@@ -15,6 +16,7 @@ export function createProgram(): Command {
   addTenantCommands(program);
   addCreditsCommands(program);
   addNodeCommands(program);
+  addOperatorCommands(program);
   addLedgerCommands(program);
   addMigrateCommand(program);
   addStatusCommand(program);

@@ -65,6 +65,21 @@ test('no secret lies in the database as it is', async () => {
   }
 });
 
+test('an operator gets its secret once, has a name of its own, and can be disabled', async () => {
+  const created = await record('operator', 'create', '--name', 'Ana');
+  expect(created).toMatchObject({
+    operatorId: expect.stringMatching(/^op_/),
+    operatorSecret: expect.stringMatching(/^osk_/),
+  });
+  const namesake = await svc(['operator', 'create', '--name', 'Ana']);
+  expect(namesake).toMatchObject({ code: 1, stderr: expect.stringContaining('of this name') });
+  const { operatorId } = created;
+  const disabled = await record('operator', 'disable', String(operatorId));
+  expect(disabled).toMatchObject({ operatorId, disabledAt: expect.stringMatching(/Z$/) });
+  const { stdout } = await svc(['operator', 'list', '--json']);
+  expect(JSON.parse(stdout)).toEqual([disabled]);
+});
+
 test('--grant, --allow and --webhook-url replace what a tenant begins with', async () => {
   const none = await record('tenant', 'create', '--name', 'a', '--grant', '0', '--allow', 'none');
   expect(none).toMatchObject({ balance: 0, allowedJobTypes: [] });

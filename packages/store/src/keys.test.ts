@@ -59,8 +59,8 @@ test('an operator has a key and a name of its own, and can be disabled', async (
   expect(await createOperator(store, namesake)).toEqual({ kind: 'name_taken' });
   const found = () => findOperatorCredentials(store, operator.id);
   expect(await found()).toEqual({ operatorId: operator.id, disabled: false, secret: 'osk_1' });
-  expect(await disableOperator(store, operator.id)).toBe(true);
-  expect(await disableOperator(store, namesake.id)).toBe(false);
+  expect(await disableOperator(store, operator.id)).toMatchObject({ name: 'Ana' });
+  expect(await disableOperator(store, namesake.id)).toBeNull();
   expect(await found()).toMatchObject({ disabled: true });
   expect(await listOperators(store, { before: null, limit: 10 })).toMatchObject([{ name: 'Ana' }]);
 });

@@ -59,9 +59,13 @@ export async function listOperators(
     ORDER BY id DESC LIMIT ${page.limit}`;
 }
 
-/** Its key is refused from now on; false for an unknown operator. A second time changes nothing. */
-export async function disableOperator(store: Store, operatorId: string): Promise<boolean> {
-  const changed = await store.db.$executeRaw`
-    UPDATE operators SET disabled_at = COALESCE(disabled_at, svc_now()) WHERE id = ${operatorId}::uuid`;
-  return changed > 0;
+/** Refuses its key from now on; null for an unknown operator. A second time changes nothing. */
+export async function disableOperator(
+  store: Store,
+  operatorId: string,
+): Promise<OperatorRecord | null> {
+  const [row] = await store.db.$queryRaw<OperatorRecord[]>`
+    UPDATE operators SET disabled_at = COALESCE(disabled_at, svc_now()) WHERE id = ${operatorId}::uuid
+    RETURNING id, name, disabled_at AS "disabledAt", created_at AS "createdAt"`;
+  return row ?? null;
 }

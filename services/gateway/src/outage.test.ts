@@ -49,6 +49,13 @@ test('without Redis a creation is 503 and holds nothing; reads and cancels go on
   expect(cancelled.status).toBe(200);
   const balance = await tenant.send({ target: '/v1/credits/balance' });
   expect(balance.json()).toMatchObject({ held: 0, available: 10_000 });
+  // The limit goes on as well: each gateway counts for itself.
+  expect(balance.headers['ratelimit']).toMatch(/^"tenant";r=1\d\d;t=\d$/);
+  const settings = { webhookUrl: 'https://hooks.example.com/' };
+  const changed = await tenant.send({ method: 'PATCH', target: '/v1/settings', body: settings });
+  expect(changed.json()).toMatchObject(settings);
+  const queued = await tenant.send({ method: 'POST', target: '/v1/webhooks/test' });
+  expect(queued.status).toBe(202);
 });
 
 test('without Postgres every answer is 503 and says when to come again', async () => {

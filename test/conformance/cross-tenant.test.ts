@@ -1,4 +1,4 @@
-import type { TenantCredentials } from '@svc/testkit';
+import { createWebhookReceiver, type TenantCredentials, type WebhookReceiver } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
@@ -10,10 +10,13 @@ let whole: WholeStack;
 let owner: TenantCredentials;
 let stranger: TenantCredentials;
 let submissionId: string;
+let deliveryId: string;
+let receiver: WebhookReceiver;
 
 beforeAll(async () => {
   whole = await startWholeStack({ pilot: { outcome: () => undefined } });
-  owner = await whole.tenant();
+  receiver = await createWebhookReceiver();
+  owner = await whole.tenant({ webhookUrl: receiver.url });
   stranger = await whole.tenant();
   const created = await whole.askAs(owner, {
     method: 'POST',
@@ -21,23 +24,41 @@ beforeAll(async () => {
     body: job('mine'),
   });
   submissionId = String(created.body['submissionId']);
+  const queued = await whole.askAs(owner, { method: 'POST', target: '/v1/webhooks/test' });
+  deliveryId = String(queued.body['deliveryId']);
 });
-afterAll(() => whole.close());
+afterAll(async () => {
+  await whole.close();
+  await receiver.close();
+});
+
+const unknownSubmission = 'sub_00000000000000000000000000';
+const unknownDelivery = 'dlv_00000000000000000000000000';
 
 /** An id of the owner's for every endpoint that takes one; adding an endpoint adds a line here. */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
-  getSubmission: () => ({ id: submissionId, unknown: 'sub_00000000000000000000000000' }),
-  cancelSubmission: () => ({ id: submissionId, unknown: 'sub_00000000000000000000000000' }),
+  getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),
+  cancelSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),
+  getDelivery: () => ({ id: deliveryId, unknown: unknownDelivery }),
+  redeliver: () => ({ id: deliveryId, unknown: unknownDelivery }),
 };
 
+/** While the Solana rail is off there are no intents, and every reference is answered alike. */
+const withoutResources = ['getPurchaseIntent', 'awaitPurchaseIntent'];
+
 const withId = () => whole.api.operations.filter(({ path }) => path.includes('{'));
+
+/** What differs from one answer to the next whatever is asked. */
+function withoutMoment({ headers }: WireAnswer): object {
+  return { ...headers, date: '', ratelimit: '' };
+}
 
 test('every endpoint that takes an id has its case here', () => {
   expect(
     withId()
       .map(({ operationId }) => operationId)
       .toSorted(),
-  ).toEqual(Object.keys(cases).toSorted());
+  ).toEqual([...Object.keys(cases), ...withoutResources].toSorted());
 });
 
 test.each(Object.keys(cases))('%s: a foreign id is an unknown one, to the byte', async (name) => {
@@ -56,7 +77,7 @@ test.each(Object.keys(cases))('%s: a foreign id is an unknown one, to the byte',
   for (const other of [unknown, 'malformed', id.toUpperCase(), `${id}%00`, '..%2f..']) {
     const answer = await ask(stranger, other);
     expect(answer.text).toBe(foreign.text);
-    expect({ ...answer.headers, date: '' }).toEqual({ ...foreign.headers, date: '' });
+    expect(withoutMoment(answer)).toEqual(withoutMoment(foreign));
   }
   const route = await whole.askAs(stranger, {
     method: 'GET',
@@ -71,4 +92,38 @@ test.each(Object.keys(cases))('%s: a foreign id is an unknown one, to the byte',
   });
   expect(own.body).toMatchObject({ id: submissionId });
   expect(own.body['status']).not.toBe('cancelled');
+});
+
+test.each(withoutResources)('%s: every reference is answered alike', async (name) => {
+  const operation = withId().find(({ operationId }) => operationId === name);
+  const target = operation?.path.replace(/\{[^}]+\}/, 'reference') ?? '';
+  const wire = { method: 'GET', target, headers: { 'x-request-id': 'the-same' } };
+  const [own, foreign] = [await whole.askAs(owner, wire), await whole.askAs(stranger, wire)];
+  expect(own.status).toBe(409);
+  expect(foreign.text).toBe(own.text);
+});
+
+test("lists and statements hold nothing of somebody else's", async () => {
+  for (const target of [
+    '/v1/submissions',
+    `/v1/submissions?idempotencyKey=mine`,
+    `/v1/credits/transactions?submissionId=${submissionId}`,
+    '/v1/webhooks/deliveries',
+  ]) {
+    const own = await whole.askAs(owner, { method: 'GET', target });
+    const foreign = await whole.askAs(stranger, { method: 'GET', target });
+    expect(own.body['data']).not.toEqual([]);
+    expect(foreign.body).toEqual({ data: [], nextCursor: null });
+  }
+});
+
+test("a cursor of somebody else's leads into one's own list only", async () => {
+  await whole.askAs(owner, { method: 'POST', target: '/v1/submissions', body: job('second') });
+  const first = await whole.askAs(owner, { method: 'GET', target: '/v1/submissions?limit=1' });
+  const cursor = String(first.body['nextCursor']);
+  const answer = await whole.askAs(stranger, {
+    method: 'GET',
+    target: `/v1/submissions?limit=1&cursor=${cursor}`,
+  });
+  expect(answer.body).toEqual({ data: [], nextCursor: null });
 });

@@ -1,0 +1,338 @@
+import * as fc from 'fast-check';
+import { job } from '../support/job.ts';
+
+/** What is sent, before it is known who signs it and when. */
+export interface Plan {
+  /** The check of CONTRACT section 3 that it is made for. */
+  readonly door: Door;
+  readonly method: string;
+  readonly target: string;
+  readonly body?: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signer: Signer;
+  /** How the signature is spoiled; left out, it is correct. */
+  readonly spoiled?: Spoiling;
+}
+
+export type Signer = 'rich' | 'poor' | 'barred' | 'unpriced' | 'nobody';
+export type Spoiling =
+  | { readonly kind: 'late'; readonly seconds: number }
+  | { readonly kind: 'secret' | 'unknown' | 'other_body' | 'two_identities' }
+  | { readonly kind: 'header'; readonly name: string; readonly value: string };
+
+/** Each door with its share of the requests, in the order of CONTRACT section 3. */
+export const doorShares = {
+  unparsable: 2,
+  route: 5,
+  size: 1,
+  signature: 14,
+  query: 5,
+  media_type: 4,
+  json: 8,
+  key: 5,
+  lookup: 6,
+  envelope: 6,
+  job_type: 4,
+  allowlist: 4,
+  tier: 4,
+  payload: 8,
+  quote: 3,
+  hold: 4,
+  dispatch: 1,
+  created: 4,
+  reads: 12,
+  settings: 3,
+} as const;
+export type Door = keyof typeof doorShares;
+
+const safeText = fc.string({ unit: 'binary', maxLength: 40 });
+const keys = fc.stringMatching(/^[A-Za-z0-9 -]{1,40}$/);
+const anything = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value));
+const characters = fc.constantFrom(
+  ...Array.from('{}[]",:\\0e-.tn \u0000\u0001é'),
+  '\ud83d',
+  '\ufeff',
+  '""',
+  '1e999',
+);
+
+interface Edit {
+  readonly at: number;
+  readonly kind: 'insert' | 'delete' | 'repeat' | 'cut';
+  readonly text: string;
+}
+const edits = fc.array(
+  fc.record<Edit>({
+    at: fc.nat(9_999),
+    kind: fc.constantFrom('insert', 'delete', 'repeat', 'cut'),
+    text: characters,
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+
+function edited(text: string, changes: readonly Edit[]): string {
+  let result = text;
+  for (const { at, kind, text: piece } of changes) {
+    const place = Math.floor((at / 10_000) * result.length);
+    if (kind === 'insert') result = result.slice(0, place) + piece + result.slice(place);
+    if (kind === 'delete') result = result.slice(0, place) + result.slice(place + 1 + (at % 7));
+    if (kind === 'repeat') result = result.slice(0, place + 12) + result.slice(place);
+    if (kind === 'cut' && place > 0) result = result.slice(0, place);
+  }
+  return result;
+}
+
+const post = (door: Door, body: Plan['body'], signer: Signer = 'rich'): Plan => ({
+  door,
+  method: 'POST',
+  target: '/v1/submissions',
+  ...(body === undefined ? {} : { body }),
+  signer,
+});
+const valid = (key: string, changes: object = {}) => JSON.stringify(job(key, { ...changes }));
+
+/** A valid body in which one of these members has another value, given as JSON text. */
+function withMember(key: string, path: readonly string[], value: string): string {
+  const body: unknown = JSON.parse(valid(key));
+  let parent = Object(body);
+  for (const name of path.slice(0, -1)) parent = Object(parent[name]);
+  parent[path.at(-1) ?? ''] = JSON.parse(value);
+  return JSON.stringify(body);
+}
+
+const paths = fc.oneof(
+  fc.webPath(),
+  fc.constantFrom(
+    '/',
+    '/v1',
+    '/v2/submissions',
+    '/V1/quotes',
+    '/v1/quotes/',
+    '/v1/quotes',
+    '/v1/rate-card',
+    '/ready',
+    '/docs/x',
+    '/%2e%2e/',
+  ),
+  safeText.map((text) => `/v1/${encodeURIComponent(text.toWellFormed())}`),
+);
+const spoilings: fc.Arbitrary<Spoiling> = fc.oneof(
+  fc
+    .integer({ min: 302, max: 4e9 })
+    .map((seconds) => ({ kind: 'late' as const, seconds: -seconds })),
+  fc.integer({ min: 302, max: 4e9 }).map((seconds) => ({ kind: 'late' as const, seconds })),
+  fc.constantFrom(
+    { kind: 'secret' as const },
+    { kind: 'unknown' as const },
+    { kind: 'other_body' as const },
+    { kind: 'two_identities' as const },
+  ),
+  fc.record({
+    kind: fc.constant('header' as const),
+    name: fc.constantFrom('X-SVC-Tenant', 'X-SVC-Timestamp', 'X-SVC-Signature'),
+    value: fc.stringMatching(/^[ -~]{0,80}$/),
+  }),
+);
+
+const signedRoutes = fc.constantFrom(
+  ['POST', '/v1/submissions'],
+  ['GET', '/v1/submissions'],
+  ['POST', '/v1/quotes'],
+  ['GET', '/v1/credits/balance'],
+  ['GET', '/v1/credits/transactions'],
+  ['GET', '/v1/rate-card'],
+  ['GET', '/v1/settings'],
+  ['PATCH', '/v1/settings'],
+  ['GET', '/v1/webhooks/deliveries'],
+  ['POST', '/v1/webhooks/test'],
+  ['POST', '/v1/credits/purchase-intents'],
+);
+/** Another signed route in place of that of a creation. */
+const elsewhere = (plan: Plan, [method = 'POST', target = '']: readonly string[]): Plan => ({
+  ...plan,
+  method,
+  target,
+});
+const ids = fc.oneof(
+  fc.stringMatching(/^(sub|dlv|tnt)_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+  fc.stringMatching(/^[A-Za-z0-9_~.-]{1,40}$/),
+  safeText.map((text) => encodeURIComponent(text.toWellFormed())),
+);
+const idTargets = fc
+  .tuple(
+    fc.constantFrom(
+      ['GET', '/v1/submissions/', ''],
+      ['POST', '/v1/submissions/', '/cancel'],
+      ['GET', '/v1/webhooks/deliveries/', ''],
+      ['POST', '/v1/webhooks/deliveries/', '/redeliver'],
+      ['GET', '/v1/credits/purchase-intents/', ''],
+    ),
+    ids,
+  )
+  .map(([[method = 'GET', before = '', behind = ''], id]) => ({
+    method,
+    target: `${before}${id}${behind}`,
+  }));
+const lists = fc
+  .tuple(
+    fc.constantFrom('/v1/submissions', '/v1/credits/transactions', '/v1/webhooks/deliveries'),
+    fc.array(
+      fc.tuple(
+        fc.constantFrom('limit', 'cursor', 'status', 'type', 'idempotencyKey', 'createdAfter'),
+        fc.oneof(
+          fc.constantFrom(
+            '1',
+            '100',
+            '0',
+            'submitted',
+            'pending',
+            'hold',
+            '2026-01-01T00:00:00.000Z',
+          ),
+          safeText.map((text) => encodeURIComponent(text.toWellFormed())),
+        ),
+      ),
+      { maxLength: 3 },
+    ),
+  )
+  .map(([path, parameters]) => ({
+    method: 'GET',
+    target: `${path}?${parameters.map(([name, value]) => `${name}=${value}`).join('&')}`,
+  }));
+const plainReads = fc
+  .tuple(
+    fc.constantFrom('GET', 'GET', 'HEAD'),
+    fc.constantFrom(
+      '/v1/credits/balance',
+      '/v1/rate-card',
+      '/v1/settings',
+      '/ready',
+      '/openapi.json',
+      '/docs',
+      '/docs/errors',
+    ),
+  )
+  .map(([method, target]) => ({ method, target }));
+
+const noise = fc.uint8Array({ minLength: 1, maxLength: 300 });
+const httpText = 'POST /v1/quotes HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nX-A: b\r\n\r\n{}';
+
+const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
+  unparsable: fc
+    .oneof(
+      noise,
+      edits.map((changes) => Buffer.from(edited(httpText, changes))),
+    )
+    .map((body) => ({ door: 'unparsable', method: 'RAW', target: '', body, signer: 'nobody' })),
+  route: fc
+    .record({
+      method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'),
+      target: paths,
+    })
+    .map((wire) => ({ door: 'route', ...wire, signer: 'nobody' })),
+  size: fc
+    .tuple(signedRoutes, fc.integer({ min: 262_145, max: 300_000 }))
+    .map(([route, size]) => elsewhere(post('size', ' '.repeat(size)), route)),
+  signature: fc
+    .record({ spoiled: spoilings, route: signedRoutes, key: keys })
+    .map(({ spoiled, route, key }) => ({
+      ...elsewhere(post('signature', valid(key)), route),
+      spoiled,
+    })),
+  query: fc
+    .tuple(signedRoutes, fc.stringMatching(/^[a-z]{1,8}$/), fc.webQueryParameters())
+    .map(([[method = '', path = ''], name, rest]) =>
+      elsewhere(post('query', '{}'), [method, `${path}?x${name}=1&${rest}`]),
+    ),
+  media_type: fc
+    .tuple(fc.stringMatching(/^[a-z]{1,9}\/[a-z+.-]{1,20}$/), keys)
+    .map(([type, key]) => ({
+      ...post('media_type', valid(key)),
+      headers: { 'content-type': type },
+    })),
+  json: fc.oneof(
+    fc.tuple(keys, edits).map(([key, changes]) => post('json', edited(valid(key), changes))),
+    noise.map((bytes) => post('json', bytes)),
+    fc
+      .tuple(keys, fc.constantFrom('\\u0000', '\\ud800'))
+      .map(([key, text]) => post('json', valid(key).replace('Ana', text))),
+  ),
+  key: fc
+    .oneof(
+      anything.filter((text) => !text.startsWith('"')),
+      fc.constantFrom('""', `"${'k'.repeat(129)}"`),
+    )
+    .map((value) => post('key', withMember('k', ['idempotencyKey'], value))),
+  lookup: fc
+    .tuple(fc.integer({ min: 0, max: 9 }), fc.boolean())
+    .map(([number, isSame]) =>
+      post('lookup', valid(`used-${number}`, isSame ? {} : { extra: number })),
+    ),
+  envelope: fc
+    .tuple(keys, fc.constantFrom('jobType', 'tier', 'payload', 'extra', '__proto__'), anything)
+    .map(([key, name, value]) =>
+      post(
+        'envelope',
+        `${valid(key).slice(0, -1)},"wrong":1,${JSON.stringify(`${name}x`)}:${value}}`,
+      ),
+    ),
+  job_type: fc
+    .tuple(keys, safeText)
+    .map(([key, text]) =>
+      post('job_type', valid(key, { jobType: `x${text.toWellFormed().replaceAll('\0', '')}` })),
+    ),
+  allowlist: keys.map((key) => post('allowlist', valid(key), 'barred')),
+  tier: fc
+    .tuple(keys, safeText)
+    .map(([key, text]) =>
+      post('tier', valid(key, { tier: `x${text.toWellFormed().replaceAll('\0', '')}` })),
+    ),
+  payload: fc
+    .tuple(
+      keys,
+      fc.constantFrom(
+        ['applicationUrl'],
+        ['atsType'],
+        ['applicantProfile'],
+        ['jobContext'],
+        ['jobContext', 'title'],
+      ),
+      anything.filter((text) => !text.startsWith('{')),
+    )
+    .map(([key, path, value]) =>
+      post('payload', withMember(key, ['payload', ...path], path[0] === 'atsType' ? '[]' : value)),
+    ),
+  quote: keys.map((key) => post('quote', valid(key, { tier: 'instant' }), 'unpriced')),
+  hold: keys.map((key) => post('hold', valid(key), 'poor')),
+  dispatch: keys.map((key) => {
+    const { payload } = job(key);
+    const declined = { ...payload, applicationUrl: 'https://declined.example.com/' };
+    return post('dispatch', valid(key, { payload: declined }));
+  }),
+  created: fc
+    .tuple(fc.uuid(), fc.constantFrom('standard', 'priority', 'instant'))
+    .map(([key, tier]) => post('created', valid(key, { tier }))),
+  // No URL that is one: nothing is to be sent to anybody.
+  settings: fc
+    .oneof(
+      fc
+        .oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+        .map((threshold) => JSON.stringify({ lowBalanceThreshold: threshold })),
+      anything.map((value) => `{"lowBalanceThreshold":${value}}`),
+      anything.filter((value) => !value.includes(':/')).map((value) => `{"webhookUrl":${value}}`),
+      anything,
+    )
+    .map((body) => elsewhere(post('settings', body), ['PATCH', '/v1/settings'])),
+  reads: fc
+    .oneof(idTargets, lists, plainReads)
+    .map((wire) => ({ door: 'reads', ...wire, signer: 'rich' })),
+};
+
+/** Requests for every door, by its share. */
+export const plans: fc.Arbitrary<Plan> = fc.oneof(
+  ...Object.entries(doorShares).map(([door, weight]) => {
+    const arbitrary = Object.entries(byDoor).find(([name]) => name === door)?.[1];
+    if (arbitrary === undefined) throw new Error(`no requests for the door ${door}`);
+    return { weight, arbitrary };
+  }),
+);

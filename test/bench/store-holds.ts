@@ -74,6 +74,8 @@ try {
   const migrated = await migrate(databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
   const pool = new Pool({ connectionString: databaseUrl, max: poolMax });
+  // Postgres is stopped while the last of its connections are still closing.
+  pool.on('error', () => {});
   const store = openStore({ databaseUrl, sealer, newId, poolMax });
   try {
     const tenants = await seedTenants(pool);

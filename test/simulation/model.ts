@@ -100,7 +100,7 @@ export class Model {
     if (inFlight.has(state) && order.indexOf(state) < order.indexOf(submission.state)) return;
     submission.state = state;
     submission.chargedMicros = BigInt(chargedMicros ?? 0);
-    this.ended.push(submission);
+    if (!inFlight.has(state)) this.ended.push(submission);
   }
 
   /** Once nothing is under way, and everything reported is known: was each end charged rightly? */

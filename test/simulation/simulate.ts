@@ -58,6 +58,8 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const { databaseUrl } = options;
   const masterKey = `simulation:${randomBytes(32).toString('base64')}`;
   const pool = new Pool({ connectionString: databaseUrl, max: 4 });
+  // The server may be stopped while the last connections are still closing.
+  pool.on('error', () => {});
   const store = openStore({
     databaseUrl,
     sealer: createSealer(openKeyring(masterKey)),

@@ -63,3 +63,25 @@ test('partitions of the coming months are made once they come near', async () =>
   expect(made[0] + made[1]).toBeGreaterThanOrEqual(3);
   expect(await ensurePartitions(store)).toBe(0);
 });
+
+test('a connection that is cut fails what runs on it, and neither the process nor the next call', async () => {
+  const { store, database } = await createFixture();
+  const cutAll = () =>
+    database.query(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'svc'`,
+    );
+  for (let round = 0; round < 5; round += 1) {
+    const inTransaction = store.db.$transaction(async (tx) => {
+      await tx.$queryRaw`SELECT 1`;
+      await cutAll();
+      return tx.$queryRaw`SELECT 1`;
+    });
+    const beside = Promise.allSettled(
+      Array.from({ length: 20 }, () => store.db.$queryRaw`SELECT 1`),
+    );
+    await expect(inTransaction).rejects.toThrow(/./);
+    await beside;
+    await cutAll();
+    expect(await store.db.$queryRaw`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+  }
+});

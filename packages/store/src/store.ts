@@ -71,6 +71,9 @@ export function openStore(options: StoreOptions): Store {
     options: plannerOptions,
   });
   pool.on('error', onError);
+  // A client in use has the pool's listener taken off, and one that is cut before it got another
+  // would end the process.
+  pool.on('connect', (client) => client.on('error', onError));
   const adapter = new PrismaPg(pool, {
     statementNameGenerator: (query) => statementName(query.sql),
     onConnectionError: onError,

@@ -8,10 +8,11 @@ import { authenticate, type Keys, type Principal } from '../authenticate.ts';
 import type { FailureLimit, Sender } from '../failure-limit.ts';
 import { type Answer, problem, type ProblemAnswer, rateLimited } from './answer.ts';
 import { addressGroup } from './client-address.ts';
-import type { SignedEndpoint, SignedRequest } from './endpoint.ts';
+import type { SignedEndpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { declaresTooLarge, readBody } from './read-body.ts';
+import type { SignedRequest } from './signed-request.ts';
 
 export interface SignedOptions {
   readonly keys: Keys;

@@ -2,18 +2,7 @@ import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import type { Static, TObject } from 'typebox';
 import type { Answer } from './answer.ts';
 import { compileQuery } from './query.ts';
-
-/** A signed request, with its body as received. */
-export interface SignedRequest {
-  readonly requestId: string;
-  /** Path and query exactly as sent. */
-  readonly target: string;
-  /** From the path; percent-decoded. */
-  readonly id: string;
-  readonly body: Buffer;
-  readonly contentType: string | undefined;
-  readonly contentEncoding: string | undefined;
-}
+import type { SignedRequest } from './signed-request.ts';
 
 export interface TenantRequest extends SignedRequest {
   readonly tenant: TenantCredentials;

@@ -2,7 +2,7 @@ import type { ProblemError } from '@svc/contracts';
 import { fieldErrorAt } from '@svc/contracts';
 import { type JsonDocument, parseJsonDocument, type UnsafeString } from '@svc/domain';
 import { problem, type ProblemAnswer } from './answer.ts';
-import type { TenantRequest } from './endpoint.ts';
+import type { SignedRequest } from './signed-request.ts';
 
 export type JsonReading =
   | { readonly kind: 'json'; readonly document: JsonDocument }
@@ -20,7 +20,7 @@ export function readJson({
   body: bytes,
   contentType = '',
   contentEncoding = 'identity',
-}: Pick<TenantRequest, 'body' | 'contentType' | 'contentEncoding'>): JsonReading {
+}: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>): JsonReading {
   if (bytes.length === 0) return invalid('The body is empty.', '', 'must be a JSON object', 'json');
   if (!jsonMediaType.test(contentType) || foreignCharset.test(contentType)) {
     return problem('unsupported_media_type', 'The body must be application/json in UTF-8.');

@@ -9,8 +9,8 @@ import {
 } from '@svc/domain';
 import type { Static, TSchema } from 'typebox';
 import type { ProblemAnswer } from './answer.ts';
-import type { SignedRequest } from './endpoint.ts';
 import { readJson, validationProblem } from './read-json.ts';
+import type { SignedRequest } from './signed-request.ts';
 
 /** A body that is one JSON object. */
 export interface JsonBody {

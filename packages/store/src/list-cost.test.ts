@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { type DeliveryFilter, listDeliveries } from './delivery-list.ts';
+import { readStatement, type StatementFilter } from './statement.ts';
+import { listSubmissions, type SubmissionFilter } from './submission-list.ts';
+import { createFixture, type Fixture } from './test-fixture.ts';
+
+/**
+ * Lists by what is rare among a tenant's many go along an index of their own: counted by Postgres
+ * itself, over a tenant with a great many submissions, entries and deliveries of other kinds.
+ */
+
+const rows = 20_000;
+/** A page of 20 with what was passed over for it. */
+const rowsReadMax = 100;
+
+async function seed({ database }: Fixture, tenantId: string): Promise<void> {
+  await database.query(`
+    INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, state,
+      quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version, available_after_micros,
+      dispatch_deadline_at, created_at, finished_at, charged_micros, cancelled_by)
+    SELECT gen_random_uuid(), '${tenantId}', 'seed-' || n, '\\x00', 'seed', 'ats.application', 'standard',
+      'cancelled', 0, 2, 1000000, 1, 0, svc_now() - n * interval '1 second',
+      svc_now() - n * interval '1 second', svc_now(), 1, 'tenant'
+    FROM generate_series(1, ${rows}) AS n`);
+  await database.query(`
+    INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+      balance_after_micros, held_after_micros, submission_id, created_at)
+    SELECT gen_random_uuid(), tenant_id, 'hold', 'tenant_available', 'tenant_held', 2, 2, 2, id, created_at
+    FROM submissions`);
+  await database.query(`
+    INSERT INTO deliveries (id, tenant_id, event_id, type, status, created_at, finished_at)
+    SELECT (lpad(to_hex(n + (extract(epoch FROM svc_now()) * 1000)::bigint), 12, '0')
+        || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
+      '${tenantId}', gen_random_uuid(), 'submission.cancelled', 'delivered', svc_now(), svc_now()
+    FROM generate_series(1, ${rows}) AS n`);
+  await database.query('ANALYZE');
+}
+
+async function rowsReadSoFar({ database, store }: Fixture): Promise<number> {
+  await store.db.$queryRaw`SELECT pg_stat_force_next_flush()::text, 1 AS one`;
+  const [row] = await database.query<{ read: number }>(`
+    SELECT sum(idx_tup_fetch + seq_tup_read)::int AS read FROM pg_stat_user_tables
+    WHERE relname ~ '^(submissions|ledger_entries|deliveries)'`);
+  return row?.read ?? 0;
+}
+
+test('what is rare is listed without reading what is frequent', { timeout: 120_000 }, async () => {
+  const fixture = await createFixture();
+  const { store, hold } = fixture;
+  const tenantId = await fixture.tenant(100_000);
+  await seed(fixture, tenantId);
+  const { id } = await hold(tenantId, { key: 'one' });
+  const none: SubmissionFilter = {
+    status: null,
+    idempotencyKey: null,
+    createdAfter: null,
+    createdBefore: null,
+    after: null,
+    limit: 20,
+  };
+  const all: StatementFilter = { type: null, submissionId: null, afterId: null, limit: 20 };
+  const some: DeliveryFilter = { status: null, afterId: null, limit: 20 };
+  const middle = new Date(Date.now() - 1_000 * (rows / 2));
+  const lists: Record<string, () => Promise<unknown>> = {};
+  for (const status of ['pending', 'dispatched', 'running', 'failed', 'cancelled'] as const) {
+    lists[`submissions ${status}`] = () => listSubmissions(store, tenantId, { ...none, status });
+  }
+  const submissions = (filter: Partial<SubmissionFilter>) => () =>
+    listSubmissions(store, tenantId, { ...none, ...filter });
+  lists['submissions by key'] = submissions({ idempotencyKey: 'one' });
+  lists['submissions before'] = submissions({ createdBefore: middle });
+  lists['submissions after'] = submissions({ createdAfter: middle });
+  lists['submissions behind a cursor'] = submissions({ after: { createdAt: middle, id } });
+  for (const type of ['grant', 'rebate', 'reversal', 'hold'] as const) {
+    lists[`statement ${type}`] = () => readStatement(store, tenantId, { ...all, type });
+  }
+  lists['statement of one'] = () => readStatement(store, tenantId, { ...all, submissionId: id });
+  for (const status of ['pending', 'exhausted', 'dropped', 'delivered'] as const) {
+    lists[`deliveries ${status}`] = () => listDeliveries(store, tenantId, { ...some, status });
+  }
+  for (const [name, list] of Object.entries(lists)) {
+    const before = await rowsReadSoFar(fixture);
+    await list();
+    const read = (await rowsReadSoFar(fixture)) - before;
+    expect({ name, dear: read > rowsReadMax, read }).toMatchObject({ name, dear: false });
+  }
+});

@@ -216,6 +216,24 @@ describe('webhooks', () => {
     expect(soon.headers['retry-after']).toBe(String(soon.body['retryAfterSeconds']));
   });
 
+  test('a delivery is not sent again while an attempt is under way', async () => {
+    const slow = await createWebhookReceiver();
+    const { promise: answered, resolve: answer } = Promise.withResolvers<{ status: number }>();
+    slow.answerWith(() => answered);
+    const tenant = await whole.tenant({ webhookUrl: slow.url });
+    const queued = await whole.askAs(tenant, { method: 'POST', target: '/v1/webhooks/test' });
+    const id = String(queued.body['deliveryId']);
+    await slow.waitFor(({ deliveryId }) => deliveryId === id);
+    const again = () =>
+      whole.askAs(tenant, { method: 'POST', target: `/v1/webhooks/deliveries/${id}/redeliver` });
+    const refused = await again();
+    expect([refused.status, refused.body['code']]).toEqual([409, 'delivery_in_progress']);
+    answer({ status: 500 });
+    await waitUntil(async () => (await again()).status === 202);
+    await waitUntil(() => slow.received.length === 2);
+    await slow.close();
+  });
+
   test('without a URL there is nothing to test or to send again', async () => {
     const tenant = await whole.tenant({ webhookUrl: receiver.url });
     const queued = await whole.askAs(tenant, { method: 'POST', target: '/v1/webhooks/test' });

@@ -140,13 +140,29 @@ describe('the first check that fails is the answer', () => {
     expect([conflict.status, conflict.body['code']]).toEqual([409, 'idempotency_key_conflict']);
   });
 
-  test('a quote that fails comes before the hold', async () => {
+  test('the signature comes before the rate limit, and that before the query', async () => {
+    const slow = await whole.tenant({ name: 'One at a time' });
+    await whole.stack.query(`UPDATE tenants SET rate_limit_per_second = 1, rate_limit_burst = 1
+      WHERE name = 'One at a time'`);
+    const target = '/v1/submissions?dry=1';
+    const codes = async (wire: WireRequest) => {
+      const answers = await Promise.all([whole.ask(wire), whole.ask(wire), whole.ask(wire)]);
+      return answers.map(({ body }) => body['code']);
+    };
+    expect(await codes(signedBy(slow, at(target, post(job('k')))))).toContain('rate_limited');
+    const forged = signedBy({ ...slow, hmacSecret: poor.hmacSecret }, at(target, post(job('k'))));
+    expect(new Set(await codes(forged))).toEqual(new Set(['unauthenticated']));
+  });
+
+  test('a quote that fails comes after the payload and before the hold', async () => {
     const unpriced = await whole.tenant({ name: 'Without an instant rate', grantCredits: 0 });
     await whole.stack.query(`INSERT INTO rate_cards (tenant_id, card, created_at)
       SELECT t.id, c.card #- '{jobTypes,0,tiers,instant}', now() FROM tenants t, rate_cards c
       WHERE t.name = 'Without an instant rate'`);
     const { status, body } = await create(job(freshKey(), { tier: 'instant' }), unpriced);
     expect([status, body['code']]).toEqual([422, 'quote_failed']);
+    const both = await create(job(freshKey(), { tier: 'instant', payload: elsewhere }), unpriced);
+    expect([both.status, both.body['code']]).toEqual([422, 'validation_error']);
     expect((await create(job(freshKey()), unpriced)).status).toBe(402);
   });
 });

@@ -15,7 +15,7 @@ export interface Plan {
 }
 
 export type Signer = 'rich' | 'poor' | 'barred' | 'unpriced' | 'nobody';
-export type Spoiling =
+type Spoiling =
   | { readonly kind: 'late'; readonly seconds: number }
   | { readonly kind: 'secret' | 'unknown' | 'other_body' | 'two_identities' }
   | { readonly kind: 'header'; readonly name: string; readonly value: string };

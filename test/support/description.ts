@@ -11,7 +11,7 @@ export interface ApiDescription {
   violations(asked: { method: string; target: string }, answer: WireAnswer): string[];
 }
 
-export interface DescribedOperation {
+interface DescribedOperation {
   readonly method: string;
   /** `/v1/submissions/{id}` */
   readonly path: string;
@@ -19,8 +19,7 @@ export interface DescribedOperation {
   readonly pattern: RegExp;
 }
 
-export type Json = { readonly [name: string]: Json } & readonly Json[] &
-  (string | number | boolean);
+type Json = { readonly [name: string]: Json } & readonly Json[] & (string | number | boolean);
 
 const methods = ['get', 'post', 'patch', 'put', 'delete'];
 /** What may be answered before there is a route. */

@@ -116,7 +116,7 @@ export async function sendBytes(
 }
 
 /** The first response in the bytes; undefined where there is none. */
-export function parseAnswer(bytes: Buffer): WireAnswer | undefined {
+function parseAnswer(bytes: Buffer): WireAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');

@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { errorCodes } from '@svc/domain';
+import { expect, test } from 'vitest';
+
+/** Codes that no request over HTTP to a healthy stack leads to, with what proves them instead. */
+const elsewhere: Readonly<Record<string, string>> = {
+  internal_error: 'the fuzz run, which proves that nothing leads to it',
+  unavailable: 'services/gateway/src/outage.test.ts, which takes Postgres and Redis away',
+  intent_expired: 'nothing yet: the Solana rail is not built',
+  intent_failed: 'nothing yet: the Solana rail is not built',
+};
+
+test('every code of the catalogue is answered in a test of this directory', () => {
+  const here = import.meta.dirname;
+  const tests = readdirSync(here).filter((file) => file !== 'codes.test.ts');
+  const text = tests.map((file) => readFileSync(`${here}/${file}`, 'utf8')).join('\n');
+  const missing = errorCodes.filter((code) => !(code in elsewhere) && !text.includes(`'${code}'`));
+  expect(missing).toEqual([]);
+});

@@ -20,7 +20,7 @@ export interface FailureLimit {
 }
 
 /** Generous: no client gets there by mistake, and what it lets through costs next to nothing. */
-const policyByDefault: RatePolicy = { perSecond: 100, burst: 1_000 };
+const policyByDefault: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;
 const trustedMax = 10_000;
 

@@ -7,7 +7,7 @@ import {
 } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { job } from '../support/job.ts';
-import { newOperator, type OperatorKey, signedByOperator } from '../support/operator.ts';
+import { type OperatorKey, signedByOperator } from '../support/accounts.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
@@ -19,7 +19,7 @@ let operator: OperatorKey;
 
 beforeAll(async () => {
   [whole, receiver] = await Promise.all([startWholeStack(), createWebhookReceiver()]);
-  operator = await newOperator(whole.stack, 'till');
+  operator = await whole.operator('till');
 });
 afterAll(async () => {
   await whole.close();

@@ -4,10 +4,10 @@ import {
   type ScriptedNode,
   type StackOptions,
   startStack,
-  type NewTenant,
   type TenantCredentials,
   type TestStack,
 } from '@svc/testkit';
+import { type Accounts, openAccounts } from './accounts.ts';
 import { type ApiDescription, describeApi } from './description.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from './wire.ts';
 
@@ -16,8 +16,8 @@ export interface WholeStack {
   readonly stack: TestStack;
   readonly api: ApiDescription;
   readonly node: ScriptedNode;
-  /** A tenant whom no rate limit is in the way of. */
-  tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
+  readonly tenant: Accounts['tenant'];
+  readonly operator: Accounts['operator'];
   /** Sends to one gateway after the other; every answer is checked against the document. */
   ask(wire: WireRequest): Promise<WireAnswer>;
   askAs(tenant: TenantCredentials, wire: WireRequest): Promise<WireAnswer>;
@@ -36,6 +36,7 @@ export async function startWholeStack(options: WholeStackOptions = {}): Promise<
   const node = await connectScriptedNode({ link: stack.nodeLinkUrl, nodeId, secret, slots });
   node.autoPilot(pilot);
   const api = await describeApi(stack.gatewayUrl);
+  const accounts = openAccounts(stack);
   let turn = 0;
   const ask = async (wire: WireRequest): Promise<WireAnswer> => {
     turn += 1;
@@ -50,19 +51,12 @@ export async function startWholeStack(options: WholeStackOptions = {}): Promise<
     node,
     ask,
     askAs: (tenant, wire) => ask(signedBy(tenant, wire)),
-    tenant: (tenantOptions) => unlimitedTenant(stack, tenantOptions),
+    tenant: (tenantOptions) => accounts.tenant(tenantOptions),
+    operator: (name) => accounts.operator(name),
     async close() {
+      await accounts.close();
       await node.close();
       await stack.close();
     },
   };
-}
-
-async function unlimitedTenant(
-  stack: TestStack,
-  options: Partial<NewTenant> = {},
-): Promise<TenantCredentials> {
-  const tenant = await stack.createTenant(options);
-  await stack.query('UPDATE tenants SET rate_limit_per_second = 10000, rate_limit_burst = 10000');
-  return tenant;
 }

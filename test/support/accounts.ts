@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { microsPerCredit, toWireId } from '@svc/domain';
+import { newId } from '@svc/runtime';
+import { createSealer, newSecret, openKeyring } from '@svc/signing';
+import { createOperator, createTenant, grantCredits, openStore, type Store } from '@svc/store';
+import {
+  type NewTenant,
+  type TenantCredentials,
+  testMasterKey,
+  type TestStack,
+} from '@svc/testkit';
+import { signatureHeaders, type WireRequest } from './wire.ts';
+
+export interface OperatorKey {
+  readonly operatorId: string;
+  readonly secret: string;
+}
+
+/** Makes tenants and operators in the database of a stack: `svc` takes a process for each. */
+export interface Accounts {
+  /** A tenant whom no rate limit is in the way of. */
+  tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
+  operator(name: string): Promise<OperatorKey>;
+  close(): Promise<void>;
+}
+
+const grantByDefault = 10_000;
+const perSecond = 10_000;
+
+export function openAccounts({ databaseUrl, query }: TestStack): Accounts {
+  const sealer = createSealer(openKeyring(testMasterKey()));
+  const store = openStore({ databaseUrl, sealer, newId });
+  return {
+    async tenant({
+      name = 'Tenant under test',
+      webhookUrl = null,
+      grantCredits: credits,
+      allow,
+    } = {}) {
+      const id = newId();
+      const hmacSecret = newSecret('hsk_test', randomBytes);
+      const webhookSecret = newSecret('whsec', randomBytes);
+      const allowedJobTypes = [...(allow ?? ['ats.application'])];
+      await createTenant(store, {
+        id,
+        name,
+        allowedJobTypes,
+        webhookUrl,
+        hmacSecret,
+        webhookSecret,
+      });
+      await query(
+        `UPDATE tenants SET rate_limit_per_second = ${perSecond}, rate_limit_burst = ${perSecond}
+          WHERE id = $1`,
+        [id],
+      );
+      await grant(store, id, credits ?? grantByDefault);
+      return { tenantId: toWireId('tnt', id), hmacSecret, webhookSecret };
+    },
+    async operator(name) {
+      const operator = { id: newId(), name, secret: newSecret('osk', randomBytes) };
+      await createOperator(store, operator);
+      return { operatorId: toWireId('op', operator.id), secret: operator.secret };
+    },
+    close: () => store.close(),
+  };
+}
+
+async function grant(store: Store, tenantId: string, credits: number): Promise<void> {
+  if (credits === 0) return;
+  await grantCredits(store, {
+    purchaseId: newId(),
+    tenantId,
+    creditsMicros: BigInt(credits) * microsPerCredit,
+    reference: `grant ${tenantId}`,
+    usdMicros: null,
+    note: null,
+    operatorId: null,
+  });
+}
+
+/** The request, signed by an operator. */
+export function signedByOperator(operator: OperatorKey, wire: WireRequest): WireRequest {
+  const signer = { id: operator.operatorId, secret: operator.secret, header: 'X-SVC-Operator' };
+  return { ...wire, headers: { ...signatureHeaders(signer, wire), ...wire.headers } };
+}

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   apiOperations,
   codesOf,
@@ -75,6 +76,14 @@ test('the pages load nothing from anywhere and run nothing', () => {
     expect(text).not.toMatch(/<(?:script|img|link|iframe|object|embed)\b/i);
     expect(text).not.toMatch(/\bstyle="|\bon[a-z]+="|url\(|@import/i);
     for (const [, href] of text.matchAll(/href="([^"]+)"/g)) expect(href).toMatch(/^[#/]/);
+  }
+});
+
+test('the policy lets the style sheet of the page through, by its hash', () => {
+  for (const { text, headers } of [referencePage(openApiDocument()), errorsPage()]) {
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toContain(`style-src 'sha256-${hash}'`);
   }
 });
 

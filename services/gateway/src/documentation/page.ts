@@ -3,6 +3,8 @@ import { text, type TextAnswer } from '../http/answer.ts';
 import { Html, html } from './html.ts';
 import { style } from './style.ts';
 
+/** Whole, as the policy's hash is over every character between its tags. */
+const styleElement = new Html(`<style>${style}</style>`);
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /**
@@ -27,9 +29,7 @@ export function page(title: string, navigation: Html, content: Html): TextAnswer
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <style>
-          ${new Html(style)}
-        </style>
+        ${styleElement}
       </head>
       <body>
         <a class="skip" href="#content">Skip to the content</a>

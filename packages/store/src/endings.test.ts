@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, settle } from './endings.ts';
+import { auditLedger } from './ledger-audit.ts';
 import { type NodeOutcome, recordUsage, storeOutcome, storeServiceFailure } from './outcomes.ts';
 import { findSubmission } from './submissions.ts';
 import { createFixture, type Fixture, usage } from './test-fixture.ts';
@@ -237,4 +238,23 @@ test('a rebate grows with each charge', async () => {
     [tenantId],
   );
   expect(account).toEqual({ balance_micros: '959000000', rebate_accrued_micros: '1025000' });
+});
+
+test('a cancel and an outcome at the same moment end in exactly one of the two, and neither fails', async () => {
+  const fixture = await createFixture();
+  const { store, tenant } = fixture;
+  const tenantId = await tenant(100_000);
+  const runs: Awaited<ReturnType<typeof running>>[] = [];
+  while (runs.length < 25) runs.push(await running(fixture, tenantId, 0));
+  const races = await Promise.all(
+    runs.map(async ({ submissionId, nodeId }) => {
+      const [cancel, outcome] = await Promise.all([
+        cancelSubmission(store, { submissionId, tenantId, by: 'tenant' }),
+        storeOutcome(store, { submissionId, nodeId, outcome: completed }),
+      ]);
+      return `${cancel.kind} ${outcome.kind}`;
+    }),
+  );
+  expect(races.filter((race) => !['cancelled late', 'terminal stored'].includes(race))).toEqual([]);
+  expect((await auditLedger(store)).faults).toEqual([]);
 });

@@ -17,6 +17,8 @@ export async function resolveUnknown(
   operation: Operation,
 ): Promise<void> {
   switch (operation.kind) {
+    case 'quote':
+      return;
     case 'hold': {
       const { rowCount } = await pool.query('SELECT FROM submissions WHERE id = $1', [
         operation.submissionId,

@@ -39,6 +39,7 @@ export class Model {
   learn(operation: Operation, outcome: Outcome): void {
     if (operation.kind === 'hold' && outcome.result === 'held') this.addSubmission(operation);
     if (operation.kind === 'grant' && outcome.result === 'granted') this.addGrant(operation);
+    if (operation.kind === 'quote') this.checkQuote(outcome);
     if (operation.kind === 'payRebate') {
       const tenant = this.tenants.get(operation.tenantId);
       if (tenant !== undefined) tenant.rebatePaidMicros += BigInt(outcome.paidMicros ?? 0);
@@ -48,6 +49,13 @@ export class Model {
     if (operation.kind === 'complete' && outcome.result === 'stored')
       this.noteActions(operation.submissionId, operation.actions);
     for (const fact of outcome.facts) this.note(fact);
+  }
+
+  /** The default card's worst case, and an estimate between its base and that. */
+  private checkQuote({ result, quoted }: Outcome): void {
+    const estimated = BigInt(quoted?.estimatedMicros ?? -1);
+    const fits = quoted?.maxMicros === '200000000' && estimated >= 20_000_000n;
+    if (!fits || estimated > 200_000_000n) this.complaints.push(`quoted ${result} ${estimated}`);
   }
 
   addSubmission(operation: Extract<Operation, { kind: 'hold' }>): void {

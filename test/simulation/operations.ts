@@ -1,5 +1,6 @@
 /** What the simulation does to the store; everything in it can cross a process as JSON. */
 export type Operation =
+  | { kind: 'quote'; tenantId: string }
   | { kind: 'hold'; submissionId: string; tenantId: string; key: string; maxMicros: string }
   | { kind: 'dispatch'; submissionId: string; nodeId: string }
   | { kind: 'begin'; submissionId: string; nodeId: string }
@@ -24,6 +25,8 @@ export interface Outcome {
   /** The store's word for it. */
   result: string;
   facts: SubmissionFact[];
+  /** What was quoted. */
+  quoted?: { estimatedMicros: string; maxMicros: string };
   /** What a rebate paid out. */
   paidMicros?: string;
 }

@@ -1,8 +1,9 @@
-import { parseUsage, type Usage } from '@svc/domain';
+import { parseUsage, quote, type Usage } from '@svc/domain';
 import {
   cancelSubmission,
   commitDispatched,
   commitRunning,
+  currentRateCard,
   grantCredits,
   holdSubmission,
   payRebate,
@@ -11,6 +12,7 @@ import {
   settle,
   type Store,
   storeOutcome,
+  typicalUsage,
 } from '@svc/store';
 import type { Operation, Outcome, SubmissionFact } from './operations.ts';
 
@@ -31,6 +33,8 @@ function actionsUsed(actions: number): Usage {
 /** Does one operation through the real store, and says what the store said. */
 export async function perform(store: Store, operation: Operation): Promise<Outcome> {
   switch (operation.kind) {
+    case 'quote':
+      return quoteOne(store, operation.tenantId);
     case 'hold':
       return hold(store, operation);
     case 'dispatch': {
@@ -103,6 +107,26 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
         : { ...none, result: outcome.kind };
     }
   }
+}
+
+/** The price in advance, from the card in force and the running figures. */
+async function quoteOne(store: Store, tenantId: string): Promise<Outcome> {
+  const card = await currentRateCard(store, tenantId);
+  if (card === null) return { ...none, result: 'no_card' };
+  const jobType = 'ats.application';
+  const quoted = quote(card, {
+    jobType,
+    tier: 'standard',
+    surgeMicros: 1_000_000n,
+    typicalUsage: await typicalUsage(store, jobType),
+  });
+  if (quoted.kind !== 'quoted') return { ...none, result: quoted.kind };
+  const { estimatedMicros, maxMicros } = quoted;
+  return {
+    ...none,
+    result: quoted.kind,
+    quoted: { estimatedMicros: `${estimatedMicros}`, maxMicros: `${maxMicros}` },
+  };
 }
 
 async function hold(

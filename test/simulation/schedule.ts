@@ -51,6 +51,7 @@ export function createSchedule(
     next() {
       const one = recent();
       if (one === undefined || random.chance(0.2)) return hold();
+      if (random.chance(0.05)) return { kind: 'quote', tenantId: one.tenantId };
       const { submissionId, tenantId } = one;
       const nodeId = random.chance(0.95) ? nodeOf(submissionId) : (random.pick(nodeIds) ?? '');
       const mine = { submissionId, nodeId };

@@ -11,6 +11,7 @@ export * from './ledger-audit.ts';
 export * from './migrate.ts';
 export * from './nodes.ts';
 export * from './operators.ts';
+export * from './opening.ts';
 export * from './outcomes.ts';
 export * from './overdue.ts';
 export * from './purchases.ts';

@@ -4,6 +4,7 @@ import type { Logger } from '@svc/runtime';
 import { isUnavailable } from '@svc/store';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
+import { answerOpen } from './http/answer-open.ts';
 import { answerSigned, type SignedOptions } from './http/answer-signed.ts';
 import { type Answer, notFound, problem, unavailable } from './http/answer.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -118,7 +119,7 @@ async function answerOf(
   options: AppOptions,
 ): Promise<Answer | undefined> {
   try {
-    if (endpoint.access === 'open') return await endpoint.handle();
+    if (endpoint.access === 'open') return await answerOpen(endpoint, request, response, exchange);
     return await answerSigned(endpoint, request, response, exchange, options);
   } catch (error) {
     return answerOfError(error, exchange, options.logger);

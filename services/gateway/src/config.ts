@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { signupsPerHourDefault } from '@svc/domain';
 import { commonConfig, ConfigError, flag, port } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
@@ -20,6 +21,12 @@ export const gatewayConfig = Type.Object({
     '0',
     '1 to take webhook URLs that are private or plain http, else 0',
   ),
+  SIGNUP_PER_HOUR: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: signupsPerHourDefault,
+    description: 'how many tenants may sign up in an hour from one address (sandbox)',
+  }),
   SOLANA_RAIL_ENABLED: Type.Literal('false', {
     default: 'false',
     description: 'false: the Solana rail is not built yet (CONTRACT section 8)',

@@ -1,4 +1,4 @@
-import type { connectRedis, Producer, ReplyListener } from '@svc/queue';
+import type { connectRedis, Producer, RateLimiter, ReplyListener } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { EnvironmentName, Store } from '@svc/store';
 import type { Pricing } from './pricing.ts';
@@ -8,6 +8,9 @@ export interface GatewayDeps {
   readonly environment: EnvironmentName;
   /** Whether webhook URLs may be private, and plain http. */
   readonly allowPrivateNetworks: boolean;
+  /** Tenants that may sign up in an hour from one address. */
+  readonly signupsPerHour: number;
+  readonly limiter: RateLimiter;
   readonly store: Store;
   /** Of role `producer`: fails fast. */
   readonly redis: ReturnType<typeof connectRedis>;

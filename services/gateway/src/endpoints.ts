@@ -16,6 +16,7 @@ import { rateCardEndpoint } from './routes/rate-card.ts';
 import { readyEndpoint } from './routes/ready.ts';
 import { redeliverEndpoint, testWebhookEndpoint } from './routes/send-webhook.ts';
 import { changeSettingsEndpoint, getSettingsEndpoint } from './routes/settings.ts';
+import { signupEndpoints } from './routes/signup.ts';
 
 /** Every route of the gateway; what is not in here is 404. */
 export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
@@ -37,6 +38,7 @@ export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
     getDeliveryEndpoint(deps),
     redeliverEndpoint(deps),
     readyEndpoint(() => missingForAll(deps.store, deps.redis)),
+    ...signupEndpoints(deps),
     ...documentationEndpoints(),
   ];
 }

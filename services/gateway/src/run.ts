@@ -52,11 +52,19 @@ export async function run(
     const replies = createReplyListener({ redisUrl, prefix, name: newId(), logger });
     lifecycle.add('replies', () => replies.close());
     await waitForReplies(replies, clock);
+    const limiter = createRateLimiter({
+      redis,
+      prefix,
+      monotonicMs: () => clock.monotonicMs(),
+      logger,
+    });
     const metrics = createMetrics('gateway');
     const listener = createApp({
       endpoints: endpointsOf({
         environment: config.SVC_ENVIRONMENT,
         allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1',
+        signupsPerHour: config.SIGNUP_PER_HOUR,
+        limiter,
         store,
         redis,
         redisPrefix: prefix,
@@ -70,7 +78,7 @@ export async function run(
       }),
       ...(config.TRUST_PROXY === undefined ? {} : { trustProxy: config.TRUST_PROXY }),
       keys: createKeys(store, clock),
-      limiter: createRateLimiter({ redis, prefix, monotonicMs: () => clock.monotonicMs(), logger }),
+      limiter,
       failures: createFailureLimit({ clock }),
       observe: createRequestMetrics(metrics),
       newId,

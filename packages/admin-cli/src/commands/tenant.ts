@@ -3,10 +3,9 @@ import { checkWebhookUrl, creditsToNumber, signupGrantDefaultMicros, toWireId } 
 import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
 import {
-  createTenant,
   findTenant,
-  grantCredits,
   listTenants,
+  openTenant,
   readBalance,
   setWebhookUrl,
   type TenantRecord,
@@ -81,19 +80,8 @@ async function create(context: Context, options: CreateOptions): Promise<void> {
     hmacSecret: newSecret(sandbox ? 'hsk_test' : 'hsk_live', randomBytes),
     webhookSecret: newSecret('whsec', randomBytes),
   };
-  await createTenant(store, tenant);
   const grantMicros = options.grant ?? (sandbox ? signupGrantDefaultMicros : 0n);
-  if (grantMicros > 0n) {
-    await grantCredits(store, {
-      purchaseId: newId(),
-      tenantId: id,
-      creditsMicros: grantMicros,
-      reference: `opening-grant:${toWireId('tnt', id)}`,
-      usdMicros: null,
-      note: null,
-      operatorId: null,
-    });
-  }
+  await openTenant(store, tenant, grantMicros);
   const { hmacSecret, webhookSecret } = tenant;
   printRecord({ ...(await show(context, id)), hmacSecret, webhookSecret }, options);
 }

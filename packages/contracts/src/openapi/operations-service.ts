@@ -1,7 +1,55 @@
 import { NotReady, Ready } from '../api/ready.ts';
+import { SignupAnswer, SignupRequest } from '../api/signup.ts';
+import * as examples from './examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
 export const serviceOperations: readonly OperationDefinition[] = [
+  {
+    operationId: 'signUp',
+    method: 'post',
+    path: '/signup',
+    tag: 'Service',
+    summary: 'Become a tenant of the sandbox',
+    description:
+      'Sandbox only; in production there is no such route. The secrets are shown this once. A form is answered with a page under the same status codes. At most five tenants an hour from one address.',
+    access: 'open',
+    request: {
+      schema: SignupRequest,
+      mediaTypes: ['application/x-www-form-urlencoded'],
+      examples: { signup: { name: 'Example Works', webhookUrl: 'https://hooks.example.com/svc' } },
+    },
+    answers: {
+      201: {
+        description: 'The new tenant.',
+        schema: SignupAnswer,
+        texts: ['text/html'],
+        example: {
+          tenantId: examples.tenantId,
+          hmacSecret: 'hsk_test_vectorVectorVectorVector01',
+          webhookSecret: 'whsec_c3ZjLXdlYmhvb2stc2VjcmV0LXZlY3Rvci0wMDAwMDE=',
+          allowedJobTypes: ['ats.application'],
+          balance: 10_000,
+        },
+      },
+    },
+    errors: [
+      'payload_too_large',
+      'unsupported_media_type',
+      'validation_error',
+      'rate_limited',
+      'unavailable',
+    ],
+  },
+  {
+    operationId: 'getSignupPage',
+    method: 'get',
+    path: '/signup',
+    tag: 'Service',
+    summary: 'The page with the form to sign up by (sandbox only)',
+    access: 'open',
+    answers: { 200: { description: 'The page.', texts: ['text/html'] } },
+    errors: [],
+  },
   {
     operationId: 'getReady',
     method: 'get',

@@ -8,21 +8,45 @@ const styleElement = new Html(`<style>${style}</style>`);
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /**
- * Nothing but this very style sheet: no script, no image, no font, and no request to anybody. The
- * pages are made of our own document and take no input.
+ * Nothing but this very style sheet: no script, no image, no font, and no request to anybody. What
+ * stands in a page is escaped (html.ts).
  */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${styleHash}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const contentSecurityPolicy = (formAction: "'none'" | "'self'") =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 const maxAgeSeconds = 300;
 
-/** A whole page: a list of its parts to jump to beside what it says. */
+/** A page that is the same for everybody, with a list of its parts to jump to. */
 export function page(title: string, navigation: Html, content: Html): TextAnswer {
+  return text(200, mediaType, documentOf(title, navigation, content), {
+    'content-security-policy': contentSecurityPolicy("'none'"),
+    'cache-control': `public, max-age=${maxAgeSeconds}`,
+  });
+}
+
+/** A page that answers one person, with a form or what came of it; nobody keeps a copy. */
+export function personalPage(
+  status: number,
+  title: string,
+  navigation: Html,
+  content: Html,
+  headers: Readonly<Record<string, string>> = {},
+): TextAnswer {
+  return text(status, mediaType, documentOf(title, navigation, content), {
+    ...headers,
+    'content-security-policy': contentSecurityPolicy("'self'"),
+  });
+}
+
+const mediaType = 'text/html; charset=utf-8';
+
+function documentOf(title: string, navigation: Html, content: Html): string {
   const { source } = html`<!doctype html>
     <html lang="en">
       <head>
@@ -37,8 +61,5 @@ export function page(title: string, navigation: Html, content: Html): TextAnswer
         <main id="content">${content}</main>
       </body>
     </html> `;
-  return text(200, 'text/html; charset=utf-8', source, {
-    'content-security-policy': contentSecurityPolicy,
-    'cache-control': `public, max-age=${maxAgeSeconds}`,
-  });
+  return source;
 }

@@ -36,6 +36,9 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; b
 th { font-weight: 600; color: var(--quiet); }
 .ok { color: var(--good); font-weight: 600; }
 .no { color: var(--bad); font-weight: 600; }
+label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
+input { font: inherit; width: 100%; max-width: 32rem; padding: .5rem; color: inherit; background: var(--back); border: 1px solid var(--quiet); border-radius: 6px; }
+button { font: inherit; margin-top: 1.25rem; padding: .5rem 1.25rem; color: var(--back); background: var(--link); border: 0; border-radius: 6px; cursor: pointer; }
 summary { cursor: pointer; }
 @media (max-width: 48rem) { body { display: block; } nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); } }
 @media print { nav { display: none; } body { display: block; } }

@@ -1,4 +1,4 @@
-import { bodyBytesMax, errorCatalogue, toWireId } from '@svc/domain';
+import { errorCatalogue, toWireId } from '@svc/domain';
 import type { RateLimiter } from '@svc/queue';
 import type { Clock } from '@svc/runtime';
 import { sha256Hex } from '@svc/signing';
@@ -11,7 +11,7 @@ import { addressGroup } from './client-address.ts';
 import type { SignedEndpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
-import { declaresTooLarge, readBody } from './read-body.ts';
+import { receiveBody } from './receive-body.ts';
 import type { SignedRequest } from './signed-request.ts';
 
 export interface SignedOptions {
@@ -36,13 +36,9 @@ export async function answerSigned(
   const sender = senderOf(request);
   const waitMs = options.failures.waitMs(sender);
   if (waitMs > 0) return rateLimited(waitMs, 'Too many requests of this address were refused.');
-  const waits = request.headers.expect?.toLowerCase() === '100-continue';
-  if (waits && !declaresTooLarge(request, bodyBytesMax)) response.writeContinue();
-  const reading = await readBody(request, bodyBytesMax);
+  const reading = await receiveBody(request, response);
   if (reading.kind === 'aborted') return undefined;
-  if (reading.kind === 'too_large') {
-    return problem('payload_too_large', errorCatalogue.payload_too_large.description);
-  }
+  if (reading.kind === 'problem') return reading;
   const target = request.originalUrl;
   const { method, headersDistinct: headers } = request;
   const bodySha256 = sha256Hex(reading.bytes);

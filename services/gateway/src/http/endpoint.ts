@@ -18,10 +18,23 @@ interface Route {
   readonly path: string;
 }
 
-/** Anybody may ask; a body is not read. */
+/** A request that nobody signed. */
+export interface OpenRequest {
+  readonly requestId: string;
+  /** What limits by address go by. */
+  readonly addressGroup: string;
+  /** Empty where the endpoint takes none: it is not read then. */
+  readonly body: Buffer;
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+}
+
+/** Anybody may ask. */
 export interface OpenEndpoint extends Route {
   readonly access: 'open';
-  handle(): Promise<Answer>;
+  /** Left out, a body is not read. */
+  readonly takesBody?: true;
+  handle(request: OpenRequest): Promise<Answer>;
 }
 
 /** Signed by a tenant (CONTRACT section 1). */

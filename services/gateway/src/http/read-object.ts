@@ -63,7 +63,9 @@ export type CheckedBody<Value> =
 export function compileBody<Schema extends TSchema>(
   schema: Schema,
   amounts: readonly string[],
-): (request: SignedRequest) => CheckedBody<Static<Schema>> {
+): (
+  request: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>,
+) => CheckedBody<Static<Schema>> {
   const validate = compileSchema(schema);
   return (request) => {
     const body = readObject(request);

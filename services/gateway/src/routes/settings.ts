@@ -1,13 +1,13 @@
 import { NoQuery, type Settings, SettingsChange } from '@svc/contracts';
-import { assertInvariant, checkWebhookUrl, creditsToNumber, toWireId } from '@svc/domain';
+import { assertInvariant, creditsToNumber, toWireId } from '@svc/domain';
 import { enqueueDeliveries } from '@svc/queue';
 import { changeSettings, findTenant, type TenantRecord } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
-import { type Answer, json, type ProblemAnswer } from '../http/answer.ts';
+import { type Answer, json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
-import { validationProblem } from '../http/read-json.ts';
 import { compileBody } from '../http/read-object.ts';
 import { passOn } from '../pass-on.ts';
+import { refusedWebhookUrl } from '../webhook-url.ts';
 
 const path = '/v1/settings';
 
@@ -36,7 +36,7 @@ export function changeSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
       const body = checkBody(request);
       if (body.kind === 'problem') return body;
       const { webhookUrl } = body.value;
-      const refusal = refusedUrl(deps, webhookUrl);
+      const refusal = refusedWebhookUrl(deps, webhookUrl);
       if (refusal !== undefined) return refusal;
       const threshold = body.amounts.get('lowBalanceThreshold');
       return change(deps, request, {
@@ -45,16 +45,6 @@ export function changeSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
       });
     },
   });
-}
-
-function refusedUrl(
-  { allowPrivateNetworks }: GatewayDeps,
-  webhookUrl: string | null | undefined,
-): ProblemAnswer | undefined {
-  if (webhookUrl === undefined || webhookUrl === null) return undefined;
-  const check = checkWebhookUrl(webhookUrl, { allowPrivateNetworks });
-  if (check.kind === 'accepted') return undefined;
-  return validationProblem([{ path: '/webhookUrl', message: check.reason, keyword: 'format' }]);
 }
 
 async function change(

@@ -1,0 +1,23 @@
+import { tenantNameLengthMax, webhookUrlLengthMax } from '@svc/domain';
+import { Type, type Static } from 'typebox';
+import { Credits, WireId } from './common.ts';
+
+/** `POST /signup`, sandbox only (CONTRACT section 5): who wants to try, and where events go. */
+export const SignupRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: tenantNameLengthMax }),
+    webhookUrl: Type.Optional(Type.String({ maxLength: webhookUrlLengthMax })),
+  },
+  { additionalProperties: false },
+);
+export type SignupRequest = Static<typeof SignupRequest>;
+
+/** The new tenant; its secrets are shown this once. */
+export const SignupAnswer = Type.Object({
+  tenantId: WireId('tnt'),
+  hmacSecret: Type.String(),
+  webhookSecret: Type.String(),
+  allowedJobTypes: Type.Array(Type.String()),
+  balance: Credits,
+});
+export type SignupAnswer = Static<typeof SignupAnswer>;

@@ -1,0 +1,31 @@
+import type { Request, Response } from 'express';
+import type { Answer } from './answer.ts';
+import { addressGroup } from './client-address.ts';
+import type { OpenEndpoint } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
+import { receiveBody } from './receive-body.ts';
+
+const noBody = Buffer.alloc(0);
+
+/** Answers a request that need not be signed. Undefined where the client has gone away. */
+export async function answerOpen(
+  endpoint: OpenEndpoint,
+  request: Request,
+  response: Response,
+  { requestId }: Exchange,
+): Promise<Answer | undefined> {
+  let body: Buffer = noBody;
+  if (endpoint.takesBody === true) {
+    const reading = await receiveBody(request, response);
+    if (reading.kind === 'aborted') return undefined;
+    if (reading.kind === 'problem') return reading;
+    body = reading.bytes;
+  }
+  return endpoint.handle({
+    requestId,
+    addressGroup: addressGroup(request.ip),
+    body,
+    contentType: request.headers['content-type'],
+    contentEncoding: request.headers['content-encoding'],
+  });
+}

@@ -1,0 +1,19 @@
+import { bodyBytesMax, errorCatalogue } from '@svc/domain';
+import type { Request, Response } from 'express';
+import { problem, type ProblemAnswer } from './answer.ts';
+import { type BodyReading, declaresTooLarge, readBody } from './read-body.ts';
+
+/**
+ * The raw bytes of a request's body, bounded (CONTRACT section 2, 413). A client that waits to be
+ * told to go on is told so, unless it declares too much.
+ */
+export async function receiveBody(
+  request: Request,
+  response: Response,
+): Promise<Exclude<BodyReading, { kind: 'too_large' }> | ProblemAnswer> {
+  const waits = request.headers.expect?.toLowerCase() === '100-continue';
+  if (waits && !declaresTooLarge(request, bodyBytesMax)) response.writeContinue();
+  const reading = await readBody(request, bodyBytesMax);
+  if (reading.kind !== 'too_large') return reading;
+  return problem('payload_too_large', errorCatalogue.payload_too_large.description);
+}

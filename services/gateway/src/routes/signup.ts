@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { type SignupAnswer, type SignupRequest } from '@svc/contracts';
+import { creditsToNumber, type RatePolicy, signupGrantDefaultMicros, toWireId } from '@svc/domain';
+import { newSecret } from '@svc/signing';
+import { openTenant } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { type Answer, json, type ProblemAnswer, rateLimited } from '../http/answer.ts';
+import type { OpenEndpoint, OpenRequest } from '../http/endpoint.ts';
+import { formField, isForm, readSignup } from '../signup/read-signup.ts';
+import { refusedSignupPage, signedUpPage, signupPage } from '../signup/signup-page.ts';
+import { refusedWebhookUrl } from '../webhook-url.ts';
+
+const path = '/signup';
+const secondsPerHour = 3_600;
+const launchJobTypes = ['ats.application'];
+
+/**
+ * `GET` and `POST /signup` (CONTRACT section 5): in the sandbox anybody becomes a tenant, so many
+ * times an hour from one address. In production there are no such routes.
+ */
+export function signupEndpoints(deps: GatewayDeps): readonly OpenEndpoint[] {
+  if (deps.environment === 'production') return [];
+  return [
+    { access: 'open', method: 'get', path, handle: () => Promise.resolve(signupPage()) },
+    {
+      access: 'open',
+      method: 'post',
+      path,
+      takesBody: true,
+      handle: (request) => (isForm(request) ? signUpByForm(deps, request) : signUp(deps, request)),
+    },
+  ];
+}
+
+async function signUp(deps: GatewayDeps, request: OpenRequest): Promise<Answer> {
+  const outcome = await open(deps, request);
+  return outcome.kind === 'problem' ? outcome : json(201, outcome.signedUp);
+}
+
+async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<Answer> {
+  const outcome = await open(deps, request);
+  if (outcome.kind === 'opened') return signedUpPage(outcome.signedUp);
+  const { body } = request;
+  return refusedSignupPage(outcome, {
+    name: formField(body, 'name'),
+    webhookUrl: formField(body, 'webhookUrl'),
+  });
+}
+
+type Opening = { readonly kind: 'opened'; readonly signedUp: SignupAnswer } | ProblemAnswer;
+
+async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
+  const reading = readSignup(request);
+  if (reading.kind === 'problem') return reading;
+  const refusal = refusedWebhookUrl(deps, reading.signup.webhookUrl);
+  if (refusal !== undefined) return refusal;
+  const decision = await deps.limiter.take(`signup:${request.addressGroup}`, policyOf(deps));
+  if (!decision.allowed) {
+    return rateLimited(decision.retryInMs, 'Too many tenants signed up from this address.');
+  }
+  return { kind: 'opened', signedUp: await createSandboxTenant(deps, reading.signup) };
+}
+
+function policyOf({ signupsPerHour }: GatewayDeps): RatePolicy {
+  return { perSecond: signupsPerHour / secondsPerHour, burst: signupsPerHour };
+}
+
+async function createSandboxTenant(
+  { store, newId }: GatewayDeps,
+  { name, webhookUrl }: SignupRequest,
+): Promise<SignupAnswer> {
+  const tenant = {
+    id: newId(),
+    name,
+    allowedJobTypes: launchJobTypes,
+    webhookUrl: webhookUrl ?? null,
+    hmacSecret: newSecret('hsk_test', randomBytes),
+    webhookSecret: newSecret('whsec', randomBytes),
+  };
+  await openTenant(store, tenant, signupGrantDefaultMicros);
+  return {
+    tenantId: toWireId('tnt', tenant.id),
+    hmacSecret: tenant.hmacSecret,
+    webhookSecret: tenant.webhookSecret,
+    allowedJobTypes: tenant.allowedJobTypes,
+    balance: creditsToNumber(signupGrantDefaultMicros),
+  };
+}

@@ -1,0 +1,64 @@
+import { compileSchema, fieldErrorAt, SignupRequest } from '@svc/contracts';
+import { jsonPointer } from '@svc/domain';
+import type { ProblemAnswer } from '../http/answer.ts';
+import type { OpenRequest } from '../http/endpoint.ts';
+import { validationProblem } from '../http/read-json.ts';
+import { compileBody } from '../http/read-object.ts';
+
+export type SignupReading =
+  | { readonly kind: 'read'; readonly signup: SignupRequest }
+  | ProblemAnswer;
+
+const checkJson = compileBody(SignupRequest, []);
+const validate = compileSchema(SignupRequest);
+const formMediaType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Whether a person sent this from the page, and is to be answered with one. */
+export function isForm({ contentType = '' }: Pick<OpenRequest, 'contentType'>): boolean {
+  return formMediaType.test(contentType);
+}
+
+/** Who wants to sign up, by a form or as JSON. */
+export function readSignup(request: OpenRequest): SignupReading {
+  if (isForm(request)) return readForm(request);
+  const body = checkJson(request);
+  return body.kind === 'problem' ? body : { kind: 'read', signup: body.value };
+}
+
+/** The text of a field as it was sent, to be shown again; empty where there is none. */
+export function formField(body: Buffer, name: string): string {
+  try {
+    return new URLSearchParams(utf8.decode(body)).get(name) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function readForm({ body }: OpenRequest): SignupReading {
+  let text: string;
+  try {
+    text = utf8.decode(body);
+  } catch {
+    return validationProblem([fieldErrorAt('', 'must be encoded as UTF-8', 'form')]);
+  }
+  const fields = [...new URLSearchParams(text)];
+  const names = fields.map(([name]) => name);
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) {
+    const pointer = jsonPointer([repeated]);
+    return validationProblem([fieldErrorAt(pointer, 'must not be there twice', 'uniqueMembers')]);
+  }
+  const unsafe = fields.find(([, value]) => value.includes('\0'));
+  if (unsafe !== undefined) {
+    const pointer = jsonPointer([unsafe[0]]);
+    return validationProblem([fieldErrorAt(pointer, 'must not hold U+0000', 'unsafeString')]);
+  }
+  // A field that a person leaves empty is one that is not there.
+  const plain = Object.fromEntries(
+    fields.filter(([name, value]) => name !== 'webhookUrl' || value !== ''),
+  );
+  const validation = validate(plain);
+  if (validation.kind === 'invalid') return validationProblem(validation.errors);
+  return { kind: 'read', signup: validation.value };
+}

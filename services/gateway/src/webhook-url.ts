@@ -1,0 +1,15 @@
+import { checkWebhookUrl } from '@svc/domain';
+import type { GatewayDeps } from './deps.ts';
+import type { ProblemAnswer } from './http/answer.ts';
+import { validationProblem } from './http/read-json.ts';
+
+/** Why a body's `webhookUrl` is not taken (CONTRACT section 6, destinations); undefined: it is. */
+export function refusedWebhookUrl(
+  { allowPrivateNetworks }: Pick<GatewayDeps, 'allowPrivateNetworks'>,
+  webhookUrl: string | null | undefined,
+): ProblemAnswer | undefined {
+  if (webhookUrl === undefined || webhookUrl === null) return undefined;
+  const check = checkWebhookUrl(webhookUrl, { allowPrivateNetworks });
+  if (check.kind === 'accepted') return undefined;
+  return validationProblem([{ path: '/webhookUrl', message: check.reason, keyword: 'format' }]);
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
+import { send, type WireAnswer } from '../support/wire.ts';
+
+/** CONTRACT section 5, `/signup`: sandbox only, no key needed, so many an hour from one address. */
+
+const perHour = 3;
+let whole: WholeStack;
+beforeAll(async () => {
+  whole = await startWholeStack({ env: { SIGNUP_PER_HOUR: `${perHour}` } });
+});
+afterAll(() => whole.close());
+
+const signUp = (body: object | string, headers: Record<string, string> = {}) =>
+  whole.ask({ method: 'POST', target: '/signup', body, headers });
+
+/** As a browser sends the form; what is refused is answered with a page, which is no JSON. */
+const submitForm = (fields: Record<string, string>): Promise<WireAnswer> =>
+  send(whole.stack.gatewayUrl, {
+    method: 'POST',
+    target: '/signup',
+    body: new URLSearchParams(fields).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+
+test('what is wrong is refused before anything is counted', async () => {
+  for (const body of [{}, { name: '' }, { name: 'x'.repeat(129) }, { name: 'a', more: 1 }, '{']) {
+    expect(await signUp(body)).toMatchObject({ status: 422, body: { code: 'validation_error' } });
+  }
+  const url = await signUp({ name: 'a', webhookUrl: 'ftp://example.com/' });
+  expect(url).toMatchObject({ status: 422, body: { errors: [{ path: '/webhookUrl' }] } });
+  expect(await signUp('name=a', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+  const page = await submitForm({ name: '', webhookUrl: '"><b>x' });
+  expect(page.status).toBe(422);
+  expect(page.text).toContain('&quot;&gt;&lt;b&gt;x');
+  expect(page.text).toContain('role="alert"');
+  expect(await whole.stack.query('SELECT id FROM tenants')).toEqual([]);
+});
+
+test('the page has a form that works without scripts, and loads nothing', async () => {
+  const page = await whole.ask({ method: 'GET', target: '/signup' });
+  expect(page.status).toBe(200);
+  expect(page.headers['content-type']).toContain('text/html');
+  expect(page.headers['content-security-policy']).toContain("form-action 'self'");
+  expect(page.headers['cache-control']).toBe('no-store');
+  expect(page.text).toContain('<form method="post" action="/signup">');
+  expect(page.text).not.toContain('<script');
+});
+
+test('as JSON or by the form somebody becomes a tenant that can begin at once; then the limit', async () => {
+  const byJson = await signUp({ name: 'Example Works', webhookUrl: 'https://hooks.example.com/' });
+  expect(byJson).toMatchObject({
+    status: 201,
+    body: {
+      tenantId: expect.stringMatching(/^tnt_/),
+      hmacSecret: expect.stringMatching(/^hsk_test_/),
+      webhookSecret: expect.stringMatching(/^whsec_/),
+      allowedJobTypes: ['ats.application'],
+      balance: 10_000,
+    },
+  });
+  const credentials = {
+    tenantId: String(byJson.body['tenantId']),
+    hmacSecret: String(byJson.body['hmacSecret']),
+    webhookSecret: String(byJson.body['webhookSecret']),
+  };
+  const balance = await whole.askAs(credentials, { method: 'GET', target: '/v1/credits/balance' });
+  expect(balance).toMatchObject({ status: 200, body: { balance: 10_000, held: 0 } });
+  const settings = await whole.askAs(credentials, { method: 'GET', target: '/v1/settings' });
+  expect(settings.body).toMatchObject({ webhookUrl: 'https://hooks.example.com/' });
+
+  const byForm = await submitForm({ name: 'Ana & Sons', webhookUrl: '' });
+  expect(byForm.status).toBe(201);
+  expect(byForm.text).toMatch(/hsk_test_[\w-]+/);
+  expect((await signUp({ name: 'third' })).status).toBe(201);
+
+  const refused = await signUp({ name: 'fourth' });
+  expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(60);
+  const page = await submitForm({ name: 'fifth' });
+  expect(page.status).toBe(429);
+  expect(page.headers['retry-after']).toBeDefined();
+  expect(await whole.stack.query('SELECT id FROM tenants')).toHaveLength(perHour);
+});

@@ -33,7 +33,7 @@ export async function coordinate(
 ): Promise<void> {
   // A job that came twice: the first one is at it, and Postgres would refuse a second dispatch.
   if (dispatcher.offerings.has(submission.id)) return;
-  const inbox = createInbox<OfferingEvent>();
+  const inbox = createInbox<OfferingEvent>(dispatcher.timers);
   dispatcher.offerings.set(submission.id, inbox);
   try {
     const ended = await offer(dispatcher, submission, inbox);

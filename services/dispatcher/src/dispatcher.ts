@@ -5,6 +5,7 @@ import type { Store } from '@svc/store';
 
 import type { Inbox } from './inbox.ts';
 import type { Links } from './links.ts';
+import type { Timers } from './timers.ts';
 
 /** What happens to a submission while it is offered. */
 export type OfferingEvent =
@@ -26,6 +27,7 @@ export interface Dispatcher {
   /** What is being offered from here, by submission. */
   readonly offerings: Map<string, Inbox<OfferingEvent>>;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly logger: Logger;
   readonly isSandbox: boolean;
 }

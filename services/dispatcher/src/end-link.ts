@@ -10,17 +10,17 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   if (link.state === 'ended') return;
   const hasSaidHello = link.state !== 'connected';
   link.state = 'ended';
-  clearTimeout(link.helloTimer);
+  link.helloTimer?.clear();
   const { all, byNode, bySubmission } = dispatcher.links;
   all.delete(link);
   if (byNode.get(link.nodeId) === link) byNode.delete(link.nodeId);
   for (const { message, timer } of link.offers.values()) {
-    clearTimeout(timer);
+    timer.clear();
     reportOffer(dispatcher, message, 'lost');
   }
   link.offers.clear();
   for (const run of link.runs.values()) {
-    clearTimeout(run.slotTimer);
+    run.slotTimer?.clear();
     if (bySubmission.get(run.submissionId) === link) bySubmission.delete(run.submissionId);
   }
   if (!hasSaidHello) return;

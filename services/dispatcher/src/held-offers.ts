@@ -43,11 +43,11 @@ function giveBack(dispatcher: Dispatcher, message: MakeOffer, result: OfferResul
 
 function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): void {
   const { offerId, jobType, tier, targetHost, maxNodeSeconds, expiresInMs, requestId } = message;
-  const timer = setTimeout(() => {
+  const timer = dispatcher.timers.after(expiresInMs, () => {
     if (takeOffer(link, offerId) === undefined) return;
     sendFrame(link, { type: 'revoke', offerId });
     giveBack(dispatcher, message, 'expired');
-  }, expiresInMs);
+  });
   link.offers.set(offerId, { message, timer });
   sendFrame(link, {
     type: 'offer',
@@ -69,7 +69,7 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
 function takeOffer(link: NodeLink, offerId: string): HeldOffer | undefined {
   const offer = link.offers.get(offerId);
   if (offer === undefined) return undefined;
-  clearTimeout(offer.timer);
+  offer.timer.clear();
   link.offers.delete(offerId);
   return offer;
 }

@@ -1,3 +1,5 @@
+import type { Timers } from './timers.ts';
+
 /** What happens to one submission while it is offered, in order, for the one loop that waits. */
 export interface Inbox<T> {
   put(item: T): void;
@@ -7,7 +9,7 @@ export interface Inbox<T> {
   next(timeoutMs: number): Promise<T | undefined>;
 }
 
-export function createInbox<T>(): Inbox<T> {
+export function createInbox<T>(timers: Timers): Inbox<T> {
   const items: T[] = [];
   let wake: (() => void) | undefined;
   return {
@@ -19,9 +21,9 @@ export function createInbox<T>(): Inbox<T> {
     async next(timeoutMs) {
       if (items.length === 0) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, Math.max(0, Math.ceil(timeoutMs)));
+          const timer = timers.after(Math.max(0, Math.ceil(timeoutMs)), resolve);
           wake = () => {
-            clearTimeout(timer);
+            timer.clear();
             resolve();
           };
         });

@@ -2,6 +2,7 @@ import type { MakeOffer, SentFrame } from '@svc/contracts';
 import type { Logger } from '@svc/runtime';
 
 import type { OrderedWork } from './ordered-work.ts';
+import type { Timer } from './timers.ts';
 
 /** The socket of a link, as its protocol needs it. */
 export interface LinkTransport {
@@ -16,7 +17,7 @@ export interface LinkTransport {
 /** An offer that the node has not answered yet. */
 export interface HeldOffer {
   readonly message: MakeOffer;
-  readonly timer: NodeJS.Timeout;
+  readonly timer: Timer;
 }
 
 /** A submission that takes one of the node's slots. */
@@ -29,7 +30,7 @@ export interface HeldRun {
   /** The node must stop: it has been, or is about to be, sent `cancel`, `stop` or `revoke`. */
   isStopping: boolean;
   /** When its slot is free although the node has not said `stopped`. */
-  slotTimer?: NodeJS.Timeout;
+  slotTimer?: Timer;
 }
 
 /** One node's connection, and what the service knows of it for as long as it lasts. */
@@ -45,7 +46,7 @@ export interface NodeLink {
   greeted: Promise<void>;
   badFrames: number;
   /** When a link that does not say `hello` is closed. */
-  helloTimer?: NodeJS.Timeout;
+  helloTimer?: Timer;
   /** Of the fleet registry; 0 until it has been entered there. */
   epoch: number;
   enteredAtMs: number;

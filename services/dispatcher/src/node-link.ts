@@ -55,9 +55,9 @@ export function openLink(
     runs: new Map(),
   };
   dispatcher.links.all.add(link);
-  link.helloTimer = setTimeout(() => {
-    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no hello');
-  }, helloTimeoutMs);
+  link.helloTimer = dispatcher.timers.after(helloTimeoutMs, () =>
+    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no hello'),
+  );
   return {
     receive(text) {
       if (link.state === 'ended') return;
@@ -80,7 +80,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   }
   const { frame } = parsed;
   if (frame.type === 'hello' && link.state === 'connected') {
-    clearTimeout(link.helloTimer);
+    link.helloTimer?.clear();
     link.state = 'greeting';
     link.greeted = greet(dispatcher, link, frame);
   } else if (frame.type === 'hello' || link.state === 'connected') {

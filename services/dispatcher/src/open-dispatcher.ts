@@ -14,6 +14,7 @@ import type { DispatcherConfig } from './config.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { createLinks } from './links.ts';
 import { openStoreOrRefuse } from './open-store.ts';
+import { systemTimers } from './timers.ts';
 
 /** Without Redis the nodes' runs go on, so a start does not wait for it longer than this. */
 const redisWaitMsMax = 2_000;
@@ -51,6 +52,7 @@ export async function openDispatcher(
     links: createLinks(),
     offerings: new Map(),
     clock,
+    timers: systemTimers,
     logger,
     isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
   };

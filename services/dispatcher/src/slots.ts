@@ -22,7 +22,7 @@ export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
 export function freeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   const run = link.runs.get(submissionId);
   if (run === undefined) return;
-  clearTimeout(run.slotTimer);
+  run.slotTimer?.clear();
   link.runs.delete(submissionId);
   if (dispatcher.links.bySubmission.get(submissionId) === link) {
     dispatcher.links.bySubmission.delete(submissionId);
@@ -35,8 +35,7 @@ export function freeSlotLater(dispatcher: Dispatcher, link: NodeLink, submission
   const run = link.runs.get(submissionId);
   if (run === undefined) return;
   run.isStopping = true;
-  run.slotTimer ??= setTimeout(
-    () => freeSlot(dispatcher, link, submissionId),
-    stoppedDeadlineMs,
-  ).unref();
+  run.slotTimer ??= dispatcher.timers.after(stoppedDeadlineMs, () =>
+    freeSlot(dispatcher, link, submissionId),
+  );
 }

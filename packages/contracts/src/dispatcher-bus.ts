@@ -1,4 +1,4 @@
-import { tiers } from '@svc/domain';
+import { offerAnswers, offerRecordsMax, tiers } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 
 /**
@@ -9,6 +9,15 @@ import { Type, type Static } from 'typebox';
  */
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });
+
+const OfferRecord = Type.Object({
+  offerId: Id,
+  nodeId: Id,
+  answer: Type.Enum(offerAnswers),
+  reason: Type.Optional(Type.String()),
+  offeredAt: Type.String(),
+  answeredAt: Type.String(),
+});
 
 /** To the dispatcher that holds the node's link: make this offer. */
 export const MakeOffer = Type.Object({
@@ -24,6 +33,10 @@ export const MakeOffer = Type.Object({
   targetHost: Type.String(),
   maxNodeSeconds: Type.Integer({ minimum: 1 }),
   expiresInMs: Type.Integer({ minimum: 1 }),
+  /** RFC 3339, by the database's clock. */
+  offeredAt: Type.String(),
+  /** What came before it; an accept is committed together with it. */
+  before: Type.Array(OfferRecord, { maxItems: offerRecordsMax }),
   requestId: Type.String(),
   sandboxBehaviour: Type.Optional(Type.String()),
 });
@@ -48,6 +61,8 @@ export const OfferEnded = Type.Object({
   submissionId: Id,
   offerId: Id,
   result: Type.Enum(offerResults),
+  /** Why the node declined. */
+  reason: Type.Optional(Type.String()),
 });
 export type OfferEnded = Static<typeof OfferEnded>;
 

@@ -1,5 +1,6 @@
 import { assertInvariant } from './assert.ts';
 import { dispatchGraceMs } from './limits.ts';
+import type { OfferRecord } from './offer-record.ts';
 import { cancelCharge, charge } from './pricing.ts';
 import type { Rate } from './rate-card.ts';
 import { type SubmissionState, type SubmissionTrigger, transition } from './submission-state.ts';
@@ -9,7 +10,12 @@ import type { Usage } from './usage.ts';
 export type EndingRequest =
   | { readonly kind: 'settle' }
   | { readonly kind: 'cancel'; readonly by: 'tenant' | 'operator' }
-  | { readonly kind: 'reject'; readonly onlyOverdue: boolean };
+  | {
+      readonly kind: 'reject';
+      readonly onlyOverdue: boolean;
+      /** Whom it was offered to, where anybody knows. */
+      readonly offers?: readonly OfferRecord[];
+    };
 
 /** What the decision rests on, read under the submission's lock. */
 export interface EndingFacts {

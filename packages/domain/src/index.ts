@@ -12,6 +12,7 @@ export * from './json-node.ts';
 export * from './json-value.ts';
 export * from './ledger.ts';
 export * from './limits.ts';
+export * from './offer-record.ts';
 export * from './pricing.ts';
 export * from './public-host.ts';
 export * from './rate-card.ts';

@@ -1,6 +1,19 @@
-import { dispatchDeadlineMs, dispatchGraceMs, leaseMs, startDeadlineMs } from '@svc/domain';
+import {
+  dispatchDeadlineMs,
+  dispatchGraceMs,
+  leaseMs,
+  type OfferAnswer,
+  type OfferRecord,
+  startDeadlineMs,
+} from '@svc/domain';
 import { expect, test } from 'vitest';
-import { assignmentsOf, commitDispatched, commitRunning, loadForDispatch } from './dispatching.ts';
+import {
+  assignmentsOf,
+  commitDispatched,
+  commitRunning,
+  loadForDispatch,
+  recordOffers,
+} from './dispatching.ts';
 import { cancelSubmission, rejectPending } from './endings.ts';
 import { recordUsage, storeServiceFailure } from './outcomes.ts';
 import { findOverdue } from './overdue.ts';
@@ -113,4 +126,28 @@ test('the run limit counts from dispatch, by tier, however often the lease is re
   expect(await findOverdue(store, 10)).toEqual([{ submissionId, kind: 'run_limit', nodeId }]);
   const limit = { submissionId, code: 'deadline_exceeded' } as const;
   expect(await storeServiceFailure(store, limit)).toEqual({ kind: 'stored', nodeId });
+});
+
+test('whom it was offered to is kept with its dispatch, and put right without taking the accept back', async () => {
+  const { store, tenant, hold, node, database } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const nodeId = await node();
+  const at = '2026-01-01T00:00:00.000Z';
+  const record = (offerId: string, answer: OfferAnswer): OfferRecord => {
+    return { offerId, nodeId, answer, offeredAt: at, answeredAt: at };
+  };
+  const offers = async () => {
+    const [row] = await database.query<{ offers: OfferRecord[] | null }>(
+      'SELECT offers FROM submissions WHERE id = $1',
+      [submissionId],
+    );
+    return row?.offers;
+  };
+  expect(await offers()).toBeNull();
+  const accepted = record('ofr_1', 'accepted');
+  await commitDispatched(store, { submissionId, nodeId, offers: [accepted] });
+  expect(await offers()).toEqual([accepted]);
+  const beside = record('ofr_2', 'revoked');
+  await recordOffers(store, submissionId, [beside, record('ofr_1', 'revoked')]);
+  expect(await offers()).toEqual([beside, accepted]);
 });

@@ -1,4 +1,4 @@
-import { leaseMs, runLimitMs, startDeadlineMs, type Tier } from '@svc/domain';
+import { leaseMs, type OfferRecord, runLimitMs, startDeadlineMs, type Tier } from '@svc/domain';
 import { unsealText } from './sealed.ts';
 import { payloadBinding } from './submissions.ts';
 import type { Store } from './store.ts';
@@ -12,6 +12,8 @@ export interface DispatchableSubmission {
   requestId: string;
   /** Until the dispatch deadline. */
   remainingMs: number;
+  /** The database's clock when it was loaded. */
+  loadedAt: Date;
 }
 
 /** Those of `ids` that are pending and before their deadline; what is late is never offered. */
@@ -27,10 +29,12 @@ export async function loadForDispatch(
       payload_sealed: Uint8Array;
       request_id: string;
       remaining_ms: number;
+      now: Date;
     }[]
   >`
     SELECT id, tier, job_type, payload_sealed, request_id,
-      (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms
+      (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms,
+      svc_now() AS now
     FROM submissions
     WHERE id = ANY(${ids}::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL
       AND svc_now() < dispatch_deadline_at`;
@@ -41,6 +45,7 @@ export async function loadForDispatch(
     payloadText: unsealText(store.sealer, payloadBinding(row.id), row.payload_sealed),
     requestId: row.request_id,
     remainingMs: row.remaining_ms,
+    loadedAt: row.now,
   }));
 }
 
@@ -51,14 +56,17 @@ export type DispatchCommit =
 /**
  * Gives a submission to one node, for good: only while it is pending and before its deadline, so
  * that the first accept to commit wins (CONTRACT.md section 7, "At most once"). The node may be
- * sent the payload only after this has returned `dispatched`.
+ * sent the payload only after this has returned `dispatched`. `offers`: whom it was offered to.
  */
 export async function commitDispatched(
   store: Store,
-  { submissionId, nodeId }: { submissionId: string; nodeId: string },
+  dispatch: { submissionId: string; nodeId: string; offers?: readonly OfferRecord[] },
 ): Promise<DispatchCommit> {
+  const { submissionId, nodeId, offers } = dispatch;
+  const offersText = offers === undefined ? null : JSON.stringify(offers);
   const [row] = await store.db.$queryRaw<{ payload_sealed: Uint8Array; request_id: string }[]>`
     UPDATE submissions SET state = 'dispatched', node_id = ${nodeId}::uuid, dispatched_at = svc_now(),
+      offers = ${offersText}::jsonb,
       start_deadline_at = svc_now() + ${startDeadlineMs} * interval '1 millisecond',
       run_deadline_at = svc_now() + interval '1 millisecond' * CASE tier
         WHEN 'instant' THEN ${runLimitMs.instant}::int
@@ -73,6 +81,25 @@ export async function commitDispatched(
     payloadText: unsealText(store.sealer, payloadBinding(submissionId), row.payload_sealed),
     requestId: row.request_id,
   };
+}
+
+/**
+ * Puts right whom a submission was offered to, where more became of it than the statement knew that
+ * ended the offering: another offer was open then, or a cancel ended it. An accept that was
+ * committed stays one.
+ */
+export async function recordOffers(
+  store: Store,
+  submissionId: string,
+  offers: readonly OfferRecord[],
+): Promise<void> {
+  await store.db.$executeRaw`
+    UPDATE submissions s SET offers = (
+      SELECT jsonb_agg(COALESCE(accepted.record, told.record) ORDER BY told.number)
+      FROM jsonb_array_elements(${JSON.stringify(offers)}::jsonb) WITH ORDINALITY AS told (record, number)
+      LEFT JOIN jsonb_array_elements(COALESCE(s.offers, '[]'::jsonb)) AS accepted (record)
+        ON accepted.record->>'offerId' = told.record->>'offerId' AND accepted.record->>'answer' = 'accepted')
+    WHERE id = ${submissionId}::uuid`;
 }
 
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };

@@ -5,6 +5,7 @@ import {
   type EndingFacts,
   type EndingRequest,
   findRate,
+  type OfferRecord,
   parseRateCard,
   planEnding,
   type SubmissionState,
@@ -72,14 +73,20 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 
 /**
  * Rejects a submission that found no node: its hold returns, its key is free again, the tenant
- * sees neither (CONTRACT.md section 3). `onlyOverdue`: only past its deadline and grace.
+ * sees neither (CONTRACT.md section 3). `onlyOverdue`: only past its deadline and grace. `offers`:
+ * whom it was offered to.
  */
 export async function rejectPending(
   store: Store,
   submissionId: string,
-  options: { onlyOverdue: boolean },
+  options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
 ): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {
-  const [ended] = await endSubmissions(store, [submissionId], { kind: 'reject', ...options });
+  const { onlyOverdue, offers } = options;
+  const [ended] = await endSubmissions(store, [submissionId], {
+    kind: 'reject',
+    onlyOverdue,
+    ...(offers === undefined ? {} : { offers }),
+  });
   if (ended?.kind === 'moved') return { kind: 'rejected' };
   return { kind: 'not_pending', state: ended?.state ?? null };
 }
@@ -156,7 +163,7 @@ async function endInTransaction(
   const plans = submissions.map((submission) => planOne(store, accounts, submission, request));
   const moved = plans.filter((plan) => plan.ending !== null);
   if (moved.length > 0) {
-    await writeStates(tx, moved);
+    await writeStates(tx, moved, offersOf(request));
     await insertMovements(store, tx, ...moved.map((plan) => plan.movements));
     await writeAccounts(tx, moved, accounts);
     await recordTypicalUsage(tx, moved);
@@ -254,7 +261,15 @@ function factsOf(submission: LockedSubmission): EndingFacts {
   };
 }
 
-async function writeStates(tx: Queryable, plans: Plan[]): Promise<void> {
+function offersOf(request: EndingRequest): readonly OfferRecord[] | null {
+  return request.kind === 'reject' ? (request.offers ?? null) : null;
+}
+
+async function writeStates(
+  tx: Queryable,
+  plans: Plan[],
+  offers: readonly OfferRecord[] | null,
+): Promise<void> {
   const rows = plans.map(({ submission, ending }) => ({
     id: submission.id,
     from_state: submission.state,
@@ -262,12 +277,13 @@ async function writeStates(tx: Queryable, plans: Plan[]): Promise<void> {
     charged: ending?.to === 'rejected' ? null : String(ending?.chargeMicros),
     cancelled_by: ending?.to === 'cancelled' ? ending.by : null,
     at: submission.now.toISOString(),
+    offers,
   }));
   const changed = await tx.$executeRaw`
     UPDATE submissions s SET state = r.to_state, charged_micros = r.charged,
-      cancelled_by = r.cancelled_by, finished_at = r.at
+      cancelled_by = r.cancelled_by, finished_at = r.at, offers = COALESCE(r.offers, s.offers)
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, from_state text,
-      to_state text, charged bigint, cancelled_by text, at timestamptz)
+      to_state text, charged bigint, cancelled_by text, at timestamptz, offers jsonb)
     WHERE s.id = r.id AND s.state = r.from_state`;
   assertInvariant(changed === rows.length, 'a locked submission changes only here');
 }

@@ -26,8 +26,8 @@ export async function createNode(
 ): Promise<void> {
   const sealed = store.sealer.seal(secretBinding(node.id), node.secret);
   await store.db.$executeRaw`
-    INSERT INTO nodes (id, name, secret_sealed, created_at)
-    VALUES (${node.id}::uuid, ${node.name}, ${sealed}, svc_now())`;
+    INSERT INTO nodes (id, name, secret_sealed, created_at, changed_at)
+    VALUES (${node.id}::uuid, ${node.name}, ${sealed}, svc_now(), svc_now())`;
 }
 
 /** Null for an unknown node. */

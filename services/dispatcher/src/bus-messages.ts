@@ -16,8 +16,9 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
       revokeOffer(dispatcher, message);
       return;
     case 'offer_ended': {
-      const { submissionId, offerId, result } = message;
-      dispatcher.offerings.get(submissionId)?.put({ kind: 'offer_ended', offerId, result });
+      const { submissionId, offerId, result, reason } = message;
+      const ended = { kind: 'offer_ended', offerId, result, reason } as const;
+      dispatcher.offerings.get(submissionId)?.put(ended);
       return;
     }
     case 'stop_submission':

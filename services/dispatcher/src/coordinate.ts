@@ -1,20 +1,24 @@
-import { toWireId } from '@svc/domain';
+import type { OfferResult } from '@svc/contracts';
+import { offerRecordsMax, toWireId, type OfferAnswer, type OfferRecord } from '@svc/domain';
 import type { Reservation } from '@svc/queue';
 import { newId } from '@svc/runtime';
-import { rejectPending, type DispatchableSubmission } from '@svc/store';
+import { recordOffers, rejectPending, type DispatchableSubmission } from '@svc/store';
 
 import { inBackground, type Dispatcher, type OfferingEvent } from './dispatcher.ts';
 import { rebuildFleet } from './fleet-member.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import {
   beginOffering,
+  databaseTime,
   expiresInMs,
   nextStep,
   silentOffers,
   withNobodyFound,
   withOffer,
   withoutOffer,
+  withoutOffers,
   withSearchPutOff,
+  type OfferEnd,
   type Offering,
 } from './offer.ts';
 import { offerTerms, type OfferTerms } from './offer-message.ts';
@@ -37,21 +41,54 @@ export async function coordinate(
   dispatcher.offerings.set(submission.id, inbox);
   try {
     const ended = await offer(dispatcher, submission, inbox);
-    if (ended === 'settled') return;
-    await rejectPending(dispatcher.store, submission.id, { onlyOverdue: false });
+    if (ended.kind === 'settled') {
+      if (!ended.isRecorded) recordAll(dispatcher, submission.id, ended.offers);
+      return;
+    }
+    const offers = ended.offers.length === 0 ? {} : { offers: ended.offers };
+    await rejectPending(dispatcher.store, submission.id, { onlyOverdue: false, ...offers });
   } finally {
     dispatcher.offerings.delete(submission.id);
   }
 }
 
-/** `settled`: the submission is pending no more. `nobody`: no node has it, and none will. */
+/** Beside the answers that nobody waits for: what it says is only for whoever looks into it later. */
+function recordAll(
+  dispatcher: Dispatcher,
+  submissionId: string,
+  offers: readonly OfferRecord[],
+): void {
+  const recorded = recordOffers(dispatcher.store, submissionId, offers);
+  inBackground(dispatcher, 'record the offers of a submission', recorded);
+}
+
+/**
+ * `settled`: the submission is pending no more; `isRecorded`: what became of its offers was
+ * committed with that. `nobody`: no node has it, and none will.
+ */
+type Ended =
+  | {
+      readonly kind: 'settled';
+      readonly isRecorded: boolean;
+      readonly offers: readonly OfferRecord[];
+    }
+  | { readonly kind: 'nobody'; readonly offers: readonly OfferRecord[] };
+
+const answers: Readonly<Record<OfferResult, OfferAnswer>> = {
+  dispatched: 'accepted',
+  gone: 'revoked',
+  declined: 'declined',
+  expired: 'expired',
+  lost: 'disconnected',
+};
+
 async function offer(
   dispatcher: Dispatcher,
   submission: DispatchableSubmission,
   inbox: Inbox<OfferingEvent>,
-): Promise<'settled' | 'nobody'> {
+): Promise<Ended> {
   const terms = offerTerms(submission, dispatcher);
-  let offering = beginOffering(dispatcher.clock.monotonicMs(), submission.remainingMs);
+  let offering = beginOffering(dispatcher.clock.monotonicMs(), submission);
   for (;;) {
     offering = withoutSilent(dispatcher, offering);
     const nowMs = dispatcher.clock.monotonicMs();
@@ -59,18 +96,43 @@ async function offer(
     let event = inbox.poll();
     if (event === undefined && step.kind === 'wait') event = await inbox.next(step.untilMs - nowMs);
     if (event !== undefined) {
+      const before = offering;
+      offering = withEvent(offering, event, dispatcher.clock.monotonicMs());
       if (settles(event)) {
-        revokeAll(dispatcher, offering, event);
-        return 'settled';
+        revokeAll(dispatcher, offering);
+        return settled(before, event, withoutOffers(offering, revokedAt(dispatcher)));
       }
-      if (event.kind === 'offer_ended') offering = withoutOffer(offering, event.offerId);
     } else if (step.kind === 'give_up') {
       revokeAll(dispatcher, offering);
-      return 'nobody';
+      // Made to end with the deadline at the latest, so that their time is over too.
+      const end = { answer: 'expired', atMs: dispatcher.clock.monotonicMs() } as const;
+      return { kind: 'nobody', offers: withoutOffers(offering, end).records };
     } else if (step.kind === 'search') {
       offering = await askNext(dispatcher, offering, terms);
     }
   }
+}
+
+function revokedAt(dispatcher: Dispatcher): OfferEnd {
+  return { answer: 'revoked', atMs: dispatcher.clock.monotonicMs() };
+}
+
+function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offering {
+  if (event.kind === 'stopped') return offering;
+  const { offerId, result, reason } = event;
+  return withoutOffer(offering, offerId, { answer: answers[result], reason, atMs });
+}
+
+/** The accept was committed with what came before its offer: only what came beside it is missing. */
+function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
+  const accepted =
+    event.kind === 'offer_ended' && event.result === 'dispatched'
+      ? before.open.find(({ offerId }) => offerId === event.offerId)
+      : undefined;
+  const isRecorded =
+    after.records.length === 0 ||
+    (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);
+  return { kind: 'settled', isRecorded, offers: after.records };
 }
 
 function settles(event: OfferingEvent): boolean {
@@ -106,13 +168,17 @@ async function askNext(
     linkId,
     offerId,
     expiresInMs: expiresInMs(offering, nowMs),
+    offeredAt: databaseTime(offering, nowMs),
+    // With its own record they are as many as are kept.
+    before: offering.records.slice(1 - offerRecordsMax),
     ...terms,
   });
   if (isHeard) return asked;
   // The dispatcher that held the link is gone, and the reservation goes with its nodes.
   const given = dispatcher.fleet.suspect(dispatcherId);
   inBackground(dispatcher, 'give up a dispatcher', given);
-  return withoutOffer(asked, offerId);
+  const atMs = dispatcher.clock.monotonicMs();
+  return withoutOffer(asked, offerId, { answer: 'disconnected', atMs });
 }
 
 async function isSent(
@@ -157,20 +223,17 @@ function revoke(dispatcher: Dispatcher, open: Offering['open'][number]): void {
   inBackground(dispatcher, 'revoke an offer', dispatcher.bus.send(dispatcherId, message));
 }
 
-/** Of the open offers, all but the one that `event` tells of. */
-function revokeAll(dispatcher: Dispatcher, offering: Offering, event?: OfferingEvent): void {
-  const ended = event?.kind === 'offer_ended' ? event.offerId : undefined;
-  for (const open of offering.open) {
-    if (open.offerId !== ended) revoke(dispatcher, open);
-  }
+function revokeAll(dispatcher: Dispatcher, offering: Offering): void {
+  for (const open of offering.open) revoke(dispatcher, open);
 }
 
 /** Goes on without the offers whose dispatcher has said nothing beyond their time. */
 function withoutSilent(dispatcher: Dispatcher, offering: Offering): Offering {
   let rest = offering;
-  for (const open of silentOffers(offering, dispatcher.clock.monotonicMs())) {
+  const atMs = dispatcher.clock.monotonicMs();
+  for (const open of silentOffers(offering, atMs)) {
     revoke(dispatcher, open);
-    rest = withoutOffer(rest, open.offerId);
+    rest = withoutOffer(rest, open.offerId, { answer: 'disconnected', atMs });
   }
   return rest;
 }

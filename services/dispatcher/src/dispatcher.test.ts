@@ -193,6 +193,65 @@ describe('offering', () => {
   });
 });
 
+describe('what became of its offers', () => {
+  test('is kept with what is dispatched: who declined and why, and who has it', async () => {
+    const declining = await service.connect({ slots: 9, dispatcher: 1 });
+    const accepting = await service.connect({ slots: 2 });
+    const { id } = await service.post();
+    const declined = await declining.next('offer');
+    declining.send({ type: 'decline', offerId: declined.offerId, reason: 'busy' });
+    const { offerId } = await accepting.next('offer');
+    accepting.send({ type: 'accept', offerId });
+    await accepting.next('assign');
+    const [first, second, ...rest] = await service.offers(id);
+    expect(rest).toEqual([]);
+    const of = { nodeId: declining.nodeId, offerId: declined.offerId };
+    expect(first).toMatchObject({ ...of, answer: 'declined', reason: 'busy' });
+    expect(second).toMatchObject({ nodeId: accepting.nodeId, offerId, answer: 'accepted' });
+    const times = [first, second].flatMap((one) => [one?.offeredAt ?? '', one?.answeredAt ?? '']);
+    expect(times.toSorted()).toEqual(times);
+    await Promise.all([declining.close(), accepting.close()]);
+  });
+
+  test('names an offer beside the accepted one as revoked', async () => {
+    const silent = await service.connect({ slots: 9, dispatcher: 1 });
+    const awake = await service.connect({ slots: 2 });
+    const { id } = await service.post();
+    await silent.next('offer');
+    const { offerId } = await awake.next('offer');
+    awake.send({ type: 'accept', offerId });
+    await waitUntil(async () => (await service.offers(id)).length === 2);
+    expect(await service.offers(id)).toMatchObject([
+      { nodeId: awake.nodeId, answer: 'accepted' },
+      { nodeId: silent.nodeId, answer: 'revoked' },
+    ]);
+    await Promise.all([silent.close(), awake.close()]);
+  });
+
+  test('is kept with what was rejected or cancelled, too', async () => {
+    const leaving = await service.connect({ slots: 9 });
+    const silent = await service.connect({ dispatcher: 1 });
+    const rejected = await service.post();
+    await leaving.next('offer');
+    await leaving.cut();
+    await rejected.replied;
+    expect(await service.offers(rejected.id)).toMatchObject([
+      { nodeId: leaving.nodeId, answer: 'disconnected' },
+      { nodeId: silent.nodeId, answer: 'expired' },
+    ]);
+    const other = await service.connect();
+    const cancelled = await service.post();
+    await other.next('offer');
+    await service.cancelled(cancelled.id);
+    await cancelled.replied;
+    await waitUntil(async () => (await service.offers(cancelled.id)).length > 0);
+    expect(await service.offers(cancelled.id)).toMatchObject([
+      { nodeId: other.nodeId, answer: 'revoked' },
+    ]);
+    await Promise.all([silent.close(), other.close()]);
+  });
+});
+
 async function offerOf(node: Awaited<ReturnType<Dispatching['connect']>>) {
   const offer = node.frames.find((frame) => frame.type === 'offer');
   if (offer?.type !== 'offer') throw new Error('no offer came');

@@ -9,7 +9,12 @@ import type { Timers } from './timers.ts';
 
 /** What happens to a submission while it is offered. */
 export type OfferingEvent =
-  | { readonly kind: 'offer_ended'; readonly offerId: string; readonly result: OfferResult }
+  | {
+      readonly kind: 'offer_ended';
+      readonly offerId: string;
+      readonly result: OfferResult;
+      readonly reason?: string | undefined;
+    }
   /** It has ended otherwise, by a cancel say. */
   | { readonly kind: 'stopped' };
 

@@ -1,10 +1,11 @@
 import {
   assignFrameText,
+  type FrameFromNodeOf,
   type MakeOffer,
   type OfferResult,
   type RevokeOffer,
 } from '@svc/contracts';
-import { toWireId } from '@svc/domain';
+import { toWireId, type OfferRecord } from '@svc/domain';
 import { failpoint, withRequestId } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
 
@@ -30,15 +31,20 @@ export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
     // An offer may come before the hello it was made for has been answered.
     await link.greeted;
     if (link.state === 'ended') giveBack(dispatcher, message, 'lost');
-    else if (link.draining) giveBack(dispatcher, message, 'declined');
+    else if (link.draining) giveBack(dispatcher, message, 'declined', 'draining');
     else sendOffer(dispatcher, link, message);
   });
 }
 
-function giveBack(dispatcher: Dispatcher, message: MakeOffer, result: OfferResult): void {
+function giveBack(
+  dispatcher: Dispatcher,
+  message: MakeOffer,
+  result: OfferResult,
+  reason?: string,
+): void {
   const released = dispatcher.fleet.release(message.nodeId, message.submissionId);
   inBackground(dispatcher, 'release a reservation', released);
-  reportOffer(dispatcher, message, result);
+  reportOffer(dispatcher, message, result, reason);
 }
 
 function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): void {
@@ -48,7 +54,7 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
     sendFrame(link, { type: 'revoke', offerId });
     giveBack(dispatcher, message, 'expired');
   });
-  link.offers.set(offerId, { message, timer });
+  link.offers.set(offerId, { message, timer, sentAtMs: dispatcher.clock.monotonicMs() });
   sendFrame(link, {
     type: 'offer',
     offerId,
@@ -87,9 +93,21 @@ export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeO
   inBackground(dispatcher, 'release a reservation', released);
 }
 
-export function onDecline(dispatcher: Dispatcher, link: NodeLink, offerId: string): void {
+export function onDecline(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  { offerId, reason }: FrameFromNodeOf<'decline'>,
+): void {
   const offer = takeOffer(link, offerId);
-  if (offer !== undefined) giveBack(dispatcher, offer.message, 'declined');
+  if (offer !== undefined) giveBack(dispatcher, offer.message, 'declined', reason);
+}
+
+/** With its accept, for the commit that ends the offering. */
+function recordsWith(dispatcher: Dispatcher, { message, sentAtMs }: HeldOffer): OfferRecord[] {
+  const { before, offerId, nodeId, offeredAt } = message;
+  const askedMs = dispatcher.clock.monotonicMs() - sentAtMs;
+  const answeredAt = new Date(Date.parse(offeredAt) + Math.round(askedMs)).toISOString();
+  return [...before, { offerId, nodeId, answer: 'accepted', offeredAt, answeredAt }];
 }
 
 /**
@@ -111,7 +129,8 @@ export async function onAccept(
   const run = takeSlot(dispatcher, link, submissionId);
   let commit: DispatchCommit;
   try {
-    commit = await commitDispatched(dispatcher.store, { submissionId, nodeId });
+    const offers = recordsWith(dispatcher, offer);
+    commit = await commitDispatched(dispatcher.store, { submissionId, nodeId, offers });
   } catch (error) {
     // Whether it was committed is not known. If it was, nobody else gets it, and it ends as
     // `not_started`; this node was not told that it has it.

@@ -18,6 +18,7 @@ export interface LinkTransport {
 export interface HeldOffer {
   readonly message: MakeOffer;
   readonly timer: Timer;
+  readonly sentAtMs: number;
 }
 
 /** A submission that takes one of the node's slots. */

@@ -160,7 +160,7 @@ async function act(
       await onAccept(dispatcher, link, frame.offerId);
       return undefined;
     case 'decline':
-      onDecline(dispatcher, link, frame.offerId);
+      onDecline(dispatcher, link, frame);
       return undefined;
     case 'start':
       return onStart(dispatcher, link, frame);

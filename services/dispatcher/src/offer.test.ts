@@ -1,3 +1,4 @@
+import { offerRecordsMax } from '@svc/domain';
 import { describe, expect, test } from 'vitest';
 
 import {
@@ -10,11 +11,14 @@ import {
   withNobodyFound,
   withOffer,
   withoutOffer,
+  withoutOffers,
   withSearchPutOff,
   type Offering,
 } from './offer.ts';
 
-const begun = beginOffering(1_000, 5_000);
+const begun = beginOffering(1_000, { remainingMs: 5_000, loadedAt: new Date(0) });
+
+const declinedAt = { answer: 'declined', atMs: 1_310 } as const;
 
 function asking(offering: Offering, name: string, openedAtMs: number): Offering {
   return withOffer(offering, { offerId: name, nodeId: name, dispatcherId: 'd', openedAtMs });
@@ -43,12 +47,15 @@ describe('offering', () => {
 
   test('replaces one of two that is declined at once, as the other is old enough', () => {
     const two = asking(asking(begun, 'a', 1_000), 'b', 1_300);
-    expect(nextStep(withoutOffer(two, 'b'), 1_310)).toEqual({ kind: 'search' });
-    expect(nextStep(withoutOffer(two, 'a'), 1_310)).toEqual({ kind: 'wait', untilMs: 1_600 });
+    expect(nextStep(withoutOffer(two, 'b', declinedAt), 1_310)).toEqual({ kind: 'search' });
+    expect(nextStep(withoutOffer(two, 'a', declinedAt), 1_310)).toEqual({
+      kind: 'wait',
+      untilMs: 1_600,
+    });
   });
 
   test('asks the next node at once when the only one declines, and remembers whom it asked', () => {
-    const declined = withoutOffer(asking(begun, 'a', 1_000), 'a');
+    const declined = withoutOffer(asking(begun, 'a', 1_000), 'a', declinedAt);
     expect(nextStep(declined, 1_010)).toEqual({ kind: 'search' });
     expect(declined.askedNodeIds).toEqual(['a']);
   });
@@ -59,7 +66,7 @@ describe('offering', () => {
       kind: 'wait',
       untilMs: 1_300 + searchAgainAfterMs,
     });
-    const declined = withoutOffer(searched, 'a');
+    const declined = withoutOffer(searched, 'a', declinedAt);
     expect(nextStep(declined, 1_310)).toEqual({ kind: 'search' });
     expect(nextStep(withNobodyFound(declined, 1_310), 1_310)).toEqual({ kind: 'give_up' });
   });
@@ -89,6 +96,40 @@ describe('offering', () => {
 
   test('an answer about an offer that is no longer open changes nothing', () => {
     const one = asking(begun, 'a', 1_000);
-    expect(withoutOffer(one, 'b')).toBe(one);
+    expect(withoutOffer(one, 'b', declinedAt)).toBe(one);
+  });
+});
+
+describe('what became of the offers', () => {
+  test('is told in the order of their ends, by the clock of the database', () => {
+    const two = asking(asking(begun, 'a', 1_000), 'b', 1_300);
+    const declined = withoutOffer(two, 'b', { answer: 'declined', reason: 'busy', atMs: 1_310 });
+    expect(withoutOffers(declined, { answer: 'revoked', atMs: 1_320 }).records).toEqual([
+      {
+        offerId: 'b',
+        nodeId: 'b',
+        answer: 'declined',
+        reason: 'busy',
+        offeredAt: '1970-01-01T00:00:00.300Z',
+        answeredAt: '1970-01-01T00:00:00.310Z',
+      },
+      {
+        offerId: 'a',
+        nodeId: 'a',
+        answer: 'revoked',
+        offeredAt: '1970-01-01T00:00:00.000Z',
+        answeredAt: '1970-01-01T00:00:00.320Z',
+      },
+    ]);
+  });
+
+  test('is kept of the latest only, however many nodes are asked', () => {
+    let offering = begun;
+    for (let asked = 0; asked <= offerRecordsMax; asked += 1) {
+      offering = withoutOffer(asking(offering, `n${asked}`, 1_000), `n${asked}`, declinedAt);
+    }
+    expect(offering.records.map(({ nodeId }) => nodeId)).toEqual(
+      Array.from({ length: offerRecordsMax }, (_, index) => `n${index + 1}`),
+    );
   });
 });

@@ -1,4 +1,11 @@
-import { offerTimeoutMs, openOffersMax, secondOfferAfterMs } from '@svc/domain';
+import {
+  offerRecordsMax,
+  offerTimeoutMs,
+  openOffersMax,
+  secondOfferAfterMs,
+  type OfferAnswer,
+  type OfferRecord,
+} from '@svc/domain';
 
 /**
  * What the offering of one submission does next (CONTRACT section 7, "At most once"), decided from
@@ -11,12 +18,26 @@ export interface OpenOffer {
   /** The dispatcher that holds the node's link. */
   readonly dispatcherId: string;
   readonly openedAtMs: number;
+  /** What had been answered before it was made, which is committed together with its accept. */
+  readonly before: readonly OfferRecord[];
+}
+
+/** How an offer ended, and when by the clock of `openedAtMs`. */
+export interface OfferEnd {
+  readonly answer: OfferAnswer;
+  readonly reason?: string | undefined;
+  readonly atMs: number;
 }
 
 export interface Offering {
+  readonly beganAtMs: number;
+  /** The database's clock at `beganAtMs`. */
+  readonly beganAt: Date;
   /** The dispatch deadline: whatever is open then is void. */
   readonly deadlineMs: number;
   readonly open: readonly OpenOffer[];
+  /** The latest of those that have been answered. */
+  readonly records: readonly OfferRecord[];
   /** Nobody is asked twice for one submission. */
   readonly askedNodeIds: readonly string[];
   /** No node is looked for before this. */
@@ -40,10 +61,16 @@ export const searchAgainAfterMs = 300;
 /** While the fleet registry is being rebuilt, or Redis is away. */
 export const searchAgainSoonMs = 100;
 
-export function beginOffering(nowMs: number, remainingMs: number): Offering {
+export function beginOffering(
+  nowMs: number,
+  { remainingMs, loadedAt }: { readonly remainingMs: number; readonly loadedAt: Date },
+): Offering {
   return {
+    beganAtMs: nowMs,
+    beganAt: loadedAt,
     deadlineMs: nowMs + remainingMs,
     open: [],
+    records: [],
     askedNodeIds: [],
     searchAtMs: nowMs,
     isExhausted: false,
@@ -75,19 +102,44 @@ export function expiresInMs(offering: Offering, nowMs: number): number {
   return Math.max(1, Math.min(offerTimeoutMs, Math.floor(offering.deadlineMs - nowMs)));
 }
 
-export function withOffer(offering: Offering, offer: OpenOffer): Offering {
+export function withOffer(offering: Offering, offer: Omit<OpenOffer, 'before'>): Offering {
   return {
     ...offering,
-    open: [...offering.open, offer],
+    open: [...offering.open, { ...offer, before: offering.records }],
     askedNodeIds: [...offering.askedNodeIds, offer.nodeId],
   };
 }
 
 /** The offer came to nothing: the next node is looked for at once. */
-export function withoutOffer(offering: Offering, offerId: string): Offering {
-  const open = offering.open.filter((offer) => offer.offerId !== offerId);
-  if (open.length === offering.open.length) return offering;
-  return { ...offering, open, searchAtMs: 0, isExhausted: false };
+export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd): Offering {
+  const ended = offering.open.find((offer) => offer.offerId === offerId);
+  if (ended === undefined) return offering;
+  const open = offering.open.filter((offer) => offer !== ended);
+  const records = [...offering.records, recordOf(offering, ended, end)].slice(-offerRecordsMax);
+  return { ...offering, open, records, searchAtMs: 0, isExhausted: false };
+}
+
+/** The same with all that is open ended in one way. */
+export function withoutOffers(offering: Offering, end: OfferEnd): Offering {
+  let rest = offering;
+  for (const { offerId } of offering.open) rest = withoutOffer(rest, offerId, end);
+  return rest;
+}
+
+/** A moment of the offering by the database's clock, RFC 3339. */
+export function databaseTime({ beganAt, beganAtMs }: Offering, atMs: number): string {
+  return new Date(beganAt.getTime() + Math.round(atMs - beganAtMs)).toISOString();
+}
+
+function recordOf(offering: Offering, offer: OpenOffer, end: OfferEnd): OfferRecord {
+  return {
+    offerId: offer.offerId,
+    nodeId: offer.nodeId,
+    answer: end.answer,
+    ...(end.reason === undefined ? {} : { reason: end.reason }),
+    offeredAt: databaseTime(offering, offer.openedAtMs),
+    answeredAt: databaseTime(offering, end.atMs),
+  };
 }
 
 /** No node was to be had. */

@@ -7,12 +7,14 @@ export function reportOffer(
   dispatcher: Dispatcher,
   { coordinatorId, submissionId, offerId }: MakeOffer,
   result: OfferResult,
+  reason?: string,
 ): void {
   const sent = dispatcher.bus.send(coordinatorId, {
     kind: 'offer_ended',
     submissionId,
     offerId,
     result,
+    ...(reason === undefined ? {} : { reason }),
   });
   inBackground(dispatcher, 'report on an offer', sent);
 }

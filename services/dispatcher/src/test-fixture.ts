@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-import { microsPerCredit, toWireId, type Tier } from '@svc/domain';
+import { microsPerCredit, toWireId, type OfferRecord, type Tier } from '@svc/domain';
 import {
   closeRedis,
   connectRedis,
@@ -98,6 +98,15 @@ export async function startDispatching({ dispatchers = 1 }: { dispatchers?: numb
         [id],
       );
       return row;
+    },
+    /** What the row says of its offers, with nodes as on the wire. */
+    async offers(id: string) {
+      const [row] = await database.query<{ offers: readonly OfferRecord[] | null }>(
+        'SELECT offers FROM submissions WHERE id = $1',
+        [id],
+      );
+      const records = row?.offers ?? [];
+      return records.map((one) => ({ ...one, nodeId: toWireId('nod', one.nodeId) }));
     },
     async queued(queue: 'settlement.v1' | 'webhook.v1') {
       return await redis.llen(`{${prefix}}:${queue}:wait`);

@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { signRequest } from '@svc/signing';
 import type { TenantCredentials } from '@svc/testkit';
@@ -27,7 +28,12 @@ export function keptConnections(count: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
 }
 
-export async function send(baseUrl: string, wire: WireRequest, agent?: Agent): Promise<WireAnswer> {
+export async function send(
+  baseUrl: string,
+  wire: WireRequest,
+  agent?: Agent,
+  ca?: string,
+): Promise<WireAnswer> {
   const url = new URL(baseUrl);
   const bytes = bytesOf(wire.body);
   const headers = {
@@ -35,12 +41,13 @@ export async function send(baseUrl: string, wire: WireRequest, agent?: Agent): P
     ...(wire.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...wire.headers,
   };
-  const request = httpRequest({
+  const request = (ca === undefined ? httpRequest : httpsRequest)({
     host: url.hostname,
     port: url.port,
     method: wire.method,
     path: wire.target,
     agent: agent ?? false,
+    ...(ca === undefined ? {} : { ca }),
     headers: Object.fromEntries(
       Object.entries(headers).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, value]],

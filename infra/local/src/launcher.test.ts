@@ -150,6 +150,14 @@ it('says which port is taken, and what to do', async () => {
   other.close();
 });
 
+it('starts no production: its nodes are simulated', async () => {
+  const launcher = start({ SVC_ENVIRONMENT: 'production' });
+  await once(launcher.child, 'exit');
+  expect(launcher.child.exitCode).toBe(1);
+  expect(launcher.output()).toContain('SVC_ENVIRONMENT is production');
+  expect(launcher.output()).toContain('docs/OPERATIONS.md');
+});
+
 it('says what a variable may be', async () => {
   const launcher = start({ SVC_SIMULATED_NODES: 'many' });
   await once(launcher.child, 'exit');

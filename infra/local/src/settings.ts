@@ -16,6 +16,13 @@ const simulatedNodesMax = 64;
 
 /** Throws StartError where a variable has a value that it cannot have. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const environment = env['SVC_ENVIRONMENT'] || 'sandbox';
+  if (environment !== 'sandbox') {
+    throw new StartError(
+      `SVC_ENVIRONMENT is ${environment}, and this starts a sandbox with simulated nodes.`,
+      'Unset it, or run the services themselves, as docs/OPERATIONS.md says.',
+    );
+  }
   return {
     databaseUrl: env['DATABASE_URL'] || undefined,
     redisUrl: env['REDIS_URL'] || undefined,

@@ -1,4 +1,5 @@
 export * from './redis.ts';
+export * from './environment-mark.ts';
 export * from './job-schemas.ts';
 export * from './producer.ts';
 export * from './consumer.ts';

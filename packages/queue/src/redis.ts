@@ -28,8 +28,14 @@ const workerSocketTimeoutMs = 30_000;
  * A producer has no offline queue: while Redis is away, a command is refused at once and not sent
  * late, because Postgres and the reconcilers remember what has to be done.
  */
-export function connectRedis(url: string, role: RedisRole, logger?: QueueLogger): Redis {
+export function connectRedis(
+  url: string,
+  role: RedisRole,
+  logger?: QueueLogger,
+  connectionName?: string,
+): Redis {
   const common = {
+    ...(connectionName === undefined ? {} : { connectionName }),
     connectTimeout: connectTimeoutMs,
     retryStrategy: (attempt: number) =>
       Math.min(50 * 2 ** Math.min(attempt, 10), reconnectDelayMsMax),

@@ -18,6 +18,11 @@ export class CannotStart extends Error {
   override readonly name = 'CannotStart';
 }
 
+/** Throws `CannotStart`. */
+export function cannotStart(reason: string): never {
+  throw new CannotStart(reason);
+}
+
 const drainTimeoutMs = 10_000;
 
 function reasonNotToStart(error: unknown): string | undefined {

@@ -31,33 +31,40 @@ export async function grantCredits(store: Store, grant: Grant): Promise<GrantOut
   const earlier = await findGrant(store, grant);
   if (earlier !== null) return earlier;
   try {
-    return await store.db.$transaction(async (tx): Promise<GrantOutcome> => {
-      const account = await lockAccount(tx, grant.tenantId);
-      if (account === null) return { kind: 'unknown_tenant' };
-      if (account.balanceMicros + grant.creditsMicros > creditsMicrosMax)
-        return { kind: 'balance_too_large' };
-      const { movements, after } = planGrant(account, grant.creditsMicros);
-      const availableAfterMicros = after.balanceMicros - after.heldMicros;
-      await tx.$executeRaw`
-        INSERT INTO purchases (id, tenant_id, reference, credits_micros, usd_micros, note, operator_id, available_after_micros, created_at)
-        VALUES (${grant.purchaseId}::uuid, ${grant.tenantId}::uuid, ${grant.reference}, ${grant.creditsMicros},
-                ${grant.usdMicros}, ${grant.note}, ${grant.operatorId}::uuid, ${availableAfterMicros}, svc_now())`;
-      await postMovements(store, tx, {
-        tenantId: grant.tenantId,
-        movements,
-        after,
-        purchaseId: grant.purchaseId,
-        reference: grant.reference,
-      });
-      await auditGrant(tx, grant);
-      return { kind: 'granted', purchaseId: grant.purchaseId, availableAfterMicros };
-    });
+    return await store.db.$transaction((tx) => insertGrant(store, tx, grant));
   } catch (error) {
     if (sqlState(error) !== uniqueViolation) throw error;
     const winner = await findGrant(store, grant);
     if (winner === null) throw error;
     return winner;
   }
+}
+
+/** Grants in the caller's transaction. Throws (unique violation) where the reference is used. */
+export async function insertGrant(
+  store: Store,
+  tx: Queryable,
+  grant: Grant,
+): Promise<GrantOutcome> {
+  const account = await lockAccount(tx, grant.tenantId);
+  if (account === null) return { kind: 'unknown_tenant' };
+  if (account.balanceMicros + grant.creditsMicros > creditsMicrosMax)
+    return { kind: 'balance_too_large' };
+  const { movements, after } = planGrant(account, grant.creditsMicros);
+  const availableAfterMicros = after.balanceMicros - after.heldMicros;
+  await tx.$executeRaw`
+    INSERT INTO purchases (id, tenant_id, reference, credits_micros, usd_micros, note, operator_id, available_after_micros, created_at)
+    VALUES (${grant.purchaseId}::uuid, ${grant.tenantId}::uuid, ${grant.reference}, ${grant.creditsMicros},
+            ${grant.usdMicros}, ${grant.note}, ${grant.operatorId}::uuid, ${availableAfterMicros}, svc_now())`;
+  await postMovements(store, tx, {
+    tenantId: grant.tenantId,
+    movements,
+    after,
+    purchaseId: grant.purchaseId,
+    reference: grant.reference,
+  });
+  await auditGrant(tx, grant);
+  return { kind: 'granted', purchaseId: grant.purchaseId, availableAfterMicros };
 }
 
 async function auditGrant(tx: Queryable, grant: Grant): Promise<void> {

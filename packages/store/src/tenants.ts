@@ -40,15 +40,18 @@ export interface NewTenant {
 
 /** Creates a tenant with its account (empty) and its two secrets, sealed. */
 export async function createTenant(store: Store, tenant: NewTenant): Promise<void> {
-  await store.db.$transaction(async (tx) => {
-    await tx.$executeRaw`
-      INSERT INTO tenants (id, name, allowed_job_types, webhook_url, created_at)
-      VALUES (${tenant.id}::uuid, ${tenant.name}, ${tenant.allowedJobTypes}::text[], ${tenant.webhookUrl}, svc_now())`;
-    await tx.$executeRaw`
-      INSERT INTO credit_accounts (tenant_id) VALUES (${tenant.id}::uuid)`;
-    await insertSecret(store, tx, tenant.id, 'hmac', tenant.hmacSecret);
-    await insertSecret(store, tx, tenant.id, 'webhook', tenant.webhookSecret);
-  });
+  await store.db.$transaction((tx) => insertTenant(store, tx, tenant));
+}
+
+/** The same in the caller's transaction. */
+export async function insertTenant(store: Store, tx: Queryable, tenant: NewTenant): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO tenants (id, name, allowed_job_types, webhook_url, created_at)
+    VALUES (${tenant.id}::uuid, ${tenant.name}, ${tenant.allowedJobTypes}::text[], ${tenant.webhookUrl}, svc_now())`;
+  await tx.$executeRaw`
+    INSERT INTO credit_accounts (tenant_id) VALUES (${tenant.id}::uuid)`;
+  await insertSecret(store, tx, tenant.id, 'hmac', tenant.hmacSecret);
+  await insertSecret(store, tx, tenant.id, 'webhook', tenant.webhookSecret);
 }
 
 export async function insertSecret(

@@ -26,16 +26,19 @@ export interface NodeIdentity {
   /** As on the wire (`nod_…`). */
   readonly nodeId: string;
   readonly secret: string;
+  /** Whom the service's certificate is signed by, where the link is TLS. */
+  readonly ca?: string;
 }
 
 export interface LinkRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly subprotocols: readonly string[];
+  readonly ca?: string;
 }
 
 /** The upgrade request of a well-behaved node, for tests to spoil. */
-export function linkRequest({ link, nodeId, secret }: NodeIdentity): LinkRequest {
+export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkRequest {
   const url = new URL(nodeLinkPath, link);
   const timestamp = Math.floor(Date.now() / 1000);
   const target = url.pathname + url.search;
@@ -47,6 +50,7 @@ export function linkRequest({ link, nodeId, secret }: NodeIdentity): LinkRequest
       'x-svc-signature': signRequest({ secret, timestamp, method: 'GET', target, body: '' }),
     },
     subprotocols: [nodeLinkSubprotocol],
+    ...(ca === undefined ? {} : { ca }),
   };
 }
 
@@ -54,6 +58,7 @@ export function linkRequest({ link, nodeId, secret }: NodeIdentity): LinkRequest
 export async function openLinkSocket(request: LinkRequest): Promise<WebSocket> {
   const socket = new WebSocket(request.url, [...request.subprotocols], {
     headers: { ...request.headers },
+    ...(request.ca === undefined ? {} : { ca: request.ca }),
     perMessageDeflate: false,
   });
   return await new Promise((resolve, reject) => {

@@ -14,12 +14,14 @@ export interface StackParts {
   readonly redis: TestRedis;
   readonly failpoints: Failpoints;
   readonly env: NodeJS.ProcessEnv;
+  /** Whom the certificate of gateways and dispatchers is signed by; undefined without TLS. */
+  readonly ca: string | undefined;
   readonly close: () => Promise<void>;
 }
 
 /** What a test does with a stack that runs. */
 export function stackHandle(parts: StackParts): TestStack {
-  const { slots, database, redis, failpoints, env, close } = parts;
+  const { slots, database, redis, failpoints, env, ca, close } = parts;
   const find = (service: Slot['service'], index = 0): Slot => {
     const slot = slots.find((one) => one.service === service && one.index === index);
     if (slot === undefined) throw new Error(`the stack has no ${service} ${index}`);
@@ -27,13 +29,14 @@ export function stackHandle(parts: StackParts): TestStack {
   };
   const urls = (service: ServiceName, urlOf: (slot: Slot) => string) =>
     slots.filter((slot) => slot.service === service).map(urlOf);
-  const gatewayUrls = urls('gateway', gatewayUrl);
-  const nodeLinkUrls = urls('dispatcher', nodeLinkUrl);
+  const gatewayUrls = urls('gateway', (slot) => gatewayUrl(slot, ca !== undefined));
+  const nodeLinkUrls = urls('dispatcher', (slot) => nodeLinkUrl(slot, ca !== undefined));
   return {
     gatewayUrl: gatewayUrls[0] ?? '',
     gatewayUrls,
     nodeLinkUrl: nodeLinkUrls[0] ?? '',
     nodeLinkUrls,
+    ca,
     databaseUrl: database.databaseUrl,
     redisUrl: redis.redisUrl,
     query: database.query,
@@ -54,11 +57,11 @@ export function stackHandle(parts: StackParts): TestStack {
   };
 }
 
-function gatewayUrl(gateway: Slot): string {
-  return `http://127.0.0.1:${gateway.current.ready.port}`;
+function gatewayUrl(gateway: Slot, isTls: boolean): string {
+  return `${isTls ? 'https' : 'http'}://127.0.0.1:${gateway.current.ready.port}`;
 }
 
 /** Where nodes connect (CONTRACT.md section 7). */
-export function nodeLinkUrl(dispatcher: Slot): string {
-  return `ws://127.0.0.1:${dispatcher.current.ready.port}/node/v1`;
+export function nodeLinkUrl(dispatcher: Slot, isTls: boolean): string {
+  return `${isTls ? 'wss' : 'ws'}://127.0.0.1:${dispatcher.current.ready.port}/node/v1`;
 }

@@ -9,6 +9,8 @@ export interface StackOptions {
   readonly webhooks?: number;
   /** How many simulated nodes (packages/node-agent), spread over the dispatchers; 0 at first. */
   readonly nodes?: number;
+  /** Whether gateways and dispatchers serve TLS, with a certificate made for this stack. */
+  readonly tls?: boolean;
   /** For every process, over what the testkit sets. */
   readonly env?: Readonly<Record<string, string>>;
   /** The failpoints armed in each first process of a service. */
@@ -23,6 +25,8 @@ export interface TestStack {
   /** Of the first dispatcher. */
   readonly nodeLinkUrl: string;
   readonly nodeLinkUrls: readonly string[];
+  /** Whom its certificate is signed by, as PEM; undefined without TLS. */
+  readonly ca: string | undefined;
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly query: TestDatabase['query'];

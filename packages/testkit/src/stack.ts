@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createFailpoints, type Failpoints } from './failpoints.ts';
 import { track } from './open-resources.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
+import { selfSigned } from './self-signed.ts';
 import { describeLogs, endStack } from './stack-end.ts';
 import { nodeLinkUrl, stackHandle } from './stack-handle.ts';
 import { type Slot, startNodeSlot, startSlot } from './stack-processes.ts';
@@ -29,6 +30,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   const failpoints = createFailpoints();
   const slots: Slot[] = [];
   const nodesDir = mkdtempSync(path.join(tmpdir(), 'svc-test-nodes-'));
+  const tls = options.tls === true ? writeCertificate(nodesDir) : { ca: undefined, env: {} };
   const close = track({
     what: 'a stack',
     logs: () => slots.map(describeLogs).join('\n'),
@@ -39,14 +41,30 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     },
   });
   try {
-    const env = stackEnvironment(database, redis, options);
+    const env = { ...stackEnvironment(database, redis, options), ...tls.env };
     await startServices(slots, env, options, failpoints);
     await startNodes(slots, env, options.nodes ?? 0, nodesDir);
-    return stackHandle({ slots, database, redis, failpoints, env, close });
+    return stackHandle({ slots, database, redis, failpoints, env, ca: tls.ca, close });
   } catch (error) {
     await close().catch(() => {});
     throw error;
   }
+}
+
+/** A certificate in files, and the variables that name them. */
+function writeCertificate(dir: string): { ca: string; env: Record<string, string> } {
+  const { cert, key } = selfSigned();
+  const certFile = path.join(dir, 'cert.pem');
+  const keyFile = path.join(dir, 'key.pem');
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  const env = {
+    TLS_CERT_FILE: certFile,
+    TLS_KEY_FILE: keyFile,
+    NODE_LINK_TLS_CERT_FILE: certFile,
+    NODE_LINK_TLS_KEY_FILE: keyFile,
+  };
+  return { ca: cert, env };
 }
 
 function stackEnvironment(
@@ -104,7 +122,7 @@ async function startNodes(
     if (dispatcher === undefined) throw new Error('nodes need a dispatcher');
     const name = `node ${index}`;
     const credentials = await createNode(name, env);
-    const link = nodeLinkUrl(dispatcher);
+    const link = nodeLinkUrl(dispatcher, false);
     slots.push(await startNodeSlot(index, nodeAgentCommand({ name, link, credentials, stateDir })));
   });
   await Promise.all(starts);

@@ -4,10 +4,11 @@ import {
   createDispatcherBus,
   createFleetRegistry,
   createProducer,
+  guardRedis,
   publishReplies,
   waitForRedis,
 } from '@svc/queue';
-import { newId, type Clock, type Lifecycle, type Logger } from '@svc/runtime';
+import { cannotStart, newId, type Clock, type Lifecycle, type Logger } from '@svc/runtime';
 
 import { onBusMessage } from './bus-messages.ts';
 import type { DispatcherConfig } from './config.ts';
@@ -27,6 +28,9 @@ export async function openDispatcher(
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
   const store = await openStoreOrRefuse(config, logger);
   lifecycle.add('store', () => store.close());
+  const environment = config.SVC_ENVIRONMENT;
+  const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
+  lifecycle.add('redis guard', () => guard.close());
   const redis = connectRedis(redisUrl, 'producer', logger);
   lifecycle.add('redis', () => closeRedis(redis));
   await waitForRedis(redis, redisWaitMsMax);
@@ -54,7 +58,7 @@ export async function openDispatcher(
     clock,
     timers: systemTimers,
     logger,
-    isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
+    isSandbox: environment === 'sandbox',
   };
   // Before it takes links: an offer for a node of its own must be heard.
   await bus.listening(redisWaitMsMax);

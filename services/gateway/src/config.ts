@@ -37,12 +37,22 @@ export type GatewayConfig = Static<typeof gatewayConfig>;
 const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
 /**
- * What no single variable can tell: TLS needs both its files, and proxies are addresses, blocks of
- * them, or names of such blocks; believing everybody is not among the choices. Throws `ConfigError`.
+ * What no single variable can tell: TLS needs both its files, production is not without it, and
+ * proxies are addresses, blocks of them, or names of such blocks; believing everybody is not among
+ * the choices. Throws `ConfigError`.
  */
 export function assertConsistent(config: GatewayConfig): void {
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined)) {
     throw new ConfigError('Set both TLS_CERT_FILE and TLS_KEY_FILE, or none.');
+  }
+  if (
+    config.SVC_ENVIRONMENT === 'production' &&
+    config.TLS_CERT_FILE === undefined &&
+    config.TRUST_PROXY === undefined
+  ) {
+    throw new ConfigError(
+      'In production the tenant API is TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or declare in TRUST_PROXY the proxy that ends it.',
+    );
   }
   const proxies = config.TRUST_PROXY?.split(',') ?? [];
   if (!proxies.every((proxy) => isProxy(proxy.trim()))) {

@@ -5,9 +5,11 @@ import {
   createProducer,
   createRateLimiter,
   createReplyListener,
+  guardRedis,
   type ReplyListener,
 } from '@svc/queue';
 import {
+  cannotStart,
   type Clock,
   createLifecycle,
   createMetrics,
@@ -45,6 +47,9 @@ export async function run(
   try {
     const { store, requestHashKey } = await openStoreOrRefuse(config, logger);
     lifecycle.add('store', () => store.close());
+    const environment = config.SVC_ENVIRONMENT;
+    const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
+    lifecycle.add('redis guard', () => guard.close());
     const redis = connectRedis(redisUrl, 'producer', logger);
     lifecycle.add('redis', () => closeRedis(redis));
     const producer = createProducer({ redis, prefix, logger });
@@ -61,7 +66,7 @@ export async function run(
     const metrics = createMetrics('gateway');
     const listener = createApp({
       endpoints: endpointsOf({
-        environment: config.SVC_ENVIRONMENT,
+        environment,
         allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1',
         signupsPerHour: config.SIGNUP_PER_HOUR,
         limiter,

@@ -3,10 +3,10 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger, loadConfig, newId } from '@svc/runtime';
+import { selfSigned } from '@svc/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { assertConsistent, gatewayConfig, tlsOf } from './config.ts';
 import { startHttpServer } from './http/http-server.ts';
-import { selfSigned } from './self-signed.fixture.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'svc-tls-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -56,6 +56,18 @@ test('TLS takes both files, and files that can be read', () => {
   const missing = path.join(directory, 'missing.pem');
   const config = configOf({ TLS_CERT_FILE: missing, TLS_KEY_FILE: missing });
   expect(() => tlsOf(config)).toThrow('cannot be read');
+});
+
+test('production speaks no plain HTTP, unless a proxy ends TLS before it', () => {
+  const production = { SVC_ENVIRONMENT: 'production' };
+  expect(() => assertConsistent(configOf(production))).toThrow(
+    'In production the tenant API is TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or declare in TRUST_PROXY',
+  );
+  expect(() =>
+    assertConsistent(configOf({ ...production, TRUST_PROXY: '10.0.0.0/8' })),
+  ).not.toThrow();
+  const files = { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
+  expect(() => assertConsistent(configOf({ ...production, ...files }))).not.toThrow();
 });
 
 test('proxies are addresses, blocks or names of blocks, and never everybody', () => {

@@ -3,10 +3,12 @@ import {
   connectRedis,
   createConsumer,
   createProducer,
+  guardRedis,
   redisIsReady,
   waitForRedis,
 } from '@svc/queue';
 import {
+  cannotStart,
   createLifecycle,
   every,
   missingDependencies,
@@ -37,6 +39,9 @@ export async function run(
     const store = await openStoreOrRefuse(config, logger);
     lifecycle.add('store', () => store.close());
     await startHousekeeping({ store, logger, ...counters }, lifecycle);
+    const environment = config.SVC_ENVIRONMENT;
+    const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
+    lifecycle.add('redis guard', () => guard.close());
     const redis = connectRedis(redisUrl, 'producer', logger);
     lifecycle.add('redis', () => closeRedis(redis));
     const producer = createProducer({ redis, prefix, logger });

@@ -1,5 +1,11 @@
-import { closeRedis, connectRedis, createProducer, waitForRedis } from '@svc/queue';
-import { createOutboundHttp, type Clock, type Lifecycle, type Logger } from '@svc/runtime';
+import { closeRedis, connectRedis, createProducer, guardRedis, waitForRedis } from '@svc/queue';
+import {
+  cannotStart,
+  createOutboundHttp,
+  type Clock,
+  type Lifecycle,
+  type Logger,
+} from '@svc/runtime';
 import type { AttemptVerdict } from '@svc/store';
 import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
 import { requestsMax, type DeliverDeps } from './deliver.ts';
@@ -27,7 +33,10 @@ export async function openDeliverer(
   const backoffSeconds = backoffSecondsOf(config);
   const store = await openStoreOrRefuse(config, logger);
   lifecycle.add('store', () => store.close());
-  const redis = connectRedis(config.REDIS_URL, 'producer', logger);
+  const { REDIS_URL: redisUrl, SVC_ENVIRONMENT: environment } = config;
+  const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
+  lifecycle.add('redis guard', () => guard.close());
+  const redis = connectRedis(redisUrl, 'producer', logger);
   lifecycle.add('redis', () => closeRedis(redis));
   const producer = createProducer({ redis, prefix: config.REDIS_PREFIX, logger });
   lifecycle.add('producer', () => producer.close());

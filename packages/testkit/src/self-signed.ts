@@ -1,6 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate for `localhost` that is its own authority, as PEM; no tool is needed to make it. */
+/**
+ * A certificate for `localhost` and 127.0.0.1 that is its own authority, as PEM; no tool is needed
+ * to make it.
+ */
 export function selfSigned(): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const algorithm = der(0x30, der(0x06, [0x2b, 0x65, 0x70]));
@@ -9,7 +12,7 @@ export function selfSigned(): { cert: string; key: string } {
   const alternativeName = der(
     0x30,
     der(0x06, [0x55, 0x1d, 0x11]),
-    der(0x04, der(0x30, der(0x82, 'localhost'))),
+    der(0x04, der(0x30, der(0x82, 'localhost'), der(0x87, [127, 0, 0, 1]))),
   );
   const signed = der(
     0x30,

@@ -1,0 +1,149 @@
+import { connect, createServer, type Socket } from 'node:net';
+import {
+  freePort,
+  serviceEntry,
+  serviceNames,
+  type ServiceName,
+  startServiceProcess,
+} from '@svc/local';
+import {
+  bareEnvironment,
+  createTestDatabase,
+  startTestRedis,
+  type TestDatabase,
+  testMasterKey,
+  type TestRedis,
+} from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+/** SPEC section 1: two environments share nothing. What is set up wrongly does not start. */
+
+let mine: { database: TestDatabase; redis: TestRedis };
+let others: { database: TestDatabase; redis: TestRedis };
+
+const servers = async () => {
+  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
+  return { database, redis };
+};
+
+beforeAll(async () => {
+  [mine, others] = await Promise.all([servers(), servers()]);
+  // The other environment's, as its first service leaves them.
+  const first = await startServiceProcess({
+    name: 'settlement of the sandbox',
+    entry: serviceEntry('settlement'),
+    env: environmentOf({
+      SVC_ENVIRONMENT: 'sandbox',
+      DATABASE_URL: others.database.databaseUrl,
+      REDIS_URL: others.redis.redisUrl,
+    }),
+  });
+  await first.stop();
+});
+afterAll(async () => {
+  for (const { database, redis } of [mine, others]) {
+    await redis.close();
+    await database.close();
+  }
+});
+
+/** Production as it ought to be, but for `changes`; undefined takes a variable away. */
+function environmentOf(changes: Record<string, string | undefined>): NodeJS.ProcessEnv {
+  return {
+    ...bareEnvironment(),
+    SVC_ENVIRONMENT: 'production',
+    DATABASE_URL: mine.database.databaseUrl,
+    REDIS_URL: mine.redis.redisUrl,
+    SVC_MASTER_KEY: testMasterKey(),
+    TRUST_PROXY: '10.0.0.0/8',
+    GATEWAY_PORT: '0',
+    NODE_LINK_PORT: '0',
+    ...changes,
+  };
+}
+
+/** What a service says when it does not start. */
+async function refusal(
+  service: ServiceName,
+  changes: Record<string, string | undefined>,
+): Promise<string> {
+  const env = environmentOf(changes);
+  const outcome = await startServiceProcess({ name: service, entry: serviceEntry(service), env })
+    .then(async (started) => {
+      await started.stop();
+      return 'it started';
+    })
+    .catch((error: unknown) => String(error));
+  return outcome;
+}
+
+describe.each(serviceNames)('%s', (service) => {
+  test('refuses a database of the other environment', async () => {
+    const { databaseUrl } = others.database;
+    expect(await refusal(service, { DATABASE_URL: databaseUrl })).toContain(
+      'The database belongs to sandbox, and SVC_ENVIRONMENT is production.',
+    );
+  });
+
+  test('refuses a Redis of the other environment', async () => {
+    const { redisUrl } = others.redis;
+    expect(await refusal(service, { REDIS_URL: redisUrl })).toContain(
+      'The Redis at REDIS_URL belongs to sandbox, and SVC_ENVIRONMENT is production',
+    );
+  });
+
+  test('refuses to start without a master key, and with one that is none', async () => {
+    const without = await refusal(service, { SVC_MASTER_KEY: undefined });
+    expect(without).toContain('SVC_MASTER_KEY is not set: <key id>:<base64 of 32 bytes>');
+    const short = await refusal(service, { SVC_MASTER_KEY: 'a:c2hvcnQ=' });
+    expect(short).toContain('SVC_MASTER_KEY is not valid');
+    expect(short).not.toContain('c2hvcnQ=');
+  });
+
+  test('starts where all is in order', async () => {
+    expect(await refusal(service, {})).toBe('it started');
+  });
+});
+
+test('no service guesses which environment it is', async () => {
+  expect(await refusal('settlement', { SVC_ENVIRONMENT: undefined })).toContain(
+    'SVC_ENVIRONMENT is not set: sandbox or production',
+  );
+});
+
+test('in production neither the tenant API nor the node link is plain', async () => {
+  expect(await refusal('gateway', { TRUST_PROXY: undefined })).toContain(
+    'In production the tenant API is TLS: set TLS_CERT_FILE and TLS_KEY_FILE',
+  );
+  expect(await refusal('dispatcher', { TRUST_PROXY: undefined })).toContain(
+    'In production the node link is TLS: set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE',
+  );
+});
+
+test('simulated nodes are not put beside production', async () => {
+  expect(await refusal('dispatcher', { SVC_SIMULATED_NODES: '1' })).toContain(
+    'Simulated nodes are for the sandbox: set SVC_SIMULATED_NODES to 0.',
+  );
+});
+
+test('a Redis that was away at the start is refused once it answers', async () => {
+  const url = new URL(others.redis.redisUrl);
+  const { port: redisPort } = url;
+  const port = await freePort();
+  url.port = `${port}`;
+  const service = await startServiceProcess({
+    name: 'webhooks',
+    entry: serviceEntry('webhooks'),
+    env: environmentOf({ REDIS_URL: url.href }),
+  });
+  const sockets: Socket[] = [];
+  const wayThere = createServer((inward) => {
+    const outward = connect(Number(redisPort), '127.0.0.1');
+    for (const socket of [inward, outward]) sockets.push(socket.on('error', () => {}));
+    inward.pipe(outward).pipe(inward);
+  }).listen(port, '127.0.0.1');
+  expect(await service.exited).toBe('exited with 1');
+  expect(service.logs().join('\n')).toContain('The Redis at REDIS_URL belongs to sandbox');
+  for (const socket of sockets) socket.destroy();
+  wayThere.close();
+});

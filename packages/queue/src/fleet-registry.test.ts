@@ -9,6 +9,7 @@ import {
   createFleetRegistry,
   dispatcherSilentMs,
   fleetRebuildingMs,
+  silentNodeMs,
   waitForRedis,
   type FleetNode,
   type FleetRegistry,
@@ -148,6 +149,49 @@ describe('reserving', () => {
     await fleet.release('n1', 's1');
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 1 });
   });
+});
+
+describe('a node that left an offer unanswered', () => {
+  test('is asked after all others for a while, and its slots count all the same', async () => {
+    await fleet.join(node('silent', { slots: 1_000 }));
+    await fleet.join(node('n2', { slots: 2 }));
+    await fleet.reserve(wanted('s1'));
+    await fleet.release('silent', 's1', { silent: true });
+    expect(await fleet.capacity('ats.application')).toEqual({ slots: 1_002, free: 1_002 });
+    for (const nodeId of ['n2', 'n2', 'silent']) {
+      expect(await fleet.reserve(wanted(`s-${nodeId}-${nowMs}`))).toMatchObject({ nodeId });
+      nowMs += 1;
+    }
+    expect(await fleet.capacity()).toEqual({ slots: 1_002, free: 999 });
+  });
+
+  test('is asked as before when that is forgotten, when it takes one, and on a new link', async () => {
+    const forgiving: (() => Promise<unknown>)[] = [
+      async () => (nowMs += silentNodeMs),
+      () => fleet.confirm('silent', 's2'),
+      () => fleet.join(node('silent', { slots: 9, linkId: 'new' })),
+    ];
+    for (const forgive of forgiving) {
+      await redis.flushall();
+      await fleet.refresh('d1');
+      await fleet.join(node('silent', { slots: 9 }));
+      await fleet.join(node('n2', { slots: 1 }));
+      await fleet.release('silent', 's1', { silent: true });
+      await forgive();
+      await fleet.refresh('d1');
+      expect(await fleet.reserve(wanted('s3'))).toMatchObject({ nodeId: 'silent' });
+    }
+  });
+});
+
+test('a node of several job types counts once among all slots', async () => {
+  await fleet.join(node('n1', { slots: 3, jobTypes: ['ats.application', 'other'] }));
+  await fleet.join(node('n2', { slots: 2, jobTypes: ['other'] }));
+  await fleet.join(node('n3', { slots: 8, jobTypes: [] }));
+  await fleet.reserve(wanted('s1'));
+  expect(await fleet.capacity()).toEqual({ slots: 5, free: 4 });
+  await fleet.leave('n1', 'n1-link');
+  expect(await fleet.capacity()).toEqual({ slots: 2, free: 2 });
 });
 
 describe('links', () => {

@@ -68,19 +68,28 @@ export interface FleetRegistry {
   reserve(input: ReserveInput): Promise<Reservation>;
   /** The reserved slot is taken until it is released. */
   confirm(nodeId: string, submissionId: string): Promise<void>;
-  /** The slot is free again; nothing happens where it was. */
-  release(nodeId: string, submissionId: string): Promise<void>;
+  /**
+   * The slot is free again; nothing happens where it was. `silent`: the node left the offer
+   * unanswered, and for a while others are asked before it, however few slots they have.
+   */
+  release(
+    nodeId: string,
+    submissionId: string,
+    options?: { readonly silent: boolean },
+  ): Promise<void>;
   /**
    * Nobody listens for this dispatcher any more: its nodes are not chosen and will be dropped, as
    * if it had been silent for too long. If it is there after all, its next refresh says `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
-  /** The slots of the nodes with a job type that are connected and not draining. */
-  capacity(jobType: string): Promise<{ readonly slots: number; readonly free: number }>;
+  /** The slots of the nodes that are connected and not draining; of all job types without one. */
+  capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
 
 /** Nodes of a dispatcher that was not heard for this long are dropped. */
 export const dispatcherSilentMs = 15_000;
+/** For so long a node that left an offer unanswered is asked after all others. */
+export const silentNodeMs = 60_000;
 /** A dispatcher refreshes about this often, so that a lost registry is whole again soon after. */
 export const fleetRefreshIntervalMs = 1_000;
 /** While a registry is younger, missing capacity may be capacity that was not entered yet. */
@@ -171,13 +180,13 @@ export function createFleetRegistry({
     async confirm(nodeId, submissionId) {
       await confirm(redis, key, [now(), nodeId, submissionId]);
     },
-    async release(nodeId, submissionId) {
-      await release(redis, key, [now(), nodeId, submissionId]);
+    async release(nodeId, submissionId, { silent } = { silent: false }) {
+      await release(redis, key, [now(), nodeId, submissionId, silent ? silentNodeMs : 0]);
     },
     async suspect(dispatcherId) {
       await redis.zadd(`${key}:dispatchers`, 'XX', 0, dispatcherId);
     },
-    async capacity(jobType) {
+    async capacity(jobType = '*') {
       const [slots, free] = await redis.hmget(
         `${key}:totals`,
         `${jobType}:slots`,

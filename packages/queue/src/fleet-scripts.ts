@@ -5,8 +5,11 @@
  * - `nodes`             hash: node → its link as JSON
  * - `tokens:<node>`     hash: submission → when its slot is free again (Redis ms), 0: when released
  * - `expiring`          sorted set: "<node> <submission>" of tokens with an end, by that end
- * - `free:<job type>`   sorted set: nodes that are not draining, by free slots
- * - `totals`            hash: "<job type>:slots" and "<job type>:free", the sums over that set
+ * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent ones by a
+ *                       1024th of them, which ranks them behind all others and loses nothing
+ * - `silent`            sorted set: nodes that left an offer unanswered, by when that is forgotten
+ * - `totals`            hash: "<job type>:slots" and "<job type>:free", the sums over that set; the
+ *                       job type "*" is any, each node counted once
  * - `dispatchers`       sorted set: dispatcher → when it was last heard (Redis ms)
  * - `links:<dispatcher>` set: the nodes whose link it holds
  * - `born`              when this registry began: at the start, or when Redis had lost it
@@ -32,25 +35,41 @@ local function freeSlots(node)
   return math.max(0, node.slots - redis.call('HLEN', key('tokens:' .. node.nodeId)))
 end
 
+local function scoreOf(node, free)
+  return redis.call('ZSCORE', key('silent'), node.nodeId) and free / 1024 or free
+end
+
+local function freeOf(score)
+  local free = tonumber(score)
+  return free < 1 and free * 1024 or free
+end
+
+local function addToTotals(jobType, free, slots)
+  redis.call('HINCRBY', key('totals'), jobType .. ':free', free)
+  if slots ~= 0 then redis.call('HINCRBY', key('totals'), jobType .. ':slots', slots) end
+end
+
 -- Brings a node's place among the free ones, and the sums, up to date.
 local function count(node)
   if node.draining then return end
   local free = freeSlots(node)
-  for _, jobType in ipairs(node.jobTypes) do
+  for i, jobType in ipairs(node.jobTypes) do
     local before = redis.call('ZSCORE', key('free:' .. jobType), node.nodeId)
-    redis.call('ZADD', key('free:' .. jobType), free, node.nodeId)
-    redis.call('HINCRBY', key('totals'), jobType .. ':free', free - (before or 0))
-    if not before then redis.call('HINCRBY', key('totals'), jobType .. ':slots', node.slots) end
+    redis.call('ZADD', key('free:' .. jobType), scoreOf(node, free), node.nodeId)
+    local more = free - (before and freeOf(before) or 0)
+    local slots = before and 0 or node.slots
+    addToTotals(jobType, more, slots)
+    if i == 1 then addToTotals('*', more, slots) end
   end
 end
 
 local function uncount(node)
-  for _, jobType in ipairs(node.jobTypes) do
+  for i, jobType in ipairs(node.jobTypes) do
     local before = redis.call('ZSCORE', key('free:' .. jobType), node.nodeId)
     if before then
       redis.call('ZREM', key('free:' .. jobType), node.nodeId)
-      redis.call('HINCRBY', key('totals'), jobType .. ':free', 0 - before)
-      redis.call('HINCRBY', key('totals'), jobType .. ':slots', 0 - node.slots)
+      addToTotals(jobType, 0 - freeOf(before), 0 - node.slots)
+      if i == 1 then addToTotals('*', 0 - freeOf(before), 0 - node.slots) end
     end
   end
 end
@@ -83,6 +102,11 @@ local function freeExpired()
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', key('expiring'), '-inf', now, 'LIMIT', 0, 100)) do
     local nodeId, submissionId = string.match(member, '^(%S+) (%S+)$')
     free(nodeId, submissionId)
+    local node = load(nodeId)
+    if node then count(node) end
+  end
+  for _, nodeId in ipairs(redis.call('ZRANGEBYSCORE', key('silent'), '-inf', now, 'LIMIT', 0, 100)) do
+    redis.call('ZREM', key('silent'), nodeId)
     local node = load(nodeId)
     if node then count(node) end
   end
@@ -123,7 +147,10 @@ local present = load(node.nodeId)
 if present and present.linkId ~= node.linkId and node.epoch > 0 and present.epoch > node.epoch then
   return -1
 end
-if node.epoch == 0 then node.epoch = math.max(now, present and present.epoch + 1 or 0) end
+if node.epoch == 0 then
+  node.epoch = math.max(now, present and present.epoch + 1 or 0)
+  redis.call('ZREM', key('silent'), node.nodeId)
+end
 if present then
   uncount(present)
   redis.call('SREM', key('links:' .. present.dispatcherId), node.nodeId)
@@ -171,7 +198,7 @@ while true do
   end
   local dropped = false
   -- Beyond the nodes already asked there are some that are not, so one page always suffices.
-  local page = redis.call('ZREVRANGEBYSCORE', key('free:' .. jobType), '+inf', 1, 'LIMIT', 0, #ARGV + 8)
+  local page = redis.call('ZREVRANGEBYSCORE', key('free:' .. jobType), '+inf', '(0', 'LIMIT', 0, #ARGV + 8)
   for _, nodeId in ipairs(page) do
     if not asked[nodeId] then
       local node = load(nodeId)
@@ -194,14 +221,16 @@ export const confirmScript = `${library}
 local node = load(ARGV[2])
 if node then
   take(ARGV[2], ARGV[3], 0)
+  redis.call('ZREM', key('silent'), ARGV[2])
   count(node)
 end
 return 0
 `;
 
-/** ARGV: time, node, submission. */
+/** ARGV: time, node, submission, for how many ms the node counts as silent (0: it does not). */
 export const releaseScript = `${library}
 free(ARGV[2], ARGV[3])
+if tonumber(ARGV[4]) > 0 then redis.call('ZADD', key('silent'), now + tonumber(ARGV[4]), ARGV[2]) end
 local node = load(ARGV[2])
 if node then count(node) end
 return 0

@@ -8,3 +8,4 @@ export * from './fleet-registry.ts';
 export * from './dispatcher-bus.ts';
 export * from './queue-status.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+export * from './surge.ts';

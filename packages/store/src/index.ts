@@ -23,5 +23,6 @@ export { openStore, ping, type Sealer, type Store, type StoreOptions } from './s
 export * from './status.ts';
 export * from './submission-list.ts';
 export * from './submissions.ts';
+export * from './surge-pin.ts';
 export * from './tenant-secrets.ts';
 export * from './tenants.ts';

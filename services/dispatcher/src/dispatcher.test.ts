@@ -127,6 +127,22 @@ describe('offering', () => {
     await Promise.all([silent.close(), awake.close()]);
   });
 
+  test('asks a node that left an offer unanswered after all others, until it takes one', async () => {
+    const silent = await service.connect({ slots: 9, dispatcher: 1 });
+    const awake = await service.connect({ slots: 2 });
+    awake.autoPilot({ outcome: () => undefined });
+    const first = await service.post();
+    const { offerId } = await silent.next('offer');
+    await silent.next('revoke');
+    expect(await first.replied).toBe('replied');
+    const second = await service.post();
+    expect(await second.replied).toBe('replied');
+    expect((await service.row(second.id))?.node_id).toBe(fromWireId('nod', awake.nodeId));
+    expect(silent.frames.filter(({ type }) => type === 'offer')).toHaveLength(1);
+    expect((await service.offers(first.id)).map((one) => one.offerId)).toContain(offerId);
+    await Promise.all([silent.close(), awake.close()]);
+  });
+
   test('of two accepts gives the submission to one, and tells the other that it is void', async () => {
     const nodes = [await service.connect(), await service.connect({ dispatcher: 1 })];
     const { id } = await service.post();

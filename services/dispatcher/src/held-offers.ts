@@ -5,7 +5,7 @@ import {
   type OfferResult,
   type RevokeOffer,
 } from '@svc/contracts';
-import { toWireId, type OfferRecord } from '@svc/domain';
+import { secondOfferAfterMs, toWireId, type OfferRecord } from '@svc/domain';
 import { failpoint, withRequestId } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
 
@@ -52,7 +52,11 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
   const timer = dispatcher.timers.after(expiresInMs, () => {
     if (takeOffer(link, offerId) === undefined) return;
     sendFrame(link, { type: 'revoke', offerId });
-    giveBack(dispatcher, message, 'expired');
+    const released = dispatcher.fleet.release(message.nodeId, message.submissionId, {
+      silent: true,
+    });
+    inBackground(dispatcher, 'release a reservation', released);
+    reportOffer(dispatcher, message, 'expired');
   });
   link.offers.set(offerId, { message, timer, sentAtMs: dispatcher.clock.monotonicMs() });
   sendFrame(link, {
@@ -89,7 +93,9 @@ export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeO
   const offer = link === undefined ? undefined : takeOffer(link, offerId);
   if (link === undefined || offer === undefined) return;
   sendFrame(link, { type: 'revoke', offerId });
-  const released = dispatcher.fleet.release(nodeId, offer.message.submissionId);
+  // One that had the time to answer, and made the tenant wait for a second node, is silent too.
+  const silent = dispatcher.clock.monotonicMs() - offer.sentAtMs >= secondOfferAfterMs;
+  const released = dispatcher.fleet.release(nodeId, offer.message.submissionId, { silent });
   inBackground(dispatcher, 'release a reservation', released);
 }
 

@@ -1,4 +1,4 @@
-import { createConsumer } from '@svc/queue';
+import { createConsumer, createSurgeBoard } from '@svc/queue';
 import {
   createLifecycle,
   createMetrics,
@@ -17,6 +17,7 @@ import { startLinkServer } from './link-server.ts';
 import { openLink } from './node-link.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import { missingDependencies } from './readiness.ts';
+import { startSurge } from './surge.ts';
 import { takeDispatch } from './take-dispatch.ts';
 import { decideUpgrade } from './upgrade.ts';
 
@@ -55,6 +56,9 @@ export async function run(
       await refresh.close();
       leaveFleet(dispatcher);
     });
+    const board = createSurgeBoard({ redis, prefix });
+    const surge = startSurge({ store, fleet: dispatcher.fleet, board, logger });
+    lifecycle.add('surge', () => surge.close());
     const admin = await startAdminServer({
       host,
       port: config.ADMIN_PORT,

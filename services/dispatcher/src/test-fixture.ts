@@ -68,6 +68,7 @@ export async function startDispatching({ dispatchers = 1 }: { dispatchers?: numb
     store,
     database,
     redis,
+    prefix,
     clock,
     links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
     close: (index: number) => running[index]?.close(),

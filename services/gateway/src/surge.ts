@@ -1,11 +1,6 @@
 import { surgeMaxMicros, surgeNoneMicros } from '@svc/domain';
-import { type connectRedis, keyPrefix, redisIsReady } from '@svc/queue';
+import { type connectRedis, readPublishedSurge, redisIsReady } from '@svc/queue';
 import type { Logger } from '@svc/runtime';
-
-/** Where dispatchers publish the multiplier in force: millionths, decimal digits. */
-function surgeKey(redisPrefix: string): string {
-  return `${keyPrefix(redisPrefix)}:surge`;
-}
 
 /**
  * The surge multiplier in force, in millionths; none where none is published or Redis does not
@@ -18,7 +13,7 @@ export async function currentSurgeMicros(
 ): Promise<bigint> {
   if (!redisIsReady(redis)) return surgeNoneMicros;
   try {
-    return parseSurge(await redis.get(surgeKey(redisPrefix)));
+    return parseSurge(await readPublishedSurge(redis, redisPrefix));
   } catch (error) {
     logger.warn({ err: error }, 'the surge multiplier could not be read');
     return surgeNoneMicros;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { adminCliConfig } from '../../packages/admin-cli/src/configuration.ts';
 import { serviceConfigs } from './service-configs.ts';
 
 /** .env.example is where an operator reads what can be set: it must not fall behind the schemas. */
@@ -14,7 +15,9 @@ const shown = new Map(
 );
 
 const known = new Map<string, unknown>(
-  Object.values(serviceConfigs).flatMap((schema) => Object.entries(schema.properties)),
+  [...Object.values(serviceConfigs), adminCliConfig].flatMap((schema) =>
+    Object.entries(schema.properties),
+  ),
 );
 
 /** Set by an operator, but read by docker-compose.yml alone. */

@@ -37,3 +37,9 @@ export interface Request {
 }
 
 export type Reply = { id: number; outcome: Outcome } | { id: number; error: string };
+
+/** Whom the audit log names for what the simulation does as an operator. */
+export const simulationAuthor = {
+  actor: { kind: 'local', name: 'simulation' },
+  requestId: null,
+} as const;

@@ -14,7 +14,12 @@ import {
   storeOutcome,
   typicalUsage,
 } from '@svc/store';
-import type { Operation, Outcome, SubmissionFact } from './operations.ts';
+import {
+  type Operation,
+  type Outcome,
+  simulationAuthor,
+  type SubmissionFact,
+} from './operations.ts';
 
 const none: Outcome = { result: 'none', facts: [] };
 
@@ -89,19 +94,22 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
       };
     }
     case 'grant': {
-      const { kind } = await grantCredits(store, {
-        purchaseId: store.newId(),
-        tenantId: operation.tenantId,
-        creditsMicros: BigInt(operation.micros),
-        reference: operation.reference,
-        usdMicros: null,
-        note: null,
-        operatorId: null,
-      });
+      const { kind } = await grantCredits(
+        store,
+        {
+          purchaseId: store.newId(),
+          tenantId: operation.tenantId,
+          creditsMicros: BigInt(operation.micros),
+          reference: operation.reference,
+          usdMicros: null,
+          note: null,
+        },
+        simulationAuthor,
+      );
       return { ...none, result: kind };
     }
     case 'payRebate': {
-      const outcome = await payRebate(store, { tenantId: operation.tenantId, operatorId: null });
+      const outcome = await payRebate(store, operation.tenantId, simulationAuthor);
       return outcome.kind === 'paid'
         ? { ...none, result: 'paid', paidMicros: `${outcome.paidMicros}` }
         : { ...none, result: outcome.kind };

@@ -1,18 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
-import {
-  auditLedger,
-  createNode,
-  createTenant,
-  grantCredits,
-  openStore,
-  type Store,
-} from '@svc/store';
+import { auditLedger, createNode, openTenant, openStore, type Store } from '@svc/store';
 import { Pool } from 'pg';
 import { disagreements, resolveUnknown, sessionsGone } from './audit.ts';
 import { Model } from './model.ts';
-import type { Operation } from './operations.ts';
+import { type Operation, simulationAuthor } from './operations.ts';
 import { createRandom, type Random } from './random.ts';
 import { createSchedule } from './schedule.ts';
 import { startWorker, type Worker } from './workers.ts';
@@ -174,23 +167,19 @@ async function provision(
 ): Promise<{ tenantIds: string[]; nodeIds: string[] }> {
   const tenantIds = Array.from({ length: tenantsCount }, () => newId());
   for (const id of tenantIds) {
-    await createTenant(store, {
-      id,
-      name: 'simulated',
-      allowedJobTypes: [],
-      webhookUrl: null,
-      hmacSecret: 'hsk_test_simulated',
-      webhookSecret: 'whsec_c2ltdWxhdGVk',
-    });
-    await grantCredits(store, {
-      purchaseId: newId(),
-      tenantId: id,
-      creditsMicros: openingMicros,
-      reference: `opening ${id}`,
-      usdMicros: null,
-      note: null,
-      operatorId: null,
-    });
+    await openTenant(
+      store,
+      {
+        id,
+        name: 'simulated',
+        allowedJobTypes: [],
+        webhookUrl: null,
+        hmacSecret: 'hsk_test_simulated',
+        webhookSecret: 'whsec_c2ltdWxhdGVk',
+      },
+      openingMicros,
+      simulationAuthor,
+    );
     model.tenants.set(id, {
       id,
       grantedMicros: openingMicros,
@@ -200,6 +189,7 @@ async function provision(
   }
   await pool.query('UPDATE tenants SET rebate_millionths = $1', [rebateMillionths]);
   const nodeIds = Array.from({ length: nodesCount }, () => newId());
-  for (const id of nodeIds) await createNode(store, { id, name: 'simulated', secret: 'nsk_1' });
+  for (const id of nodeIds)
+    await createNode(store, { id, name: 'simulated', secret: 'nsk_1' }, simulationAuthor);
   return { tenantIds, nodeIds };
 }

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { microsPerCredit, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { createSealer, newSecret, openKeyring } from '@svc/signing';
-import { createOperator, createTenant, grantCredits, openStore, type Store } from '@svc/store';
+import { createOperator, openStore, openTenant } from '@svc/store';
 import {
   type NewTenant,
   type TenantCredentials,
   testMasterKey,
   type TestStack,
+  testAuthor,
 } from '@svc/testkit';
 import { signatureHeaders, type WireRequest } from './wire.ts';
 
@@ -41,42 +42,33 @@ export function openAccounts({ databaseUrl, query }: TestStack): Accounts {
       const hmacSecret = newSecret('hsk_test', randomBytes);
       const webhookSecret = newSecret('whsec', randomBytes);
       const allowedJobTypes = [...(allow ?? ['ats.application'])];
-      await createTenant(store, {
-        id,
-        name,
-        allowedJobTypes,
-        webhookUrl,
-        hmacSecret,
-        webhookSecret,
-      });
+      await openTenant(
+        store,
+        {
+          id,
+          name,
+          allowedJobTypes,
+          webhookUrl,
+          hmacSecret,
+          webhookSecret,
+        },
+        BigInt(credits ?? grantByDefault) * microsPerCredit,
+        testAuthor,
+      );
       await query(
         `UPDATE tenants SET rate_limit_per_second = ${perSecond}, rate_limit_burst = ${perSecond}
           WHERE id = $1`,
         [id],
       );
-      await grant(store, id, credits ?? grantByDefault);
       return { tenantId: toWireId('tnt', id), hmacSecret, webhookSecret };
     },
     async operator(name) {
       const operator = { id: newId(), name, secret: newSecret('osk', randomBytes) };
-      await createOperator(store, operator);
+      await createOperator(store, operator, testAuthor);
       return { operatorId: toWireId('op', operator.id), secret: operator.secret };
     },
     close: () => store.close(),
   };
-}
-
-async function grant(store: Store, tenantId: string, credits: number): Promise<void> {
-  if (credits === 0) return;
-  await grantCredits(store, {
-    purchaseId: newId(),
-    tenantId,
-    creditsMicros: BigInt(credits) * microsPerCredit,
-    reference: `grant ${tenantId}`,
-    usdMicros: null,
-    note: null,
-    operatorId: null,
-  });
 }
 
 /** The request, signed by an operator. */

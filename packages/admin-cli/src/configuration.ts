@@ -4,16 +4,22 @@ import { commonConfig, flag, loadConfig } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 import { Refusal } from './refusal.ts';
 
-const schema = Type.Object({
+export const adminCliConfig = Type.Object({
   SVC_ENVIRONMENT: commonConfig.SVC_ENVIRONMENT,
   DATABASE_URL: commonConfig.DATABASE_URL,
   REDIS_URL: Type.Optional(commonConfig.REDIS_URL),
   SVC_MASTER_KEY: commonConfig.SVC_MASTER_KEY,
   REDIS_PREFIX: commonConfig.REDIS_PREFIX,
+  SVC_OPERATOR_ID: Type.Optional(
+    Type.String({ description: 'the id of the operator who runs svc, op_…' }),
+  ),
+  SVC_OPERATOR_SECRET: Type.Optional(
+    Type.String({ description: 'the secret of that operator, osk_…' }),
+  ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag('0', '1 also allows http and private hosts, 0 does not'),
 });
 
-export type Configuration = Static<typeof schema>;
+export type Configuration = Static<typeof adminCliConfig>;
 
 const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
 
@@ -23,7 +29,7 @@ const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
  */
 export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (isSet(env['DATABASE_URL'])) {
-    return loadConfig(schema, { SVC_ENVIRONMENT: 'sandbox', ...env });
+    return loadConfig(adminCliConfig, { SVC_ENVIRONMENT: 'sandbox', ...env });
   }
   const stack = readRunningStack(env);
   if (stack === null) {
@@ -31,7 +37,7 @@ export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
       'No stack runs here. Start one with `npm start`, or set DATABASE_URL, REDIS_URL and SVC_MASTER_KEY.',
     );
   }
-  return loadConfig(schema, { ...env, ...stack });
+  return loadConfig(adminCliConfig, { ...env, ...stack });
 }
 
 function isSet(value: string | undefined): boolean {

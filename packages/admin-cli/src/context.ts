@@ -1,19 +1,31 @@
 import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
-import { openReadyStore, type Store } from '@svc/store';
+import { type Author, openReadyStore, type Store } from '@svc/store';
 import { type Configuration, readConfiguration } from './configuration.ts';
+import { identify } from './identity.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a command works with. */
 export interface Context {
   readonly configuration: Configuration;
   readonly store: Store;
+  /**
+   * Who runs the command, and an id of this run: what every function of the store that changes
+   * something takes last, and writes into the audit log with the change.
+   */
+  readonly by: Author & { readonly requestId: string };
 }
 
 const poolConnectionsMax = 4;
 
-/** Opens the store on a schema that this build knows, does the work, and closes it again. */
-export async function withContext<T>(work: (context: Context) => Promise<T>): Promise<T> {
+/**
+ * Opens the store on a schema that this build knows, makes sure who asks, does the work, and closes
+ * it again. `mayBeFirst`: the command may run before there is any operator.
+ */
+export async function withContext<T>(
+  work: (context: Context) => Promise<T>,
+  { mayBeFirst = false }: { readonly mayBeFirst?: boolean } = {},
+): Promise<T> {
   const configuration = readConfiguration(process.env);
   const opened = await openReadyStore({
     databaseUrl: configuration.DATABASE_URL,
@@ -24,9 +36,11 @@ export async function withContext<T>(work: (context: Context) => Promise<T>): Pr
     applicationName: 'svc-cli',
   });
   if (opened.kind === 'refused') throw new Refusal(opened.reason);
+  const { store } = opened;
   try {
-    return await work({ configuration, store: opened.store });
+    const actor = await identify(store, configuration, { mayBeFirst });
+    return await work({ configuration, store, by: { actor, requestId: `svc-${newId()}` } });
   } finally {
-    await opened.store.close();
+    await store.close();
   }
 }

@@ -1,30 +1,38 @@
 #!/usr/bin/env node
-import { ConfigError } from '@svc/runtime';
-import { isUnavailable } from '@svc/store';
+import { enableCompileCache } from 'node:module';
 import { CommanderError } from 'commander';
 import { createProgram } from './program.ts';
 import { Refusal } from './refusal.ts';
 
+// Most of a short command's time would go into compiling what it loads.
+enableCompileCache();
+// `svc … | head` is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 // Exit codes: 0 done, 1 refused, 2 wrong usage.
 try {
-  await createProgram().parseAsync(process.argv);
+  const program = await createProgram(process.argv.slice(2));
+  await program.parseAsync(process.argv);
 } catch (error) {
-  process.exitCode = report(error);
+  process.exitCode = await report(error);
 }
 
-function report(error: unknown): number {
+async function report(error: unknown): Promise<number> {
   // Commander has said what is wrong already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof Refusal || error instanceof ConfigError) {
-    process.stderr.write(`${error.message}\n`);
-    return 1;
-  }
-  if (isUnavailable(error)) {
-    process.stderr.write('The database cannot be reached. Check DATABASE_URL and that it runs.\n');
-    return 1;
-  }
-  process.stderr.write(
-    `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
+  process.stderr.write(`${await explain(error)}\n`);
   return 1;
+}
+
+async function explain(error: unknown): Promise<string> {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof Refusal || error.name === 'ConfigError') return error.message;
+  const { isUnavailable } = await import('@svc/store');
+  if (isUnavailable(error)) {
+    return 'The database cannot be reached. Check DATABASE_URL and that it runs.';
+  }
+  return error.stack ?? error.message;
 }

@@ -1,16 +1,18 @@
-export interface OutputOptions {
-  readonly json?: boolean;
-}
+import { styleText } from 'node:util';
+import type { CommandOptions } from './command.ts';
+import { plainText, tableLines, textWidth } from './table.ts';
+
+export type OutputOptions = CommandOptions;
 
 export type Row = Readonly<Record<string, unknown>>;
 
 /** One record: JSON for programs, a line a field for people. */
 export function printRecord(record: Row, options: OutputOptions): void {
   if (options.json === true) return printJson(record);
-  const width = Math.max(...Object.keys(record).map((key) => key.length));
-  for (const [key, value] of Object.entries(record)) {
-    process.stdout.write(`${key.padEnd(width)}  ${cell(value)}\n`);
-  }
+  const fields = flatten(record);
+  const width = Math.max(...fields.map(([name]) => textWidth(name)));
+  for (const [name, value] of fields)
+    print(`${bold(name.padEnd(width))}  ${plainText(cell(value))}`);
 }
 
 /** A list: JSON for programs, a table with the given columns for people. */
@@ -20,20 +22,55 @@ export function printList(
   options: OutputOptions,
 ): void {
   if (options.json === true) return printJson(rows);
-  const lines = [columns, ...rows.map((row) => columns.map((column) => cell(row[column])))];
-  const widths = columns.map((_, index) =>
-    Math.max(...lines.map((line) => line[index]?.length ?? 0)),
-  );
-  for (const line of lines) {
-    const text = line.map((value, index) => value.padEnd(widths[index] ?? 0)).join('  ');
-    process.stdout.write(`${text.trimEnd()}\n`);
-  }
+  const cells = rows.map((row) => columns.map((column) => cell(row[column])));
+  printTable(columns, cells);
 }
 
+/** A table as wide as the terminal; as wide as it needs where the output goes elsewhere. */
+function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const [first = '', ...lines] = tableLines(head, rows, terminalWidth());
+  print(bold(first));
+  for (const line of lines) print(line);
+}
+
+/** JSON for programs; what a terminal would obey is escaped. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  const text = JSON.stringify(value, null, 2);
+  print(text.replaceAll(/[\u007F-\u009F]/g, escaped));
 }
 
+function escaped(character: string): string {
+  return `\\u00${character.charCodeAt(0).toString(16)}`;
+}
+
+/** One line for people. */
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Columns of the terminal; undefined where the output goes elsewhere. */
+function terminalWidth(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
+}
+
+/** Styles show on a terminal only, and not where NO_COLOR is set. */
+const bold = (text: string): string => styleText('bold', text, { stream: process.stdout });
+
+function flatten(record: Row, before = ''): [string, unknown][] {
+  return Object.entries(record).flatMap(([name, value]): [string, unknown][] =>
+    isPlainObject(value) && Object.keys(value).length > 0
+      ? flatten(value, `${before}${name}.`)
+      : [[`${before}${name}`, value]],
+  );
+}
+
+function isPlainObject(value: unknown): value is Row {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  );
+}
+
+/** A value as a person reads it; nothing is `-`. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'string') return value;

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import os from 'node:os';
 import path from 'node:path';
 import { bareEnvironment, createTestDatabase, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -77,7 +78,68 @@ test('an operator gets its secret once, has a name of its own, and can be disabl
   const disabled = await record('operator', 'disable', String(operatorId));
   expect(disabled).toMatchObject({ operatorId, disabledAt: expect.stringMatching(/Z$/) });
   const { stdout } = await svc(['operator', 'list', '--json']);
-  expect(JSON.parse(stdout)).toEqual([disabled]);
+  expect(JSON.parse(stdout)).toContainEqual(disabled);
+});
+
+const production = { SVC_ENVIRONMENT: 'production', WEBHOOK_ALLOW_PRIVATE_NETWORKS: '0' };
+
+test('in production every command is an operator’s, but for the one that makes the first', async () => {
+  const empty = await createTestDatabase();
+  try {
+    const env = { ...production, DATABASE_URL: empty.databaseUrl };
+    const nobody = await svc(['tenant', 'list'], env);
+    expect(nobody).toMatchObject({ code: 1, stdout: '' });
+    expect(nobody.stderr).toContain('set SVC_OPERATOR_ID and SVC_OPERATOR_SECRET');
+    const create = ['operator', 'create', '--json', '--name'];
+    const first = JSON.parse((await svc([...create, 'Ana'], env)).stdout);
+    expect(await svc([...create, 'Ben'], env)).toMatchObject({ code: 1, stdout: '' });
+    const asAna = {
+      ...env,
+      SVC_OPERATOR_ID: first.operatorId,
+      SVC_OPERATOR_SECRET: first.operatorSecret,
+    };
+    expect(await svc([...create, 'Ben'], asAna)).toMatchObject({ code: 0 });
+    const rows = await empty.query('SELECT actor_kind, actor_id FROM audit_log ORDER BY id');
+    expect(rows).toMatchObject([
+      { actor_kind: 'local', actor_id: null },
+      { actor_kind: 'operator', actor_id: expect.any(String) },
+    ]);
+    const half = await svc(['tenant', 'list'], { ...asAna, SVC_OPERATOR_SECRET: '' });
+    expect(half.stderr).toContain('go together');
+    expect(await svc(['operator', 'disable', first.operatorId], asAna)).toMatchObject({ code: 0 });
+    const revoked = await svc(['tenant', 'list'], asAna);
+    expect(revoked).toMatchObject({ code: 1, stdout: '' });
+    expect(revoked.stderr).toContain('not those of an operator in force');
+  } finally {
+    await empty.close();
+  }
+});
+
+test('a key that is wrong is refused in a sandbox too; without one the account is named', async () => {
+  const { operatorId } = await record('operator', 'create', '--name', 'Wrongly');
+  const wrong = { SVC_OPERATOR_ID: String(operatorId), SVC_OPERATOR_SECRET: 'osk_wrong' };
+  expect(await svc(['tenant', 'list'], wrong)).toMatchObject({ code: 1, stdout: '' });
+  const [row] = await database.query<{
+    actor_kind: string;
+    actor_name: string;
+    request_id: string;
+  }>(`SELECT * FROM audit_log WHERE subject_id = $1`, [operatorId]);
+  expect(row).toMatchObject({
+    actor_kind: 'local',
+    actor_name: os.userInfo().username,
+    request_id: expect.stringMatching(/^svc-/),
+  });
+});
+
+test('a rotated operator secret works at once, and the one before it no more', async () => {
+  const { operatorId, operatorSecret } = await record('operator', 'create', '--name', 'Turner');
+  const env = { SVC_OPERATOR_ID: String(operatorId), SVC_OPERATOR_SECRET: String(operatorSecret) };
+  const words = ['operator', 'rotate-secret', String(operatorId), '--json'];
+  const rotated = JSON.parse((await svc(words, env)).stdout);
+  expect(rotated.operatorSecret).toMatch(/^osk_/);
+  expect(await svc(['tenant', 'list'], env)).toMatchObject({ code: 1 });
+  const renewed = { ...env, SVC_OPERATOR_SECRET: rotated.operatorSecret };
+  expect(await svc(['tenant', 'list'], renewed)).toMatchObject({ code: 0 });
 });
 
 test('--grant, --allow and --webhook-url replace what a tenant begins with', async () => {

@@ -1,3 +1,4 @@
+import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { payRebate, reversePurchase } from './corrections.ts';
 import { commitDispatched, commitRunning } from './dispatching.ts';
@@ -20,8 +21,8 @@ test('a purchase is reversed once, however often it is asked for', async () => {
   const tenantId = await fixture.tenant(500);
   const purchaseId = await purchaseOf(fixture, tenantId);
   const outcomes = await Promise.all([
-    reversePurchase(store, { purchaseId, operatorId: null }),
-    reversePurchase(store, { purchaseId, operatorId: null }),
+    reversePurchase(store, purchaseId, testAuthor),
+    reversePurchase(store, purchaseId, testAuthor),
   ]);
   expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['repeated', 'reversed']);
   expect(await figures(tenantId)).toEqual({ balance: 0, held: 0 });
@@ -34,14 +35,14 @@ test('a reversal never takes what is held or spent', async () => {
   const tenantId = await fixture.tenant(500);
   await fixture.hold(tenantId, { max: 1 });
   const purchaseId = await purchaseOf(fixture, tenantId);
-  expect(await reversePurchase(store, { purchaseId, operatorId: null })).toEqual({
+  expect(await reversePurchase(store, purchaseId, testAuthor)).toEqual({
     kind: 'not_available',
     availableMicros: 499_000_000n,
     creditsMicros: 500_000_000n,
   });
   expect(await figures(tenantId)).toEqual({ balance: 500, held: 1 });
-  const unknown = { purchaseId: '01a1f8e1-0000-7000-8000-000000000000', operatorId: null };
-  expect(await reversePurchase(store, unknown)).toEqual({ kind: 'unknown_purchase' });
+  const unknown = '01a1f8e1-0000-7000-8000-000000000000';
+  expect(await reversePurchase(store, unknown, testAuthor)).toEqual({ kind: 'unknown_purchase' });
 });
 
 test('an accrued rebate is paid out once, into the balance', async () => {
@@ -57,13 +58,13 @@ test('an accrued rebate is paid out once, into the balance', async () => {
   await storeOutcome(store, { submissionId, nodeId, outcome });
   await settle(store, [submissionId]);
   expect(await figures(tenantId)).toEqual({ balance: 970, held: 0 });
-  const paid = await payRebate(store, { tenantId, operatorId: null });
+  const paid = await payRebate(store, tenantId, testAuthor);
   expect(paid).toEqual({
     kind: 'paid',
     paidMicros: 3_000_000n,
     availableAfterMicros: 973_000_000n,
   });
-  expect(await payRebate(store, { tenantId, operatorId: null })).toEqual({
+  expect(await payRebate(store, tenantId, testAuthor)).toEqual({
     kind: 'nothing_accrued',
   });
   expect((await auditLedger(store)).faults).toEqual([]);

@@ -1,5 +1,5 @@
-import { creditsMicrosMax, move, toWireId } from '@svc/domain';
-import { insertAudit } from './audit.ts';
+import { creditsMicrosMax, formatCredits, move, toWireId } from '@svc/domain';
+import { type Author, insertAudit } from './audit.ts';
 import { lockAccount, postMovements } from './credits.ts';
 import type { Store } from './store.ts';
 
@@ -15,9 +15,9 @@ export type ReversalOutcome =
  */
 export function reversePurchase(
   store: Store,
-  reversal: { purchaseId: string; operatorId: string | null },
+  purchaseId: string,
+  by: Author,
 ): Promise<ReversalOutcome> {
-  const { purchaseId } = reversal;
   return store.db.$transaction(async (tx): Promise<ReversalOutcome> => {
     const [found] = await tx.$queryRaw<{ tenant_id: string }[]>`
       SELECT tenant_id FROM purchases WHERE id = ${purchaseId}::uuid`;
@@ -47,16 +47,16 @@ export function reversePurchase(
     });
     await tx.$executeRaw`
       UPDATE purchases SET reversed_at = svc_now() WHERE id = ${purchaseId}::uuid`;
-    if (reversal.operatorId !== null) {
-      await insertAudit(tx, {
-        actor: { kind: 'operator', id: reversal.operatorId },
-        action: 'credits.reverse',
-        subject: { kind: 'purchase', id: toWireId('pur', purchaseId) },
-        before: null,
-        after: { tenantId: toWireId('tnt', tenantId), reference },
-        requestId: null,
-      });
-    }
+    await insertAudit(tx, by, {
+      action: 'credits.reverse',
+      subject: { kind: 'purchase', id: toWireId('pur', purchaseId) },
+      before: null,
+      after: {
+        tenantId: toWireId('tnt', tenantId),
+        reference,
+        credits: formatCredits(creditsMicros),
+      },
+    });
     return { kind: 'reversed', tenantId, creditsMicros };
   });
 }
@@ -68,11 +68,7 @@ export type RebateOutcome =
   | { kind: 'balance_too_large' };
 
 /** Pays out what a tenant has accrued in rebates, into its balance (CONTRACT.md section 4). */
-export function payRebate(
-  store: Store,
-  payment: { tenantId: string; operatorId: string | null },
-): Promise<RebateOutcome> {
-  const { tenantId } = payment;
+export function payRebate(store: Store, tenantId: string, by: Author): Promise<RebateOutcome> {
   return store.db.$transaction(async (tx): Promise<RebateOutcome> => {
     const account = await lockAccount(tx, tenantId);
     if (account === null) return { kind: 'unknown_tenant' };
@@ -82,16 +78,12 @@ export function payRebate(
     const movement = move(account, 'rebate', paidMicros);
     const { after } = movement;
     await postMovements(store, tx, { tenantId, movements: [movement], after });
-    if (payment.operatorId !== null) {
-      await insertAudit(tx, {
-        actor: { kind: 'operator', id: payment.operatorId },
-        action: 'credits.pay_rebate',
-        subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
-        before: null,
-        after: { paidMicros: String(paidMicros) },
-        requestId: null,
-      });
-    }
+    await insertAudit(tx, by, {
+      action: 'credits.pay_rebate',
+      subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
+      before: null,
+      after: { paid: formatCredits(paidMicros) },
+    });
     const availableAfterMicros = after.balanceMicros - after.heldMicros;
     return { kind: 'paid', paidMicros, availableAfterMicros };
   });

@@ -4,15 +4,35 @@ import { createFixture } from './test-fixture.ts';
 
 /** What the code never does is refused by the database a second time. */
 
-test('ledger entries can be neither changed nor deleted', async () => {
+test.each([
+  ['ledger_entries', 'amount_micros = 1'],
+  ['audit_log', 'after = NULL'],
+  ['rate_cards', "card = '{}'"],
+])('rows of %s can be neither changed nor deleted', async (table, change) => {
   const { tenant, database } = await createFixture();
   await tenant();
   for (const sql of [
-    'UPDATE ledger_entries SET amount_micros = 1',
-    'DELETE FROM ledger_entries',
-    'TRUNCATE ledger_entries',
+    `UPDATE ${table} SET ${change}`,
+    `DELETE FROM ${table}`,
+    `TRUNCATE ${table} CASCADE`,
   ]) {
-    await expect(database.query(sql)).rejects.toThrow('ledger_entries is append-only');
+    await expect(database.query(sql)).rejects.toThrow(`${table} is append-only`);
+  }
+});
+
+test('the audit log takes nobody for an author who is not named', async () => {
+  const { database } = await createFixture();
+  const insert = (kind: string, id: string, name: string) =>
+    database.query(
+      `INSERT INTO audit_log (at, actor_kind, actor_id, actor_name, action, subject_kind)
+       VALUES (svc_now(), ${kind}, ${id}, ${name}, 'tenant.disable', 'tenant')`,
+    );
+  for (const [kind, id, name] of [
+    ["'operator'", 'NULL', 'NULL'],
+    ["'local'", 'NULL', 'NULL'],
+    ["'root'", 'NULL', "'root'"],
+  ] as const) {
+    await expect(insert(kind, id, name)).rejects.toThrow('audit_log_actor');
   }
 });
 

@@ -1,3 +1,4 @@
+export type { Actor, Author } from './audit.ts';
 export * from './corrections.ts';
 export { type Balance, readBalance } from './credits.ts';
 export * from './deliveries.ts';
@@ -14,7 +15,7 @@ export * from './operators.ts';
 export * from './opening.ts';
 export * from './outcomes.ts';
 export * from './overdue.ts';
-export * from './purchases.ts';
+export { type Grant, grantCredits, type GrantOutcome } from './purchases.ts';
 export * from './rate-cards.ts';
 export * from './redelivery.ts';
 export * from './settings.ts';

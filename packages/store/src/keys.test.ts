@@ -1,3 +1,4 @@
+import { testAuthor } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
 import {
   createOperator,
@@ -19,14 +20,18 @@ const secretsOf = async (tenantId: string) =>
   (await findTenantCredentials(fixture.store, tenantId))?.hmacSecrets;
 
 const rotate = (tenantId: string, secret: string, more: { force?: boolean } = {}) =>
-  rotateTenantSecret(fixture.store, {
-    tenantId,
-    kind: 'hmac',
-    secret,
-    overlapMs: 60_000,
-    force: false,
-    ...more,
-  });
+  rotateTenantSecret(
+    fixture.store,
+    {
+      tenantId,
+      kind: 'hmac',
+      secret,
+      overlapMs: 60_000,
+      force: false,
+      ...more,
+    },
+    testAuthor,
+  );
 
 test('a rotated secret is valid at once, the one before it until the overlap is over', async () => {
   const tenantId = await fixture.tenant(0);
@@ -54,20 +59,20 @@ const operator = { id: '019ab000-0000-7000-8000-00000000000a', name: 'Ana', secr
 
 test('an operator has a key and a name of its own, and can be disabled', async () => {
   const { store } = fixture;
-  expect(await createOperator(store, operator)).toEqual({ kind: 'created' });
+  expect(await createOperator(store, operator, testAuthor)).toEqual({ kind: 'created' });
   const namesake = { ...operator, id: '019ab000-0000-7000-8000-00000000000b' };
-  expect(await createOperator(store, namesake)).toEqual({ kind: 'name_taken' });
+  expect(await createOperator(store, namesake, testAuthor)).toEqual({ kind: 'name_taken' });
   const found = () => findOperatorCredentials(store, operator.id);
   expect(await found()).toEqual({ operatorId: operator.id, disabled: false, secret: 'osk_1' });
-  expect(await disableOperator(store, operator.id)).toMatchObject({ name: 'Ana' });
-  expect(await disableOperator(store, namesake.id)).toBeNull();
+  expect(await disableOperator(store, operator.id, testAuthor)).toMatchObject({ name: 'Ana' });
+  expect(await disableOperator(store, namesake.id, testAuthor)).toBeNull();
   expect(await found()).toMatchObject({ disabled: true });
   expect(await listOperators(store, { before: null, limit: 10 })).toMatchObject([{ name: 'Ana' }]);
 });
 
 test('what an operator grants is in the audit log once, with the grant or not at all', async () => {
   const { store, database } = fixture;
-  await createOperator(store, operator);
+  await createOperator(store, operator, testAuthor);
   const tenantId = await fixture.tenant(0);
   const grant = {
     purchaseId: '019ab000-0000-7000-8000-00000000000c',
@@ -76,12 +81,11 @@ test('what an operator grants is in the audit log once, with the grant or not at
     reference: 'INV-1',
     usdMicros: null,
     note: 'not for the log',
-    operatorId: operator.id,
-    requestId: 'req-1',
   };
-  expect(await grantCredits(store, grant)).toMatchObject({ kind: 'granted' });
-  expect(await grantCredits(store, grant)).toMatchObject({ kind: 'repeated' });
-  const rows = await database.query('SELECT * FROM audit_log');
+  const by = { actor: { kind: 'operator', id: operator.id }, requestId: 'req-1' } as const;
+  expect(await grantCredits(store, grant, by)).toMatchObject({ kind: 'granted' });
+  expect(await grantCredits(store, grant, by)).toMatchObject({ kind: 'repeated' });
+  const rows = await database.query(`SELECT * FROM audit_log WHERE action = 'credits.grant'`);
   expect(rows).toHaveLength(1);
   expect(rows[0]).toMatchObject({
     actor_kind: 'operator',

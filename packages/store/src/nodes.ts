@@ -1,3 +1,5 @@
+import { toWireId } from '@svc/domain';
+import { type Author, insertAudit } from './audit.ts';
 import { unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
 
@@ -22,12 +24,21 @@ const secretBinding = (id: string) => `nodes.secret_sealed:${id}`;
 
 export async function createNode(
   store: Store,
-  node: { id: string; name: string; secret: string },
+  { id, name, secret }: { id: string; name: string; secret: string },
+  by: Author,
 ): Promise<void> {
-  const sealed = store.sealer.seal(secretBinding(node.id), node.secret);
-  await store.db.$executeRaw`
-    INSERT INTO nodes (id, name, secret_sealed, created_at, changed_at)
-    VALUES (${node.id}::uuid, ${node.name}, ${sealed}, svc_now(), svc_now())`;
+  const sealed = store.sealer.seal(secretBinding(id), secret);
+  await store.db.$transaction(async (tx) => {
+    await tx.$executeRaw`
+      INSERT INTO nodes (id, name, secret_sealed, created_at, changed_at)
+      VALUES (${id}::uuid, ${name}, ${sealed}, svc_now(), svc_now())`;
+    await insertAudit(tx, by, {
+      action: 'node.create',
+      subject: { kind: 'node', id: toWireId('nod', id) },
+      before: null,
+      after: { name },
+    });
+  });
 }
 
 /** Null for an unknown node. */

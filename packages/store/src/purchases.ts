@@ -1,5 +1,5 @@
 import { creditsMicrosMax, formatCredits, planGrant, toWireId } from '@svc/domain';
-import { insertAudit } from './audit.ts';
+import { type Author, insertAudit, operatorIdOf } from './audit.ts';
 import { lockAccount, postMovements } from './credits.ts';
 import { sqlState, uniqueViolation } from './errors.ts';
 import type { Queryable, Store } from './store.ts';
@@ -12,9 +12,6 @@ export interface Grant {
   reference: string;
   usdMicros: bigint | null;
   note: string | null;
-  /** Who granted it, where that was an operator's key: it is in the audit log then. */
-  operatorId: string | null;
-  requestId?: string;
 }
 
 export type GrantOutcome =
@@ -27,11 +24,15 @@ export type GrantOutcome =
  * Grants credits once per reference (CONTRACT.md section 5, `POST /v1/credits/purchase`): the same
  * reference with the same contents answers what the first one did, with others is a conflict.
  */
-export async function grantCredits(store: Store, grant: Grant): Promise<GrantOutcome> {
+export async function grantCredits(store: Store, grant: Grant, by: Author): Promise<GrantOutcome> {
   const earlier = await findGrant(store, grant);
   if (earlier !== null) return earlier;
   try {
-    return await store.db.$transaction((tx) => insertGrant(store, tx, grant));
+    return await store.db.$transaction(async (tx): Promise<GrantOutcome> => {
+      const outcome = await insertGrant(store, tx, grant, by);
+      if (outcome.kind === 'granted') await auditGrant(tx, grant, by);
+      return outcome;
+    });
   } catch (error) {
     if (sqlState(error) !== uniqueViolation) throw error;
     const winner = await findGrant(store, grant);
@@ -40,37 +41,30 @@ export async function grantCredits(store: Store, grant: Grant): Promise<GrantOut
   }
 }
 
-/** Grants in the caller's transaction. Throws (unique violation) where the reference is used. */
+/** The same in the caller's transaction, which writes the audit log itself; throws for a reference used before. */
 export async function insertGrant(
   store: Store,
   tx: Queryable,
   grant: Grant,
+  by: Author,
 ): Promise<GrantOutcome> {
-  const account = await lockAccount(tx, grant.tenantId);
+  const { purchaseId, tenantId, reference, creditsMicros } = grant;
+  const account = await lockAccount(tx, tenantId);
   if (account === null) return { kind: 'unknown_tenant' };
-  if (account.balanceMicros + grant.creditsMicros > creditsMicrosMax)
+  if (account.balanceMicros + creditsMicros > creditsMicrosMax)
     return { kind: 'balance_too_large' };
-  const { movements, after } = planGrant(account, grant.creditsMicros);
+  const { movements, after } = planGrant(account, creditsMicros);
   const availableAfterMicros = after.balanceMicros - after.heldMicros;
   await tx.$executeRaw`
     INSERT INTO purchases (id, tenant_id, reference, credits_micros, usd_micros, note, operator_id, available_after_micros, created_at)
-    VALUES (${grant.purchaseId}::uuid, ${grant.tenantId}::uuid, ${grant.reference}, ${grant.creditsMicros},
-            ${grant.usdMicros}, ${grant.note}, ${grant.operatorId}::uuid, ${availableAfterMicros}, svc_now())`;
-  await postMovements(store, tx, {
-    tenantId: grant.tenantId,
-    movements,
-    after,
-    purchaseId: grant.purchaseId,
-    reference: grant.reference,
-  });
-  await auditGrant(tx, grant);
-  return { kind: 'granted', purchaseId: grant.purchaseId, availableAfterMicros };
+    VALUES (${purchaseId}::uuid, ${tenantId}::uuid, ${reference}, ${creditsMicros},
+            ${grant.usdMicros}, ${grant.note}, ${operatorIdOf(by)}::uuid, ${availableAfterMicros}, svc_now())`;
+  await postMovements(store, tx, { tenantId, movements, after, purchaseId, reference });
+  return { kind: 'granted', purchaseId, availableAfterMicros };
 }
 
-async function auditGrant(tx: Queryable, grant: Grant): Promise<void> {
-  if (grant.operatorId === null) return;
-  await insertAudit(tx, {
-    actor: { kind: 'operator', id: grant.operatorId },
+async function auditGrant(tx: Queryable, grant: Grant, by: Author): Promise<void> {
+  await insertAudit(tx, by, {
     action: 'credits.grant',
     subject: { kind: 'tenant', id: toWireId('tnt', grant.tenantId) },
     before: null,
@@ -79,7 +73,6 @@ async function auditGrant(tx: Queryable, grant: Grant): Promise<void> {
       credits: formatCredits(grant.creditsMicros),
       reference: grant.reference,
     },
-    requestId: grant.requestId ?? null,
   });
 }
 

@@ -1,4 +1,5 @@
 import { defaultRateCardJson, parseRateCard } from '@svc/domain';
+import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from './dispatching.ts';
 import { settle } from './endings.ts';
@@ -23,10 +24,10 @@ test("a tenant's own card goes before the default, and the newest version counts
   const { store, tenant } = await createFixture();
   const [one, other] = [await tenant(), await tenant()];
   const before = await currentRateCard(store, one);
-  const own = await insertRateCard(store, doubled, one);
+  const own = await insertRateCard(store, doubled, one, testAuthor);
   expect((await currentRateCard(store, one))?.version).toBe(own);
   expect((await currentRateCard(store, other))?.version).toBe(before?.version);
-  const forAll = await insertRateCard(store, doubled, null);
+  const forAll = await insertRateCard(store, doubled, null, testAuthor);
   expect((await currentRateCard(store, other))?.version).toBe(forAll);
   expect((await currentRateCard(store, one))?.version).toBe(own);
 });
@@ -35,7 +36,7 @@ test('what was quoted under a card is charged under it, whatever came into force
   const { store, tenant, hold, node, figures } = await createFixture();
   const tenantId = await tenant(1_000);
   const { id: submissionId } = await hold(tenantId);
-  await insertRateCard(store, doubled, null);
+  await insertRateCard(store, doubled, null, testAuthor);
   const nodeId = await node();
   await commitDispatched(store, { submissionId, nodeId });
   await commitRunning(store, { submissionId, nodeId });

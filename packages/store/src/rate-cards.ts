@@ -6,8 +6,10 @@ import {
   type RateCard,
   rateCardToJson,
   type Usage,
+  toWireId,
   usageUnits,
 } from '@svc/domain';
+import { type Author, insertAudit } from './audit.ts';
 import type { Store } from './store.ts';
 
 /** The card in force: the tenant's own where it has one, else the default. Null: there is none. */
@@ -27,13 +29,26 @@ export async function insertRateCard(
   store: Store,
   card: RateCard,
   tenantId: string | null,
+  by: Author,
 ): Promise<number> {
   const json = JSON.stringify(rateCardToJson(card));
-  const [row] = await store.db.$queryRaw<{ version: number }[]>`
-    INSERT INTO rate_cards (tenant_id, card, created_at)
-    VALUES (${tenantId}::uuid, ${json}::jsonb, svc_now()) RETURNING version`;
-  if (row === undefined) throw new Error('a rate card got no version');
-  return row.version;
+  return store.db.$transaction(async (tx) => {
+    const [row] = await tx.$queryRaw<{ version: number }[]>`
+      INSERT INTO rate_cards (tenant_id, card, created_at)
+      VALUES (${tenantId}::uuid, ${json}::jsonb, svc_now()) RETURNING version`;
+    if (row === undefined) throw new Error('a rate card got no version');
+    // The card itself is kept for ever, under its version.
+    await insertAudit(tx, by, {
+      action: 'rate_card.apply',
+      subject:
+        tenantId === null
+          ? { kind: 'service', id: 'rate-card' }
+          : { kind: 'tenant', id: toWireId('tnt', tenantId) },
+      before: null,
+      after: { version: row.version },
+    });
+    return row.version;
+  });
 }
 
 /** Below this many settled submissions the rate card's own typical usage is the better guess. */

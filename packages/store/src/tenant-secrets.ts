@@ -1,3 +1,5 @@
+import { toWireId } from '@svc/domain';
+import { type Author, insertAudit } from './audit.ts';
 import type { Store } from './store.ts';
 import { insertSecret, type TenantSecretKind } from './tenants.ts';
 
@@ -23,6 +25,7 @@ export async function rotateTenantSecret(
     overlapMs: number;
     force: boolean;
   },
+  by: Author,
 ): Promise<RotationOutcome> {
   const { tenantId, kind, secret, overlapMs, force } = rotation;
   return store.db.$transaction(async (tx): Promise<RotationOutcome> => {
@@ -41,6 +44,12 @@ export async function rotateTenantSecret(
         ELSE LEAST(expires_at, svc_now() + ${Math.round(overlapMs)} * interval '1 millisecond') END
       WHERE id = ANY(${valid.map(({ id }) => id)}::uuid[])`;
     await insertSecret(store, tx, tenantId, kind, secret);
+    await insertAudit(tx, by, {
+      action: 'tenant.rotate_secret',
+      subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
+      before: { valid: valid.length },
+      after: { kind, overlapMs, dropped: dropped.length },
+    });
     return { kind: 'rotated' };
   });
 }

@@ -38,12 +38,7 @@ export interface NewTenant {
   webhookSecret: string;
 }
 
-/** Creates a tenant with its account (empty) and its two secrets, sealed. */
-export async function createTenant(store: Store, tenant: NewTenant): Promise<void> {
-  await store.db.$transaction((tx) => insertTenant(store, tx, tenant));
-}
-
-/** The same in the caller's transaction. */
+/** Creates a tenant with its account (empty) and its two secrets, sealed, in the caller's transaction. */
 export async function insertTenant(store: Store, tx: Queryable, tenant: NewTenant): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO tenants (id, name, allowed_job_types, webhook_url, created_at)
@@ -147,8 +142,13 @@ const tenantColumns = Prisma.sql`t.id, t.name, t.allowed_job_types, t.webhook_ur
   t.rate_limit_per_second, t.rate_limit_burst, t.rebate_millionths, t.disabled_at, t.created_at`;
 
 /** Null for an unknown tenant. */
-export async function findTenant(store: Store, tenantId: string): Promise<TenantRecord | null> {
-  const [row] = await store.db.$queryRaw<TenantRow[]>`
+export function findTenant(store: Store, tenantId: string): Promise<TenantRecord | null> {
+  return readTenant(store.db, tenantId);
+}
+
+/** The same in the caller's transaction. */
+export async function readTenant(tx: Queryable, tenantId: string): Promise<TenantRecord | null> {
+  const [row] = await tx.$queryRaw<TenantRow[]>`
     SELECT ${tenantColumns} FROM tenants t JOIN credit_accounts a ON a.tenant_id = t.id
     WHERE t.id = ${tenantId}::uuid`;
   return row === undefined ? null : tenantOfRow(row);

@@ -1,16 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { microsPerCredit, parseDecimal, type Tier, type Usage, type UsageUnit } from '@svc/domain';
 import { createSealer, openKeyring } from '@svc/signing';
-import { createTestDatabase, setDatabaseClockOffset, type TestDatabase } from '@svc/testkit';
+import {
+  createTestDatabase,
+  setDatabaseClockOffset,
+  type TestDatabase,
+  testAuthor,
+} from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { assertReady } from './environment.ts';
 import { holdSubmission, type HoldOutcome, type NewSubmission } from './holding.ts';
 import { createNode } from './nodes.ts';
-import { grantCredits } from './purchases.ts';
 import { currentRateCard } from './rate-cards.ts';
 import { openStore, type Store } from './store.ts';
 
-import { createTenant } from './tenants.ts';
+import { openTenant } from './opening.ts';
 
 /** A store on a database of the test's own, with what tests of the store ask for again and again. */
 export interface Fixture {
@@ -59,30 +63,24 @@ export async function createFixture(): Promise<Fixture> {
     database,
     async tenant(credits = 1_000, webhookUrl = null) {
       const id = newId();
-      await createTenant(store, {
-        id,
-        name: 'Example Works',
-        allowedJobTypes: ['ats.application'],
-        webhookUrl,
-        hmacSecret: 'hsk_test_1',
-        webhookSecret: 'whsec_MQ==',
-      });
-      if (credits > 0) {
-        await grantCredits(store, {
-          purchaseId: newId(),
-          tenantId: id,
-          creditsMicros: BigInt(credits * credit),
-          reference: `grant ${id}`,
-          usdMicros: null,
-          note: null,
-          operatorId: null,
-        });
-      }
+      await openTenant(
+        store,
+        {
+          id,
+          name: 'Example Works',
+          allowedJobTypes: ['ats.application'],
+          webhookUrl,
+          hmacSecret: 'hsk_test_1',
+          webhookSecret: 'whsec_MQ==',
+        },
+        BigInt(credits * credit),
+        testAuthor,
+      );
       return id;
     },
     async node() {
       const id = newId();
-      await createNode(store, { id, name: 'attic', secret: 'nsk_1' });
+      await createNode(store, { id, name: 'attic', secret: 'nsk_1' }, testAuthor);
       return id;
     },
     async hold(tenantId, options = {}) {

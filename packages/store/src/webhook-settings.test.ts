@@ -1,3 +1,4 @@
+import { testAuthor } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
 import { attemptClaimMs, claimAttempts, recordAttempt } from './deliveries.ts';
 import { findDelivery } from './delivery-list.ts';
@@ -18,7 +19,7 @@ async function testDelivery(tenantId: string): Promise<string> {
 }
 
 const change = (tenantId: string, settings: Parameters<typeof changeSettings>[2]) =>
-  changeSettings(fixture.store, tenantId, settings, 'req-1');
+  changeSettings(fixture.store, tenantId, settings, { ...testAuthor, requestId: 'req-1' });
 
 async function exhaust(deliveryId: string): Promise<void> {
   const [attempt] = await claimAttempts(fixture.store, [deliveryId]);

@@ -16,8 +16,7 @@ import { createSealer, openKeyring } from '@svc/signing';
 import {
   assertReady,
   createNode,
-  createTenant,
-  grantCredits,
+  openTenant,
   holdSubmission,
   openStore,
   type Store,
@@ -33,6 +32,7 @@ import {
   type ScriptedNodeOptions,
   type TestDatabase,
   type TestRedis,
+  testAuthor,
 } from '@svc/testkit';
 
 import { dispatcherConfig } from './config.ts';
@@ -159,30 +159,26 @@ async function startDispatcher(database: TestDatabase, server: TestRedis, clock:
 
 async function createFundedTenant(store: Store): Promise<string> {
   const tenantId = newId();
-  await createTenant(store, {
-    id: tenantId,
-    name: 'Example Works',
-    allowedJobTypes: ['ats.application'],
-    webhookUrl: null,
-    hmacSecret: 'hsk_test_1',
-    webhookSecret: 'whsec_MQ==',
-  });
-  await grantCredits(store, {
-    purchaseId: newId(),
-    tenantId,
-    creditsMicros: 1_000_000n * microsPerCredit,
-    reference: 'grant',
-    usdMicros: null,
-    note: null,
-    operatorId: null,
-  });
+  await openTenant(
+    store,
+    {
+      id: tenantId,
+      name: 'Example Works',
+      allowedJobTypes: ['ats.application'],
+      webhookUrl: null,
+      hmacSecret: 'hsk_test_1',
+      webhookSecret: 'whsec_MQ==',
+    },
+    1_000_000n * microsPerCredit,
+    testAuthor,
+  );
   return tenantId;
 }
 
 async function newNode(store: Store): Promise<Credentials> {
   const id = newId();
   const secret = `nsk_${randomUUID()}`;
-  await createNode(store, { id, name: 'attic', secret });
+  await createNode(store, { id, name: 'attic', secret }, testAuthor);
   return { nodeId: toWireId('nod', id), secret };
 }
 

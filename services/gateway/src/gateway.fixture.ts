@@ -16,8 +16,7 @@ import {
   commitDispatched,
   createNode,
   createOperator,
-  createTenant,
-  grantCredits,
+  openTenant,
   openStore,
   rejectPending,
   type Store,
@@ -31,6 +30,7 @@ import {
   type TestDatabase,
   testMasterKey,
   type TestRedis,
+  testAuthor,
 } from '@svc/testkit';
 import { gatewayConfig } from './config.ts';
 import { run } from './run.ts';
@@ -99,7 +99,11 @@ export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<Gatewa
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
   const gateways = [await run(config, { logger, clock }), await run(config, { logger, clock })];
   const nodeId = newId();
-  await createNode(store, { id: nodeId, name: 'attic', secret: newSecret('nsk', randomBytes) });
+  await createNode(
+    store,
+    { id: nodeId, name: 'attic', secret: newSecret('nsk', randomBytes) },
+    testAuthor,
+  );
   const dispatched: string[] = [];
   const payloadTexts = new Map<string, string>();
   let ending: Promise<void> | undefined;
@@ -211,25 +215,19 @@ async function newTenant(
 ): Promise<TestTenant> {
   const uuid = newId();
   const secret = newSecret('hsk_test', randomBytes);
-  await createTenant(store, {
-    id: uuid,
-    name: 'Example Works',
-    allowedJobTypes: jobTypes,
-    webhookUrl: webhookUrl ?? null,
-    hmacSecret: secret,
-    webhookSecret: newSecret('whsec', randomBytes),
-  });
-  if (credits > 0) {
-    await grantCredits(store, {
-      purchaseId: newId(),
-      tenantId: uuid,
-      creditsMicros: BigInt(credits * Number(microsPerCredit)),
-      reference: `grant ${uuid}`,
-      usdMicros: null,
-      note: null,
-      operatorId: null,
-    });
-  }
+  await openTenant(
+    store,
+    {
+      id: uuid,
+      name: 'Example Works',
+      allowedJobTypes: jobTypes,
+      webhookUrl: webhookUrl ?? null,
+      hmacSecret: secret,
+      webhookSecret: newSecret('whsec', randomBytes),
+    },
+    BigInt(credits * Number(microsPerCredit)),
+    testAuthor,
+  );
   const tenantId = toWireId('tnt', uuid);
   return {
     uuid,
@@ -241,7 +239,7 @@ async function newTenant(
 async function newOperator(store: Store, baseUrl: string) {
   const uuid = newId();
   const secret = newSecret('osk', randomBytes);
-  await createOperator(store, { id: uuid, name: `Ana ${uuid}`, secret });
+  await createOperator(store, { id: uuid, name: `Ana ${uuid}`, secret }, testAuthor);
   const key = { identityHeader: 'X-SVC-Operator', tenantId: toWireId('op', uuid), secret };
   return {
     uuid,

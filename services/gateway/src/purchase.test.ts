@@ -33,7 +33,7 @@ test('an operator’s purchase grants once a reference, and is in the audit log'
   const balance = await tenant.send({ target: '/v1/credits/balance' });
   expect(balance.json()).toMatchObject({ balance: 600.25 });
   const audited = await gateways.database.query(
-    'SELECT actor_id, request_id FROM audit_log WHERE subject_id = $1',
+    "SELECT actor_id, request_id FROM audit_log WHERE subject_id = $1 AND action = 'credits.grant'",
     [toWireId('tnt', tenant.uuid)],
   );
   expect(audited).toEqual([{ actor_id: operator.uuid, request_id: first.headers['x-request-id'] }]);

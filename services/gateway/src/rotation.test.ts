@@ -1,4 +1,5 @@
 import { rotateTenantSecret } from '@svc/store';
+import { testAuthor } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problemOf } from './answers.fixture.ts';
 import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
@@ -18,13 +19,17 @@ const statuses = async (tenant: TestTenant, secret = tenant.secret) => {
 };
 
 const rotate = (tenant: TestTenant, secret: string, force = false) =>
-  rotateTenantSecret(gateways.store, {
-    tenantId: tenant.uuid,
-    kind: 'hmac',
-    secret,
-    overlapMs: 3_600_000,
-    force,
-  });
+  rotateTenantSecret(
+    gateways.store,
+    {
+      tenantId: tenant.uuid,
+      kind: 'hmac',
+      secret,
+      overlapMs: 3_600_000,
+      force,
+    },
+    testAuthor,
+  );
 
 test('a rotated secret works beside the old one within five seconds, on every gateway', async () => {
   const tenant = await gateways.tenant();

@@ -7,9 +7,8 @@ import {
   commitDispatched,
   commitRunning,
   createNode,
-  createTenant,
+  openTenant,
   currentRateCard,
-  grantCredits,
   holdSubmission,
   openStore,
   storeOutcome,
@@ -22,6 +21,7 @@ import {
   testMasterKey,
   type TestDatabase,
   type TestRedis,
+  testAuthor,
 } from '@svc/testkit';
 import type { ReconcileDeps } from './reconcile.ts';
 
@@ -116,23 +116,19 @@ export async function createSettlementFixture(): Promise<SettlementFixture> {
 
 async function createFundedTenant(store: Store, webhookUrl: string | null): Promise<string> {
   const id = newId();
-  await createTenant(store, {
-    id,
-    name: 'Example Works',
-    allowedJobTypes: ['ats.application'],
-    webhookUrl,
-    hmacSecret: 'hsk_test_1',
-    webhookSecret: 'whsec_MQ==',
-  });
-  await grantCredits(store, {
-    purchaseId: newId(),
-    tenantId: id,
-    creditsMicros: BigInt(grantedCredits * microsPerCredit),
-    reference: `grant ${id}`,
-    usdMicros: null,
-    note: null,
-    operatorId: null,
-  });
+  await openTenant(
+    store,
+    {
+      id,
+      name: 'Example Works',
+      allowedJobTypes: ['ats.application'],
+      webhookUrl,
+      hmacSecret: 'hsk_test_1',
+      webhookSecret: 'whsec_MQ==',
+    },
+    BigInt(grantedCredits * microsPerCredit),
+    testAuthor,
+  );
   return id;
 }
 
@@ -165,7 +161,7 @@ async function bringOn(
   upTo: 'dispatched' | 'running' | 'settling',
 ): Promise<void> {
   const nodeId = newId();
-  await createNode(store, { id: nodeId, name: 'attic', secret: 'nsk_1' });
+  await createNode(store, { id: nodeId, name: 'attic', secret: 'nsk_1' }, testAuthor);
   await commitDispatched(store, { submissionId, nodeId });
   if (upTo === 'dispatched') return;
   await commitRunning(store, { submissionId, nodeId });

@@ -10,9 +10,8 @@ import {
 import { createSealer, newSecret, openKeyring } from '@svc/signing';
 import {
   cancelSubmission,
-  createTenant,
+  openTenant,
   currentRateCard,
-  grantCredits,
   holdSubmission,
   openStore,
   type Store,
@@ -26,6 +25,7 @@ import {
   type TestDatabase,
   type TestRedis,
   type WebhookReceiver,
+  testAuthor,
 } from '@svc/testkit';
 import type { DeliverDeps } from './deliver.ts';
 import { createSlots } from './slots.ts';
@@ -133,23 +133,19 @@ async function createFundedTenant(
   webhookSecret: string,
 ): Promise<string> {
   const id = newId();
-  await createTenant(store, {
-    id,
-    name: 'Example Works',
-    allowedJobTypes: ['ats.application'],
-    webhookUrl,
-    hmacSecret: 'hsk_test_1',
-    webhookSecret,
-  });
-  await grantCredits(store, {
-    purchaseId: newId(),
-    tenantId: id,
-    creditsMicros: 10_000n * microsPerCredit,
-    reference: `grant ${id}`,
-    usdMicros: null,
-    note: null,
-    operatorId: null,
-  });
+  await openTenant(
+    store,
+    {
+      id,
+      name: 'Example Works',
+      allowedJobTypes: ['ats.application'],
+      webhookUrl,
+      hmacSecret: 'hsk_test_1',
+      webhookSecret,
+    },
+    10_000n * microsPerCredit,
+    testAuthor,
+  );
   return id;
 }
 

@@ -3,6 +3,8 @@ import { newId } from '@svc/runtime';
 import { grantCredits, payRebate, readBalance, reversePurchase } from '@svc/store';
 import type { Command } from 'commander';
 import { creditsArgument, idArgument } from '../arguments.ts';
+import { addCommand, addYesOption } from '../command.ts';
+import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
 import { type OutputOptions, printRecord } from '../output.ts';
 import { Refusal } from '../refusal.ts';
@@ -15,63 +17,62 @@ interface GrantOptions extends OutputOptions {
 const referenceLengthMax = 128;
 
 /** `svc credits …` (CONTRACT.md section 9). */
-export function addCreditsCommands(program: Command): void {
-  const credits = program.command('credits').description('credits of a tenant');
-  credits
-    .command('grant')
-    .description('grant credits, once per reference')
+export function addCreditsCommands(credits: Command): void {
+  addCommand(credits, 'grant', {
+    does: 'grant credits, once per reference',
+    examples: ['svc credits grant tnt_… 5000 --reference INV-2026-117 --usd 450'],
+  })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
     .argument('<credits>', 'how many', creditsArgument)
     .requiredOption('--reference <reference>', 'of the payment; the same one grants once')
     .option('--usd <amount>', 'what was paid for them', creditsArgument)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  $ svc credits grant tnt_… 5000 --reference INV-2026-117')
     .action((tenantId: string, creditsMicros: bigint, options: GrantOptions) =>
       withContext((context) => grant(context, { tenantId, creditsMicros, options })),
     );
-  credits
-    .command('reverse')
-    .description('take a purchase back, as far as its credits are available')
+  const reversal = addCommand(credits, 'reverse', {
+    does: 'take a purchase back, once, if its credits are still available',
+    examples: ['svc credits reverse pur_…', 'svc credits reverse pur_… --yes'],
+  });
+  addYesOption(reversal)
     .argument('<purchase>', 'its id, pur_…', idArgument('pur'))
-    .option('--json', 'print JSON')
     .action((purchaseId: string, options: OutputOptions) =>
       withContext((context) => reverse(context, purchaseId, options)),
     );
-  credits
-    .command('pay-rebate')
-    .description('pay what a tenant has accrued in rebates into its balance')
+  addCommand(credits, 'pay-rebate', {
+    does: 'pay what a tenant has accrued in rebates into its balance',
+    examples: ['svc credits pay-rebate tnt_…'],
+  })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .option('--json', 'print JSON')
     .action((tenantId: string, options: OutputOptions) =>
       withContext((context) => rebate(context, tenantId, options)),
     );
-  credits
-    .command('balance')
-    .description('what a tenant has')
+  addCommand(credits, 'balance', {
+    does: 'what a tenant has',
+    examples: ['svc credits balance tnt_… --json'],
+  })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .option('--json', 'print JSON')
     .action((tenantId: string, options: OutputOptions) =>
       withContext((context) => balance(context, tenantId, options)),
     );
 }
 
 async function grant(
-  { store }: Context,
+  { store, by }: Context,
   { tenantId, creditsMicros, options }: GrantRequest,
 ): Promise<void> {
   if (creditsMicros === 0n) throw new Refusal('A grant must be over 0 credits.');
   if (options.reference === '' || options.reference.length > referenceLengthMax) {
     throw new Refusal(`The reference must have 1 to ${referenceLengthMax} characters.`);
   }
-  const outcome = await grantCredits(store, {
+  const purchase = {
     purchaseId: newId(),
     tenantId,
     creditsMicros,
     reference: options.reference,
     usdMicros: options.usd ?? null,
     note: null,
-    operatorId: null,
-  });
+  };
+  const outcome = await grantCredits(store, purchase, by);
   switch (outcome.kind) {
     case 'granted':
     case 'repeated':
@@ -102,11 +103,12 @@ interface GrantRequest {
 }
 
 async function reverse(
-  { store }: Context,
+  { store, by }: Context,
   purchaseId: string,
   options: OutputOptions,
 ): Promise<void> {
-  const outcome = await reversePurchase(store, { purchaseId, operatorId: null });
+  await confirm(`Take purchase ${toWireId('pur', purchaseId)} back?`, options);
+  const outcome = await reversePurchase(store, purchaseId, by);
   switch (outcome.kind) {
     case 'reversed':
     case 'repeated':
@@ -129,8 +131,12 @@ async function reverse(
   }
 }
 
-async function rebate({ store }: Context, tenantId: string, options: OutputOptions): Promise<void> {
-  const outcome = await payRebate(store, { tenantId, operatorId: null });
+async function rebate(
+  { store, by }: Context,
+  tenantId: string,
+  options: OutputOptions,
+): Promise<void> {
+  const outcome = await payRebate(store, tenantId, by);
   switch (outcome.kind) {
     case 'paid':
       printRecord(

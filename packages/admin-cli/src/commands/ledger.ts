@@ -1,16 +1,15 @@
 import { auditLedger } from '@svc/store';
 import type { Command } from 'commander';
+import { addCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { type OutputOptions, printJson, printList } from '../output.ts';
 
 /** `svc ledger …` (CONTRACT.md section 9). */
-export function addLedgerCommands(program: Command): void {
-  const ledger = program.command('ledger').description('the ledger of credits');
-  ledger
-    .command('verify')
-    .description('check every account, entry and ended hold; exit code 1 where one is wrong')
-    .option('--json', 'print JSON')
-    .action((options: OutputOptions) => withContext((context) => verify(context, options)));
+export function addLedgerCommands(ledger: Command): void {
+  addCommand(ledger, 'verify', {
+    does: 'check every account, entry and ended hold; exit code 1 where one is wrong',
+    examples: ['svc ledger verify'],
+  }).action((options: OutputOptions) => withContext((context) => verify(context, options)));
 }
 
 async function verify({ store }: Context, options: OutputOptions): Promise<void> {

@@ -1,6 +1,7 @@
 import { closeRedis, connectRedis, readQueueStatus, waitForRedis } from '@svc/queue';
 import { countInFlight, databaseNow, listNodes } from '@svc/store';
 import type { Command } from 'commander';
+import { describeCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { type OutputOptions, printJson, printList, printRecord } from '../output.ts';
 
@@ -10,12 +11,11 @@ const nodesCountedMax = 10_000;
 const nodesSeenWithinMs = 24 * 3_600_000;
 
 /** `svc status` (CONTRACT.md section 9). */
-export function addStatusCommand(program: Command): void {
-  program
-    .command('status')
-    .description('what is under way: database, queues, submissions, deliveries, nodes')
-    .option('--json', 'print JSON')
-    .action((options: OutputOptions) => withContext((context) => status(context, options)));
+export function addStatusCommand(command: Command): void {
+  describeCommand(command, {
+    does: 'what is under way: database, queues, submissions, deliveries, nodes',
+    examples: ['svc status'],
+  }).action((options: OutputOptions) => withContext((context) => status(context, options)));
 }
 
 async function status(context: Context, options: OutputOptions): Promise<void> {

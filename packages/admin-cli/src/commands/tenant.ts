@@ -3,15 +3,16 @@ import { checkWebhookUrl, creditsToNumber, signupGrantDefaultMicros, toWireId } 
 import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
 import {
+  changeSettings,
   findTenant,
   listTenants,
   openTenant,
   readBalance,
-  setWebhookUrl,
   type TenantRecord,
 } from '@svc/store';
 import type { Command } from 'commander';
 import { collect, creditsArgument, idArgument, nameArgument } from '../arguments.ts';
+import { addCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { type OutputOptions, printList, printRecord, type Row } from '../output.ts';
 import { Refusal } from '../refusal.ts';
@@ -32,44 +33,37 @@ interface UpdateOptions extends OutputOptions {
 }
 
 /** `svc tenant …` (CONTRACT.md section 9). */
-export function addTenantCommands(program: Command): void {
-  const tenant = program.command('tenant').description('tenants and their settings');
-  tenant
-    .command('create')
-    .description('create a tenant; its secrets are shown this once')
+export function addTenantCommands(tenant: Command): void {
+  addCommand(tenant, 'create', {
+    does: 'create a tenant; its secrets are shown this once',
+    examples: ['svc tenant create --name "Example Works" --grant 500'],
+  })
     .requiredOption('--name <name>', 'a name for people', nameArgument)
     .option('--allow <jobType>', 'a job type it may submit, or none (repeatable)', collect)
     .option('--webhook-url <url>', 'where its events go')
     .option('--grant <credits>', 'credits to begin with (sandbox: 10000)', creditsArgument)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  $ svc tenant create --name "Example Works" --grant 500')
     .action((options: CreateOptions) => withContext((context) => create(context, options)));
-  tenant
-    .command('list')
-    .description('the newest tenants')
-    .option('--json', 'print JSON')
-    .action((options: OutputOptions) => withContext((context) => list(context, options)));
-  tenant
-    .command('show')
-    .description('one tenant')
+  addCommand(tenant, 'list', { does: 'the newest tenants', examples: ['svc tenant list'] }).action(
+    (options: OutputOptions) => withContext((context) => list(context, options)),
+  );
+  addCommand(tenant, 'show', { does: 'one tenant', examples: ['svc tenant show tnt_…'] })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .option('--json', 'print JSON')
     .action((id: string, options: OutputOptions) =>
       withContext(async (context) => printRecord(await show(context, id), options)),
     );
-  tenant
-    .command('update')
-    .description('change settings of a tenant')
+  addCommand(tenant, 'update', {
+    does: 'change settings of a tenant',
+    examples: ['svc tenant update tnt_… --webhook-url https://hooks.example.com/svc'],
+  })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
     .option('--webhook-url <url>', 'where its events go; setting it enables it again')
-    .option('--json', 'print JSON')
     .action((id: string, options: UpdateOptions) =>
       withContext((context) => update(context, id, options)),
     );
 }
 
 async function create(context: Context, options: CreateOptions): Promise<void> {
-  const { configuration, store } = context;
+  const { configuration, store, by } = context;
   const sandbox = configuration.SVC_ENVIRONMENT === 'sandbox';
   const id = newId();
   const tenant = {
@@ -81,7 +75,7 @@ async function create(context: Context, options: CreateOptions): Promise<void> {
     webhookSecret: newSecret('whsec', randomBytes),
   };
   const grantMicros = options.grant ?? (sandbox ? signupGrantDefaultMicros : 0n);
-  await openTenant(store, tenant, grantMicros);
+  await openTenant(store, tenant, grantMicros, by);
   const { hmacSecret, webhookSecret } = tenant;
   printRecord({ ...(await show(context, id)), hmacSecret, webhookSecret }, options);
 }
@@ -131,9 +125,8 @@ async function show({ configuration, store }: Context, tenantId: string): Promis
 async function update(context: Context, tenantId: string, options: UpdateOptions): Promise<void> {
   const url = acceptedUrl(context, options.webhookUrl);
   if (url === undefined) throw new Refusal('Nothing to change: see `svc tenant update --help`.');
-  if (!(await setWebhookUrl(context.store, tenantId, url))) {
-    throw new Refusal('There is no such tenant.');
-  }
+  const changed = await changeSettings(context.store, tenantId, { webhookUrl: url }, context.by);
+  if (changed === null) throw new Refusal('There is no such tenant.');
   printRecord(await show(context, tenantId), options);
 }
 

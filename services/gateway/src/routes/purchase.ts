@@ -32,11 +32,12 @@ export function purchaseEndpoint(deps: GatewayDeps): OperatorEndpoint {
 async function purchase(
   deps: GatewayDeps,
   { operator: { operatorId }, requestId }: OperatorRequest,
-  bought: Omit<Grant, 'purchaseId' | 'operatorId'>,
+  bought: Omit<Grant, 'purchaseId'>,
 ): Promise<Answer> {
   const purchaseId = deps.newId();
-  const grant = { ...bought, purchaseId, operatorId, requestId };
-  const outcome = await grantCredits(deps.store, grant);
+  const grant = { ...bought, purchaseId };
+  const by = { actor: { kind: 'operator', id: operatorId }, requestId } as const;
+  const outcome = await grantCredits(deps.store, grant, by);
   switch (outcome.kind) {
     case 'granted':
     case 'repeated': {

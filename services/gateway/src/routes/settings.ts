@@ -52,7 +52,8 @@ async function change(
   { tenant: { tenantId }, requestId }: TenantRequest,
   changed: Parameters<typeof changeSettings>[2],
 ): Promise<Answer> {
-  const outcome = await changeSettings(deps.store, tenantId, changed, requestId);
+  const by = { actor: { kind: 'tenant', id: tenantId }, requestId } as const;
+  const outcome = await changeSettings(deps.store, tenantId, changed, by);
   assertInvariant(outcome !== null, 'a tenant that signed exists');
   await passOn(deps, { requestId }, [enqueueDeliveries(deps.producer, outcome.deliveryIds)]);
   return json(200, settings(deps, outcome.tenant));

@@ -58,7 +58,10 @@ async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
   if (!decision.allowed) {
     return rateLimited(decision.retryInMs, 'Too many tenants signed up from this address.');
   }
-  return { kind: 'opened', signedUp: await createSandboxTenant(deps, reading.signup) };
+  return {
+    kind: 'opened',
+    signedUp: await createSandboxTenant(deps, reading.signup, request.requestId),
+  };
 }
 
 function policyOf({ signupsPerHour }: GatewayDeps): RatePolicy {
@@ -68,6 +71,7 @@ function policyOf({ signupsPerHour }: GatewayDeps): RatePolicy {
 async function createSandboxTenant(
   { store, newId }: GatewayDeps,
   { name, webhookUrl }: SignupRequest,
+  requestId: string,
 ): Promise<SignupAnswer> {
   const tenant = {
     id: newId(),
@@ -77,7 +81,8 @@ async function createSandboxTenant(
     hmacSecret: newSecret('hsk_test', randomBytes),
     webhookSecret: newSecret('whsec', randomBytes),
   };
-  await openTenant(store, tenant, signupGrantDefaultMicros);
+  const by = { actor: { kind: 'signup' }, requestId } as const;
+  await openTenant(store, tenant, signupGrantDefaultMicros, by);
   return {
     tenantId: toWireId('tnt', tenant.id),
     hmacSecret: tenant.hmacSecret,

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+
+/** One word after `svc`. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  /** Loads what adds its commands: only of the word that is asked for, so that `svc` starts fast. */
+  readonly load: () => Promise<(command: Command) => void>;
+}
+
+/** Every word that `svc` knows, in the order of its help (CONTRACT.md section 9). */
+export const catalogue: readonly CommandGroup[] = [
+  {
+    name: 'tenant',
+    summary: 'tenants and their settings',
+    load: async () => (await import('./commands/tenant.ts')).addTenantCommands,
+  },
+  {
+    name: 'credits',
+    summary: 'credits of a tenant',
+    load: async () => (await import('./commands/credits.ts')).addCreditsCommands,
+  },
+  {
+    name: 'operator',
+    summary: 'keys of the staff',
+    load: async () => (await import('./commands/operator.ts')).addOperatorCommands,
+  },
+  {
+    name: 'node',
+    summary: 'nodes that run jobs',
+    load: async () => (await import('./commands/node.ts')).addNodeCommands,
+  },
+  {
+    name: 'ledger',
+    summary: 'the ledger of credits',
+    load: async () => (await import('./commands/ledger.ts')).addLedgerCommands,
+  },
+  {
+    name: 'status',
+    summary: 'what is under way',
+    load: async () => (await import('./commands/status.ts')).addStatusCommand,
+  },
+  {
+    name: 'migrate',
+    summary: 'the schema of the database',
+    load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
+  },
+];

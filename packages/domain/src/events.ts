@@ -119,3 +119,14 @@ export function eventBody(event: {
     data: event.data,
   });
 }
+
+/** The body of a `submission.failed` event with nothing left of what the node said. */
+export function withoutFailureMessage(body: string): string {
+  const event: { data: { failure?: FailureData } } = JSON.parse(body);
+  const { failure } = event.data;
+  if (failure === undefined) return body;
+  return JSON.stringify({
+    ...event,
+    data: { ...event.data, failure: { ...failure, message: '' } },
+  });
+}

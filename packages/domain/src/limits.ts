@@ -59,6 +59,8 @@ export const usageIntervalMs = 5000;
 export const stoppedDeadlineMs = 30_000;
 export const failureMessageLengthMax = 512;
 export const resultBytesMax = 16 * 1024;
+/** How long personal data is kept after the end of its submission. */
+export const payloadRetentionDaysDefault = 30;
 
 // The node link (CONTRACT section 7).
 export const heartbeatSeconds = 5;

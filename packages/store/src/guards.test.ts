@@ -111,3 +111,14 @@ test('rows land in the partition of their month, and the next months are there',
   const [created] = await database.query('SELECT svc_ensure_partitions() AS n');
   expect(created).toEqual({ n: 0 });
 });
+
+test('which environment a database belongs to is said once', async () => {
+  const { database } = await createFixture();
+  for (const sql of [
+    `UPDATE environment SET name = 'production'`,
+    'DELETE FROM environment',
+    'TRUNCATE environment',
+  ]) {
+    await expect(database.query(sql)).rejects.toThrow('one environment for good');
+  }
+});

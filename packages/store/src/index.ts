@@ -16,6 +16,8 @@ export * from './opening.ts';
 export * from './outcomes.ts';
 export * from './overdue.ts';
 export { type Grant, grantCredits, type GrantOutcome } from './purchases.ts';
+export * from './purchases.ts';
+export { purgeExpired, purgePageMax } from './purging.ts';
 export * from './rate-cards.ts';
 export * from './redelivery.ts';
 export * from './settings.ts';

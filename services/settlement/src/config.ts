@@ -1,6 +1,16 @@
+import { payloadRetentionDaysDefault } from '@svc/domain';
 import { commonConfig } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-/** The settlement worker's configuration: what every service takes (CONTRACT section 9). */
-export const settlementConfig = Type.Object(commonConfig);
+/** The settlement worker's configuration (CONTRACT section 9). */
+export const settlementConfig = Type.Object({
+  ...commonConfig,
+  PAYLOAD_RETENTION_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 3_650,
+    default: payloadRetentionDaysDefault,
+    description:
+      'days after which what has ended loses its payload and what the node said, 1 to 3650',
+  }),
+});
 export type SettlementConfig = Static<typeof settlementConfig>;

@@ -15,6 +15,11 @@ export function createSettlementMetrics() {
       help: 'Submissions that the reconciler brought on, by what was wrong',
       label: 'kind',
     }),
+    countPurged: createCounter(registry, {
+      name: 'svc_submissions_purged_total',
+      help: 'Submissions whose personal data was deleted, by why',
+      label: 'cause',
+    }).bind(undefined, 'age'),
     setLedgerFaults: createGauge(registry, {
       name: 'svc_ledger_faults',
       help: 'Faults that the last audit of the ledger found: alert on any',

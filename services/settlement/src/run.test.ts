@@ -22,6 +22,7 @@ beforeEach(async () => {
     RECONCILE_INTERVAL_MS: 50,
     BIND_HOST: '127.0.0.1',
     ADMIN_PORT: 0,
+    PAYLOAD_RETENTION_DAYS: 30,
   };
 });
 afterEach(async () => {

@@ -38,7 +38,8 @@ export async function run(
     const { registry: metrics, ...counters } = createSettlementMetrics();
     const store = await openStoreOrRefuse(config, logger);
     lifecycle.add('store', () => store.close());
-    await startHousekeeping({ store, logger, ...counters }, lifecycle);
+    const retentionDays = config.PAYLOAD_RETENTION_DAYS;
+    await startHousekeeping({ store, logger, retentionDays, ...counters }, lifecycle);
     const environment = config.SVC_ENVIRONMENT;
     const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
     lifecycle.add('redis guard', () => guard.close());

@@ -1,0 +1,57 @@
+import { withoutFailureMessage } from '@svc/domain';
+import { eventBinding } from './outbox.ts';
+import { unsealText } from './sealed.ts';
+import type { Queryable, Store } from './store.ts';
+
+/**
+ * Personal data has an end: what a tenant sent and what a node said about it are deleted, by time
+ * or by an operator. Purged are the payload, the result and the failure's message, also in the body
+ * of the event that told of it. The record stays, with its state, its failure's code, its usage and
+ * its money; the hash of the request stays too, so that a repeated key is answered as before.
+ */
+
+/** How much one transaction purges. */
+export const purgePageMax = 500;
+
+/**
+ * Purges what ended longer ago than `retentionDays`, the oldest first, one page of it. Returns how
+ * many that were: fewer than `limit` where nothing more is due.
+ */
+export async function purgeExpired(
+  store: Store,
+  { retentionDays, limit = purgePageMax }: { retentionDays: number; limit?: number },
+): Promise<number> {
+  return store.db.$transaction(async (tx) => {
+    const due = await tx.$queryRaw<{ id: string }[]>`
+      SELECT id FROM submissions
+      WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
+        AND finished_at <= svc_now() - ${retentionDays}::int * interval '1 day'
+      ORDER BY finished_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+    const ids = due.map(({ id }) => id);
+    if (ids.length > 0) await purge(store, tx, ids);
+    return ids.length;
+  });
+}
+
+async function purge(store: Store, tx: Queryable, ids: string[]): Promise<void> {
+  await purgeEvents(store, tx, ids);
+  await tx.$executeRaw`
+    UPDATE submissions SET payload_sealed = NULL, outcome_sealed = NULL WHERE id = ANY(${ids}::uuid[])`;
+}
+
+/** An event may yet be sent again: it is kept, without what the node said. */
+async function purgeEvents(store: Store, tx: Queryable, submissionIds: string[]): Promise<void> {
+  const events = await tx.$queryRaw<{ id: string; body_sealed: Uint8Array }[]>`
+    SELECT id, body_sealed FROM events
+    WHERE submission_id = ANY(${submissionIds}::uuid[]) AND type = 'submission.failed'
+    ORDER BY id FOR UPDATE`;
+  if (events.length === 0) return;
+  const rows = events.map(({ id, body_sealed }) => {
+    const body = withoutFailureMessage(unsealText(store.sealer, eventBinding(id), body_sealed));
+    return { id, body: Buffer.from(store.sealer.seal(eventBinding(id), body)).toString('base64') };
+  });
+  await tx.$executeRaw`
+    UPDATE events e SET body_sealed = decode(r.body, 'base64')
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, body text)
+    WHERE e.id = r.id`;
+}

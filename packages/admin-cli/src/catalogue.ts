@@ -31,6 +31,11 @@ export const catalogue: readonly CommandGroup[] = [
     load: async () => (await import('./commands/node.ts')).addNodeCommands,
   },
   {
+    name: 'submission',
+    summary: 'submissions of all tenants',
+    load: async () => (await import('./commands/submission-purge.ts')).addSubmissionPurgeCommand,
+  },
+  {
     name: 'ledger',
     summary: 'the ledger of credits',
     load: async () => (await import('./commands/ledger.ts')).addLedgerCommands,

@@ -3,7 +3,7 @@ import { claimAttempts } from './deliveries.ts';
 import { commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, rejectPending, settle } from './endings.ts';
 import { storeOutcome } from './outcomes.ts';
-import { purgeExpired } from './purging.ts';
+import { purgeExpired, purgeSubmission } from './purging.ts';
 import { findByIdempotencyKey, findSubmission } from './submissions.ts';
 import { createFixture, type Fixture, newSubmission } from './test-fixture.ts';
 
@@ -159,4 +159,23 @@ test('a round reads what is due, however much there is that is not', async () =>
   const text = plan.map((row) => row['QUERY PLAN']).join('\n');
   expect(text).toContain('submissions_unpurged_idx');
   expect(text).toMatch(/actual time=\S+ rows=1\b/);
+});
+
+test('an operator purges one at once, is written down, and not while it is in flight', async () => {
+  const fixture = await createFixture();
+  const { store, hold, database } = fixture;
+  const by = { actor: { kind: 'local', name: 'ana' }, requestId: 'svc-1' } as const;
+  const tenantId = await fixture.tenant();
+  const { id } = await hold(tenantId);
+  expect(await purgeSubmission(store, id, by)).toEqual({ kind: 'in_flight', state: 'pending' });
+  expect(await purgeSubmission(store, tenantId, by)).toEqual({ kind: 'unknown_submission' });
+  await fail(fixture, id);
+  const submission = { tenantId, state: 'failed' };
+  expect(await purgeSubmission(store, id, by)).toEqual({ kind: 'purged', submission });
+  expect(await purgeSubmission(store, id, by)).toEqual({ kind: 'purged_before', submission });
+  expect(await kept(fixture)).toEqual([]);
+  const audited = await database.query(
+    `SELECT action, actor_name, after->>'state' AS state FROM audit_log WHERE subject_kind = 'submission'`,
+  );
+  expect(audited).toEqual([{ action: 'submission.purge', actor_name: 'ana', state: 'failed' }]);
 });

@@ -1,4 +1,5 @@
-import { withoutFailureMessage } from '@svc/domain';
+import { type SubmissionState, toWireId, withoutFailureMessage } from '@svc/domain';
+import { type Author, insertAudit } from './audit.ts';
 import { eventBinding } from './outbox.ts';
 import { unsealText } from './sealed.ts';
 import type { Queryable, Store } from './store.ts';
@@ -54,4 +55,47 @@ async function purgeEvents(store: Store, tx: Queryable, submissionIds: string[])
     UPDATE events e SET body_sealed = decode(r.body, 'base64')
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, body text)
     WHERE e.id = r.id`;
+}
+
+export type PurgeOutcome =
+  | { kind: 'purged' | 'purged_before'; submission: PurgedSubmission }
+  /** A node may yet be sent the payload, or report what it did with it. */
+  | { kind: 'in_flight'; state: SubmissionState }
+  | { kind: 'unknown_submission' };
+
+export interface PurgedSubmission {
+  tenantId: string;
+  state: SubmissionState;
+}
+
+/** Purges one submission at once, where it has ended; it is in the audit log then. */
+export async function purgeSubmission(
+  store: Store,
+  submissionId: string,
+  by: Author,
+): Promise<PurgeOutcome> {
+  return store.db.$transaction(async (tx) => {
+    const [row] = await tx.$queryRaw<LockedRow[]>`
+      SELECT tenant_id AS "tenantId", state, finished_at IS NOT NULL AS "hasEnded",
+        payload_sealed IS NULL AND outcome_sealed IS NULL AS "isPurged"
+      FROM submissions WHERE id = ${submissionId}::uuid FOR UPDATE`;
+    if (row === undefined) return { kind: 'unknown_submission' };
+    const { tenantId, state, hasEnded, isPurged } = row;
+    if (!hasEnded) return { kind: 'in_flight', state };
+    const submission = { tenantId, state };
+    if (isPurged) return { kind: 'purged_before', submission };
+    await purge(store, tx, [submissionId]);
+    await insertAudit(tx, by, {
+      action: 'submission.purge',
+      subject: { kind: 'submission', id: toWireId('sub', submissionId) },
+      before: null,
+      after: { tenantId: toWireId('tnt', tenantId), state },
+    });
+    return { kind: 'purged', submission };
+  });
+}
+
+interface LockedRow extends PurgedSubmission {
+  hasEnded: boolean;
+  isPurged: boolean;
 }

@@ -63,7 +63,7 @@ export type PurgeOutcome =
   | { kind: 'in_flight'; state: SubmissionState }
   | { kind: 'unknown_submission' };
 
-export interface PurgedSubmission {
+interface PurgedSubmission {
   tenantId: string;
   state: SubmissionState;
 }

@@ -1,4 +1,5 @@
 export * from './child.ts';
+export * from './chromium-binary.ts';
 export * from './node-agent-command.ts';
 export * from './paths.ts';
 export * from './ports.ts';

@@ -5,16 +5,17 @@ import { style } from './style.ts';
 
 /** Whole, as the policy's hash is over every character between its tags. */
 const styleElement = new Html(`<style>${style}</style>`);
-const styleHash = createHash('sha256').update(style).digest('base64');
+const styleHash = sha256(style);
 
 /**
- * Nothing but this very style sheet: no script, no image, no font, and no request to anybody. What
- * stands in a page is escaped (html.ts).
+ * Nothing but this very style sheet, and where a page has one this very script: no image, no font,
+ * and no request to anybody. What stands in a page is escaped (html.ts).
  */
-const contentSecurityPolicy = (formAction: "'none'" | "'self'") =>
+const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) =>
   [
     "default-src 'none'",
     `style-src 'sha256-${styleHash}'`,
+    ...(script === '' ? [] : [`script-src 'sha256-${sha256(script)}'`]),
     "base-uri 'none'",
     `form-action ${formAction}`,
     "frame-ancestors 'none'",
@@ -25,28 +26,39 @@ const maxAgeSeconds = 300;
 /** A page that is the same for everybody, with a list of its parts to jump to. */
 export function page(title: string, navigation: Html, content: Html): TextAnswer {
   return text(200, mediaType, documentOf(title, navigation, content), {
-    'content-security-policy': contentSecurityPolicy("'none'"),
+    'content-security-policy': contentSecurityPolicy("'none'", ''),
     'cache-control': `public, max-age=${maxAgeSeconds}`,
   });
 }
 
+export interface PersonalPage {
+  readonly status: number;
+  readonly title: string;
+  readonly navigation: Html;
+  readonly content: Html;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Runs once the page is there; a page says everything without it too. */
+  readonly script?: string;
+}
+
 /** A page that answers one person, with a form or what came of it; nobody keeps a copy. */
-export function personalPage(
-  status: number,
-  title: string,
-  navigation: Html,
-  content: Html,
-  headers: Readonly<Record<string, string>> = {},
-): TextAnswer {
-  return text(status, mediaType, documentOf(title, navigation, content), {
+export function personalPage(shown: PersonalPage): TextAnswer {
+  const { status, title, navigation, content, headers = {}, script = '' } = shown;
+  const whole = documentOf(title, navigation, content, script);
+  return text(status, mediaType, whole, {
     ...headers,
-    'content-security-policy': contentSecurityPolicy("'self'"),
+    'content-security-policy': contentSecurityPolicy("'self'", script),
   });
+}
+
+function sha256(source: string): string {
+  return createHash('sha256').update(source).digest('base64');
 }
 
 const mediaType = 'text/html; charset=utf-8';
 
-function documentOf(title: string, navigation: Html, content: Html): string {
+function documentOf(title: string, navigation: Html, content: Html, script = ''): string {
+  const scripts = script === '' ? [] : [new Html(`<script>${script}</script>`)];
   const { source } = html`<!doctype html>
     <html lang="en">
       <head>
@@ -59,6 +71,7 @@ function documentOf(title: string, navigation: Html, content: Html): string {
         <a class="skip" href="#content">Skip to the content</a>
         <nav aria-label="Contents">${navigation}</nav>
         <main id="content">${content}</main>
+        ${scripts}
       </body>
     </html> `;
   return source;

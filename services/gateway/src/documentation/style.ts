@@ -39,6 +39,10 @@ th { font-weight: 600; color: var(--quiet); }
 label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
 input { font: inherit; width: 100%; max-width: 32rem; padding: .5rem; color: inherit; background: var(--back); border: 1px solid var(--quiet); border-radius: 6px; }
 button { font: inherit; margin-top: 1.25rem; padding: .5rem 1.25rem; color: var(--back); background: var(--link); border: 0; border-radius: 6px; cursor: pointer; }
+dt { font-weight: 600; margin-top: 1rem; }
+dd { margin: .25rem 0 0; display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
+dd code { padding: .35rem .5rem; }
+button.copy { margin: 0; padding: .3rem .9rem; font-size: .875rem; }
 summary { cursor: pointer; }
 @media (max-width: 48rem) { body { display: block; } nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); } }
 @media print { nav { display: none; } body { display: block; } }

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Answer } from './answer.ts';
+import { baseUrlOf } from './base-url.ts';
 import { addressGroup } from './client-address.ts';
 import type { OpenEndpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -24,6 +25,7 @@ export async function answerOpen(
   return endpoint.handle({
     requestId,
     addressGroup: addressGroup(request.ip),
+    baseUrl: baseUrlOf(request),
     body,
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],

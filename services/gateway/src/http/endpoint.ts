@@ -23,6 +23,8 @@ export interface OpenRequest {
   readonly requestId: string;
   /** What limits by address go by. */
   readonly addressGroup: string;
+  /** Where the client finds the service, `https://host:port`, as far as it can be told. */
+  readonly baseUrl: string;
   /** Empty where the endpoint takes none: it is not read then. */
   readonly body: Buffer;
   readonly contentType: string | undefined;

@@ -39,7 +39,7 @@ async function signUp(deps: GatewayDeps, request: OpenRequest): Promise<Answer> 
 
 async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<Answer> {
   const outcome = await open(deps, request);
-  if (outcome.kind === 'opened') return signedUpPage(outcome.signedUp);
+  if (outcome.kind === 'opened') return signedUpPage(outcome.signedUp, request.baseUrl);
   const { body } = request;
   return refusedSignupPage(outcome, {
     name: formField(body, 'name'),

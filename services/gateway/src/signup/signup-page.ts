@@ -1,8 +1,10 @@
 import type { SignupAnswer } from '@svc/contracts';
 import { errorCatalogue } from '@svc/domain';
-import { html } from '../documentation/html.ts';
+import { Html, html } from '../documentation/html.ts';
 import { personalPage } from '../documentation/page.ts';
 import type { ProblemAnswer, TextAnswer } from '../http/answer.ts';
+import { copyScript } from './copy-script.ts';
+import { firstSubmission, webhookEndpoint } from './first-steps.ts';
 
 const navigation = html`<ul>
   <li><a href="/signup">Sign up</a></li>
@@ -41,7 +43,7 @@ const introduction = html`<h1>Sign up for the sandbox</h1>
 /** `GET /signup`: the form, which works without scripts. */
 export function signupPage(): TextAnswer {
   const content = html`${introduction} ${form({ name: '', webhookUrl: '' })}`;
-  return personalPage(200, 'Sign up', navigation, content);
+  return personalPage({ status: 200, title: 'Sign up', navigation, content });
 }
 
 /** The form again, with what was wrong, under the status of the problem. */
@@ -56,35 +58,59 @@ export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAns
       </ul>
     </div>
     ${form(typed)}`;
-  return personalPage(status, 'Sign up', navigation, content, problem.headers);
+  const { headers } = problem;
+  return personalPage({ status, title: 'Sign up', navigation, content, headers });
 }
 
-/** The credentials, once. */
-export function signedUpPage(signedUp: SignupAnswer): TextAnswer {
-  const { tenantId, hmacSecret, webhookSecret, balance } = signedUp;
-  const content = html`<h1>Your sandbox tenant</h1>
+/** The credentials, once, and what to paste to see the service work. */
+export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswer {
+  const title = 'Your sandbox tenant';
+  const credentials = [
+    ['Tenant id', signedUp.tenantId],
+    ['HMAC secret', signedUp.hmacSecret],
+    ['Webhook secret', signedUp.webhookSecret],
+  ] as const;
+  const content = html`<h1>${title}</h1>
     <p>
-      <strong>Copy these now:</strong> the secrets are shown this once. You have ${balance} credits.
+      <strong>Copy these now:</strong> the secrets are shown this once. You have ${signedUp.balance}
+      credits.
     </p>
-    <table>
-      <tbody>
-        <tr>
-          <th scope="row">Tenant id</th>
-          <td><code>${tenantId}</code></td>
-        </tr>
-        <tr>
-          <th scope="row">HMAC secret</th>
-          <td><code>${hmacSecret}</code></td>
-        </tr>
-        <tr>
-          <th scope="row">Webhook secret</th>
-          <td><code>${webhookSecret}</code></td>
-        </tr>
-      </tbody>
-    </table>
+    <p id="copied" role="status"></p>
+    <dl>
+      ${credentials.map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd><code data-copy="${name}">${value}</code></dd>`,
+      )}
+    </dl>
     <p>
-      The HMAC secret signs your requests, the webhook secret verifies ours; the
-      <a href="/docs">reference</a> says how.
-    </p>`;
-  return personalPage(201, 'Your sandbox tenant', navigation, content);
+      The HMAC secret signs your requests, the webhook secret verifies ours. They are not
+      interchangeable.
+    </p>
+    <h2>Send your first submission</h2>
+    <p>
+      Paste this into a shell with <code>curl</code> and <code>openssl</code>. The answer is
+      <code>201</code>; pasted again it is <code>200</code>, as a repeated key is never charged
+      twice.
+    </p>
+    ${pasted('the request', firstSubmission(baseUrl, signedUp))}
+    <h2>Verify a webhook</h2>
+    <p>
+      Save this as <code>webhook.mjs</code>, run it with <code>node webhook.mjs</code> where the
+      service can reach it, and set its address as <code>webhookUrl</code> by
+      <code>PATCH /v1/settings</code>. Any library of
+      <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> does the
+      same.
+    </p>
+    ${pasted('the webhook endpoint', webhookEndpoint(signedUp))}
+    <p>The <a href="/docs">reference</a> says the rest.</p>`;
+  return personalPage({ status: 201, title, navigation, content, script: copyScript });
+}
+
+/** A block to be pasted as it is: not a character may come between its tags. */
+function pasted(name: string, text: string): Html {
+  const { source } = html`${text}`;
+  return new Html(
+    `<pre tabindex="0" role="region" aria-label="${name}"><code data-copy="${name}">${source}</code></pre>`,
+  );
 }

@@ -46,15 +46,23 @@ export function signupPage(): TextAnswer {
   return personalPage({ status: 200, title: 'Sign up', navigation, content });
 }
 
+/** What the fields of the form are called, by where they are in the body. */
+const labels: Readonly<Record<string, string>> = {
+  '/name': 'The name of your organisation',
+  '/webhookUrl': 'The webhook URL',
+};
+
 /** The form again, with what was wrong, under the status of the problem. */
 export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAnswer {
   const { status, title } = errorCatalogue[problem.code];
   const errors = problem.extras.errors ?? [];
   const content = html`${introduction}
     <div role="alert">
-      <p class="no">${title}: ${problem.detail}</p>
+      <p class="no">
+        ${errors.length === 0 ? `${title}: ${problem.detail}` : 'Please correct this:'}
+      </p>
       <ul>
-        ${errors.map(({ path, message }) => html`<li><code>${path}</code> ${message}</li>`)}
+        ${errors.map(({ path, message }) => html`<li>${labels[path] ?? path} ${message}.</li>`)}
       </ul>
     </div>
     ${form(typed)}`;
@@ -72,8 +80,8 @@ export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswe
   ] as const;
   const content = html`<h1>${title}</h1>
     <p>
-      <strong>Copy these now:</strong> the secrets are shown this once. You have ${signedUp.balance}
-      credits.
+      <strong>Copy these now:</strong> the secrets are shown this once. You have
+      ${signedUp.balance.toLocaleString('en')} credits.
     </p>
     <p id="copied" role="status"></p>
     <dl>

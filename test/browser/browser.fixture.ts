@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { chromiumBinary } from '@svc/local';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** A real Chromium; it fails where none can be had. Its profile is gone when it is closed. */
@@ -19,11 +18,9 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
-
 /** What axe-core finds wrong with the page as it stands, in words. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
+  await page.evaluate(axe.source);
   return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(
     ({ violations }) => violations.flatMap(({ id, help, nodes }) =>
       nodes.map(({ html, any }) => id + ': ' + help + ' at ' + html + ' ' + any.map((one) => one.message))))`);

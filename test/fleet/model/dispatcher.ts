@@ -1,0 +1,157 @@
+import type { DispatchJob } from '@svc/contracts';
+import {
+  createDispatcherBus,
+  createFleetRegistry,
+  type DispatcherBus,
+  type Producer,
+} from '@svc/queue';
+import { newId, type Logger } from '@svc/runtime';
+import { onBusMessage } from '../../../services/dispatcher/src/bus-messages.ts';
+import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts';
+import { handBackLinks, leaveFleet } from '../../../services/dispatcher/src/drain.ts';
+import { refreshFleet } from '../../../services/dispatcher/src/fleet-member.ts';
+import { createLinks } from '../../../services/dispatcher/src/links.ts';
+import { openLink } from '../../../services/dispatcher/src/node-link.ts';
+import { takeDispatch } from '../../../services/dispatcher/src/take-dispatch.ts';
+import type { Activity } from './activity.ts';
+import { ModelLink } from './link.ts';
+import { Mortal } from './mortal.ts';
+import type { ModelNode } from './node.ts';
+import type { Rig } from './rig.ts';
+import type { ModelTime } from './time.ts';
+
+/** What a dispatcher stands on in a run. */
+export interface Ground {
+  readonly rig: Rig;
+  readonly time: ModelTime;
+  readonly activity: Activity;
+  readonly logger: Logger;
+  readonly prefix: string;
+  /** Takes the settlement jobs; nothing else is enqueued. */
+  readonly producer: Producer;
+  readonly replied: (submissionIds: readonly string[]) => void;
+  readonly peers: () => readonly ModelDispatcher[];
+}
+
+const listenTimeoutMs = 5_000;
+
+/**
+ * The dispatcher's own code, whole but for its sockets, its queue consumer and its process: the
+ * store, the fleet registry and the bus are the real ones on a real Postgres and Redis.
+ */
+export class ModelDispatcher {
+  readonly id = newId();
+  readonly mortal: Mortal;
+  readonly logic: Dispatcher;
+  readonly #ground: Ground;
+  readonly #bus: DispatcherBus;
+  readonly #links = new Set<ModelLink>();
+  readonly #jobs = new Set<Promise<void>>();
+  closed: Promise<void> = Promise.resolve();
+
+  private constructor(ground: Ground) {
+    const { rig, time, activity, logger, prefix } = ground;
+    this.#ground = ground;
+    this.mortal = new Mortal(activity, () => this.#buried());
+    this.#bus = createDispatcherBus({
+      redis: rig.redis,
+      redisUrl: rig.redisUrl,
+      prefix,
+      dispatcherId: this.id,
+      onMessage: (message) => {
+        if (this.mortal.isDead) return;
+        activity.mail(this.id, -1);
+        onBusMessage(this.logic, message);
+      },
+      logger,
+    });
+    const registry = createFleetRegistry({ redis: rig.redis, prefix, nowMs: () => time.nowMs() });
+    this.logic = {
+      id: this.id,
+      store: this.mortal.store(rig.store),
+      producer: this.mortal.outsider(ground.producer),
+      fleet: this.mortal.outsider(registry),
+      bus: this.#countedBus(),
+      reply: async (_channel, submissionIds) => ground.replied(submissionIds),
+      links: createLinks(),
+      offerings: new Map(),
+      clock: time,
+      timers: time.timers(() => !this.mortal.isDead),
+      logger,
+      isSandbox: true,
+    };
+  }
+
+  static async start(ground: Ground): Promise<ModelDispatcher> {
+    const dispatcher = new ModelDispatcher(ground);
+    if (!(await dispatcher.#bus.listening(listenTimeoutMs))) throw new Error('cannot listen');
+    await refreshFleet(dispatcher.logic);
+    return dispatcher;
+  }
+
+  get isAlive(): boolean {
+    return !this.mortal.isDead;
+  }
+
+  /** Messages are counted, so that a run can wait for those that are on their way. */
+  #countedBus(): DispatcherBus {
+    const { activity, peers } = this.#ground;
+    return {
+      ...this.#bus,
+      send: (to, message) =>
+        this.mortal.outside(async () => {
+          const isHeard = await this.#bus.send(to, message);
+          const isAlive = peers().some((peer) => peer.id === to && peer.isAlive);
+          if (isHeard && isAlive) activity.mail(to, 1);
+          return isHeard;
+        }),
+      broadcast: (message) =>
+        this.mortal.outside(async () => {
+          await this.#bus.broadcast(message);
+          for (const peer of peers()) if (peer !== this && peer.isAlive) activity.mail(peer.id, 1);
+        }),
+    };
+  }
+
+  /** Takes a job off the queue. */
+  take(job: DispatchJob): void {
+    const done = takeDispatch(this.logic, job).finally(() => this.#jobs.delete(done));
+    this.#jobs.add(done);
+  }
+
+  get jobs(): number {
+    return this.#jobs.size;
+  }
+
+  /** Accepts a node's upgrade; the node says hello. */
+  connect(node: ModelNode): void {
+    const link = new ModelLink(node);
+    const { id: nodeId, isDraining } = node;
+    link.attach(openLink(this.logic, link, { nodeId, draining: isDraining }));
+    this.#links.add(link);
+    if (node.link !== undefined) node.unlinked();
+    node.link = link;
+    node.send(node.hello());
+  }
+
+  async refresh(): Promise<void> {
+    await this.mortal.orDead(refreshFleet(this.logic));
+  }
+
+  /** SIGTERM, in the order of `run.ts`; `passTime` lets what is being offered come to its end. */
+  async drain(passTime: () => Promise<void>): Promise<void> {
+    leaveFleet(this.logic);
+    await passTime();
+    if (this.isAlive && this.#jobs.size > 0)
+      throw new Error('a job outlives the dispatch deadline');
+    await this.mortal.orDead(handBackLinks(this.logic));
+    this.mortal.die();
+  }
+
+  #buried(): void {
+    this.#ground.activity.forget(this.id);
+    for (const link of this.#links) link.serviceDied();
+    this.#links.clear();
+    this.closed = this.#bus.close();
+  }
+}

@@ -1,0 +1,85 @@
+import type { FrameFromNode } from '@svc/contracts';
+import { linkSilentMs } from '@svc/domain';
+import type { LinkTransport } from '../../../services/dispatcher/src/links.ts';
+import type { OpenLink } from '../../../services/dispatcher/src/node-link.ts';
+import type { Timers } from '../../../services/dispatcher/src/timers.ts';
+import type { ModelNode } from './node.ts';
+
+/**
+ * A node link without a socket. Frames arrive in order and in a later turn; a link that is cut
+ * loses what is on its way, and one that is cut unnoticed swallows everything until the service
+ * has missed its pings for 15 s.
+ */
+export class ModelLink implements LinkTransport {
+  #state: 'open' | 'swallowing' | 'closed' = 'open';
+  #service: OpenLink | undefined;
+  closeCode: number | undefined;
+  readonly #node: ModelNode;
+
+  constructor(node: ModelNode) {
+    this.#node = node;
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  attach(service: OpenLink): void {
+    this.#service = service;
+  }
+
+  /** Of the service, to the node. */
+  send(text: string): void {
+    queueMicrotask(() => {
+      if (this.#state === 'open') this.#node.receive(text);
+    });
+  }
+
+  close(code: number): void {
+    const wasOpen = this.#state === 'open';
+    this.#state = 'closed';
+    this.closeCode = code;
+    if (wasOpen) this.#leaveNode();
+  }
+
+  pause(): void {}
+
+  resume(): void {}
+
+  fromNode(frame: FrameFromNode): void {
+    this.fromNodeAsText(JSON.stringify(frame));
+  }
+
+  fromNodeAsText(text: string): void {
+    if (this.#state === 'open') this.#service?.receive(text);
+  }
+
+  /** Both sides see it. */
+  cut(): void {
+    const wasOpen = this.#state === 'open';
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    if (wasOpen) this.#leaveNode();
+    this.#service?.closed();
+  }
+
+  /** The node sees it, the service only by its silence. */
+  cutUnnoticed(timers: Timers): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'swallowing';
+    this.#leaveNode();
+    timers.after(linkSilentMs, () => this.cut());
+  }
+
+  /** The service's process is gone: the node sees the end of its link. */
+  serviceDied(): void {
+    const wasOpen = this.#state === 'open';
+    this.#state = 'closed';
+    this.#service = undefined;
+    if (wasOpen) this.#leaveNode();
+  }
+
+  #leaveNode(): void {
+    if (this.#node.link === this) this.#node.unlinked();
+  }
+}

@@ -1,0 +1,26 @@
+import { createTestDatabase, startTestRedis, testMasterKey } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkFleet } from './property.ts';
+import { openRig } from './rig.ts';
+
+const seed = Number(process.env['FLEET_SEED'] ?? Date.now() % 1_000_000);
+const runs = 120;
+
+/** What must have happened often enough for the runs to mean anything. */
+const atLeast = { submissions: 500, executed: 150 };
+
+test(`whatever happens to the fleet, a submission is executed at most once and ends (FLEET_SEED=${seed})`, async () => {
+  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
+  onTestFinished(async () => {
+    await database.close();
+    await redis.close();
+  });
+  const { databaseUrl } = database;
+  const rig = await openRig({ databaseUrl, redisUrl: redis.redisUrl, masterKey: testMasterKey() });
+  const report = await checkFleet({ rig, runs, seed });
+  await rig.close();
+  expect(report.fault).toBeUndefined();
+  expect(report.runs).toBe(runs);
+  expect(report.submissions).toBeGreaterThan(atLeast.submissions);
+  expect(report.executed).toBeGreaterThan(atLeast.executed);
+});

@@ -1,0 +1,105 @@
+import type { Store } from '@svc/store';
+import type { Activity } from './activity.ts';
+
+/** `before`: the statement is never sent. `after`: it is done, and nobody learns of it. */
+export type Moment = 'before' | 'after';
+
+/**
+ * A process that can be killed at any point where it waits for somebody else: what it has asked
+ * for may still be done, but nothing of it goes on. That is what `kill -9` leaves behind, at the
+ * exact place that a test wishes.
+ */
+export class Mortal {
+  #isDead = false;
+  #fuse: { calls: number; readonly moment: Moment } | undefined;
+  readonly #activity: Activity;
+  readonly #onDeath: () => void;
+  readonly #death = Promise.withResolvers<void>();
+
+  constructor(activity: Activity, onDeath: () => void) {
+    this.#activity = activity;
+    this.#onDeath = onDeath;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  die(): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    this.#death.resolve();
+    this.#onDeath();
+  }
+
+  /** Resolves when the work is done, or the process is dead and it never will be. */
+  async orDead(work: Promise<void>): Promise<void> {
+    await Promise.race([work, this.#death.promise]);
+  }
+
+  /** It dies before or after the `calls`th statement from now on. */
+  dieAt(calls: number, moment: Moment): void {
+    this.#fuse = { calls, moment };
+  }
+
+  /** It lives on after all. */
+  spare(): void {
+    this.#fuse = undefined;
+  }
+
+  /** Asks somebody outside; never comes back to a process that is dead by then. */
+  async outside<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isDead) return await never;
+    try {
+      const answer = await this.#activity.during(work);
+      return this.#isDead ? await never : answer;
+    } catch (error) {
+      if (this.#isDead) return await never;
+      throw error;
+    }
+  }
+
+  /** The same for a statement, at which it may have to die. */
+  async #statement<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#burns('before')) this.die();
+    const answer = await this.outside(work);
+    if (!this.#burns('after')) return answer;
+    this.die();
+    return await never;
+  }
+
+  #burns(moment: Moment): boolean {
+    if (this.#fuse?.moment !== moment) return false;
+    this.#fuse.calls -= 1;
+    if (this.#fuse.calls > 0) return false;
+    this.#fuse = undefined;
+    return true;
+  }
+
+  /** The store as this process has it. A transaction is one statement: it is done or it is not. */
+  store(store: Store): Store {
+    const db = new Proxy(store.db, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) =>
+          this.#statement(async (): Promise<unknown> => await Reflect.apply(value, target, args));
+      },
+    });
+    return { ...store, db };
+  }
+
+  /** Anything else whose methods are all asynchronous. */
+  outsider<T extends object>(other: T): T {
+    return new Proxy(other, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) =>
+          this.outside(async (): Promise<unknown> => await Reflect.apply(value, target, args));
+      },
+    });
+  }
+}
+
+const never = new Promise<never>(() => {});

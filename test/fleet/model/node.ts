@@ -1,0 +1,208 @@
+import { parseFrameToNode, type FrameFromNode, type FrameToNodeOf } from '@svc/contracts';
+import { acceptedOfferVoidAfterMs, toWireId } from '@svc/domain';
+import type { Auditor, OutcomeFrame } from './auditor.ts';
+import type { ModelLink } from './link.ts';
+
+/** What a node has on its disk. */
+export interface InHand {
+  readonly submissionId: string;
+  phase: 'assigned' | 'begun' | 'ended';
+  actions: number;
+  outcome?: OutcomeFrame;
+}
+
+interface ReceivedOffer {
+  readonly offerId: string;
+  readonly submissionId: string;
+}
+
+const restarted = { code: 'node_error', message: 'restarted' } as const;
+
+/**
+ * A node as the contract has it, as an object: it does nothing by itself but what a frame obliges
+ * it to, so that a run decides what it does and when. `journal` is what survives a restart.
+ */
+export class ModelNode {
+  readonly id: string;
+  readonly wireId: string;
+  readonly slots: number;
+  readonly journal = new Map<string, InHand>();
+  readonly offers = new Map<string, ReceivedOffer>();
+  readonly pastOffers: ReceivedOffer[] = [];
+  /** Told to stop, and not yet said `stopped`. */
+  readonly stopping = new Set<string>();
+  link: ModelLink | undefined;
+  isDraining = false;
+  readonly #accepted = new Map<string, { readonly submissionId: string; readonly atMs: number }>();
+  readonly #auditor: Auditor;
+  readonly #nowMs: () => number;
+
+  constructor(id: string, slots: number, auditor: Auditor, nowMs: () => number) {
+    this.id = id;
+    this.wireId = toWireId('nod', id);
+    this.slots = slots;
+    this.#auditor = auditor;
+    this.#nowMs = nowMs;
+  }
+
+  send(frame: FrameFromNode): void {
+    this.link?.fromNode(frame);
+  }
+
+  hello(): FrameFromNode {
+    return {
+      type: 'hello',
+      agentVersion: 'model',
+      jobTypes: ['ats.application'],
+      slots: this.slots,
+      running: [...this.journal.keys()],
+    };
+  }
+
+  /** The link is gone, and with it every offer. */
+  unlinked(): void {
+    this.link = undefined;
+    for (const { offerId, submissionId } of this.offers.values()) {
+      this.#auditor.offerEnded(submissionId, offerId);
+    }
+    this.offers.clear();
+    this.#accepted.clear();
+    this.stopping.clear();
+  }
+
+  /** The process is gone: what was begun is never begun again. */
+  restarted(): void {
+    for (const run of this.journal.values()) {
+      if (run.phase !== 'begun') continue;
+      run.phase = 'ended';
+      run.outcome = {
+        type: 'failed',
+        submissionId: run.submissionId,
+        usage: {},
+        failure: restarted,
+      };
+    }
+  }
+
+  answer(offer: ReceivedOffer, answer: 'accept' | 'decline'): void {
+    const { offerId, submissionId } = offer;
+    this.offers.delete(offerId);
+    this.#auditor.offerEnded(submissionId, offerId);
+    const inHand = [...this.journal.values()].filter(({ phase }) => phase !== 'ended').length;
+    const isBusy = inHand + this.#accepted.size >= this.slots || this.isDraining;
+    if (answer === 'decline' || isBusy) {
+      this.send({ type: 'decline', offerId, reason: isBusy ? 'busy' : 'policy' });
+      return;
+    }
+    this.#accepted.set(offerId, { submissionId, atMs: this.#nowMs() });
+    this.send({ type: 'accept', offerId });
+  }
+
+  /** Stores the outcome, then reports it. */
+  end(run: InHand, outcome: OutcomeFrame): void {
+    run.phase = 'ended';
+    run.outcome = outcome;
+    this.report(outcome);
+  }
+
+  report(outcome: OutcomeFrame): void {
+    this.#auditor.of(outcome.submissionId).outcomes.push({ nodeId: this.id, frame: outcome });
+    this.send(outcome);
+  }
+
+  sayStopped(submissionId: string): void {
+    this.stopping.delete(submissionId);
+    this.send({ type: 'stopped', submissionId, usage: {} });
+  }
+
+  receive(text: string): void {
+    const parsed = parseFrameToNode(text);
+    if (parsed.kind === 'bad') {
+      this.#auditor.complain(this.wireId, `was sent a bad frame: ${parsed.message}`);
+      return;
+    }
+    const { frame } = parsed;
+    switch (frame.type) {
+      case 'welcome':
+        this.#welcomed(frame);
+        return;
+      case 'offer': {
+        const { offerId, submissionId } = frame;
+        this.offers.set(offerId, { offerId, submissionId });
+        this.pastOffers.push({ offerId, submissionId });
+        this.#auditor.offered(this.id, submissionId, offerId, this.#nowMs());
+        return;
+      }
+      case 'revoke':
+        this.#revoked(frame.offerId);
+        return;
+      case 'assign':
+        this.#assigned(frame);
+        return;
+      case 'begin':
+        this.#begun(frame.submissionId);
+        return;
+      case 'ack':
+        this.#acknowledged(frame.submissionId);
+        return;
+      case 'cancel':
+        this.#stop(frame.submissionId);
+        return;
+      case 'error':
+        return;
+    }
+  }
+
+  /** What is wanted no more is stopped; what was not answered is said again. */
+  #welcomed({ stop }: FrameToNodeOf<'welcome'>): void {
+    for (const submissionId of stop) this.#stop(submissionId);
+    for (const { outcome } of this.journal.values()) {
+      if (outcome !== undefined) this.report(outcome);
+    }
+    if (this.isDraining) this.send({ type: 'drain' });
+  }
+
+  #revoked(offerId: string): void {
+    const submissionId = (this.offers.get(offerId) ?? this.#accepted.get(offerId))?.submissionId;
+    if (submissionId !== undefined) this.#auditor.offerEnded(submissionId, offerId);
+    this.offers.delete(offerId);
+    this.#accepted.delete(offerId);
+  }
+
+  #assigned({ offerId, submissionId }: FrameToNodeOf<'assign'>): void {
+    this.#auditor.assigned(this.id, submissionId);
+    const accepted = this.#accepted.get(offerId);
+    this.#accepted.delete(offerId);
+    if (accepted === undefined) {
+      this.#auditor.complain(submissionId, `assigned to ${this.id}, which had not accepted it`);
+      return;
+    }
+    if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
+    this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
+  }
+
+  #begun(submissionId: string): void {
+    this.#auditor.toldToBegin(this.id, submissionId);
+    const run = this.journal.get(submissionId);
+    if (run?.phase !== 'assigned') return;
+    if (this.stopping.has(submissionId)) {
+      this.#auditor.complain(submissionId, `${this.id} may begin after it was told to stop`);
+    }
+    run.phase = 'begun';
+    this.#auditor.acted(this.id, submissionId);
+  }
+
+  /** `stopped` is acknowledged too; only an outcome that is in hand has to be kept for it. */
+  #acknowledged(submissionId: string): void {
+    if (this.journal.get(submissionId)?.phase !== 'ended') return;
+    this.journal.delete(submissionId);
+    this.#auditor.of(submissionId).acknowledged.add(this.id);
+  }
+
+  #stop(submissionId: string): void {
+    const run = this.journal.get(submissionId);
+    if (run?.phase === 'ended') return;
+    this.journal.delete(submissionId);
+    this.stopping.add(submissionId);
+  }
+}

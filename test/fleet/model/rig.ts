@@ -1,0 +1,103 @@
+import { microsPerCredit } from '@svc/domain';
+import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
+import { newId } from '@svc/runtime';
+import { createSealer, openKeyring } from '@svc/signing';
+import { createNode, createTenant, grantCredits, openStore, type Store } from '@svc/store';
+import { Pool, type QueryResultRow } from 'pg';
+
+/** What all runs share: one database, one Redis, one time that both go by. */
+export interface Rig {
+  readonly store: Store;
+  readonly redis: ReturnType<typeof connectRedis>;
+  readonly redisUrl: string;
+  /** Where the time of a run begins. */
+  readonly startMs: number;
+  setTime(nowMs: number): Promise<void>;
+  query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  newTenant(): Promise<string>;
+  newNodes(count: number): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const credits = 100_000n;
+
+/**
+ * The database's time is a row here, which stands still until it is moved: a function that is
+ * made anew for each step, as tests move it elsewhere, would be planned anew by every statement.
+ */
+const clockSql = `
+  CREATE TABLE fleet_model_clock (now timestamptz NOT NULL);
+  INSERT INTO fleet_model_clock SELECT date_trunc('milliseconds', statement_timestamp());
+  CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT now FROM fleet_model_clock);`;
+
+/** Opens a migrated database and a Redis that nobody else uses. */
+export async function openRig({
+  databaseUrl,
+  redisUrl,
+  masterKey,
+}: {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly masterKey: string;
+}): Promise<Rig> {
+  const pool = new Pool({ connectionString: databaseUrl, max: 2 });
+  pool.on('error', () => {});
+  await pool.query(clockSql);
+  const store = openStore({ databaseUrl, sealer: createSealer(openKeyring(masterKey)), newId });
+  const redis = connectRedis(redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+  return {
+    store,
+    redis,
+    redisUrl,
+    startMs: Date.now(),
+    async setTime(nowMs) {
+      await pool.query({
+        name: 'set-time',
+        text: 'UPDATE fleet_model_clock SET now = to_timestamp($1::float8 / 1000)',
+        values: [nowMs],
+      });
+    },
+    async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) {
+      return (await pool.query<Row>(sql, [...values])).rows;
+    },
+    newTenant: () => newTenant(store),
+    newNodes: async (count) => {
+      const ids = Array.from({ length: count }, () => newId());
+      await Promise.all(
+        ids.map((id) => createNode(store, { id, name: 'model', secret: 'nsk_model' })),
+      );
+      return ids;
+    },
+    async close() {
+      await closeRedis(redis);
+      await store.close();
+      await pool.end();
+    },
+  };
+}
+
+async function newTenant(store: Store): Promise<string> {
+  const tenantId = newId();
+  await createTenant(store, {
+    id: tenantId,
+    name: 'model',
+    allowedJobTypes: ['ats.application'],
+    webhookUrl: null,
+    hmacSecret: 'hsk_test_model',
+    webhookSecret: 'whsec_bW9kZWw=',
+  });
+  await grantCredits(store, {
+    purchaseId: newId(),
+    tenantId,
+    creditsMicros: credits * microsPerCredit,
+    reference: `model ${tenantId}`,
+    usdMicros: null,
+    note: null,
+    operatorId: null,
+  });
+  return tenantId;
+}
+
+export const grantedMicros = credits * microsPerCredit;

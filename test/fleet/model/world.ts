@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { microsPerCredit, toWireId, type Tier } from '@svc/domain';
+import { publishCancelled, type Producer } from '@svc/queue';
+import { createLogger, newId } from '@svc/runtime';
+import { cancelSubmission, holdSubmission } from '@svc/store';
+import { reconcile } from '../../../services/settlement/src/reconcile.ts';
+import { settleSubmissions, type SettleDeps } from '../../../services/settlement/src/settle.ts';
+import { Activity } from './activity.ts';
+import { Auditor } from './auditor.ts';
+import { ModelDispatcher, type Ground } from './dispatcher.ts';
+import { ModelNode } from './node.ts';
+import type { Rig } from './rig.ts';
+import { ModelTime } from './time.ts';
+
+export interface Posted {
+  readonly id: string;
+  readonly wireId: string;
+  readonly tier: Tier;
+  readonly coordinator: ModelDispatcher;
+}
+
+const slotsOf = [1, 2, 3, 1];
+const maxMicros: Record<Tier, bigint> = {
+  standard: 200n * microsPerCredit,
+  priority: 300n * microsPerCredit,
+  instant: 500n * microsPerCredit,
+};
+const payloadText =
+  '{"applicationUrl":"https://jobs.example.com/apply","atsType":"model","applicantProfile":{},"jobContext":{"title":"Welder","company":"Example Works"}}';
+
+/** One run: a tenant, some nodes, some dispatchers, and what the rest of the service does. */
+export class World {
+  readonly auditor = new Auditor();
+  readonly activity = new Activity();
+  readonly dispatchers: ModelDispatcher[] = [];
+  readonly nodes: ModelNode[] = [];
+  readonly posted: Posted[] = [];
+  readonly replied = new Set<string>();
+  /** Which commands ran, for the count of what a series of runs has seen. */
+  readonly ran: string[] = [];
+  readonly rig: Rig;
+  readonly time: ModelTime;
+  readonly #ground: Ground;
+  readonly #settleDeps: SettleDeps;
+  readonly tenantId: string;
+  /** What waits in the settlement queue. */
+  #settlements: string[] = [];
+
+  private constructor(rig: Rig, tenantId: string) {
+    this.rig = rig;
+    this.tenantId = tenantId;
+    this.time = new ModelTime(rig.startMs, (nowMs) => rig.setTime(nowMs));
+    const logger = createLogger({
+      service: 'model',
+      level: 'error',
+      destination: { write: (line) => this.auditor.complain('log', line.trim()) },
+    });
+    const producer = this.#producer();
+    this.#settleDeps = { store: rig.store, producer, logger, countSettled() {} };
+    this.#ground = {
+      rig,
+      time: this.time,
+      activity: this.activity,
+      logger,
+      prefix: 'model',
+      producer,
+      replied: (ids) => ids.forEach((id) => this.replied.add(id)),
+      peers: () => this.dispatchers,
+    };
+  }
+
+  static async open(rig: Rig, shape: { nodes: number; dispatchers: number }): Promise<World> {
+    await rig.setTime(rig.startMs);
+    await rig.redis.flushall();
+    const world = new World(rig, await rig.newTenant());
+    const ids = await rig.newNodes(shape.nodes);
+    const nowMs = (): number => world.time.nowMs();
+    for (const [index, id] of ids.entries()) {
+      world.nodes.push(
+        new ModelNode(id, slotsOf[index % slotsOf.length] ?? 1, world.auditor, nowMs),
+      );
+    }
+    for (let count = 0; count < shape.dispatchers; count += 1) await world.startDispatcher();
+    for (const [index, node] of world.nodes.entries()) {
+      world.dispatchers[index % shape.dispatchers]?.connect(node);
+    }
+    await world.settled();
+    return world;
+  }
+
+  async close(): Promise<void> {
+    for (const dispatcher of this.dispatchers) dispatcher.mortal.die();
+    await Promise.all(this.dispatchers.map(({ closed }) => closed));
+  }
+
+  get alive(): ModelDispatcher[] {
+    return this.dispatchers.filter(({ isAlive }) => isAlive);
+  }
+
+  settled(): Promise<void> {
+    return this.activity.settled();
+  }
+
+  async startDispatcher(): Promise<void> {
+    await this.settled();
+    this.dispatchers.push(await ModelDispatcher.start(this.#ground));
+  }
+
+  /** What a gateway does: the hold, then the job, which one dispatcher takes. */
+  async post(tiers: readonly Tier[], coordinator: ModelDispatcher): Promise<void> {
+    const ids = await Promise.all(tiers.map((tier) => this.#hold(tier, coordinator)));
+    coordinator.take({ submissionIds: ids, replyTo: 'model' });
+  }
+
+  async #hold(tier: Tier, coordinator: ModelDispatcher): Promise<string> {
+    const id = newId();
+    const held = await holdSubmission(this.rig.store, {
+      id,
+      tenantId: this.tenantId,
+      idempotencyKey: id,
+      requestHash: randomBytes(32),
+      requestId: `req-${id}`,
+      jobType: 'ats.application',
+      tier,
+      payloadText,
+      quote: {
+        estimatedMicros: 20n * microsPerCredit,
+        maxMicros: maxMicros[tier],
+        surgeMicros: microsPerCredit,
+        rateCardVersion: 1,
+      },
+    });
+    if (held.kind !== 'held') throw new Error(`not held: ${held.kind}`);
+    this.posted.push({ id, wireId: toWireId('sub', id), tier, coordinator });
+    return id;
+  }
+
+  /** What a gateway does for a cancel; its message to the dispatchers may be lost. */
+  async cancel({ id }: Posted, { isTold }: { readonly isTold: boolean }): Promise<void> {
+    const { tenantId, rig } = this;
+    const outcome = await this.activity.during(() =>
+      cancelSubmission(rig.store, { submissionId: id, tenantId, by: 'tenant' }),
+    );
+    if (outcome.kind !== 'cancelled' || !isTold) return;
+    await this.activity.during(() => publishCancelled(rig.redis, this.#ground.prefix, id));
+    this.#toldAll();
+  }
+
+  /** The settlement worker takes what is queued. */
+  async settle(): Promise<void> {
+    const ids = this.#settlements.splice(0);
+    if (ids.length > 0) await this.activity.during(() => settleSubmissions(this.#settleDeps, ids));
+  }
+
+  /** One round of the reconciler. */
+  async sweep(): Promise<void> {
+    await this.activity.during(() =>
+      reconcile({
+        ...this.#settleDeps,
+        redis: this.rig.redis,
+        redisPrefix: this.#ground.prefix,
+        countMended: (kind) => {
+          if (kind !== 'unsettled' && kind !== 'stale_pending') this.#toldAll();
+        },
+      }),
+    );
+  }
+
+  /** Redis is emptied: registry and queue are gone. */
+  async flush(): Promise<void> {
+    this.#settlements = [];
+    await this.rig.redis.flushall();
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.time.advance(ms, () => this.settled());
+    await Promise.all(this.alive.map((dispatcher) => dispatcher.refresh()));
+  }
+
+  #toldAll(): void {
+    for (const { id } of this.alive) this.activity.mail(id, 1);
+  }
+
+  #producer(): Producer {
+    const enqueue: Producer['enqueue'] = async (_key, job) => {
+      if ('submissionIds' in job) this.#settlements.push(...job.submissionIds);
+    };
+    return {
+      enqueue,
+      enqueueBulk: async (key, jobs) => {
+        for (const { job } of jobs) await enqueue(key, job);
+      },
+      countWaiting: async () => this.#settlements.length,
+      async close() {},
+    };
+  }
+}

@@ -1,5 +1,5 @@
 import { tiers } from '@svc/domain';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { World } from './world.ts';
 import {
   acceptLate,

@@ -3,7 +3,13 @@ import { linkSilentMs } from '@svc/domain';
 import type { LinkTransport } from '../../../services/dispatcher/src/links.ts';
 import type { OpenLink } from '../../../services/dispatcher/src/node-link.ts';
 import type { Timers } from '../../../services/dispatcher/src/timers.ts';
-import type { ModelNode } from './node.ts';
+
+/** The node at the other end. */
+interface NodeEnd {
+  readonly link: ModelLink | undefined;
+  receive(text: string): void;
+  unlinked(): void;
+}
 
 /**
  * A node link without a socket. Frames arrive in order and in a later turn; a link that is cut
@@ -14,9 +20,9 @@ export class ModelLink implements LinkTransport {
   #state: 'open' | 'swallowing' | 'closed' = 'open';
   #service: OpenLink | undefined;
   closeCode: number | undefined;
-  readonly #node: ModelNode;
+  readonly #node: NodeEnd;
 
-  constructor(node: ModelNode) {
+  constructor(node: NodeEnd) {
     this.#node = node;
   }
 

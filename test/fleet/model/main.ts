@@ -45,7 +45,7 @@ try {
   await rig.close();
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
   if (report.fault !== undefined) process.stdout.write(`${report.fault}\n`);
-  const seen = [...report.seen].toSorted().map(([name, count]) => `${name} ${count}`);
+  const seen = [...report.seen].map(([name, count]) => `${name} ${count}`).toSorted();
   const { runs, commands, submissions, executed, fault } = report;
   process.stdout.write(`${seen.join(', ')}\n`);
   process.stdout.write(

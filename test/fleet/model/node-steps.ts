@@ -161,14 +161,14 @@ export async function cancelOne(
 /** Every node does what comes next by itself, once: most runs then go somewhere. */
 export function lively(world: World, n: number): void {
   for (const node of linked(world)) {
-    for (const offer of [...node.offers.values()]) node.answer(offer, 'accept');
-    for (const run of [...node.journal.values()]) {
+    for (const offer of node.offers.values()) node.answer(offer, 'accept');
+    for (const run of node.journal.values()) {
       if (run.phase === 'assigned') {
         node.send({ type: 'start', submissionId: run.submissionId });
       } else if (run.phase === 'begun' && n % 3 === 0) {
         node.end(run, outcomeOf(world, run, n % 2 === 0 ? 'completed' : 'failed'));
       }
     }
-    for (const submissionId of [...node.stopping]) node.sayStopped(submissionId);
+    for (const submissionId of node.stopping) node.sayStopped(submissionId);
   }
 }

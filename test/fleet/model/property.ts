@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { commands } from './commands.ts';
 import type { Rig } from './rig.ts';
 import { passVerdict } from './verdict.ts';
@@ -69,7 +69,6 @@ export async function checkFleet(options: PropertyOptions): Promise<PropertyRepo
   if (!details.failed) return { ...count, seen, fault: undefined };
   const error = details.errorInstance instanceof Error ? details.errorInstance : undefined;
   const way = `--seed ${seed} --path ${details.counterexamplePath}`;
-  const [sequence, ...shape] = details.counterexample ?? [];
-  const fault = `${error?.stack ?? 'failed'}\n${String(sequence)} ${shape.join(' ')}\n${way}`;
+  const fault = `${error?.stack ?? 'failed'}\n${fc.stringify(details.counterexample)}\n${way}`;
   return { ...count, seen, fault };
 }

@@ -2,7 +2,7 @@ import { microsPerCredit } from '@svc/domain';
 import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
-import { createNode, createTenant, grantCredits, openStore, type Store } from '@svc/store';
+import { createNode, openStore, openTenant, type Author, type Store } from '@svc/store';
 import { Pool, type QueryResultRow } from 'pg';
 
 /** What all runs share: one database, one Redis, one time that both go by. */
@@ -19,7 +19,8 @@ export interface Rig {
   close(): Promise<void>;
 }
 
-const credits = 100_000n;
+const author: Author = { actor: { kind: 'local', name: 'model' }, requestId: null };
+export const grantedMicros = 100_000n * microsPerCredit;
 
 /**
  * The database's time is a row here, which stands still until it is moved: a function that is
@@ -66,7 +67,7 @@ export async function openRig({
     newNodes: async (count) => {
       const ids = Array.from({ length: count }, () => newId());
       await Promise.all(
-        ids.map((id) => createNode(store, { id, name: 'model', secret: 'nsk_model' })),
+        ids.map((id) => createNode(store, { id, name: 'model', secret: 'nsk_model' }, author)),
       );
       return ids;
     },
@@ -79,25 +80,15 @@ export async function openRig({
 }
 
 async function newTenant(store: Store): Promise<string> {
-  const tenantId = newId();
-  await createTenant(store, {
-    id: tenantId,
+  const id = newId();
+  const tenant = {
+    id,
     name: 'model',
     allowedJobTypes: ['ats.application'],
     webhookUrl: null,
     hmacSecret: 'hsk_test_model',
     webhookSecret: 'whsec_bW9kZWw=',
-  });
-  await grantCredits(store, {
-    purchaseId: newId(),
-    tenantId,
-    creditsMicros: credits * microsPerCredit,
-    reference: `model ${tenantId}`,
-    usdMicros: null,
-    note: null,
-    operatorId: null,
-  });
-  return tenantId;
+  };
+  await openTenant(store, tenant, grantedMicros, author);
+  return id;
 }
-
-export const grantedMicros = credits * microsPerCredit;

@@ -44,7 +44,7 @@ async function bringBack(world: World): Promise<void> {
   }
   await world.settled();
   for (const node of world.nodes) {
-    for (const submissionId of [...node.stopping]) node.sayStopped(submissionId);
+    for (const submissionId of node.stopping) node.sayStopped(submissionId);
   }
   await world.settled();
 }

@@ -25,7 +25,8 @@ export type DispatchJob = Static<typeof DispatchJob>;
 export const SettlementJob = Type.Object({ submissionIds: Uuids }, { additionalProperties: false });
 export type SettlementJob = Static<typeof SettlementJob>;
 
-export const WebhookJob = Type.Object({ deliveryIds: Uuids }, { additionalProperties: false });
+/** Tenants with deliveries that are due: which ones, and how many, only Postgres knows. */
+export const WebhookJob = Type.Object({ tenantIds: Uuids }, { additionalProperties: false });
 export type WebhookJob = Static<typeof WebhookJob>;
 
 interface QueueDefinition {

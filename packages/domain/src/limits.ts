@@ -76,6 +76,10 @@ export const webhookAgeMaxMs = 72 * 3_600_000;
 export const webhookBackoffSecondsDefault = '5,60,300,900,2400,7200,18000';
 export const webhookResponseKeptBytesMax = 1024;
 export const webhookUrlLengthMax = 2048;
+/** Requests at a time to one tenant's endpoint, of one deliverer. */
+export const webhookEndpointRequestsDefault = 8;
+/** Attempts in an hour that a tenant may cause who signed up by itself: it may not hammer others. */
+export const signupWebhookAttemptsPerHourDefault = 5_000;
 /** At most one `webhook.test` a tenant in this time (CONTRACT section 5). */
 export const webhookTestIntervalMs = 60_000;
 

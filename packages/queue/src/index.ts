@@ -3,6 +3,7 @@ export * from './environment-mark.ts';
 export * from './job-schemas.ts';
 export * from './producer.ts';
 export * from './consumer.ts';
+export { takeAlarms } from './delivery-alarms.ts';
 export * from './reply-channel.ts';
 export * from './fleet-registry.ts';
 export * from './dispatcher-bus.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { createConsumer } from './consumer.ts';
 import { InvalidJob } from './job-schemas.ts';
-import { enqueueDeliveries, enqueueSettlements } from './producer.ts';
+import { enqueueSettlements } from './producer.ts';
 import {
   collect,
   consume,
@@ -57,7 +57,6 @@ describe('what is put on a queue', () => {
     await waitUntil(() => ids.length === 150);
     expect(new Set(ids)).toEqual(new Set(sent));
     await enqueueSettlements(queues().producer, []);
-    await enqueueDeliveries(queues().producer, []);
   });
 
   test('with a higher priority is taken first', async () => {

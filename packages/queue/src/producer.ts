@@ -4,6 +4,7 @@ import { jobIdsMax, queues, type JobOf, type QueueKey } from '@svc/contracts';
 import { Queue, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 
+import { admitAlarms } from './delivery-alarms.ts';
 import { assertJob } from './job-schemas.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
@@ -29,6 +30,10 @@ export interface Producer {
   ): Promise<void>;
   /** How many jobs wait to be taken, delayed ones not counted. Throws `QueueUnavailable`. */
   countWaiting(key: QueueKey): Promise<number>;
+  /** Whether an operator has paused the queue. Throws `QueueUnavailable`. */
+  isPaused(key: QueueKey): Promise<boolean>;
+  /** Of `announceDeliveries`: the tenants for whom no alarm waits yet. Throws `QueueUnavailable`. */
+  admitAlarms(tenantIds: readonly string[]): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -116,6 +121,12 @@ export function createProducer({
     async countWaiting(key) {
       return await ask(key, (queue) => queue.getJobCountByTypes('wait', 'prioritized'));
     },
+    async isPaused(key) {
+      return await ask(key, (queue) => queue.isPaused());
+    },
+    async admitAlarms(tenantIds) {
+      return await ask('webhook', () => admitAlarms(redis, prefix, tenantIds));
+    },
     async close() {
       await Promise.all([...open.values()].map((queue) => queue.close()));
       open.clear();
@@ -142,14 +153,17 @@ export async function enqueueSettlements(
   );
 }
 
-/** Puts any number of deliveries on the webhook queue, at most `jobIdsMax` to a job. */
-export async function enqueueDeliveries(
+/**
+ * Tells the deliverers that these tenants have deliveries that are due; after the commit that made
+ * them so. Throws `QueueUnavailable`; what is not announced is found in Postgres.
+ */
+export async function announceDeliveries(
   producer: Producer,
-  deliveryIds: readonly string[],
-  options: EnqueueOptions = {},
+  tenantIds: readonly string[],
 ): Promise<void> {
-  await producer.enqueueBulk(
-    'webhook',
-    batches(deliveryIds).map((batch) => ({ job: { deliveryIds: batch }, options })),
-  );
+  const all = [...new Set(tenantIds)];
+  for (let start = 0; start < all.length; start += jobIdsMax) {
+    const admitted = await producer.admitAlarms(all.slice(start, start + jobIdsMax));
+    if (admitted.length > 0) await producer.enqueue('webhook', { tenantIds: admitted });
+  }
 }

@@ -4,12 +4,8 @@ import http from 'node:http';
 import { isPublicAddress } from '@svc/domain';
 import { afterEach, expect, test } from 'vitest';
 
-import {
-  createAgents,
-  DestinationRefused,
-  type Agents,
-  type ResolveAll,
-} from './guarded-agents.ts';
+import { createAgents, DestinationRefused, type Agents } from './guarded-agents.ts';
+import type { ResolveAll } from './resolve-names.ts';
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -68,7 +64,7 @@ test('a refusal for a request that waited for a free connection fails that reque
   const port = await serverPort();
   const { http: agent } = agentsFor({
     isAllowed: (ip) => ip === '127.0.0.1',
-    keepAlive: { keepAlive: true, maxTotalSockets: 1 },
+    keepAlive: { keepAlive: true, maxSockets: 1 },
   });
   const response = responseTo(http.get(`http://127.0.0.1:${port}/`, { agent }));
   const error = errorOf(http.get('http://127.0.0.2:9/', { agent }));
@@ -87,4 +83,43 @@ test('of the addresses of a name only the allowed ones are connected to', async 
   await once(socket, 'connect');
   expect(socket.remoteAddress).toBe('127.0.0.1');
   expect((await responseTo(request)).statusCode).toBe(200);
+});
+
+/** Resolves when the answer is whole and its connection free again, or ended. */
+async function completed(request: http.ClientRequest): Promise<http.ClientRequest> {
+  return await new Promise((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response) => {
+      // The connection is handed back in the turn after the last byte.
+      response.resume().on('close', () => setImmediate(resolve, request));
+    });
+  });
+}
+
+test('idle connections to some hosts are in the way of no request to another one', async () => {
+  const ports = [await serverPort(), await serverPort(), await serverPort()];
+  const { http: agent } = agentsFor({
+    isAllowed: () => true,
+    keepAlive: { keepAlive: true, idleSocketsMax: 1 },
+  });
+  for (const port of [...ports, ...ports]) {
+    await completed(http.get(`http://127.0.0.1:${port}/`, { agent }));
+  }
+  expect(Object.values(agent.freeSockets).flat()).toHaveLength(1);
+});
+
+test('a connection that is used again is kept again', async () => {
+  const [one, other] = [await serverPort(), await serverPort()];
+  const { http: agent } = agentsFor({
+    isAllowed: () => true,
+    keepAlive: { keepAlive: true, idleSocketsMax: 1 },
+  });
+  const reused = async (port: number) =>
+    (await completed(http.get(`http://127.0.0.1:${port}/`, { agent }))).reusedSocket;
+  expect([await reused(one), await reused(one), await reused(other), await reused(one)]).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ]);
 });

@@ -4,6 +4,8 @@ import https from 'node:https';
 import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
+import type { ResolveAll } from './resolve-names.ts';
+
 /** The connection would have gone to an address that tenants must not reach through us. */
 export class DestinationRefused extends Error {
   override readonly name = 'DestinationRefused';
@@ -13,14 +15,8 @@ export class DestinationRefused extends Error {
   }
 }
 
-/** How a name is resolved; `dns.lookup` unless a test answers. */
-export type ResolveAll = (
-  hostname: string,
-  options: LookupOptions,
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
-const resolveAllBySystem: ResolveAll = (hostname, options, callback) => {
+/** By the system, `/etc/hosts` included; on a thread pool that the whole process shares. */
+export const resolveAllBySystem: ResolveAll = (hostname, options, callback) => {
   systemLookup(hostname, { ...options, all: true }, callback);
 };
 
@@ -73,12 +69,62 @@ function refuse(callback: ((error: Error | null, socket: Duplex) => void) | unde
   callback?.(new DestinationRefused(), new Socket());
 }
 
+/**
+ * Connections that wait for their next request. `maxTotalSockets` of an agent would count them too,
+ * and keep a request to another host waiting until one of them ends: so none is kept beyond a
+ * number of our own, and new ones are never refused.
+ */
+class IdleSockets {
+  readonly #max: number;
+  readonly #idle = new Set<Duplex>();
+  readonly #known = new WeakSet<Duplex>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  hasRoomFor(socket: Duplex): boolean {
+    if (this.#idle.size >= this.#max) return false;
+    this.#idle.add(socket);
+    if (!this.#known.has(socket)) socket.once('close', () => this.#idle.delete(socket));
+    this.#known.add(socket);
+    return true;
+  }
+
+  isUsed(socket: Duplex): void {
+    this.#idle.delete(socket);
+  }
+}
+
+interface GuardedOptions extends Omit<http.AgentOptions, 'maxTotalSockets'> {
+  /** Idle connections in all. */
+  readonly idleSocketsMax?: number;
+}
+
+const idleSocketsMaxDefault = 512;
+
 class GuardedHttpAgent extends http.Agent {
   readonly #isAllowed: IsAllowed;
+  readonly #idle: IdleSockets;
 
-  constructor(options: http.AgentOptions, isAllowed: IsAllowed) {
+  constructor(
+    { idleSocketsMax = idleSocketsMaxDefault, ...options }: GuardedOptions,
+    isAllowed: IsAllowed,
+  ) {
     super(options);
     this.#isAllowed = isAllowed;
+    this.#idle = new IdleSockets(idleSocketsMax);
+  }
+
+  override keepSocketAlive(socket: Duplex): boolean {
+    // It answers whether the socket can be kept, whatever its type says.
+    const isKept: unknown = super.keepSocketAlive(socket);
+    return isKept === true && this.#idle.hasRoomFor(socket);
+  }
+
+  override reuseSocket(socket: Duplex, request: http.ClientRequest): void {
+    this.#idle.isUsed(socket);
+    super.reuseSocket(socket, request);
   }
 
   override createConnection(
@@ -93,10 +139,26 @@ class GuardedHttpAgent extends http.Agent {
 
 class GuardedHttpsAgent extends https.Agent {
   readonly #isAllowed: IsAllowed;
+  readonly #idle: IdleSockets;
 
-  constructor(options: https.AgentOptions, isAllowed: IsAllowed) {
+  constructor(
+    { idleSocketsMax = idleSocketsMaxDefault, ...options }: GuardedOptions,
+    isAllowed: IsAllowed,
+  ) {
     super(options);
     this.#isAllowed = isAllowed;
+    this.#idle = new IdleSockets(idleSocketsMax);
+  }
+
+  override keepSocketAlive(socket: Duplex): boolean {
+    // It answers whether the socket can be kept, whatever its type says.
+    const isKept: unknown = super.keepSocketAlive(socket);
+    return isKept === true && this.#idle.hasRoomFor(socket);
+  }
+
+  override reuseSocket(socket: Duplex, request: http.ClientRequest): void {
+    this.#idle.isUsed(socket);
+    super.reuseSocket(socket, request);
   }
 
   override createConnection(
@@ -125,7 +187,7 @@ export function createAgents({
   resolveAll = resolveAllBySystem,
 }: {
   readonly isAllowed: IsAllowed;
-  readonly keepAlive: http.AgentOptions;
+  readonly keepAlive: GuardedOptions;
   readonly resolveAll?: ResolveAll;
 }): Agents {
   const options = { ...keepAlive, lookup: guardedLookup(resolveAll, isAllowed) };

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { createOutboundHttp, responseBytesMax, type OutboundHttp } from './outbound-http.ts';
-import type { ResolveAll } from './guarded-agents.ts';
+import type { ResolveAll } from './resolve-names.ts';
 
 const cleanups: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -182,6 +182,22 @@ describe('with private networks refused', () => {
     'https://2130706433/',
     'https://0x7f000001/',
     'https://0177.1/',
+    'https://127.1/',
+    'https://0x7f.0.0.1/',
+    'https://017700000001/',
+    'https://①②⑦.⓪.⓪.①/',
+    'https://100.64.0.1/',
+    'https://0.0.0.0/',
+    'https://[::]/',
+    'https://[::ffff:7f00:1]/',
+    'https://[::127.0.0.1]/',
+    'https://[64:ff9b:1::a00:1]/',
+    'https://[2002:7f00:1::]/',
+    'https://[fe80::1]/',
+    'https://[ff02::1]/',
+    'https://hooks.localhost/',
+    'https://router.lan./',
+    'https://metadata.google.internal/',
     'https://10.1.2.3/',
     'https://169.254.169.254/latest/meta-data',
     'https://[::1]/',
@@ -209,6 +225,25 @@ describe('with private networks refused', () => {
       });
     },
   );
+
+  test('a name that is public at first and private when it is connected to is refused then', async () => {
+    let asked = 0;
+    const rebinding: ResolveAll = (_hostname, _options, callback) => {
+      asked += 1;
+      callback(null, [{ address: asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 }]);
+    };
+    // Whoever looks first and connects by name afterwards is answered differently.
+    rebinding('hooks.example.com', {}, () => {});
+    const http = client({ allowPrivateNetworks: false, resolveAll: rebinding });
+    for (let n = 0; n < 2; n += 1) {
+      const outcome = await http.post({ ...request, url: 'https://hooks.example.com/' });
+      expect(outcome).toMatchObject({
+        kind: 'refused',
+        reason: 'the destination is not a public address',
+      });
+    }
+    expect(asked).toBe(3);
+  });
 
   test('a server on loopback never sees a connection', async () => {
     let connections = 0;

@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { checkWebhookUrl, isPublicAddress } from '@svc/domain';
 import got, { TimeoutError } from 'got';
 
-import { createAgents, DestinationRefused, type ResolveAll } from './guarded-agents.ts';
+import { createAgents, DestinationRefused, resolveAllBySystem } from './guarded-agents.ts';
+import { createResolver, type ResolveAll } from './resolve-names.ts';
 
 /** Every request ends as one of these; none throws. */
 export type OutboundOutcome =
@@ -18,7 +19,12 @@ export type OutboundOutcome =
   /** The destination is none that may be connected to; nothing was sent. */
   | { readonly kind: 'refused'; readonly reason: string; readonly durationMs: number }
   /** No complete answer in time; the other side may have received the request all the same. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly durationMs: number };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly durationMs: number;
+      readonly timedOut: boolean;
+    };
 
 export interface OutboundRequest {
   readonly url: string;
@@ -36,8 +42,7 @@ export interface OutboundHttp {
 
 /** Of an answer, no more than this is read; the rest is cut off with the connection. */
 export const responseBytesMax = 64 * 1024;
-const connectionsMax = 512;
-const idleConnectionsPerHostMax = 8;
+const idleConnectionsPerHostMax = 64;
 const idleConnectionMs = 20_000;
 const reasonLengthMax = 200;
 
@@ -86,11 +91,10 @@ export function createOutboundHttp({
     isAllowed: allowPrivateNetworks ? () => true : isPublicAddress,
     keepAlive: {
       keepAlive: true,
-      maxTotalSockets: connectionsMax,
       maxFreeSockets: idleConnectionsPerHostMax,
       timeout: idleConnectionMs,
     },
-    ...(resolveAll === undefined ? {} : { resolveAll }),
+    resolveAll: resolveAll ?? (allowPrivateNetworks ? resolveAllBySystem : createResolver()),
   });
 
   async function send(
@@ -130,7 +134,8 @@ export function createOutboundHttp({
           return { kind: 'refused', reason: message, durationMs: durationMs() };
         }
         const reason = describeFailure(error, request);
-        return { kind: 'failed', reason, durationMs: durationMs() };
+        const timedOut = error instanceof TimeoutError;
+        return { kind: 'failed', reason, durationMs: durationMs(), timedOut };
       }
     },
     close() {

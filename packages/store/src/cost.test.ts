@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readBalance } from './credits.ts';
-import { findDueDeliveries } from './deliveries.ts';
+import { exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
+import { claimDue } from './delivery-claims.ts';
 import { assignmentsOf, commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, rejectPending, settle } from './endings.ts';
 import { recordUsage, storeOutcome } from './outcomes.ts';
@@ -96,7 +97,9 @@ test('no step of the path costs more on a million entries', { timeout: 240_000 }
   await step('balance', () => readBalance(store, tenantId));
   await step('assignments', () => assignmentsOf(store, nodeId));
   await step('overdue', () => findOverdue(store, 100));
-  await step('due', () => findDueDeliveries(store, 100));
+  await step('due', () => findDueEndpoints(store, { afterTenantId: null, limit: 100 }));
+  await step('aged', () => exhaustAgedRounds(store, 100));
+  await step('claim', () => claimDue(store, [{ tenantId, attemptsMax: 8 }]));
   const statement = { type: null, submissionId: null, afterId: null, limit: 20 };
   const { lines } = await step('statement', () => readStatement(store, tenantId, statement));
   const filter = { status: null, idempotencyKey: null, createdAfter: null, createdBefore: null };
@@ -104,7 +107,7 @@ test('no step of the path costs more on a million entries', { timeout: 240_000 }
     listSubmissions(store, tenantId, { ...filter, after: null, limit: 20 }),
   );
   expect([lines.length, page.length]).toEqual([20, 20]);
-  expect(Object.keys(costs)).toHaveLength(16);
+  expect(Object.keys(costs)).toHaveLength(18);
   for (const [name, { scanned, byIndex }] of Object.entries(costs)) {
     expect({ name, scanned }).toEqual({ name, scanned: 0 });
     expect({ name, dear: byIndex > rowsReadMax, byIndex }).toMatchObject({ name, dear: false });

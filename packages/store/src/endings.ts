@@ -33,6 +33,7 @@ import type { Queryable, Store } from './store.ts';
 
 export interface Ended {
   submissionId: string;
+  tenantId: string;
   /** `moved`: this call ended it. `kept`: it was not in a state that this request ends. */
   kind: 'moved' | 'kept';
   state: SubmissionState;
@@ -216,6 +217,7 @@ function planOne(
       events: [],
       ended: {
         submissionId,
+        tenantId,
         kind: 'kept',
         state,
         nodeId,
@@ -238,6 +240,7 @@ function planOne(
     events: endingEvents(store, { submission, ending, account, after }),
     ended: {
       submissionId,
+      tenantId,
       kind: 'moved',
       state: ending.to,
       nodeId,

@@ -1,8 +1,10 @@
 export type { Actor, Author } from './audit.ts';
 export * from './corrections.ts';
 export { type Balance, readBalance } from './credits.ts';
-export * from './deliveries.ts';
+export { attemptClaimMs, exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
+export * from './delivery-claims.ts';
 export * from './delivery-list.ts';
+export * from './delivery-records.ts';
 export * from './dispatching.ts';
 export * from './endings.ts';
 export * from './environment.ts';

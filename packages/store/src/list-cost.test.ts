@@ -28,10 +28,10 @@ async function seed({ database }: Fixture, tenantId: string): Promise<void> {
     SELECT gen_random_uuid(), tenant_id, 'hold', 'tenant_available', 'tenant_held', 2, 2, 2, id, created_at
     FROM submissions`);
   await database.query(`
-    INSERT INTO deliveries (id, tenant_id, event_id, type, status, created_at, finished_at)
+    INSERT INTO deliveries (id, tenant_id, event_id, type, status, created_at, finished_at, round_started_at)
     SELECT (lpad(to_hex(n + (extract(epoch FROM svc_now()) * 1000)::bigint), 12, '0')
         || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
-      '${tenantId}', gen_random_uuid(), 'submission.cancelled', 'delivered', svc_now(), svc_now()
+      '${tenantId}', gen_random_uuid(), 'submission.cancelled', 'delivered', svc_now(), svc_now(), svc_now()
     FROM generate_series(1, ${rows}) AS n`);
   await database.query('ANALYZE');
 }

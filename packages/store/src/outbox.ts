@@ -17,7 +17,7 @@ export const eventBinding = (id: string) => `events.body_sealed:${id}`;
 /**
  * Writes events, and a delivery for each tenant that has a URL, in the caller's transaction: the
  * outbox. Returns the id of each event's delivery (null: nobody to tell), in the order of the events,
- * to be enqueued after the commit.
+ * to be announced after the commit.
  */
 export async function insertEvents(
   store: Store,
@@ -45,8 +45,8 @@ export async function insertEvents(
       INSERT INTO events (id, tenant_id, type, submission_id, request_id, body_sealed, created_at)
       SELECT id, tenant_id, type, submission_id, request_id, decode(body, 'base64'), svc_now() FROM input
     )
-    INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at)
-    SELECT delivery_id, tenant_id, id, type, 'pending', svc_now(), svc_now() FROM input
+    INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)
+    SELECT delivery_id, tenant_id, id, type, 'pending', svc_now(), svc_now(), svc_now() FROM input
     WHERE delivery_id IS NOT NULL`;
   return rows.map((row) => row.delivery_id);
 }

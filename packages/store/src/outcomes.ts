@@ -63,7 +63,7 @@ export async function recordUsage(
 export type StoreOutcomeResult =
   | { kind: 'stored' }
   | { kind: 'repeated' }
-  | { kind: 'late'; deliveryIds: string[] }
+  | { kind: 'late'; tenantId: string; deliveryIds: string[] }
   | { kind: 'not_begun' }
   | { kind: 'not_yours' };
 
@@ -86,7 +86,8 @@ export async function storeOutcome(
     if (row === undefined) return { kind: 'not_yours' };
     if (row.state === 'dispatched' || row.state === 'running') return { kind: 'not_begun' };
     if (row.outcome_by === 'node' || row.late_outcome_status !== null) return { kind: 'repeated' };
-    return { kind: 'late', deliveryIds: await recordLateOutcome(store, tx, report, row) };
+    const deliveryIds = await recordLateOutcome(store, tx, report, row);
+    return { kind: 'late', tenantId: row.tenant_id, deliveryIds };
   });
 }
 

@@ -2,6 +2,7 @@ import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
 import { attemptClaimMs } from './deliveries.ts';
 import { insertEvents } from './outbox.ts';
 import type { Queryable, Store } from './store.ts';
+import { untilWebhooksAllowedMs } from './webhook-caps.ts';
 
 /** What a tenant itself asks to be sent: a delivery once more, or a test. */
 
@@ -10,7 +11,9 @@ export type RedeliveryOutcome =
   | { kind: 'not_found' }
   | { kind: 'url_missing' }
   /** An attempt is claimed, not recorded, and its claim has not run out. */
-  | { kind: 'in_progress' };
+  | { kind: 'in_progress' }
+  /** The tenant's attempts of this hour are spent. */
+  | { kind: 'over_cap'; retryInMs: number };
 
 interface RedeliveryRow {
   status: string;
@@ -20,7 +23,7 @@ interface RedeliveryRow {
 
 /**
  * Makes a delivery due now (CONTRACT.md section 5): a pending one within its round, any other in a
- * fresh round of attempts under the same id. The caller enqueues it after this.
+ * fresh round of attempts under the same id. The caller announces it after this.
  */
 export async function redeliver(
   store: Store,
@@ -34,9 +37,12 @@ export async function redeliver(
     const row = await readLocked(tx, deliveryId);
     if (row?.notified !== true) return { kind: 'url_missing' };
     if (row.under_way) return { kind: 'in_progress' };
+    const retryInMs = await untilWebhooksAllowedMs(tx, tenantId);
+    if (retryInMs > 0) return { kind: 'over_cap', retryInMs };
     await tx.$executeRaw`
       UPDATE deliveries SET next_attempt_at = svc_now(), status = 'pending', finished_at = NULL,
         round = CASE WHEN status = 'pending' THEN round ELSE round + 1 END,
+        round_started_at = CASE WHEN status = 'pending' THEN round_started_at ELSE svc_now() END,
         attempt_count = CASE WHEN status = 'pending' THEN attempt_count ELSE 0 END
       WHERE id = ${deliveryId}::uuid`;
     return { kind: 'queued' };
@@ -58,11 +64,12 @@ async function readLocked(tx: Queryable, deliveryId: string): Promise<Redelivery
 export type WebhookTestOutcome =
   | { kind: 'queued'; deliveryId: string }
   | { kind: 'url_missing' }
+  /** One a minute, and within the tenant's attempts of this hour. */
   | { kind: 'too_soon'; retryInMs: number };
 
 /**
  * Writes a `webhook.test` event with its delivery, one a minute at most for a tenant, by the
- * database's clock (CONTRACT.md section 5). The caller enqueues it after this.
+ * database's clock (CONTRACT.md section 5). The caller announces it after this.
  */
 export async function queueWebhookTest(
   store: Store,
@@ -74,7 +81,8 @@ export async function queueWebhookTest(
         COALESCE(extract(epoch FROM webhook_tested_at - svc_now()) * 1000 + ${webhookTestIntervalMs}, 0)::float8 AS retry_in_ms
       FROM tenants WHERE id = ${tenantId}::uuid FOR UPDATE`;
     if (row?.notified !== true) return { kind: 'url_missing' };
-    if (row.retry_in_ms > 0) return { kind: 'too_soon', retryInMs: row.retry_in_ms };
+    const retryInMs = Math.max(row.retry_in_ms, await untilWebhooksAllowedMs(tx, tenantId));
+    if (retryInMs > 0) return { kind: 'too_soon', retryInMs };
     await tx.$executeRaw`
       UPDATE tenants SET webhook_tested_at = svc_now() WHERE id = ${tenantId}::uuid`;
     const type = 'webhook.test';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { claimAttempts, recordAttempt } from './deliveries.ts';
+import { recordAttempt } from './delivery-records.ts';
 import { findDelivery, listDeliveries } from './delivery-list.ts';
 import { cancelSubmission, rejectPending } from './endings.ts';
 import { readStatement } from './statement.ts';
 import { listSubmissions, type SubmissionFilter } from './submission-list.ts';
-import { createFixture } from './test-fixture.ts';
+import { claimFor, createFixture } from './test-fixture.ts';
 
 const all: SubmissionFilter = {
   status: null,
@@ -104,7 +104,7 @@ test('a delivery shows the attempts of its present round, to its own tenant only
     status: 'pending',
     attempts: [],
   });
-  const [attempt] = await claimAttempts(store, [pending.id]);
+  const [attempt] = await claimFor(store, tenantId);
   if (attempt === undefined) throw new Error('no attempt');
   await recordAttempt(store, {
     ...attempt,

@@ -1,6 +1,8 @@
+import { dropPendingDeliveries } from './deliveries.ts';
 import { Prisma } from './generated/client.ts';
 import type { Queryable, Store } from './store.ts';
 import { unsealText } from './sealed.ts';
+import { insertWebhookCap } from './webhook-caps.ts';
 
 export type TenantSecretKind = 'hmac' | 'webhook';
 
@@ -36,6 +38,8 @@ export interface NewTenant {
   webhookUrl: string | null;
   hmacSecret: string;
   webhookSecret: string;
+  /** Webhook attempts that it may cause in an hour of the clock; any number where left out. */
+  webhookAttemptsPerHour?: number;
 }
 
 /** Creates a tenant with its account (empty) and its two secrets, sealed, in the caller's transaction. */
@@ -47,6 +51,7 @@ export async function insertTenant(store: Store, tx: Queryable, tenant: NewTenan
     INSERT INTO credit_accounts (tenant_id) VALUES (${tenant.id}::uuid)`;
   await insertSecret(store, tx, tenant.id, 'hmac', tenant.hmacSecret);
   await insertSecret(store, tx, tenant.id, 'webhook', tenant.webhookSecret);
+  await insertWebhookCap(tx, tenant.id, tenant.webhookAttemptsPerHour);
 }
 
 export async function insertSecret(
@@ -208,11 +213,4 @@ export async function writeWebhookUrl(
     WHERE id = ${tenantId}::uuid`;
   if (webhookUrl === null) await dropPendingDeliveries(tx, tenantId);
   return changed > 0;
-}
-
-/** Ends what is still pending for a tenant whose URL is gone, without an attempt. */
-export async function dropPendingDeliveries(tx: Queryable, tenantId: string): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE deliveries SET status = 'dropped', next_attempt_at = NULL, finished_at = svc_now()
-    WHERE tenant_id = ${tenantId}::uuid AND status = 'pending'`;
 }

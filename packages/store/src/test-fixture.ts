@@ -8,6 +8,7 @@ import {
   testAuthor,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
+import { claimDue, type ClaimedAttempt } from './delivery-claims.ts';
 import { assertReady } from './environment.ts';
 import { holdSubmission, type HoldOutcome, type NewSubmission } from './holding.ts';
 import { createNode } from './nodes.ts';
@@ -106,6 +107,12 @@ export async function createFixture(): Promise<Fixture> {
       return row?.state ?? 'none';
     },
   };
+}
+
+/** Claims what is due for one tenant. */
+export async function claimFor(store: Store, tenantId: string): Promise<ClaimedAttempt[]> {
+  const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 100 }]);
+  return claim?.attempts ?? [];
 }
 
 /** A submission to hold for, valid in all that is not given. */

@@ -1,10 +1,11 @@
 import { testAuthor } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
-import { attemptClaimMs, claimAttempts, recordAttempt } from './deliveries.ts';
+import { attemptClaimMs } from './deliveries.ts';
 import { findDelivery } from './delivery-list.ts';
+import { recordAttempt } from './delivery-records.ts';
 import { queueWebhookTest, redeliver } from './redelivery.ts';
 import { changeSettings } from './settings.ts';
-import { createFixture, type Fixture } from './test-fixture.ts';
+import { claimFor, createFixture, type Fixture } from './test-fixture.ts';
 
 const url = 'https://hooks.example.com/';
 let fixture: Fixture;
@@ -21,8 +22,8 @@ async function testDelivery(tenantId: string): Promise<string> {
 const change = (tenantId: string, settings: Parameters<typeof changeSettings>[2]) =>
   changeSettings(fixture.store, tenantId, settings, { ...testAuthor, requestId: 'req-1' });
 
-async function exhaust(deliveryId: string): Promise<void> {
-  const [attempt] = await claimAttempts(fixture.store, [deliveryId]);
+async function exhaust(tenantId: string): Promise<void> {
+  const [attempt] = await claimFor(fixture.store, tenantId);
   if (attempt === undefined) throw new Error('nothing to claim');
   await recordAttempt(fixture.store, {
     ...attempt,
@@ -45,7 +46,7 @@ test('a threshold that overtakes the balance is told once', async () => {
   expect(overtaking?.deliveryIds).toHaveLength(1);
   expect(overtaking?.tenant.lowBalanceThresholdMicros).toBe(501_000_000n);
   expect((await threshold(502))?.deliveryIds).toEqual([]);
-  const told = await claimAttempts(fixture.store, overtaking?.deliveryIds ?? []);
+  const told = await claimFor(fixture.store, tenantId);
   expect(JSON.parse(told[0]?.body ?? '{}')).toMatchObject({
     type: 'credits.low_balance',
     data: { balance: 500, available: 500, held: 0, threshold: 501 },
@@ -101,20 +102,20 @@ test('two tests at the same time are one test', async () => {
 test('an ended delivery gets a fresh round under its id, numbered from 1', async () => {
   const tenantId = await fixture.tenant(0, url);
   const deliveryId = await testDelivery(tenantId);
-  await exhaust(deliveryId);
+  await exhaust(tenantId);
   expect(await redeliver(fixture.store, { tenantId, deliveryId })).toEqual({ kind: 'queued' });
   expect(await findDelivery(fixture.store, tenantId, deliveryId)).toMatchObject({
     status: 'pending',
     attempts: [],
   });
-  const [attempt] = await claimAttempts(fixture.store, [deliveryId]);
+  const [attempt] = await claimFor(fixture.store, tenantId);
   expect(attempt).toMatchObject({ deliveryId, attemptNumber: 1, round: 2 });
 });
 
 test('while an attempt is under way nothing is delivered again, until its claim has run out', async () => {
   const tenantId = await fixture.tenant(0, url);
   const deliveryId = await testDelivery(tenantId);
-  const [attempt] = await claimAttempts(fixture.store, [deliveryId]);
+  const [attempt] = await claimFor(fixture.store, tenantId);
   const again = () => redeliver(fixture.store, { tenantId, deliveryId });
   expect(await again()).toEqual({ kind: 'in_progress' });
   // Dropped with its attempt still on the wire: a second one beside it would be one too many.
@@ -129,14 +130,14 @@ test('while an attempt is under way nothing is delivered again, until its claim 
 test('one that waits for its next attempt is moved to now, within its round', async () => {
   const tenantId = await fixture.tenant(0, url);
   const deliveryId = await testDelivery(tenantId);
-  const [attempt] = await claimAttempts(fixture.store, [deliveryId]);
+  const [attempt] = await claimFor(fixture.store, tenantId);
   if (attempt === undefined) throw new Error('nothing to claim');
   const failed = { statusCode: 500, durationMs: 1, error: null, responseText: null };
   const verdict = { kind: 'retry', delayMs: 3_600_000 } as const;
   await recordAttempt(fixture.store, { ...attempt, ...failed, verdict });
-  expect(await claimAttempts(fixture.store, [deliveryId])).toEqual([]);
+  expect(await claimFor(fixture.store, tenantId)).toEqual([]);
   expect(await redeliver(fixture.store, { tenantId, deliveryId })).toEqual({ kind: 'queued' });
-  const [next] = await claimAttempts(fixture.store, [deliveryId]);
+  const [next] = await claimFor(fixture.store, tenantId);
   expect(next).toMatchObject({ round: 1, attemptNumber: 2 });
 });
 

@@ -1,6 +1,6 @@
 import type { FrameFromNodeOf, ReportedUsage } from '@svc/contracts';
 import { fromWireId, parseUsage, toWireId, usageUnits, type Usage } from '@svc/domain';
-import { enqueueDeliveries, enqueueSettlements } from '@svc/queue';
+import { announceDeliveries, enqueueSettlements } from '@svc/queue';
 import { failpoint, withRequestId } from '@svc/runtime';
 import { commitRunning, recordUsage, storeOutcome, type NodeOutcome } from '@svc/store';
 
@@ -132,8 +132,9 @@ export async function onOutcome(
         break;
       }
       case 'late': {
-        const enqueued = enqueueDeliveries(producer, stored.deliveryIds);
-        inBackground(dispatcher, 'enqueue the delivery of a late outcome', enqueued);
+        const tenantIds = stored.deliveryIds.length === 0 ? [] : [stored.tenantId];
+        const announced = announceDeliveries(producer, tenantIds);
+        inBackground(dispatcher, 'announce the delivery of a late outcome', announced);
         break;
       }
       case 'repeated':

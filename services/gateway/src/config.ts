@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { signupsPerHourDefault } from '@svc/domain';
+import { signupsPerHourDefault, signupWebhookAttemptsPerHourDefault } from '@svc/domain';
 import { commonConfig, ConfigError, flag, port } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
@@ -26,6 +26,12 @@ export const gatewayConfig = Type.Object({
     maximum: 100_000,
     default: signupsPerHourDefault,
     description: 'how many tenants may sign up in an hour from one address (sandbox)',
+  }),
+  SIGNUP_WEBHOOK_ATTEMPTS_PER_HOUR: Type.Integer({
+    minimum: 1,
+    maximum: 10_000_000,
+    default: signupWebhookAttemptsPerHourDefault,
+    description: 'webhook attempts in an hour that a tenant may cause who signed up (sandbox)',
   }),
   SOLANA_RAIL_ENABLED: Type.Literal('false', {
     default: 'false',

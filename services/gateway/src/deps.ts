@@ -10,6 +10,8 @@ export interface GatewayDeps {
   readonly allowPrivateNetworks: boolean;
   /** Tenants that may sign up in an hour from one address. */
   readonly signupsPerHour: number;
+  /** Webhook attempts in an hour that each of them may cause. */
+  readonly signupWebhookAttemptsPerHour: number;
   readonly limiter: RateLimiter;
   readonly store: Store;
   /** Of role `producer`: fails fast. */

@@ -69,6 +69,7 @@ export async function run(
         environment,
         allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1',
         signupsPerHour: config.SIGNUP_PER_HOUR,
+        signupWebhookAttemptsPerHour: config.SIGNUP_WEBHOOK_ATTEMPTS_PER_HOUR,
         limiter,
         store,
         redis,

@@ -1,6 +1,6 @@
 import { Delivery, DeliveryPage, DeliveryQueued, Settings } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
-import { claimAttempts } from '@svc/store';
+import { claimDue } from '@svc/store';
 import { advanceDatabaseClock, sendSigned } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bodyOf, problemOf, refusalOf } from './answers.fixture.ts';
@@ -125,12 +125,37 @@ describe('deliveries', () => {
       [tenant.uuid],
     );
     const ids = rows.map(({ id }) => id);
-    expect(await claimAttempts(store, ids)).toHaveLength(1);
+    const [claim] = await claimDue(store, [{ tenantId: tenant.uuid, attemptsMax: 8 }]);
+    expect(claim?.attempts).toHaveLength(1);
     const id = toWireId('dlv', ids[0] ?? '');
     expect(refusalOf(await redeliver(tenant, id))).toBe('409 delivery_in_progress');
     const [claimed] = await deliveriesOf(tenant);
     expect(claimed?.attempts).toMatchObject([{ number: 1, statusCode: null, durationMs: null }]);
     await advanceDatabaseClock(database.databaseUrl, 31_000);
+    expect((await redeliver(tenant, id)).status).toBe(202);
+  });
+
+  test('are sent again, and tried out, within the attempts of the hour only', async () => {
+    const tenant = await gateways.tenant({ webhookUrl });
+    const id = await testDelivery(tenant);
+    const { store, database } = gateways;
+    await database.query(
+      `INSERT INTO webhook_caps (tenant_id, attempts_per_hour, hour) VALUES ($1, 1, svc_now())`,
+      [tenant.uuid],
+    );
+    await claimDue(store, [{ tenantId: tenant.uuid, attemptsMax: 8 }]);
+    await database.query(`UPDATE delivery_attempts SET recorded_at = svc_now()`);
+    const refused = [
+      await redeliver(tenant, id),
+      await tenant.send({ method: 'POST', target: '/v1/webhooks/test' }),
+    ];
+    for (const answer of refused) {
+      expect(refusalOf(answer)).toBe('429 rate_limited');
+      const seconds = Number(answer.headers['retry-after']);
+      expect(seconds).toBeGreaterThan(0);
+      expect(seconds).toBeLessThanOrEqual(3_600);
+    }
+    await advanceDatabaseClock(database.databaseUrl, 3_600_000);
     expect((await redeliver(tenant, id)).status).toBe(202);
   });
 

@@ -20,15 +20,15 @@ beforeEach(async () => {
   await fixture.redis.flush();
 });
 
-/** The ids of the deliveries that were put on the webhook queue. */
-async function enqueuedDeliveries(count: number): Promise<string[]> {
+/** The tenants that the deliverers were told of. */
+async function announcedTenants(count: number): Promise<string[]> {
   const ids: string[] = [];
   const consumer = createConsumer({
     redisUrl: fixture.redis.redisUrl,
     prefix: 'test',
     queue: 'webhook',
     logger: silent,
-    handle: async ({ deliveryIds }) => void ids.push(...deliveryIds),
+    handle: async ({ tenantIds }) => void ids.push(...tenantIds),
   });
   try {
     await waitUntil(() => ids.length >= count);
@@ -52,9 +52,8 @@ test('a stored outcome is charged, its rest released, and its event put on the q
   await settleSubmissions(fixture.deps, [submissionId]);
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
   expect(await fixture.figures(tenantId)).toEqual({ balance: grantedCredits - 25, held: 0 });
-  const deliveryIds = await deliveryIdsOf([submissionId]);
-  expect(deliveryIds).toHaveLength(1);
-  expect(await enqueuedDeliveries(1)).toEqual(deliveryIds);
+  expect(await deliveryIdsOf([submissionId])).toHaveLength(1);
+  expect(await announcedTenants(1)).toEqual([tenantId]);
   expect(fixture.counted).toEqual(['submitted']);
 });
 
@@ -109,7 +108,7 @@ test('without Redis money moves all the same, and the event is due in Postgres',
   const submissionId = await fixture.submission(tenantId, 'settling');
   const away = {
     ...fixture.deps.producer,
-    enqueueBulk: () => Promise.reject(new Error('Redis is away')),
+    admitAlarms: () => Promise.reject(new Error('Redis is away')),
   };
   await settleSubmissions({ ...fixture.deps, producer: away }, [submissionId]);
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');

@@ -1,5 +1,5 @@
 import { formatCredits, toWireId } from '@svc/domain';
-import { enqueueDeliveries, type Producer } from '@svc/queue';
+import { announceDeliveries, type Producer } from '@svc/queue';
 import { failpoint, type Logger } from '@svc/runtime';
 import { settle, type Ended, type Store } from '@svc/store';
 
@@ -22,8 +22,8 @@ export async function settleSubmissions(
   submissionIds: readonly string[],
 ): Promise<void> {
   const outcomes = await Promise.allSettled(submissionIds.map((id) => settleOne(deps, id)));
-  const deliveryIds = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-  await enqueueAfterCommit(deps, deliveryIds);
+  const told = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  await announceAfterCommit(deps, told);
   const errors = outcomes.flatMap((one): unknown[] =>
     one.status === 'rejected' ? [one.reason] : [],
   );
@@ -32,14 +32,14 @@ export async function settleSubmissions(
   }
 }
 
-/** The deliveries of the events that were written with the end of this submission. */
+/** The tenant, where events to be delivered to it were written with the end of this submission. */
 async function settleOne(deps: SettleDeps, submissionId: string): Promise<string[]> {
   try {
     const [ended] = await settle(deps.store, [submissionId]);
     if (ended === undefined || ended.kind === 'kept') return [];
     tell(deps, ended);
     await failpoint('settled.committed');
-    return ended.deliveryIds;
+    return ended.deliveryIds.length === 0 ? [] : [ended.tenantId];
   } catch (error) {
     deps.logger.error({ err: error, submissionId }, 'a submission could not be settled');
     throw error;
@@ -56,14 +56,14 @@ function tell(deps: SettleDeps, ended: Ended): void {
   );
 }
 
-/** A delivery that cannot be enqueued is due in Postgres, where its reconciler finds it. */
-async function enqueueAfterCommit(
+/** A delivery that is not announced is due in Postgres, where its reconciler finds it. */
+async function announceAfterCommit(
   { producer, logger }: SettleDeps,
-  deliveryIds: readonly string[],
+  tenantIds: readonly string[],
 ): Promise<void> {
   try {
-    await enqueueDeliveries(producer, deliveryIds);
+    await announceDeliveries(producer, tenantIds);
   } catch (error) {
-    logger.warn({ err: error, count: deliveryIds.length }, 'could not enqueue deliveries');
+    logger.warn({ err: error, count: tenantIds.length }, 'could not announce deliveries');
   }
 }

@@ -14,6 +14,7 @@ const config: WebhooksConfig = {
   ADMIN_PORT: 0,
   WEBHOOK_BACKOFF_SECONDS: '5,60,300,900,2400,7200,18000',
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: '0',
+  WEBHOOK_ENDPOINT_REQUESTS: 8,
 };
 
 test('the schedule is read from the configuration', () => {

@@ -1,4 +1,8 @@
-import { parseBackoffSeconds, webhookBackoffSecondsDefault } from '@svc/domain';
+import {
+  parseBackoffSeconds,
+  webhookBackoffSecondsDefault,
+  webhookEndpointRequestsDefault,
+} from '@svc/domain';
 import { commonConfig, ConfigError, flag } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
@@ -15,6 +19,12 @@ export const webhooksConfig = Type.Object({
     '0',
     '1 to deliver to private addresses and over http, else 0',
   ),
+  WEBHOOK_ENDPOINT_REQUESTS: Type.Integer({
+    minimum: 1,
+    maximum: 256,
+    default: webhookEndpointRequestsDefault,
+    description: 'requests at a time to one endpoint, of each deliverer',
+  }),
 });
 export type WebhooksConfig = Static<typeof webhooksConfig>;
 

@@ -1,4 +1,11 @@
-import { closeRedis, connectRedis, createProducer, guardRedis, waitForRedis } from '@svc/queue';
+import {
+  closeRedis,
+  connectRedis,
+  createProducer,
+  guardRedis,
+  waitForRedis,
+  type Producer,
+} from '@svc/queue';
 import {
   cannotStart,
   createOutboundHttp,
@@ -6,14 +13,20 @@ import {
   type Lifecycle,
   type Logger,
 } from '@svc/runtime';
-import type { AttemptVerdict } from '@svc/store';
+import type { AttemptVerdict, Store } from '@svc/store';
 import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
-import { requestsMax, type DeliverDeps } from './deliver.ts';
+import { Deliverer } from './deliverer.ts';
 import { openStoreOrRefuse } from './open-store.ts';
-import { createSlots } from './slots.ts';
 
-/** Until Redis is there nothing is delivered; a start does not wait for it longer than this. */
+/** A start does not wait for Redis longer than this: what is due is found without it. */
 const redisWaitMsMax = 2_000;
+
+export interface OpenedDeliverer {
+  readonly deliverer: Deliverer;
+  readonly store: Store;
+  readonly producer: Producer;
+  readonly redis: ReturnType<typeof connectRedis>;
+}
 
 /** Opens what delivering needs, in order, each with its place in the lifecycle. */
 export async function openDeliverer(
@@ -29,7 +42,7 @@ export async function openDeliverer(
     readonly clock: Clock;
     readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
   },
-): Promise<DeliverDeps & { readonly redis: ReturnType<typeof connectRedis> }> {
+): Promise<OpenedDeliverer> {
   const backoffSeconds = backoffSecondsOf(config);
   const store = await openStoreOrRefuse(config, logger);
   lifecycle.add('store', () => store.close());
@@ -46,18 +59,16 @@ export async function openDeliverer(
     monotonicMs: () => clock.monotonicMs(),
   });
   lifecycle.add('http', () => http.close());
-  const slots = createSlots(requestsMax);
-  const random = Math.random;
-  return {
+  const deliverer = new Deliverer({
     store,
-    redis,
-    producer,
     http,
-    slots,
     backoffSeconds,
     clock,
-    random,
+    random: Math.random,
     logger,
     countAttempt,
-  };
+    endpointRequestsMax: config.WEBHOOK_ENDPOINT_REQUESTS,
+  });
+  lifecycle.add('deliverer', () => deliverer.close());
+  return { deliverer, store, producer, redis };
 }

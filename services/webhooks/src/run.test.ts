@@ -1,4 +1,4 @@
-import { enqueueDeliveries } from '@svc/queue';
+import { announceDeliveries } from '@svc/queue';
 import { testMasterKey, waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WebhooksConfig } from './config.ts';
@@ -29,6 +29,7 @@ async function start(overrides: Partial<WebhooksConfig> = {}): Promise<string> {
     ADMIN_PORT: 0,
     WEBHOOK_BACKOFF_SECONDS: '0.2,0.2,60',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
+    WEBHOOK_ENDPOINT_REQUESTS: 8,
     ...overrides,
   };
   const service = await run(config, { logger: silent });
@@ -43,7 +44,7 @@ test('two deliverers deliver each event once', async () => {
   for (const url of urls) await waitUntil(async () => (await fetch(`${url}/ready`)).ok);
   const tenantId = await fixture.tenant();
   const ids = await Promise.all(Array.from({ length: 20 }, () => fixture.delivery(tenantId)));
-  await enqueueDeliveries(fixture.deps.producer, ids);
+  await announceDeliveries(fixture.producer, [tenantId]);
   await waitUntil(async () => {
     const statuses = await Promise.all(ids.map(statusOf));
     return statuses.every((status) => status === 'delivered');

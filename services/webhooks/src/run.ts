@@ -1,4 +1,4 @@
-import { createConsumer, redisIsReady } from '@svc/queue';
+import { createConsumer, redisIsReady, takeAlarms } from '@svc/queue';
 import {
   createLifecycle,
   every,
@@ -11,10 +11,9 @@ import {
 } from '@svc/runtime';
 import { ping } from '@svc/store';
 import type { WebhooksConfig } from './config.ts';
-import { deliver } from './deliver.ts';
 import { createWebhooksMetrics } from './metrics.ts';
 import { openDeliverer } from './open-deliverer.ts';
-import { recover } from './recover.ts';
+import { createRecovery } from './recover.ts';
 
 /** Opens the deliverer's resources in order; `close` lets what runs finish and closes in reverse. */
 export async function run(
@@ -24,19 +23,23 @@ export async function run(
   const lifecycle = createLifecycle(logger);
   try {
     const { registry: metrics, countAttempt } = createWebhooksMetrics();
-    const deliverer = await openDeliverer(config, { lifecycle, logger, clock, countAttempt });
+    const opened = await openDeliverer(config, { lifecycle, logger, clock, countAttempt });
+    const { deliverer, store, redis } = opened;
     const consumer = createConsumer({
       redisUrl: config.REDIS_URL,
       prefix: config.REDIS_PREFIX,
       queue: 'webhook',
-      handle: ({ deliveryIds }, { signal }) => deliver(deliverer, deliveryIds, signal),
+      async handle({ tenantIds }) {
+        await takeAlarms(redis, config.REDIS_PREFIX, tenantIds).catch(() => {});
+        deliverer.wake(tenantIds);
+      },
       logger,
     });
     lifecycle.add('consumer', () => consumer.close());
     const recovery = every({
       name: 'recovery',
       intervalMs: config.RECONCILE_INTERVAL_MS,
-      run: () => recover(deliverer),
+      run: createRecovery({ ...opened, logger }),
       logger,
     });
     lifecycle.add('recovery', () => recovery.close());
@@ -45,8 +48,8 @@ export async function run(
       port: config.ADMIN_PORT,
       ready: () =>
         missingDependencies({
-          postgres: () => ping(deliverer.store),
-          redis: () => redisIsReady(deliverer.redis),
+          postgres: () => ping(store),
+          redis: () => redisIsReady(redis),
           queue: () => consumer.isPolling(),
         }),
       metrics,

@@ -31,7 +31,7 @@ test('410 is the end of the endpoint, at any attempt', () => {
 });
 
 test.each(['failed', 'refused'] as const)('what %s is tried again, on the schedule', (kind) => {
-  const outcome = { kind, reason: 'no', durationMs: 1 };
+  const outcome = { kind, reason: 'no', durationMs: 1, timedOut: false };
   expect(verdictOf(outcome, 2)).toEqual({ kind: 'retry', delayMs: 60_000 });
   expect(verdictOf(outcome, 3)).toEqual({ kind: 'retry', delayMs: 300_000 });
   expect(verdictOf(outcome, 4)).toEqual({ kind: 'exhausted' });

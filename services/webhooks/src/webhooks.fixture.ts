@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { closeRedis, connectRedis, createProducer, waitForRedis } from '@svc/queue';
+import { closeRedis, connectRedis, createProducer, waitForRedis, type Producer } from '@svc/queue';
 import {
   createLogger,
   createOutboundHttp,
@@ -27,15 +27,15 @@ import {
   type WebhookReceiver,
   testAuthor,
 } from '@svc/testkit';
-import type { DeliverDeps } from './deliver.ts';
-import { createSlots } from './slots.ts';
+import type { DelivererDeps } from './deliverer.ts';
 
 /** Deliveries to a real endpoint, on real servers. */
 export interface WebhooksFixture {
   readonly database: TestDatabase;
   readonly redis: TestRedis;
   readonly receiver: WebhookReceiver;
-  readonly deps: DeliverDeps;
+  readonly deps: DelivererDeps;
+  readonly producer: Producer;
   readonly secret: string;
   readonly tenant: (webhookUrl?: string) => Promise<string>;
   /** An event of the tenant, committed and due: a submission that was cancelled. */
@@ -83,11 +83,11 @@ export async function createWebhooksFixture(): Promise<WebhooksFixture> {
     redis,
     receiver,
     secret,
+    producer,
     deps: {
       store,
-      producer,
       http,
-      slots: createSlots(8),
+      endpointRequestsMax: 8,
       backoffSeconds: [5, 60, 300, 900, 2400, 7200, 18_000],
       clock: systemClock,
       random: () => 0.5,

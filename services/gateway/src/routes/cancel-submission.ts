@@ -1,6 +1,6 @@
 import { NoQuery, type CancelAnswer } from '@svc/contracts';
 import { fromWireId } from '@svc/domain';
-import { enqueueDeliveries, publishCancelled } from '@svc/queue';
+import { announceDeliveries, publishCancelled } from '@svc/queue';
 import { failpoint } from '@svc/runtime';
 import { cancelSubmission } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
@@ -29,17 +29,17 @@ async function cancel(
   if (submissionId === undefined) return notFound;
   const outcome = await cancelSubmission(deps.store, { submissionId, tenantId, by: 'tenant' });
   if (outcome.kind === 'not_found') return notFound;
-  const { deliveryIds } = outcome;
+  const toldTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
   if (outcome.kind === 'terminal') {
     await passOn(deps, { requestId, submissionId: id }, [
-      enqueueDeliveries(deps.producer, deliveryIds),
+      announceDeliveries(deps.producer, toldTenantIds),
     ]);
     return endedAnswer({ ...outcome, id: submissionId });
   }
   await failpoint('cancelled.committed');
   await passOn(deps, { requestId, submissionId: id }, [
     publishCancelled(deps.redis, deps.redisPrefix, submissionId),
-    enqueueDeliveries(deps.producer, deliveryIds),
+    announceDeliveries(deps.producer, toldTenantIds),
   ]);
   const body: CancelAnswer = {
     submissionId: id,

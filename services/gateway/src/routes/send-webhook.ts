@@ -1,6 +1,6 @@
 import { type DeliveryQueued, NoQuery } from '@svc/contracts';
 import { assertNever, errorCatalogue, fromWireId, toWireId } from '@svc/domain';
-import { enqueueDeliveries } from '@svc/queue';
+import { announceDeliveries } from '@svc/queue';
 import { queueWebhookTest, redeliver } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound, problem, rateLimited } from '../http/answer.ts';
@@ -38,11 +38,14 @@ async function test(deps: GatewayDeps, request: TenantRequest): Promise<Answer> 
   const outcome = await queueWebhookTest(deps.store, { tenantId, requestId });
   switch (outcome.kind) {
     case 'queued':
-      return queued(deps, requestId, outcome.deliveryId);
+      return queued(deps, request, outcome.deliveryId);
     case 'url_missing':
       return urlMissing;
     case 'too_soon':
-      return rateLimited(outcome.retryInMs, 'A test event is sent once a minute at most.');
+      return rateLimited(
+        outcome.retryInMs,
+        'A test event is sent once a minute at most, and within the attempts of an hour.',
+      );
     default:
       return assertNever(outcome);
   }
@@ -55,21 +58,27 @@ async function again(deps: GatewayDeps, request: TenantRequest): Promise<Answer>
   const outcome = await redeliver(deps.store, { tenantId, deliveryId });
   switch (outcome.kind) {
     case 'queued':
-      return queued(deps, request.requestId, deliveryId);
+      return queued(deps, request, deliveryId);
     case 'not_found':
       return notFound;
     case 'url_missing':
       return urlMissing;
     case 'in_progress':
       return inProgress;
+    case 'over_cap':
+      return rateLimited(outcome.retryInMs, 'The webhook attempts of this hour are spent.');
     default:
       return assertNever(outcome);
   }
 }
 
-async function queued(deps: GatewayDeps, requestId: string, id: string): Promise<Answer> {
+async function queued(
+  deps: GatewayDeps,
+  { requestId, tenant: { tenantId } }: TenantRequest,
+  id: string,
+): Promise<Answer> {
   const deliveryId = toWireId('dlv', id);
-  await passOn(deps, { requestId, deliveryId }, [enqueueDeliveries(deps.producer, [id])]);
+  await passOn(deps, { requestId, deliveryId }, [announceDeliveries(deps.producer, [tenantId])]);
   const body: DeliveryQueued = { deliveryId };
   return json(202, body, { deliveryId });
 }

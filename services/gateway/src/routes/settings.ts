@@ -1,6 +1,6 @@
 import { NoQuery, type Settings, SettingsChange } from '@svc/contracts';
 import { assertInvariant, creditsToNumber, toWireId } from '@svc/domain';
-import { enqueueDeliveries } from '@svc/queue';
+import { announceDeliveries } from '@svc/queue';
 import { changeSettings, findTenant, type TenantRecord } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json } from '../http/answer.ts';
@@ -55,7 +55,8 @@ async function change(
   const by = { actor: { kind: 'tenant', id: tenantId }, requestId } as const;
   const outcome = await changeSettings(deps.store, tenantId, changed, by);
   assertInvariant(outcome !== null, 'a tenant that signed exists');
-  await passOn(deps, { requestId }, [enqueueDeliveries(deps.producer, outcome.deliveryIds)]);
+  const toldTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
+  await passOn(deps, { requestId }, [announceDeliveries(deps.producer, toldTenantIds)]);
   return json(200, settings(deps, outcome.tenant));
 }
 

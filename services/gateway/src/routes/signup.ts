@@ -69,7 +69,7 @@ function policyOf({ signupsPerHour }: GatewayDeps): RatePolicy {
 }
 
 async function createSandboxTenant(
-  { store, newId }: GatewayDeps,
+  { store, newId, signupWebhookAttemptsPerHour }: GatewayDeps,
   { name, webhookUrl }: SignupRequest,
   requestId: string,
 ): Promise<SignupAnswer> {
@@ -80,6 +80,8 @@ async function createSandboxTenant(
     webhookUrl: webhookUrl ?? null,
     hmacSecret: newSecret('hsk_test', randomBytes),
     webhookSecret: newSecret('whsec', randomBytes),
+    // Anybody may name anybody's URL here.
+    webhookAttemptsPerHour: signupWebhookAttemptsPerHour,
   };
   const by = { actor: { kind: 'signup' }, requestId } as const;
   await openTenant(store, tenant, signupGrantDefaultMicros, by);

@@ -1,11 +1,11 @@
 import { WebhookEvent } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
 import { createLogger } from '@svc/runtime';
-import { setWebhookUrl } from '@svc/store';
+import { claimDue, setWebhookUrl } from '@svc/store';
 import { verifyWebhook, waitUntil } from '@svc/testkit';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { deliver, type DeliverDeps } from './deliver.ts';
+import { Deliverer, type DelivererDeps } from './deliverer.ts';
 import { createWebhooksFixture, type WebhooksFixture } from './webhooks.fixture.ts';
 
 const isEvent = new Ajv2020().compile(WebhookEvent);
@@ -24,11 +24,12 @@ beforeEach(async () => {
   deliveryId = await fixture.delivery(tenantId);
 });
 
-function make(
-  ids: readonly string[] = [deliveryId],
-  deps: Partial<DeliverDeps> = {},
-): Promise<void> {
-  return deliver({ ...fixture.deps, ...deps }, ids, new AbortController().signal);
+/** Makes every attempt that is due for the tenant. */
+async function make(deps: Partial<DelivererDeps> = {}): Promise<void> {
+  const deliverer = new Deliverer({ ...fixture.deps, ...deps });
+  deliverer.wake([tenantId]);
+  await deliverer.idle();
+  await deliverer.close();
 }
 
 const received = () => {
@@ -59,7 +60,7 @@ test('an attempt carries the stored body and the headers that tenants verify it 
 });
 
 test('what is delivered is not attempted again, and two at once attempt it once', async () => {
-  await Promise.all([make(), make(), make([deliveryId, deliveryId])]);
+  await Promise.all([make(), make(), make()]);
   await make();
   expect(received()).toHaveLength(1);
 });
@@ -97,8 +98,7 @@ test('after eight attempts over eight hours the delivery is exhausted', async ()
 });
 
 test('an attempt that was never recorded counts', async () => {
-  const lost = { ...fixture.deps.http, post: () => Promise.reject(new Error('killed')) };
-  await expect(make([deliveryId], { http: lost })).rejects.toThrow('could not be made');
+  await claimDue(fixture.deps.store, [{ tenantId, attemptsMax: 1 }]);
   await make();
   expect(received()).toHaveLength(0);
   await fixture.advance(30_000);
@@ -117,7 +117,7 @@ test('Retry-After of a 503 moves the next attempt later', async () => {
 test('a 410 switches the URL off and drops what is pending', async () => {
   const other = await fixture.delivery(tenantId);
   fixture.receiver.answerWith(() => ({ status: 410 }));
-  await make();
+  await make({ endpointRequestsMax: 1 });
   expect(await fixture.read(deliveryId)).toMatchObject({ status: 'dropped' });
   expect(await fixture.read(other)).toMatchObject({ status: 'dropped', attempt_count: 0 });
 });
@@ -154,7 +154,7 @@ test('of a long answer the first KiB is kept, cut between characters if need be'
   expect(Buffer.byteLength(attempt?.response ?? '')).toBeLessThanOrEqual(1_026);
 });
 
-test('one endpoint that is silent does not hold up the others of a job', async () => {
+test('one endpoint that is silent does not hold up another', async () => {
   const silentEndpoint = Promise.withResolvers<void>();
   fixture.receiver.answerWith(async (webhook) => {
     if (webhook.path === '/silent') await silentEndpoint.promise;
@@ -162,22 +162,25 @@ test('one endpoint that is silent does not hold up the others of a job', async (
   });
   const otherTenantId = await fixture.tenant(`${fixture.receiver.url}silent`);
   const stuck = await Promise.all([1, 2, 3].map(() => fixture.delivery(otherTenantId)));
-  const making = make([...stuck, deliveryId]);
+  const deliverer = new Deliverer(fixture.deps);
+  deliverer.wake([otherTenantId, tenantId]);
   await waitUntil(async () => (await fixture.read(deliveryId)).status === 'delivered');
   expect((await fixture.read(stuck[0] ?? '')).status).toBe('pending');
   silentEndpoint.resolve();
-  await making;
+  await deliverer.close();
 });
 
 test('when the service stops, what is not claimed yet stays due', async () => {
-  await deliver(fixture.deps, [deliveryId], AbortSignal.abort());
+  const deliverer = new Deliverer(fixture.deps);
+  await deliverer.close();
+  deliverer.wake([tenantId]);
   expect(await fixture.read(deliveryId)).toMatchObject({ status: 'pending', attempt_count: 0 });
 });
 
 test('each attempt is in the log under the request that caused it, without its body', async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
-  await make([deliveryId], {
+  await make({
     logger: createLogger({ service: 'webhooks', level: 'info', destination }),
   });
   expect(lines).toHaveLength(1);

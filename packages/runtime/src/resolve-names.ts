@@ -1,0 +1,40 @@
+import { Resolver, type LookupAddress, type LookupOptions } from 'node:dns';
+
+/** How a name is resolved; a test answers by itself. */
+export type ResolveAll = (
+  hostname: string,
+  options: LookupOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** Of each of the tries of a query. */
+const queryTimeoutMs = 2_000;
+const queryTriesMax = 2;
+
+/**
+ * Asks the name servers directly. `dns.lookup` would do it on one of four threads that the whole
+ * process shares: four names whose servers do not answer would hold up every other look-up.
+ * `servers` are the system's where left out.
+ */
+export function createResolver(servers?: readonly string[]): ResolveAll {
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });
+  if (servers !== undefined) resolver.setServers(servers);
+
+  return (hostname, { family }, callback) => {
+    const both: readonly (4 | 6)[] = [4, 6];
+    const families = both.filter((one) => family !== (one === 4 ? 6 : 4));
+    const found: LookupAddress[] = [];
+    let left = families.length;
+    for (const one of families) {
+      const done = (error: NodeJS.ErrnoException | null, addresses: string[]): void => {
+        if (error === null) found.push(...addresses.map((address) => ({ address, family: one })));
+        left -= 1;
+        if (left > 0) return;
+        const none = error ?? new Error(`${hostname} has no address`);
+        callback(found.length > 0 ? null : none, found);
+      };
+      if (one === 4) resolver.resolve4(hostname, done);
+      else resolver.resolve6(hostname, done);
+    }
+  };
+}

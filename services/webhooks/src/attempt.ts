@@ -1,0 +1,149 @@
+import { toWireId, webhookResponseKeptBytesMax, webhookTimeoutMs } from '@svc/domain';
+import {
+  failpoint,
+  withRequestId,
+  type Clock,
+  type Logger,
+  type OutboundHttp,
+  type OutboundOutcome,
+} from '@svc/runtime';
+import { signWebhook } from '@svc/signing';
+import { recordAttempt, type AttemptVerdict, type ClaimedAttempt, type Store } from '@svc/store';
+import { decideVerdict } from './verdict.ts';
+
+export interface AttemptDeps {
+  readonly store: Store;
+  readonly http: OutboundHttp;
+  readonly backoffSeconds: readonly number[];
+  readonly clock: Clock;
+  /** A random number from 0 to 1. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
+  /** For one request, from the look-up to the last byte of the answer. */
+  readonly timeoutMs?: number;
+}
+
+/** An attempt that was sent, and what is to be recorded of it. */
+export interface MadeAttempt {
+  readonly attempt: ClaimedAttempt;
+  readonly outcome: OutboundOutcome;
+  readonly verdict: AttemptVerdict;
+}
+
+const userAgent = 'svc-webhooks/1';
+
+/** Sends a claimed attempt and decides what follows (SPEC section 6, CONTRACT section 6). Never throws. */
+export async function makeAttempt(
+  deps: AttemptDeps,
+  attempt: ClaimedAttempt,
+  signal: AbortSignal,
+): Promise<MadeAttempt> {
+  const outcome = await send(deps, attempt, signal);
+  const verdict = decideVerdict({
+    outcome,
+    attemptNumber: attempt.attemptNumber,
+    backoffSeconds: deps.backoffSeconds,
+    jitter: deps.random(),
+    nowMs: deps.clock.nowMs(),
+  });
+  return { attempt, outcome, verdict };
+}
+
+/**
+ * Records an attempt, with what waits to be recorded at the same time, and logs it. Returns how
+ * long until the next one; null where there is none. Throws where the database does not take it:
+ * the claim then runs out, and the attempt counts.
+ */
+export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {
+  const { attempt, outcome } = made;
+  await failpoint('webhook.sent');
+  const { status } = await recordAttempt(deps.store, {
+    deliveryId: attempt.deliveryId,
+    tenantId: attempt.tenantId,
+    round: attempt.round,
+    attemptNumber: attempt.attemptNumber,
+    url: attempt.url,
+    ...observed(outcome),
+    verdict: made.verdict,
+  });
+  // A retry that would come after 72 hours is none.
+  const isOver = made.verdict.kind === 'retry' && status === 'exhausted';
+  const verdict: AttemptVerdict = isOver ? { kind: 'exhausted' } : made.verdict;
+  tell(deps, attempt, outcome, verdict);
+  return verdict.kind === 'retry' && status === 'pending' ? verdict.delayMs : null;
+}
+
+async function send(
+  { http, clock, timeoutMs = webhookTimeoutMs }: AttemptDeps,
+  attempt: ClaimedAttempt,
+  signal: AbortSignal,
+): Promise<OutboundOutcome> {
+  const { url, body, secrets } = attempt;
+  if (secrets.length === 0) return refused('the tenant has no webhook secret');
+  if (body === null) return refused('the event cannot be unsealed');
+  const timestampSeconds = Math.floor(clock.nowMs() / 1000);
+  try {
+    const headers = attemptHeaders(attempt, body, timestampSeconds);
+    return await http.post({ url, headers, body: Buffer.from(body), timeoutMs, signal });
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : 'it could not be sent');
+  }
+}
+
+function refused(reason: string): OutboundOutcome {
+  return { kind: 'refused', reason, durationMs: 0 };
+}
+
+/** The headers of CONTRACT section 6; the delivery's id is the same for every attempt. */
+function attemptHeaders(
+  { deliveryId, secrets, attemptNumber }: ClaimedAttempt,
+  body: string,
+  timestampSeconds: number,
+): Record<string, string> {
+  const id = toWireId('dlv', deliveryId);
+  return {
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'x-svc-delivery': id,
+    'x-svc-attempt': String(attemptNumber),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': signWebhook({ secrets, id, timestampSeconds, body }),
+  };
+}
+
+/** What the attempt's log keeps. */
+function observed(outcome: OutboundOutcome) {
+  const { durationMs } = outcome;
+  if (outcome.kind !== 'responded') {
+    return { statusCode: null, durationMs, error: outcome.reason, responseText: null };
+  }
+  const kept = outcome.body.subarray(0, webhookResponseKeptBytesMax);
+  const responseText = Buffer.from(kept).toString('utf8');
+  return { statusCode: outcome.statusCode, durationMs, error: null, responseText };
+}
+
+function tell(
+  { logger, countAttempt }: AttemptDeps,
+  { deliveryId, eventId, type, attemptNumber, requestId }: ClaimedAttempt,
+  outcome: OutboundOutcome,
+  verdict: AttemptVerdict,
+): void {
+  countAttempt(verdict.kind);
+  const { statusCode, durationMs, error } = observed(outcome);
+  const own = requestId === null ? logger : withRequestId(logger, requestId);
+  own.info(
+    {
+      deliveryId: toWireId('dlv', deliveryId),
+      eventId: toWireId('evt', eventId),
+      type,
+      attemptNumber,
+      statusCode,
+      durationMs,
+      error,
+      verdict,
+    },
+    'webhook attempted',
+  );
+}

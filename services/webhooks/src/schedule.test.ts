@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { breakerTimeoutsMax } from './breaker.ts';
+import { Schedule, type Asked } from './schedule.ts';
+
+/** Time is vitest's here: nothing of what is scheduled does anything but tell. */
+let readied: number;
+let schedule: Schedule;
+
+function open(options: { endpointRequestsMax?: number; requestsMax?: number } = {}): Schedule {
+  schedule = new Schedule({
+    endpointRequestsMax: 8,
+    requestsMax: 64,
+    monotonicMs: () => Date.now(),
+    onReady: () => void (readied += 1),
+    ...options,
+  });
+  return schedule;
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  readied = 0;
+  open();
+});
+afterEach(() => {
+  schedule.close();
+  vi.useRealTimers();
+});
+
+const taken = (asked: readonly Asked[]) =>
+  asked.map(({ ask }) => [ask.tenantId, ask.attemptsMax] as const);
+
+const attempt = {
+  eventId: 'e',
+  type: 't',
+  round: 1,
+  attemptNumber: 1,
+  secrets: [],
+  requestId: null,
+};
+
+/** Answers an ask with so many attempts, all of them now under way. */
+function claimed(one: Asked | undefined, count: number, putOffMs = 0): void {
+  if (one === undefined) throw new Error('nobody was asked for');
+  const { tenantId, attemptsMax } = one.ask;
+  const attempts = Array.from({ length: count }, () => ({
+    ...attempt,
+    deliveryId: 'd',
+    tenantId,
+    url: 'u',
+    body: '',
+  }));
+  schedule.claimed(one, {
+    tenantId,
+    attempts,
+    more: count === attemptsMax || putOffMs > 0,
+    putOffMs,
+  });
+}
+
+function answered(one: Asked | undefined, timedOut = false): void {
+  if (one === undefined) throw new Error('nobody was asked for');
+  schedule.answered(one.endpoint, { url: 'u', timedOut, nextIntervalMs: 5_000 });
+  schedule.recorded();
+}
+
+test('no endpoint gets more requests at a time than are allowed, and each one that ends makes room', () => {
+  schedule.wake('a');
+  const [first] = schedule.take();
+  expect(taken(first === undefined ? [] : [first])).toEqual([['a', 8]]);
+  claimed(first, 8);
+  expect(schedule.take()).toEqual([]);
+  answered(first);
+  answered(first);
+  expect(taken(schedule.take())).toEqual([['a', 2]]);
+});
+
+test('an endpoint with nothing more due is not asked for until it is woken', () => {
+  schedule.wake('a');
+  claimed(schedule.take()[0], 3);
+  expect(schedule.take()).toEqual([]);
+  schedule.wake('a');
+  expect(taken(schedule.take())).toEqual([['a', 5]]);
+});
+
+test('who is woken while it is asked for is asked for again', () => {
+  schedule.wake('a');
+  const [first] = schedule.take();
+  schedule.wake('a');
+  expect(schedule.take()).toEqual([]);
+  claimed(first, 0);
+  expect(taken(schedule.take())).toEqual([['a', 8]]);
+});
+
+test('endpoints take turns', () => {
+  open({ requestsMax: 16 });
+  for (const tenantId of ['a', 'b', 'c']) schedule.wake(tenantId);
+  // A quarter of the slots is for those that have none.
+  expect(taken(schedule.take())).toEqual([
+    ['a', 8],
+    ['b', 4],
+    ['c', 1],
+  ]);
+});
+
+test('endpoints that are full of slow requests leave the last slots to those that have none', () => {
+  open({ requestsMax: 16 });
+  schedule.wake('a');
+  schedule.wake('b');
+  for (const one of schedule.take()) claimed(one, one.ask.attemptsMax);
+  expect(schedule.take()).toEqual([]);
+  schedule.wake('c');
+  expect(taken(schedule.take())).toEqual([['c', 1]]);
+  expect(schedule.underWay).toBe(13);
+});
+
+test('an endpoint that keeps timing out rests, is probed by one request, and recovers with an answer', () => {
+  schedule.wake('a');
+  const [first] = schedule.take();
+  claimed(first, 8);
+  for (let n = 0; n < 8; n += 1) answered(first, true);
+  expect(breakerTimeoutsMax).toBeLessThanOrEqual(8);
+  expect(schedule.take()).toEqual([]);
+  vi.advanceTimersByTime(4_999);
+  expect(schedule.take()).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(readied).toBe(1);
+  const [probe] = schedule.take();
+  expect(probe?.ask.attemptsMax).toBe(1);
+  claimed(probe, 1);
+  expect(schedule.take()).toEqual([]);
+  answered(probe);
+  expect(taken(schedule.take())).toEqual([['a', 8]]);
+});
+
+test('a probe that times out puts the rest off again', () => {
+  schedule.wake('a');
+  const [first] = schedule.take();
+  claimed(first, 8);
+  for (let n = 0; n < 8; n += 1) answered(first, true);
+  vi.advanceTimersByTime(5_000);
+  const [probe] = schedule.take();
+  claimed(probe, 1);
+  answered(probe, true);
+  expect(schedule.take()).toEqual([]);
+  vi.advanceTimersByTime(5_000);
+  expect(taken(schedule.take())).toEqual([['a', 1]]);
+});
+
+test('a tenant whose hour is spent rests until the next one', () => {
+  schedule.wake('a');
+  claimed(schedule.take()[0], 2, 60_000);
+  schedule.wake('a');
+  expect(schedule.take()).toEqual([]);
+  vi.advanceTimersByTime(60_000);
+  expect(taken(schedule.take())).toEqual([['a', 6]]);
+});
+
+test('a retry that is near is remembered, one that is far is left to the reconciler', () => {
+  schedule.wakeAfter('a', 5_000);
+  schedule.wakeAfter('b', 300_000);
+  vi.advanceTimersByTime(5_100);
+  expect(taken(schedule.take())).toEqual([['a', 8]]);
+  vi.advanceTimersByTime(400_000);
+  expect(schedule.take()).toEqual([]);
+});
+
+test('a claim that failed leaves everything free', () => {
+  schedule.wake('a');
+  const [first] = schedule.take();
+  if (first === undefined) throw new Error('nobody was asked for');
+  schedule.claimed(first, undefined);
+  expect(schedule.underWay).toBe(0);
+  schedule.wake('a');
+  expect(taken(schedule.take())).toEqual([['a', 8]]);
+});

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { claimAttempts } from './deliveries.ts';
+import { exhaustAgedRounds } from './deliveries.ts';
 import { commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, rejectPending, settle } from './endings.ts';
 import { storeOutcome } from './outcomes.ts';
 import { purgeExpired, purgeSubmission } from './purging.ts';
+import { redeliver } from './redelivery.ts';
 import { findByIdempotencyKey, findSubmission } from './submissions.ts';
-import { createFixture, type Fixture, newSubmission } from './test-fixture.ts';
+import { claimFor, createFixture, type Fixture, newSubmission } from './test-fixture.ts';
 
 const dayMs = 24 * 3_600_000;
 const retentionDays = 30;
@@ -107,7 +108,9 @@ test('an event that is sent again after that no longer says what the node said',
   const [delivery] = await database.query<{ id: string }>('SELECT id FROM deliveries');
   await advance(31 * dayMs);
   await purgeExpired(store, { retentionDays });
-  const [attempt] = await claimAttempts(store, [delivery?.id ?? '']);
+  await exhaustAgedRounds(store, 10);
+  await redeliver(store, { tenantId, deliveryId: delivery?.id ?? '' });
+  const [attempt] = await claimFor(store, tenantId);
   expect(JSON.parse(attempt?.body ?? '')).toMatchObject({
     type: 'submission.failed',
     data: { status: 'failed', failure: { code: 'captcha', message: '', retriable: false } },

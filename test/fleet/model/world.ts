@@ -191,6 +191,8 @@ export class World {
         for (const { job } of jobs) await enqueue(key, job);
       },
       countWaiting: async () => this.#settlements.length,
+      isPaused: async () => false,
+      admitAlarms: async () => [],
       async close() {},
     };
   }

@@ -46,6 +46,22 @@ test('a batch has a bound, and the order of calls is kept', async () => {
   expect(gate.batches).toEqual([[1, 2], [3, 4], [5]]);
 });
 
+test('what waits is shared out among the batches that may be under way, where it is much', async () => {
+  const gate = gated();
+  const batcher = createBatcher({
+    run: (inputs: readonly number[]) => gate.run(inputs),
+    inFlightMax: 2,
+  });
+  const many = Array.from({ length: 40 }, (_, index) => batcher.call(index + 100));
+  await gate.letThrough();
+  await gate.letThrough();
+  await Promise.all(many);
+  const few = Array.from({ length: 10 }, (_, index) => batcher.call(index + 100));
+  await gate.letThrough();
+  await Promise.all(few);
+  expect(gate.batches.map(({ length }) => length)).toEqual([20, 20, 10]);
+});
+
 test('one that fails does not fail its neighbours', async () => {
   const batcher = createBatcher({
     async run(inputs: readonly number[]) {

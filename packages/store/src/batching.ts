@@ -13,6 +13,8 @@ export interface Batcher<Input, Output> {
 
 /** How many inputs one statement takes. */
 const batchSizeMax = 64;
+/** Fewer than this go together: a statement of their own would cost more than their waiting. */
+const batchShareMin = 16;
 /** Inputs that wait in memory at most, before a caller is told that there is no room. */
 export const batchWaitingMax = 10_000;
 
@@ -29,13 +31,19 @@ interface Waiting<Input, Output> {
  */
 export function createBatcher<Input, Output>(options: {
   readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
-  /** Batches under way at once. */
+  /**
+   * Batches under way at once. What waits is shared out among those that may begin: otherwise
+   * callers that were answered together ask again together, and one batch carries them all while
+   * the others have nothing to do.
+   */
   readonly inFlightMax?: number;
   readonly sizeMax?: number;
 }): Batcher<Input, Output> {
   const { run, inFlightMax = 1, sizeMax = batchSizeMax } = options;
   const waiting: Waiting<Input, Output>[] = [];
+  /** Turns that go on until nothing waits, and those of them that have a batch under way. */
   let inFlight = 0;
+  let running = 0;
 
   async function settle(batch: readonly Waiting<Input, Output>[]): Promise<void> {
     let outputs: readonly Output[];
@@ -58,7 +66,12 @@ export function createBatcher<Input, Output>(options: {
     inFlight += 1;
     // What was called in the same turn of the event loop shares the first batch.
     await Promise.resolve();
-    while (waiting.length > 0) await settle(waiting.splice(0, sizeMax));
+    while (waiting.length > 0) {
+      const share = Math.ceil(waiting.length / (inFlightMax - running));
+      running += 1;
+      await settle(waiting.splice(0, Math.min(sizeMax, Math.max(share, batchShareMin))));
+      running -= 1;
+    }
     inFlight -= 1;
   }
 

@@ -109,6 +109,10 @@ export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refuse
  * while it runs, the same node gets the same answer and its lease is renewed; it acts once all the
  * same, as it has stored that it began (CONTRACT.md section 7, `start`). `refused`: it has ended,
  * or is not this node's.
+ *
+ * Whose it is is asked with `IS NOT DISTINCT FROM`, here and wherever the id is known: no index
+ * serves that, so that the planner cannot take the index of what a node has in hand instead of the
+ * primary key, which it did while the table was small.
  */
 export async function commitRunning(
   store: Store,
@@ -117,7 +121,7 @@ export async function commitRunning(
   const [row] = await store.db.$queryRaw<{ request_id: string }[]>`
     UPDATE submissions SET state = 'running', started_at = COALESCE(started_at, svc_now()),
       lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond'
-    WHERE id = ${submissionId}::uuid AND node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')
+    WHERE id = ${submissionId}::uuid AND node_id IS NOT DISTINCT FROM ${nodeId}::uuid AND state IN ('dispatched', 'running')
     RETURNING request_id`;
   return row === undefined ? { kind: 'refused' } : { kind: 'running', requestId: row.request_id };
 }

@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg';
 import { Prisma } from './generated/client.ts';
 
 /** More calls wait for the database than can be held. */
@@ -7,6 +8,7 @@ export class BatchOverflow extends Error {
 
 /** The SQLSTATE of an error that Postgres answered, where it was one. */
 export function sqlState(error: unknown): string | undefined {
+  if (error instanceof DatabaseError) return error.code;
   const cause = adapterCause(error);
   if (cause === undefined || !('originalCode' in cause)) return undefined;
   return typeof cause.originalCode === 'string' ? cause.originalCode : undefined;
@@ -46,6 +48,7 @@ export function isUnavailable(error: unknown): boolean {
     return true;
   if (error instanceof Prisma.PrismaClientKnownRequestError)
     return unreachableCodes.has(error.code);
+  if (error instanceof AggregateError) return error.errors.some((one) => isUnavailable(one));
   if (error instanceof Error)
     return unreachableMessage.test(error.message) || isUnavailable(error.cause);
   return false;
@@ -62,4 +65,4 @@ const unreachableKinds = new Set([
   'TlsConnectionError',
 ]);
 const unreachableMessage =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|timeout exceeded when trying to connect|Can't reach database/;
+  /Query read timeout|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|timeout exceeded when trying to connect|Can't reach database/;

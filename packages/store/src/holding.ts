@@ -47,7 +47,8 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
  * Places many holds in one statement, each as if they came one after another. The accounts are
  * locked in the order of their ids, so that two batches never deadlock; one tenant's holds are
  * granted in the order given while its credit lasts, so that a smaller one after a refused larger
- * one is granted. Outcomes are in the order of the submissions.
+ * one is granted. A key that stands twice is taken for the second, whether or not the first is
+ * granted: whoever asked first is still being answered. Outcomes are in the order given.
  *
  * A key that another batch takes at the same moment breaks the unique index, and with it the whole
  * batch, so that the figures after each hold stay exact; the caller runs it again one by one. One
@@ -57,105 +58,151 @@ export async function holdSubmissions(
   store: Store,
   submissions: readonly NewSubmission[],
 ): Promise<HoldOutcome[]> {
+  const firsts = firstOfEachKey(submissions);
   try {
-    const rows = await insertHeld(store, submissions);
+    const rows = await insertHeld(store, firsts);
     const byPosition = new Map(rows.map((row) => [row.position, row]));
-    return submissions.map((_, position) => outcomeOf(byPosition.get(position)));
+    const outcomes = new Map(
+      firsts.map((submission, index) => [submission, outcomeOf(byPosition.get(index + 1))]),
+    );
+    return submissions.map((submission) => outcomes.get(submission) ?? { kind: 'key_taken' });
   } catch (error) {
     if (submissions.length > 1 || sqlState(error) !== uniqueViolation) throw error;
     return [{ kind: 'key_taken' }];
   }
 }
 
+function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
+  const byKey = new Map<string, NewSubmission>();
+  for (const submission of submissions) {
+    const key = `${submission.tenantId} ${submission.idempotencyKey}`;
+    if (!byKey.has(key)) byKey.set(key, submission);
+  }
+  return [...byKey.values()];
+}
+
 interface HoldRow {
+  /** From 1. */
   position: number;
   key_taken: boolean;
   /** Null where it was not granted. */
-  available_after: bigint | null;
+  available_after: string | null;
 }
 
+/** A tenant without an account has no row: it has no credits. */
 function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   if (row?.key_taken === true) return { kind: 'key_taken' };
   const available = row?.available_after ?? null;
   if (available === null) return { kind: 'insufficient_credits' };
-  return { kind: 'held', availableAfterMicros: available };
-}
-
-function inputRow(store: Store, submission: NewSubmission, position: number) {
-  const { id, quote } = submission;
-  const payload = store.sealer.seal(payloadBinding(id), submission.payloadText);
-  return {
-    position,
-    id,
-    entry_id: store.newId(),
-    tenant_id: submission.tenantId,
-    idempotency_key: submission.idempotencyKey,
-    request_hash: Buffer.from(submission.requestHash).toString('hex'),
-    request_id: submission.requestId,
-    job_type: submission.jobType,
-    tier: submission.tier,
-    payload: Buffer.from(payload).toString('base64'),
-    estimated: String(quote.estimatedMicros),
-    max: String(quote.maxMicros),
-    surge: String(quote.surgeMicros),
-    card: quote.rateCardVersion,
-  };
+  return { kind: 'held', availableAfterMicros: BigInt(available) };
 }
 
 /**
+ * `checked` is what was asked, `walk` goes through each tenant's holds in their turns, its account
+ * locked; what it granted is written. Only what decides goes through those two: the rest is taken
+ * from the parameters where it is written, the bytes of all rows out of one (as JSON, payloads were
+ * parsed three times and copied five).
+ *
  * The look-ups are lateral joins, one row each, so that the planner can only walk an index: as
- * `EXISTS` or `IN` it hashed the whole table, which was small when the plan was made and grew.
+ * `EXISTS` or `IN` it hashed the whole table, which was small when the plan was made and grew. The
+ * look-up of the key asks for the first one not below it, in the order of the index of keys: asked
+ * for the key alone, the planner may take any index that begins with the tenant while the table is
+ * small, and goes on to read all that the tenant ever sent.
  */
+const holdSql = `
+  WITH RECURSIVE checked AS MATERIALIZED (
+    SELECT r.*, earlier.tenant_id IS NOT NULL AS key_taken
+    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::int[]) WITH ORDINALITY
+      AS r (tenant_id, idempotency_key, max, turn, position)
+    LEFT JOIN LATERAL (
+      SELECT s.tenant_id, s.idempotency_key FROM submissions s
+      WHERE (s.tenant_id, s.idempotency_key) >= (r.tenant_id, r.idempotency_key) AND s.state <> 'rejected'
+      ORDER BY s.tenant_id, s.idempotency_key LIMIT 1) earlier
+    ON earlier.tenant_id = r.tenant_id AND earlier.idempotency_key = r.idempotency_key
+  ), walk AS (
+    SELECT a.tenant_id, 0 AS turn, 0::bigint AS position, 0::bigint AS max, false AS key_taken,
+      false AS granted, a.balance_micros - a.held_micros AS available, a.balance_micros AS balance
+    FROM unnest($5::uuid[]) AS t (tenant_id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM credit_accounts c WHERE c.tenant_id = t.tenant_id FOR UPDATE) a
+    UNION ALL
+    SELECT w.tenant_id, c.turn, c.position, c.max, c.key_taken, NOT c.key_taken AND c.max <= w.available,
+      w.available - CASE WHEN NOT c.key_taken AND c.max <= w.available THEN c.max ELSE 0 END, w.balance
+    FROM walk w JOIN checked c ON c.tenant_id = w.tenant_id AND c.turn = w.turn + 1
+  ), submission AS (
+    INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier,
+      state, payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
+      available_after_micros, dispatch_deadline_at, created_at)
+    SELECT ($6::uuid[])[position], tenant_id, ($2::text[])[position],
+      substring($14::bytea FROM ($15::int[])[position] + 1 FOR ($16::int[])[position] - ($15::int[])[position]),
+      ($8::text[])[position], ($9::text[])[position], ($10::text[])[position], 'pending',
+      substring($14::bytea FROM ($16::int[])[position] + 1 FOR ($17::int[])[position] - ($16::int[])[position]),
+      ($11::bigint[])[position], max, ($12::bigint[])[position], ($13::int[])[position], available,
+      svc_now() + ${dispatchDeadlineMs} * interval '1 millisecond', svc_now()
+    FROM walk WHERE granted
+  ), held AS (
+    UPDATE credit_accounts a SET held_micros = a.held_micros + g.total
+    FROM (SELECT tenant_id, sum(max)::bigint AS total FROM walk WHERE granted GROUP BY tenant_id) g
+    WHERE a.tenant_id = g.tenant_id
+  ), entry AS (
+    INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+      balance_after_micros, held_after_micros, submission_id, created_at)
+    SELECT ($7::uuid[])[position], tenant_id, 'hold', 'tenant_available', 'tenant_held', max, balance,
+      balance - available, ($6::uuid[])[position], svc_now()
+    FROM walk WHERE granted AND max > 0 ORDER BY position
+  )
+  SELECT position::int AS position, key_taken, CASE WHEN granted THEN available END AS available_after
+  FROM walk WHERE turn > 0`;
+
 function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promise<HoldRow[]> {
-  const rows = submissions.map((submission, position) => inputRow(store, submission, position));
-  return store.db.$queryRaw<HoldRow[]>`
-    WITH RECURSIVE input AS MATERIALIZED (
-      SELECT *, row_number() OVER (PARTITION BY tenant_id, idempotency_key ORDER BY position) AS nth_of_key
-      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (position int, id uuid, entry_id uuid,
-        tenant_id uuid, idempotency_key text, request_hash text, request_id text, job_type text, tier text,
-        payload text, estimated bigint, max bigint, surge bigint, card int)
-    ), checked AS MATERIALIZED (
-      SELECT input.*, nth_of_key > 1 OR earlier.id IS NOT NULL AS key_taken
-      FROM input LEFT JOIN LATERAL (
-        SELECT s.id FROM submissions s WHERE s.tenant_id = input.tenant_id
-          AND s.idempotency_key = input.idempotency_key AND s.state <> 'rejected' LIMIT 1) earlier ON true
-    ), account AS MATERIALIZED (
-      SELECT a.tenant_id, a.balance_micros, a.balance_micros - a.held_micros AS available
-      FROM (SELECT DISTINCT tenant_id FROM checked WHERE NOT key_taken ORDER BY tenant_id) t
-      CROSS JOIN LATERAL (
-        SELECT * FROM credit_accounts c WHERE c.tenant_id = t.tenant_id FOR UPDATE) a
-    ), candidate AS MATERIALIZED (
-      SELECT position, tenant_id, max, row_number() OVER (PARTITION BY tenant_id ORDER BY position) AS turn
-      FROM checked WHERE NOT key_taken
-    ), walk AS (
-      SELECT tenant_id, 0::bigint AS turn, -1 AS position, false AS granted, available FROM account
-      UNION ALL
-      SELECT w.tenant_id, c.turn, c.position, c.max <= w.available,
-        w.available - CASE WHEN c.max <= w.available THEN c.max ELSE 0 END
-      FROM walk w JOIN candidate c ON c.tenant_id = w.tenant_id AND c.turn = w.turn + 1
-    ), granted AS MATERIALIZED (
-      SELECT c.*, w.available AS available_after, a.balance_micros
-      FROM walk w JOIN checked c ON c.position = w.position JOIN account a ON a.tenant_id = w.tenant_id
-      WHERE w.granted
-    ), submission AS (
-      INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier,
-        state, payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
-        available_after_micros, dispatch_deadline_at, created_at)
-      SELECT id, tenant_id, idempotency_key, decode(request_hash, 'hex'), request_id, job_type, tier,
-        'pending', decode(payload, 'base64'), estimated, max, surge, card, available_after,
-        svc_now() + ${dispatchDeadlineMs} * interval '1 millisecond', svc_now()
-      FROM granted
-    ), held AS (
-      UPDATE credit_accounts a SET held_micros = a.held_micros + g.total
-      FROM (SELECT tenant_id, sum(max)::bigint AS total FROM granted GROUP BY tenant_id) g
-      WHERE a.tenant_id = g.tenant_id
-    ), entry AS (
-      INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
-        balance_after_micros, held_after_micros, submission_id, created_at)
-      SELECT entry_id, tenant_id, 'hold', 'tenant_available', 'tenant_held', max, balance_micros,
-        balance_micros - available_after, id, svc_now()
-      FROM granted WHERE max > 0 ORDER BY position
-    )
-    SELECT c.position, c.key_taken, g.available_after
-    FROM checked c LEFT JOIN granted g ON g.position = c.position`;
+  const quotes = submissions.map(({ quote }) => quote);
+  const { turns, tenantIds } = turnsOf(submissions);
+  const { bytes, hashesFrom, payloadsFrom, payloadsTo } = bytesOf(store, submissions);
+  return store.query<HoldRow>(holdSql, [
+    submissions.map(({ tenantId }) => tenantId),
+    submissions.map(({ idempotencyKey }) => idempotencyKey),
+    quotes.map(({ maxMicros }) => maxMicros),
+    turns,
+    tenantIds,
+    submissions.map(({ id }) => id),
+    submissions.map(() => store.newId()),
+    submissions.map(({ requestId }) => requestId),
+    submissions.map(({ jobType }) => jobType),
+    submissions.map(({ tier }) => tier),
+    quotes.map(({ estimatedMicros }) => estimatedMicros),
+    quotes.map(({ surgeMicros }) => surgeMicros),
+    quotes.map(({ rateCardVersion }) => rateCardVersion),
+    bytes,
+    hashesFrom,
+    payloadsFrom,
+    payloadsTo,
+  ]);
+}
+
+/** Which of its tenant's each one is, from 1; and the tenants, in the order of their ids. */
+function turnsOf(submissions: readonly NewSubmission[]) {
+  const last = new Map<string, number>();
+  const turns = submissions.map(({ tenantId }) => {
+    const turn = (last.get(tenantId) ?? 0) + 1;
+    last.set(tenantId, turn);
+    return turn;
+  });
+  return { turns, tenantIds: [...last.keys()].toSorted() };
+}
+
+/** Hash and sealed payload of each, one after another, and where each begins. */
+function bytesOf(store: Store, submissions: readonly NewSubmission[]) {
+  const parts: Uint8Array[] = [];
+  const hashesFrom: number[] = [];
+  const payloadsFrom: number[] = [];
+  const payloadsTo: number[] = [];
+  let length = 0;
+  for (const { id, payloadText, requestHash } of submissions) {
+    const payload = store.sealer.seal(payloadBinding(id), payloadText);
+    parts.push(requestHash, payload);
+    hashesFrom.push(length);
+    payloadsFrom.push((length += requestHash.byteLength));
+    payloadsTo.push((length += payload.byteLength));
+  }
+  return { bytes: Buffer.concat(parts, length), hashesFrom, payloadsFrom, payloadsTo };
 }

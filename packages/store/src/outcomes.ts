@@ -44,7 +44,7 @@ export async function recordUsage(
         usage_bandwidth_mb = GREATEST(usage_bandwidth_mb, ${usage.bandwidthMb}::numeric),
         usage_actions = GREATEST(usage_actions, ${usage.actions}::numeric),
         lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond'
-      WHERE id = ${report.submissionId}::uuid AND node_id = ${report.nodeId}::uuid AND state = 'running'
+      WHERE id = ${report.submissionId}::uuid AND node_id IS NOT DISTINCT FROM ${report.nodeId}::uuid AND state = 'running'
       RETURNING id, usage_node_seconds, usage_cpu_seconds, usage_memory_gb_seconds, usage_bandwidth_mb, usage_actions
     )
     INSERT INTO usage_reports (submission_id, at, node_seconds, cpu_seconds, memory_gb_seconds, bandwidth_mb, actions)
@@ -56,7 +56,7 @@ export async function recordUsage(
   if (recorded > 0) return { kind: 'recorded' };
   const [row] = await store.db.$queryRaw<unknown[]>`
     SELECT 1 FROM submissions WHERE id = ${report.submissionId}::uuid
-      AND node_id = ${report.nodeId}::uuid AND state = 'dispatched'`;
+      AND node_id IS NOT DISTINCT FROM ${report.nodeId}::uuid AND state = 'dispatched'`;
   return { kind: row === undefined ? 'refused' : 'not_begun' };
 }
 
@@ -116,7 +116,7 @@ async function updateWithOutcome(
       usage_memory_gb_seconds = GREATEST(usage_memory_gb_seconds, ${usage.memoryGbSeconds}::numeric),
       usage_bandwidth_mb = GREATEST(usage_bandwidth_mb, ${usage.bandwidthMb}::numeric),
       usage_actions = GREATEST(usage_actions, ${usage.actions}::numeric)
-    WHERE id = ${submissionId}::uuid AND node_id = ${nodeId}::uuid
+    WHERE id = ${submissionId}::uuid AND node_id IS NOT DISTINCT FROM ${nodeId}::uuid
       AND (state = 'running' OR (state = 'dispatched' AND ${failed}))`;
   return changed > 0;
 }

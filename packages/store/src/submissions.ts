@@ -58,15 +58,21 @@ const keyedColumns = Prisma.sql`id, tenant_id, state, request_hash, quote_estima
   surge_micros, available_after_micros, charged_micros, dispatched_at IS NOT NULL AS dispatched,
   (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms`;
 
-/** The live submission of a tenant with this key; rejected ones have given their key back. */
+/**
+ * The live submission of a tenant with this key; rejected ones have given their key back. Asked for
+ * in the order of the index of keys, which is then the only one that serves (see `holding.ts`).
+ */
 export async function findByIdempotencyKey(
   store: Store,
   tenantId: string,
   idempotencyKey: string,
 ): Promise<KeyedSubmission | null> {
   const [row] = await store.db.$queryRaw<KeyedRow[]>`
-    SELECT ${keyedColumns} FROM submissions
-    WHERE tenant_id = ${tenantId}::uuid AND idempotency_key = ${idempotencyKey} AND state <> 'rejected'`;
+    SELECT ${keyedColumns} FROM (
+      SELECT * FROM submissions
+      WHERE (tenant_id, idempotency_key) >= (${tenantId}::uuid, ${idempotencyKey}) AND state <> 'rejected'
+      ORDER BY tenant_id, idempotency_key LIMIT 1) s
+    WHERE tenant_id = ${tenantId}::uuid AND idempotency_key = ${idempotencyKey}`;
   return row === undefined ? null : keyedOfRow(row);
 }
 

@@ -9,6 +9,7 @@ import {
 import {
   bareEnvironment,
   createTestDatabase,
+  newMasterKey,
   startTestRedis,
   type TestDatabase,
   testMasterKey,
@@ -77,7 +78,7 @@ async function refusal(
   return outcome;
 }
 
-describe.each(serviceNames)('%s', (service) => {
+describe.concurrent.each(serviceNames)('%s', (service) => {
   test('refuses a database of the other environment', async () => {
     const { databaseUrl } = others.database;
     expect(await refusal(service, { DATABASE_URL: databaseUrl })).toContain(
@@ -103,6 +104,17 @@ describe.each(serviceNames)('%s', (service) => {
   test('starts where all is in order', async () => {
     expect(await refusal(service, {})).toBe('it started');
   });
+});
+
+test('a master key that is not that of the database is refused', async () => {
+  const { database, redis } = others;
+  const said = await refusal('settlement', {
+    SVC_ENVIRONMENT: 'sandbox',
+    DATABASE_URL: database.databaseUrl,
+    REDIS_URL: redis.redisUrl,
+    SVC_MASTER_KEY: newMasterKey(),
+  });
+  expect(said).toContain('What is sealed in the database does not open with SVC_MASTER_KEY');
 });
 
 test('no service guesses which environment it is', async () => {

@@ -9,7 +9,9 @@ export type Readiness =
   | { kind: 'ready'; requestHashKey: Uint8Array }
   | { kind: 'schema_behind'; pending: string[] }
   | { kind: 'schema_unknown'; reason: string }
-  | { kind: 'other_environment'; found: string };
+  | { kind: 'other_environment'; found: string }
+  /** What is sealed in the database does not open with this master key. */
+  | { kind: 'other_key' };
 
 const undefinedTable = '42P01';
 const requestHashKeyBytes = 32;
@@ -43,7 +45,11 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
     SELECT name, request_hash_key_sealed AS sealed FROM environment WHERE id = 1`;
   if (row === undefined) throw new Error('the environment row is missing');
   if (row.name !== environment) return { kind: 'other_environment', found: row.name };
-  return { kind: 'ready', requestHashKey: store.sealer.unseal(keyBinding, row.sealed) };
+  try {
+    return { kind: 'ready', requestHashKey: store.sealer.unseal(keyBinding, row.sealed) };
+  } catch {
+    return { kind: 'other_key' };
+  }
 }
 
 export type OpenedStore =
@@ -76,6 +82,8 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
       return `The database has a schema that this build does not know: ${readiness.reason}.`;
     case 'other_environment':
       return `The database belongs to ${readiness.found}, and SVC_ENVIRONMENT is ${wanted}.`;
+    case 'other_key':
+      return 'What is sealed in the database does not open with SVC_MASTER_KEY: give it the key, old or new, that the database was sealed with.';
   }
 }
 

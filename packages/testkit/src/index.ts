@@ -16,7 +16,7 @@ export * from './signed-request.ts';
 export * from './stack-types.ts';
 export * from './stack.ts';
 export * from './test-author.ts';
-export { bareEnvironment, testMasterKey } from './test-environment.ts';
+export { bareEnvironment, newMasterKey, testMasterKey } from './test-environment.ts';
 export * from './wait-until.ts';
 export * from './webhook-receiver.ts';
 export * from './link-request.ts';

@@ -1,0 +1,104 @@
+import { createNode, createTenant, svc, type TenantCredentials } from '@svc/local';
+import {
+  bareEnvironment,
+  connectScriptedNode,
+  createWebhookReceiver,
+  type NodeCredentials,
+  newMasterKey,
+  type ScriptedNode,
+  startStack,
+  type TestStack,
+  type WebhookReceiver,
+} from '@svc/testkit';
+import type { OperatorKey } from '../support/accounts.ts';
+import { send, signedBy, type WireAnswer, type WireRequest } from '../support/wire.ts';
+
+/** One environment as its operators run it: over TLS, with a key of its own, provisioned by `svc`. */
+export interface Environment {
+  readonly stack: TestStack;
+  readonly operator: OperatorKey;
+  readonly tenant: TenantCredentials;
+  /** A tenant that has no credits. */
+  readonly pauper: TenantCredentials;
+  readonly nodeCredentials: NodeCredentials;
+  readonly node: ScriptedNode;
+  readonly receiver: WebhookReceiver;
+  /** What `svc` is given to work here. */
+  readonly context: NodeJS.ProcessEnv;
+  ask(wire: WireRequest): Promise<WireAnswer>;
+  askAs(tenant: TenantCredentials, wire: WireRequest): Promise<WireAnswer>;
+  close(): Promise<void>;
+}
+
+const failedHost = 'fails.example.com';
+export const declinedHost = 'declines.example.com';
+
+export async function startEnvironment(name: 'sandbox' | 'production'): Promise<Environment> {
+  const env = { SVC_ENVIRONMENT: name, SVC_MASTER_KEY: newMasterKey() };
+  const [stack, receiver] = await Promise.all([
+    startStack({ tls: true, env }),
+    createWebhookReceiver(),
+  ]);
+  const { databaseUrl, redisUrl, gatewayUrl, nodeLinkUrl: link, ca = '' } = stack;
+  const bare = {
+    ...bareEnvironment(),
+    ...env,
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
+  };
+  const operator = await createOperator(bare);
+  const context = {
+    ...bare,
+    SVC_OPERATOR_ID: operator.operatorId,
+    SVC_OPERATOR_SECRET: operator.secret,
+  };
+  const [tenant, pauper, nodeCredentials] = await Promise.all([
+    createTenant({ name: 'Example', webhookUrl: receiver.url, grantCredits: 2_000 }, context),
+    createTenant({ name: 'Pauper', grantCredits: 0 }, context),
+    createNode('attic', context),
+  ]);
+  const { nodeId, nodeSecret: secret } = nodeCredentials;
+  const node = await connectScriptedNode({ link, nodeId, secret, ca, slots: 100 });
+  pilot(node);
+  const ask = (wire: WireRequest) => send(gatewayUrl, wire, undefined, ca);
+  return {
+    stack,
+    operator,
+    tenant,
+    pauper,
+    nodeCredentials,
+    node,
+    receiver,
+    context,
+    ask,
+    askAs: (who, wire) => ask(signedBy(who, wire)),
+    async close() {
+      await node.close();
+      await stack.close();
+      await receiver.close();
+    },
+  };
+}
+
+async function createOperator(context: NodeJS.ProcessEnv): Promise<OperatorKey> {
+  const record = Object(await svc(['operator', 'create', '--name', 'Ana'], context));
+  return { operatorId: String(record.operatorId), secret: String(record.operatorSecret) };
+}
+
+/** Does the same in every environment; what it reports is not measured. */
+function pilot(node: ScriptedNode): void {
+  const failing = new Set<string>();
+  node.autoPilot({
+    answer({ targetHost, submissionId }) {
+      if (targetHost === failedHost) failing.add(submissionId);
+      return targetHost === declinedHost ? 'decline' : 'accept';
+    },
+    outcome: (submissionId) =>
+      failing.has(submissionId)
+        ? { failed: { code: 'captcha', message: 'A captcha was asked for.' }, usage: {} }
+        : { completed: { confirmationId: 'GH-1', details: { n: 1 } }, usage: { actions: 7 } },
+  });
+}
+
+export { failedHost };

@@ -1,4 +1,4 @@
-import { waitUntil } from '@svc/testkit';
+import { type TenantCredentials, waitUntil } from '@svc/testkit';
 import { signedByOperator } from '../support/accounts.ts';
 import { job } from '../support/job.ts';
 import type { WireAnswer, WireRequest } from '../support/wire.ts';
@@ -19,20 +19,35 @@ const at = (key: string, host: string) => {
   return { ...rest, payload: { ...payload, applicationUrl: `https://${host}/apply` } };
 };
 
+/** Asks, and writes down what was answered. */
+interface Recorder {
+  readonly as: (wire: WireRequest, who?: TenantCredentials) => Promise<WireAnswer>;
+  readonly open: (wire: WireRequest) => Promise<WireAnswer>;
+}
+
 /** Every answer in order, in words that are the same wherever the service did the same. */
 export async function recordRun(environment: Environment): Promise<string[]> {
-  const { tenant, pauper, operator, ask, askAs, receiver } = environment;
+  const { tenant, ask, askAs } = environment;
   const normalise = createNormaliser();
   const record: string[] = [];
   const note = (what: string, answer: WireAnswer): WireAnswer => {
-    record.push(`${what}: ${normalise(describe(answer))}`);
+    record.push(`${normalise(what)}: ${normalise(describe(answer))}`);
     return answer;
   };
-  const as = async (wire: WireRequest, who = tenant) =>
-    note(`${wire.method} ${normalise(wire.target)}`, await askAs(who, wire));
-  const open = async (wire: WireRequest) =>
-    note(`${wire.method} ${wire.target} unsigned`, await ask(wire));
+  const recorder: Recorder = {
+    as: async (wire, who = tenant) => note(`${wire.method} ${wire.target}`, await askAs(who, wire)),
+    open: async (wire) => note(`${wire.method} ${wire.target} unsigned`, await ask(wire)),
+  };
+  await askWhatIsThere(recorder, environment);
+  await submit(recorder, environment);
+  await listAll(recorder);
+  await askForWebhooks(recorder, environment);
+  await purchase(recorder, environment);
+  record.push(`told: ${normalise(toldTo(environment))}`);
+  return record;
+}
 
+async function askWhatIsThere({ as, open }: Recorder, { tenant }: Environment): Promise<void> {
   for (const target of ['/ready', '/openapi.json', '/docs', '/docs/errors'])
     await open(get(target));
   for (const target of ['/v1/settings', '/v1/credits/balance', '/v1/rate-card', '/v1/nothing']) {
@@ -42,6 +57,9 @@ export async function recordRun(environment: Environment): Promise<string[]> {
   await as(get('/v1/settings'), { ...tenant, hmacSecret: tenant.webhookSecret });
   await as({ method: 'PATCH', target: '/v1/settings', body: { lowBalanceThreshold: 5 } });
   await as(post('/v1/quotes', { jobType: 'ats.application', payload: job('q').payload }));
+}
+
+async function submit({ as }: Recorder, { tenant, pauper, askAs }: Environment): Promise<void> {
   const created = await as(post(submissions, job('one')));
   await as(post(submissions, job('one')));
   await as(post(submissions, job('one', { tier: 'instant' })));
@@ -64,8 +82,9 @@ export async function recordRun(environment: Environment): Promise<string[]> {
     await as(post(`${target}/cancel`));
     await as(get(target), pauper);
   }
-  await receiver.waitFor(({ event }) => event.type === 'submission.completed');
-  await receiver.waitFor(({ event }) => event.type === 'submission.failed');
+}
+
+async function listAll({ as }: Recorder): Promise<void> {
   for (const target of [
     submissions,
     `${submissions}?limit=1`,
@@ -77,6 +96,14 @@ export async function recordRun(environment: Environment): Promise<string[]> {
     await as(get(target));
   }
   await as({ method: 'DELETE', target: submissions });
+}
+
+async function askForWebhooks(
+  { as }: Recorder,
+  { tenant, pauper, askAs, receiver }: Environment,
+): Promise<void> {
+  await receiver.waitFor(({ event }) => event.type === 'submission.completed');
+  await receiver.waitFor(({ event }) => event.type === 'submission.failed');
   await as(post('/v1/webhooks/test'));
   await as(post('/v1/webhooks/test'));
   await as(post('/v1/webhooks/test'), pauper);
@@ -86,28 +113,36 @@ export async function recordRun(environment: Environment): Promise<string[]> {
     return pending.text.includes('"data":[]');
   });
   await as(get('/v1/webhooks/deliveries'));
-  await as(post('/v1/credits/purchase', {}));
-  const purchase = { tenantId: tenant.tenantId, credits: 10, reference: 'INV-1' };
-  for (const body of [purchase, purchase, { ...purchase, credits: 11 }]) {
-    const wire = post('/v1/credits/purchase', body);
-    note('purchase', await ask(signedByOperator(operator, wire)));
+}
+
+async function purchase({ as, open }: Recorder, { tenant, operator }: Environment): Promise<void> {
+  const target = '/v1/credits/purchase';
+  const body = { tenantId: tenant.tenantId, credits: 10, reference: 'INV-1' };
+  await as(post(target, body));
+  for (const one of [body, body, { ...body, credits: 11 }]) {
+    await open(signedByOperator(operator, post(target, one)));
   }
   await as(post('/v1/credits/purchase-intents', { credits: 1, token: 'USDC' }));
+}
+
+/** What came by webhook, which comes in no order. */
+function toldTo({ receiver }: Environment): string {
   const told = receiver.received.map(({ event, headers }) => ({
     about: { type: event.type, data: event.data },
     headers: Object.keys(headers).toSorted(),
     agent: headers['user-agent'],
   }));
-  const inOrder = told.toSorted((one, other) => one.about.type.localeCompare(other.about.type));
-  record.push(`told: ${normalise(JSON.stringify(inOrder))}`);
-  return record;
+  return JSON.stringify(
+    told.toSorted((one, other) => one.about.type.localeCompare(other.about.type)),
+  );
 }
+
+const ofTheConnection = ['date', 'connection', 'keep-alive', 'content-length'];
 
 /** Status, body and every header but those of the connection. */
 function describe({ status, headers, text }: WireAnswer): string {
-  const { date, connection, 'keep-alive': keepAlive, 'content-length': length, ...shown } = headers;
-  const described = { date, connection, keepAlive, length };
-  return `${status} ${JSON.stringify(shown)} ${Object.keys(described).length} ${text}`;
+  const shown = Object.entries(headers).filter(([name]) => !ofTheConnection.includes(name));
+  return `${status} ${JSON.stringify(Object.fromEntries(shown))} ${text}`;
 }
 
 /** Puts what differs from run to run out of the way: ids, by the order in which they come, and times. */

@@ -25,12 +25,12 @@ export interface Environment {
   readonly receiver: WebhookReceiver;
   /** What `svc` is given to work here. */
   readonly context: NodeJS.ProcessEnv;
-  ask(wire: WireRequest): Promise<WireAnswer>;
-  askAs(tenant: TenantCredentials, wire: WireRequest): Promise<WireAnswer>;
+  readonly ask: (wire: WireRequest) => Promise<WireAnswer>;
+  readonly askAs: (tenant: TenantCredentials, wire: WireRequest) => Promise<WireAnswer>;
   close(): Promise<void>;
 }
 
-const failedHost = 'fails.example.com';
+export const failedHost = 'fails.example.com';
 export const declinedHost = 'declines.example.com';
 
 export async function startEnvironment(name: 'sandbox' | 'production'): Promise<Environment> {
@@ -100,5 +100,3 @@ function pilot(node: ScriptedNode): void {
         : { completed: { confirmationId: 'GH-1', details: { n: 1 } }, usage: { actions: 7 } },
   });
 }
-
-export { failedHost };

@@ -52,6 +52,9 @@ test('the same requests are answered the same', async () => {
   expect([...statuses].filter((status) => status !== undefined).toSorted()).toEqual(expected);
 });
 
+const list = (context: NodeJS.ProcessEnv) =>
+  svc(['tenant', 'list'], context).catch((error: unknown) => error);
+
 describe.each([
   { from: 'sandbox', at: 'production', of: () => ({ ours: sandbox, theirs: production }) },
   { from: 'production', at: 'sandbox', of: () => ({ ours: production, theirs: sandbox }) },
@@ -93,8 +96,6 @@ describe.each([
 
   test('the context of the admin CLI: its environment, its database, its key, its operator', async () => {
     const { ours, theirs } = of();
-    const list = (context: NodeJS.ProcessEnv) =>
-      svc(['tenant', 'list'], context).catch((error: unknown) => error);
     expect(await list(ours.context)).toHaveLength(from === 'sandbox' ? 3 : 2);
     const { DATABASE_URL, SVC_MASTER_KEY, SVC_OPERATOR_ID, SVC_OPERATOR_SECRET } = theirs.context;
     const mixed = await list({ ...ours.context, DATABASE_URL });

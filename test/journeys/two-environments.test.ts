@@ -52,7 +52,7 @@ test('the same requests are answered the same', async () => {
   expect([...statuses].filter((status) => status !== undefined).toSorted()).toEqual(expected);
 });
 
-const list = (context: NodeJS.ProcessEnv) =>
+const listTenants = (context: NodeJS.ProcessEnv) =>
   svc(['tenant', 'list'], context).catch((error: unknown) => error);
 
 describe.each([
@@ -96,16 +96,16 @@ describe.each([
 
   test('the context of the admin CLI: its environment, its database, its key, its operator', async () => {
     const { ours, theirs } = of();
-    expect(await list(ours.context)).toHaveLength(from === 'sandbox' ? 3 : 2);
+    expect(await listTenants(ours.context)).toHaveLength(from === 'sandbox' ? 3 : 2);
     const { DATABASE_URL, SVC_MASTER_KEY, SVC_OPERATOR_ID, SVC_OPERATOR_SECRET } = theirs.context;
-    const mixed = await list({ ...ours.context, DATABASE_URL });
+    const mixed = await listTenants({ ...ours.context, DATABASE_URL });
     expect(mixed).toBeInstanceOf(CommandError);
     expect(String(mixed)).toContain(`The database belongs to ${at}`);
-    expect(String(await list({ ...ours.context, SVC_MASTER_KEY }))).toContain(
+    expect(String(await listTenants({ ...ours.context, SVC_MASTER_KEY }))).toContain(
       'does not open with SVC_MASTER_KEY',
     );
     const operator = { SVC_OPERATOR_ID, SVC_OPERATOR_SECRET };
-    expect(String(await list({ ...ours.context, ...operator }))).toContain(
+    expect(String(await listTenants({ ...ours.context, ...operator }))).toContain(
       'not those of an operator in force',
     );
   });

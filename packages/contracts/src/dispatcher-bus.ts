@@ -80,6 +80,9 @@ export const NodeLinked = Type.Object({
   epoch: Type.Integer(),
 });
 
+/** To all: an operator has changed this node; whoever holds its link looks at once. */
+export const NodeChanged = Type.Object({ kind: Type.Literal('node_changed'), nodeId: Id });
+
 /** To all: the fleet registry was lost; enter your nodes again at once. */
 export const RegistryLost = Type.Object({ kind: Type.Literal('registry_lost') });
 
@@ -89,6 +92,7 @@ export const DispatcherMessage = Type.Union([
   OfferEnded,
   StopSubmission,
   NodeLinked,
+  NodeChanged,
   RegistryLost,
 ]);
 export type DispatcherMessage = Static<typeof DispatcherMessage>;

@@ -8,7 +8,8 @@ export type BadFrameCode =
   | 'malformed_frame'
   | 'unknown_type'
   | 'invalid_frame'
-  | 'unexpected_frame';
+  | 'unexpected_frame'
+  | 'rate_limited';
 
 export interface BadFrame {
   readonly kind: 'bad';

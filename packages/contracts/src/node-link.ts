@@ -144,7 +144,18 @@ const error = Type.Object({
   message: Type.String({ maxLength: 512 }),
 });
 
-export const framesToNode = { welcome, offer, assign, revoke, begin, ack, cancel, error };
+/** `drain` is the same in both directions: whoever says it wants no more offers on this link. */
+export const framesToNode = {
+  welcome,
+  offer,
+  assign,
+  revoke,
+  begin,
+  ack,
+  cancel,
+  drain,
+  error,
+};
 
 export type FrameFromNodeType = keyof typeof framesFromNode;
 export type FrameToNodeType = keyof typeof framesToNode;

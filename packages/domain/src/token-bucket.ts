@@ -36,15 +36,16 @@ function filled(bucket: TokenBucket | undefined, policy: RatePolicy, nowMs: numb
   return Math.min(bucket.tokens + (elapsedMs * policy.perSecond) / 1000, policy.burst);
 }
 
-/** Takes a token where there is one; a refusal takes nothing. */
+/** Takes a token, or `cost` of them, where they are there; a refusal takes nothing. */
 export function takeToken(
   bucket: TokenBucket | undefined,
   policy: RatePolicy,
   nowMs: number,
+  cost = 1,
 ): TokenTaking {
   const before = filled(bucket, policy, nowMs);
-  const allowed = before >= 1;
-  const tokens = allowed ? before - 1 : before;
+  const allowed = before >= cost;
+  const tokens = allowed ? before - cost : before;
   return { bucket: { tokens, atMs: nowMs }, decision: decisionOf(tokens, allowed, policy) };
 }
 

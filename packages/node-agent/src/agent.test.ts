@@ -219,6 +219,21 @@ describe('an offer is declined', () => {
     await service.next('accept');
   });
 
+  test('by a node that is told to drain, until its next link', async () => {
+    await home.start(scripted.executor);
+    await service.greet();
+    await begun();
+    service.send({ type: 'drain' });
+    service.offer(other, 'ofr_2');
+    expect((await service.next('decline')).reason).toBe('draining');
+    scripted.calls[0]?.finish();
+    await service.next('completed');
+    service.close(1012);
+    await service.greet();
+    service.offer(other, 'ofr_2');
+    await service.next('accept');
+  });
+
   test('by a node that drains, which ends when what runs is acknowledged', async () => {
     const { agent } = await home.start(scripted.executor);
     await service.greet();

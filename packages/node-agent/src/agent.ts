@@ -49,6 +49,8 @@ interface State {
   readonly accepted: Map<string, AcceptedOffer>;
   socket: NodeSocket | undefined;
   isDraining: boolean;
+  /** An operator wants this node to take nothing more, for as long as this link lasts. */
+  isToldToDrain: boolean;
   isClosed: boolean;
   failures: number;
   hasBeenReady: boolean;
@@ -76,6 +78,7 @@ export function startAgent(options: AgentOptions): Agent {
     accepted: new Map(),
     socket: undefined,
     isDraining: false,
+    isToldToDrain: false,
     isClosed: false,
     failures: 0,
     hasBeenReady: false,
@@ -123,6 +126,7 @@ function connect(state: State): void {
 
 function reconnect(state: State, end: LinkEnd): void {
   state.socket = undefined;
+  state.isToldToDrain = false;
   forgetOffers(state);
   if (state.isClosed) return;
   const { log, random = Math.random } = state.options;
@@ -169,6 +173,10 @@ function receive(state: State, frame: FrameToNode, text: string): void {
     case 'cancel':
       runs.stop(frame.submissionId);
       return;
+    case 'drain':
+      state.isToldToDrain = true;
+      options.log('info', 'told to drain: finishing what runs', { running: runs.size });
+      return;
     case 'error':
       options.log('warn', 'the service did not take a frame', { code: frame.code });
       return;
@@ -198,10 +206,10 @@ function onOffer(state: State, offer: FrameToNodeOf<'offer'>): void {
 }
 
 function reasonToDecline(
-  { isDraining, options, runs, accepted }: State,
+  { isDraining, isToldToDrain, options, runs, accepted }: State,
   offer: FrameToNodeOf<'offer'>,
 ): DeclineReason | undefined {
-  if (isDraining) return 'draining';
+  if (isDraining || isToldToDrain) return 'draining';
   const executor = options.executors.find(({ jobType }) => jobType === offer.jobType);
   if (executor === undefined || !isJournalable(offer.submissionId)) return 'unsupported';
   if (runs.size + accepted.size >= options.slots) return 'busy';

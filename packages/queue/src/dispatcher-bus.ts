@@ -128,6 +128,26 @@ export async function publishCancelled(
   prefix: string,
   submissionId: string,
 ): Promise<void> {
-  const message: DispatcherMessage = { kind: 'stop_submission', submissionId };
+  await publishToAll(redis, prefix, { kind: 'stop_submission', submissionId });
+}
+
+/**
+ * Tells all dispatchers that an operator has changed a node, after the commit: whichever holds its
+ * link follows at once. A lost message costs only time: each looks by itself. Throws when Redis
+ * cannot be reached.
+ */
+export async function publishNodeChanged(
+  redis: Redis,
+  prefix: string,
+  nodeId: string,
+): Promise<void> {
+  await publishToAll(redis, prefix, { kind: 'node_changed', nodeId });
+}
+
+async function publishToAll(
+  redis: Redis,
+  prefix: string,
+  message: DispatcherMessage,
+): Promise<void> {
   await redis.publish(channelOfAll(prefix), JSON.stringify({ from: '', message }));
 }

@@ -12,7 +12,21 @@ export { isUnavailable } from './errors.ts';
 export { holdSubmission, type HoldOutcome, type NewSubmission } from './holding.ts';
 export * from './ledger-audit.ts';
 export * from './migrate.ts';
-export * from './nodes.ts';
+export * from './node-changes.ts';
+export {
+  findChangedNodes,
+  findNodeCredentials,
+  findNodeStanding,
+  type NodeStanding,
+} from './node-secrets.ts';
+export {
+  createNode,
+  findNode,
+  listNodes,
+  type NodeRecord,
+  touchNode,
+  touchNodes,
+} from './nodes.ts';
 export * from './operators.ts';
 export * from './opening.ts';
 export * from './outcomes.ts';

@@ -1,14 +1,7 @@
 import { toWireId } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
-import { unsealText } from './sealed.ts';
-import type { Store } from './store.ts';
-
-export interface NodeCredentials {
-  nodeId: string;
-  disabled: boolean;
-  draining: boolean;
-  secret: string;
-}
+import { nodeSecretBinding } from './node-secrets.ts';
+import type { Queryable, Store } from './store.ts';
 
 export interface NodeRecord {
   id: string;
@@ -17,17 +10,18 @@ export interface NodeRecord {
   agentVersion: string | null;
   lastSeenAt: Date | null;
   disabledAt: Date | null;
+  secretVersion: number;
+  /** Until when the secret before the present one is valid too; null: it is not. */
+  previousSecretExpiresAt: Date | null;
   createdAt: Date;
 }
-
-const secretBinding = (id: string) => `nodes.secret_sealed:${id}`;
 
 export async function createNode(
   store: Store,
   { id, name, secret }: { id: string; name: string; secret: string },
   by: Author,
 ): Promise<void> {
-  const sealed = store.sealer.seal(secretBinding(id), secret);
+  const sealed = store.sealer.seal(nodeSecretBinding(id), secret);
   await store.db.$transaction(async (tx) => {
     await tx.$executeRaw`
       INSERT INTO nodes (id, name, secret_sealed, created_at, changed_at)
@@ -41,25 +35,6 @@ export async function createNode(
   });
 }
 
-/** Null for an unknown node. */
-export async function findNodeCredentials(
-  store: Store,
-  nodeId: string,
-): Promise<NodeCredentials | null> {
-  const [row] = await store.db.$queryRaw<
-    { disabled: boolean; draining: boolean; secret_sealed: Uint8Array }[]
-  >`
-    SELECT disabled_at IS NOT NULL AS disabled, draining, secret_sealed
-    FROM nodes WHERE id = ${nodeId}::uuid`;
-  if (row === undefined) return null;
-  return {
-    nodeId,
-    disabled: row.disabled,
-    draining: row.draining,
-    secret: unsealText(store.sealer, secretBinding(nodeId), row.secret_sealed),
-  };
-}
-
 /** Notes that a node said hello. */
 export async function touchNode(
   store: Store,
@@ -70,32 +45,68 @@ export async function touchNode(
     WHERE id = ${node.nodeId}::uuid`;
 }
 
+/** Of the nodes that a dispatcher is connected to: so that operators see who is there. */
+export async function touchNodes(store: Store, nodeIds: readonly string[]): Promise<void> {
+  await store.db.$executeRaw`
+    UPDATE nodes SET last_seen_at = svc_now() WHERE id = ANY(${nodeIds}::uuid[])`;
+}
+
 /** A page of nodes, newest first, older than `before` where it is given. */
 export async function listNodes(
   store: Store,
   page: { before: string | null; limit: number },
 ): Promise<NodeRecord[]> {
-  const rows = await store.db.$queryRaw<
-    {
-      id: string;
-      name: string;
-      draining: boolean;
-      agent_version: string | null;
-      last_seen_at: Date | null;
-      disabled_at: Date | null;
-      created_at: Date;
-    }[]
-  >`
-    SELECT id, name, draining, agent_version, last_seen_at, disabled_at, created_at FROM nodes
+  const rows = await store.db.$queryRaw<NodeRow[]>`
+    SELECT id, name, draining, agent_version, last_seen_at, disabled_at, created_at,
+      secret_version, previous_secret_expires_at, svc_now() AS now
+    FROM nodes
     WHERE ${page.before}::uuid IS NULL OR id < ${page.before}::uuid
     ORDER BY id DESC LIMIT ${page.limit}`;
-  return rows.map((row) => ({
+  return rows.map(nodeOfRow);
+}
+
+/** Null for an unknown node. */
+export async function findNode(store: Store, nodeId: string): Promise<NodeRecord | null> {
+  const [row] = await store.db.$queryRaw<NodeRow[]>`
+    SELECT id, name, draining, agent_version, last_seen_at, disabled_at, created_at,
+      secret_version, previous_secret_expires_at, svc_now() AS now
+    FROM nodes WHERE id = ${nodeId}::uuid`;
+  return row === undefined ? null : nodeOfRow(row);
+}
+
+/** The same, locked for a change. */
+export async function lockNode(tx: Queryable, nodeId: string): Promise<NodeRecord | null> {
+  const [row] = await tx.$queryRaw<NodeRow[]>`
+    SELECT id, name, draining, agent_version, last_seen_at, disabled_at, created_at,
+      secret_version, previous_secret_expires_at, svc_now() AS now
+    FROM nodes WHERE id = ${nodeId}::uuid FOR UPDATE`;
+  return row === undefined ? null : nodeOfRow(row);
+}
+
+interface NodeRow {
+  id: string;
+  name: string;
+  draining: boolean;
+  agent_version: string | null;
+  last_seen_at: Date | null;
+  disabled_at: Date | null;
+  created_at: Date;
+  secret_version: number;
+  previous_secret_expires_at: Date | null;
+  now: Date;
+}
+
+function nodeOfRow(row: NodeRow): NodeRecord {
+  const expiresAt = row.previous_secret_expires_at;
+  return {
     id: row.id,
     name: row.name,
     draining: row.draining,
     agentVersion: row.agent_version,
     lastSeenAt: row.last_seen_at,
     disabledAt: row.disabled_at,
+    secretVersion: row.secret_version,
+    previousSecretExpiresAt: expiresAt !== null && expiresAt > row.now ? expiresAt : null,
     createdAt: row.created_at,
-  }));
+  };
 }

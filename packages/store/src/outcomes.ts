@@ -186,6 +186,29 @@ export async function storeServiceFailure(
   return row === undefined ? { kind: 'refused' } : { kind: 'stored', nodeId: row.node_id };
 }
 
+/** What a node was given and has not ended is lost with it; answers what is to be settled. */
+export async function loseAssignments(
+  store: Store,
+  tx: Queryable,
+  nodeId: string,
+): Promise<string[]> {
+  const code: ServiceFailureCode = 'node_lost';
+  const assigned = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id FROM submissions WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')
+    ORDER BY id FOR UPDATE`;
+  if (assigned.length === 0) return [];
+  const rows = assigned.map(({ id }) => {
+    const sealed = sealOutcome(store, id, { message: serviceFailureMessages[code] });
+    return { id, sealed: Buffer.from(sealed).toString('hex') };
+  });
+  await tx.$executeRaw`
+    UPDATE submissions s SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
+      outcome_at = svc_now(), failure_code = ${code}, outcome_sealed = decode(r.sealed, 'hex')
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, sealed text)
+    WHERE s.id = r.id`;
+  return assigned.map(({ id }) => id);
+}
+
 function sealOutcome(store: Store, submissionId: string, text: OutcomeText): Uint8Array {
   return store.sealer.seal(outcomeBinding(submissionId), JSON.stringify(text));
 }

@@ -231,6 +231,7 @@ function fly(node: ScriptedNode, pilot: AutoPilot, text: string): void {
     case 'welcome':
     case 'revoke':
     case 'ack':
+    case 'drain':
     case 'error':
   }
 }

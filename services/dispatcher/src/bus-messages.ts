@@ -3,6 +3,7 @@ import { nodeLinkCloseCodes, type DispatcherMessage } from '@svc/contracts';
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './end-link.ts';
 import { refreshFleet } from './fleet-member.ts';
+import { followNode } from './node-standing.ts';
 import { makeOffer, revokeOffer } from './held-offers.ts';
 import { stopRun } from './runs.ts';
 
@@ -32,6 +33,10 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
       closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
       return;
     }
+    case 'node_changed':
+      if (!dispatcher.links.byNode.has(message.nodeId)) return;
+      inBackground(dispatcher, 'look at a node', followNode(dispatcher, message.nodeId));
+      return;
     case 'registry_lost':
       inBackground(dispatcher, 'enter the fleet again', refreshFleet(dispatcher));
       return;

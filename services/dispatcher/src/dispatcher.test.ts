@@ -1,5 +1,5 @@
-import { fromWireId } from '@svc/domain';
-import { waitUntil } from '@svc/testkit';
+import { fromWireId, linkSilentMs, stoppedDeadlineMs } from '@svc/domain';
+import { waitUntil, type ScriptedNode } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { payloadText, startDispatching, toldOf, type Dispatching } from './test-fixture.ts';
@@ -313,6 +313,58 @@ describe('a run that ends otherwise', () => {
     expect(await replied).toBe('replied');
     expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
     await node.close();
+  });
+});
+
+/** Moves the dispatchers' time on, in steps in which a node that says something is not silent. */
+async function pass(node: ScriptedNode, ms: number): Promise<void> {
+  const stepMs = linkSilentMs / 3;
+  for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
+    service.clock.advance(Math.min(leftMs, stepMs));
+    node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
+    await node.next('cancel', { where: ({ submissionId }) => submissionId === 'sub_x' });
+  }
+}
+
+describe('a node that was told to stop and does not say that it has', () => {
+  test('has its slot back after 30 s', async () => {
+    const node = await service.connect();
+    const { id } = await service.post();
+    await node.runNext();
+    await service.cancelled(id);
+    await node.next('cancel');
+    await pass(node, stoppedDeadlineMs - 1_000);
+    const early = await service.post();
+    await early.replied;
+    expect(await stateOf(early.id)).toBe('rejected');
+    await pass(node, 1_000);
+    await service.post();
+    await node.next('offer');
+    await node.close();
+  });
+});
+
+describe('an accept whose link is gone before it is committed', () => {
+  test('ends as lost at once, though the next hello was answered before that', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    const { id } = await service.post();
+    const { offerId } = await node.next('offer');
+    const letGo = await service.lockRow(id);
+    node.send({ type: 'accept', offerId });
+    // Answered in order: the accept is at Postgres by now.
+    node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
+    await node.next('cancel');
+    await node.cut();
+    const again = await service.connect(own);
+    await letGo();
+    await waitUntil(async () => (await stateOf(id)) === 'settling');
+    expect((await service.row(id))?.failure_code).toBe('node_lost');
+    // Its slot is not held by what it never had.
+    again.autoPilot();
+    const next = await service.post();
+    await expectState(next.id, 'settling');
+    await again.close();
   });
 });
 

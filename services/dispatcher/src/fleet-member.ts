@@ -1,8 +1,9 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
 import { fleetRefreshIntervalMs } from '@svc/queue';
 import { every, type Repeating } from '@svc/runtime';
+import { touchNodes } from '@svc/store';
 
-import type { Dispatcher } from './dispatcher.ts';
+import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './end-link.ts';
 import type { NodeLink } from './links.ts';
 
@@ -55,10 +56,11 @@ export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
     return;
   }
   const dueBefore = dispatcher.clock.monotonicMs() - enterAgainAfterMs;
-  await enterAll(
-    dispatcher,
-    links.filter((link) => link.epoch === 0 || link.enteredAtMs <= dueBefore),
-  );
+  const due = links.filter((link) => link.epoch === 0 || link.enteredAtMs <= dueBefore);
+  if (due.length === 0) return;
+  await enterAll(dispatcher, due);
+  const nodeIds = due.map(({ nodeId }) => nodeId);
+  inBackground(dispatcher, 'note who is there', touchNodes(dispatcher.store, nodeIds));
 }
 
 /** The registry was found lost: everybody rebuilds their part at once. Throws like the above. */

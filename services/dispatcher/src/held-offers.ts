@@ -10,7 +10,8 @@ import { failpoint, withRequestId } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { sendFrame, type HeldOffer, type HeldRun, type NodeLink } from './links.ts';
+import { hasEnded, sendFrame, type HeldOffer, type HeldRun, type NodeLink } from './links.ts';
+import { giveUpLost } from './lost-assignments.ts';
 import { reportOffer } from './report-offer.ts';
 import { freeSlot, takeSlot } from './slots.ts';
 
@@ -155,6 +156,11 @@ export async function onAccept(
   inBackground(dispatcher, 'confirm a slot', confirmed);
   assign(dispatcher, link, { message, run, payloadText: commit.payloadText });
   reportOffer(dispatcher, message, 'dispatched');
+  // The offer was void with the link, and the node's next hello may have been answered before the
+  // commit: nobody else would find out before the minute for `start` is over.
+  if (!hasEnded(link) || run.isAssigned) return;
+  freeSlot(dispatcher, link, submissionId);
+  await giveUpLost(dispatcher, link, [submissionId]);
 }
 
 function assign(
@@ -169,7 +175,7 @@ function assign(
     freeSlot(dispatcher, link, message.submissionId);
     return;
   }
-  if (link.state === 'ended') return;
+  if (hasEnded(link)) return;
   run.isAssigned = true;
   const { offerId } = message;
   const submissionId = toWireId('sub', message.submissionId);

@@ -1,12 +1,12 @@
 import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/contracts';
 import { fromWireId, heartbeatSeconds, toWireId } from '@svc/domain';
-import { enqueueSettlements } from '@svc/queue';
-import { assignmentsOf, storeServiceFailure, touchNode, type Assignment } from '@svc/store';
+import { assignmentsOf, touchNode, type Assignment } from '@svc/store';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import { closeLink } from './end-link.ts';
 import { enterFleet } from './fleet-member.ts';
 import { hasEnded, sendFrame, type NodeLink } from './links.ts';
+import { giveUpLost } from './lost-assignments.ts';
 import { freeSlotLater, takeSlot } from './slots.ts';
 
 export interface HelloComparison {
@@ -37,22 +37,6 @@ export function compareHello(
     else stop.push(wireId);
   }
   return { lost: [...given].filter((id) => !live.has(id)), live: [...live], stop };
-}
-
-async function giveUpLost(
-  dispatcher: Dispatcher,
-  link: NodeLink,
-  lost: readonly string[],
-): Promise<void> {
-  const { store, producer } = dispatcher;
-  const { nodeId } = link;
-  for (const submissionId of lost) {
-    const failure = { submissionId, code: 'node_lost', nodeId } as const;
-    const stored = await storeServiceFailure(store, failure);
-    if (stored.kind === 'refused') continue;
-    link.logger.warn({ submissionId: toWireId('sub', submissionId) }, 'lost by its node');
-    inBackground(dispatcher, 'enqueue a settlement', enqueueSettlements(producer, [submissionId]));
-  }
 }
 
 function takeSlots(dispatcher: Dispatcher, link: NodeLink, { live, stop }: HelloComparison): void {
@@ -112,5 +96,6 @@ export async function onHello(
     heartbeatSeconds,
     stop: [...compared.stop],
   });
+  if (link.isDrainOrdered) sendFrame(link, { type: 'drain' });
   link.logger.info({ slots: link.slots, running: compared.live.length }, 'node linked');
 }

@@ -8,11 +8,11 @@ import { errorCatalogue, frameFromNodeBytesMax, headersBytesMax } from '@svc/dom
 import type { Clock, Logger } from '@svc/runtime';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-import { attachSocket, transportOf, type LinkSocket } from './link-socket.ts';
+import { attachSocket, heartbeatCheckMs, transportOf, type LinkSocket } from './link-socket.ts';
 import type { LinkTransport } from './links.ts';
 import type { OpenLink } from './node-link.ts';
 import { requestIdOf, writeRefusal } from './refusal.ts';
-import type { UpgradeDecision, UpgradeRefusal } from './upgrade.ts';
+import type { AcceptedNode, UpgradeDecision, UpgradeRefusal } from './upgrade.ts';
 
 export interface LinkServer {
   readonly port: number;
@@ -27,12 +27,11 @@ export interface LinkServerOptions {
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
   decide(request: IncomingMessage): Promise<UpgradeDecision>;
-  open(transport: LinkTransport, node: { nodeId: string; draining: boolean }): OpenLink;
+  open(transport: LinkTransport, node: AcceptedNode): OpenLink;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-const heartbeatCheckMs = 1_000;
 /** How long a node has to answer the closing handshake. */
 const closeTimeoutMs = 1_000;
 
@@ -99,11 +98,7 @@ function refuse(
   writeRefusal(socket, refusal, requestId);
 }
 
-function accept(
-  { options, sockets }: State,
-  webSocket: WebSocket,
-  node: { readonly nodeId: string; readonly draining: boolean },
-): void {
+function accept({ options, sockets }: State, webSocket: WebSocket, node: AcceptedNode): void {
   const link = options.open(transportOf(webSocket, options.logger), node);
   const socket = attachSocket(webSocket, link, options);
   sockets.add(socket);

@@ -6,7 +6,9 @@ import type { LinkTransport } from './links.ts';
 import type { OpenLink } from './node-link.ts';
 
 /** A node that leaves more than this unread is dropped, not buffered for. */
-const unreadBytesMax = 4 * frameToNodeBytesMax;
+export const unreadBytesMax = 2 * frameToNodeBytesMax;
+/** How often heartbeats are looked after: so much sooner a silent link is dropped, to be in time. */
+export const heartbeatCheckMs = 500;
 
 export interface LinkSocket {
   /** Pings where it is time, and drops a socket that has been silent for too long. */
@@ -58,7 +60,7 @@ export function attachSocket(
   return {
     checkHeartbeat() {
       const nowMs = clock.monotonicMs();
-      if (nowMs - heardAtMs >= linkSilentMs) {
+      if (nowMs - heardAtMs > linkSilentMs - heartbeatCheckMs) {
         logger.info('dropped a silent node');
         socket.terminate();
       } else if (nowMs - pingedAtMs >= heartbeatSeconds * 1000) {

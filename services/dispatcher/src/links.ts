@@ -1,6 +1,7 @@
 import type { MakeOffer, SentFrame } from '@svc/contracts';
 import type { Logger } from '@svc/runtime';
 
+import type { FrameRate } from './frame-rate.ts';
 import type { OrderedWork } from './ordered-work.ts';
 import type { Timer } from './timers.ts';
 
@@ -45,6 +46,7 @@ export interface NodeLink {
   state: 'connected' | 'greeting' | 'open' | 'ended';
   /** Resolves when the `welcome` is sent, or the link has ended before. */
   greeted: Promise<void>;
+  readonly rate: FrameRate;
   badFrames: number;
   /** When a link that does not say `hello` is closed. */
   helloTimer?: Timer;
@@ -53,7 +55,14 @@ export interface NodeLink {
   enteredAtMs: number;
   jobTypes: readonly string[];
   slots: number;
+  /** No more offers: the node has said so, or an operator, or this dispatcher is stopping. */
   draining: boolean;
+  /** An operator has: the node is told so with `drain`. */
+  isDrainOrdered: boolean;
+  /** Of the secret that the upgrade was signed with. */
+  readonly secretVersion: number;
+  /** By the database's clock, where a newer secret has taken its place. */
+  secretExpiresAt: Date | null;
   readonly offers: Map<string, HeldOffer>;
   readonly runs: Map<string, HeldRun>;
 }

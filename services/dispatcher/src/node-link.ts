@@ -10,11 +10,13 @@ import { newId } from '@svc/runtime';
 import type { Dispatcher } from './dispatcher.ts';
 import { closeLink, endLink } from './end-link.ts';
 import { enterFleet } from './fleet-member.ts';
+import { createFrameRate } from './frame-rate.ts';
 import { onHello } from './hello.ts';
 import { onAccept, onDecline } from './held-offers.ts';
 import { sendFrame, type LinkTransport, type NodeLink } from './links.ts';
 import { createOrderedWork } from './ordered-work.ts';
 import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from './runs.ts';
+import type { AcceptedNode } from './upgrade.ts';
 
 /** One node's link (CONTRACT section 7), behind its socket. */
 export interface OpenLink {
@@ -33,7 +35,7 @@ const helloTimeoutMs = 10_000;
 export function openLink(
   dispatcher: Dispatcher,
   transport: LinkTransport,
-  node: { readonly nodeId: string; readonly draining: boolean },
+  node: AcceptedNode,
 ): OpenLink {
   const link: NodeLink = {
     linkId: newId(),
@@ -45,12 +47,16 @@ export function openLink(
     }),
     state: 'connected',
     greeted: Promise.resolve(),
+    rate: createFrameRate(dispatcher.clock),
     badFrames: 0,
     epoch: 0,
     enteredAtMs: 0,
     jobTypes: [],
     slots: 0,
     draining: node.draining,
+    isDrainOrdered: node.draining,
+    secretVersion: node.secretVersion,
+    secretExpiresAt: null,
     offers: new Map(),
     runs: new Map(),
   };
@@ -73,6 +79,11 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
     answerBad(dispatcher, link, { code: 'malformed_frame', message: 'a frame is text' });
     return;
   }
+  // Counted before it is parsed, which is the most that a flood would cost.
+  if (!link.rate.take(text.length)) {
+    answerBad(dispatcher, link, { code: 'rate_limited', message: 'too many frames' });
+    return;
+  }
   const parsed = parseFrameFromNode(text);
   if (parsed.kind === 'bad') {
     answerBad(dispatcher, link, parsed);
@@ -82,6 +93,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   if (frame.type === 'hello' && link.state === 'connected') {
     link.helloTimer?.clear();
     link.state = 'greeting';
+    link.rate.allowFor({ slots: frame.slots, running: frame.running.length });
     link.greeted = greet(dispatcher, link, frame);
   } else if (frame.type === 'hello' || link.state === 'connected') {
     const message = 'hello is the first frame, once';

@@ -15,7 +15,7 @@ import type { DispatcherConfig } from './config.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { createLinks } from './links.ts';
 import { openStoreOrRefuse } from './open-store.ts';
-import { systemTimers } from './timers.ts';
+import type { Timers } from './timers.ts';
 
 /** Without Redis the nodes' runs go on, so a start does not wait for it longer than this. */
 const redisWaitMsMax = 2_000;
@@ -23,7 +23,12 @@ const redisWaitMsMax = 2_000;
 /** Opens what the dispatcher stands on, and adds it to the lifecycle. */
 export async function openDispatcher(
   config: DispatcherConfig,
-  { lifecycle, logger, clock }: { lifecycle: Lifecycle; logger: Logger; clock: Clock },
+  {
+    lifecycle,
+    logger,
+    clock,
+    timers,
+  }: { lifecycle: Lifecycle; logger: Logger; clock: Clock; timers: Timers },
 ): Promise<{ dispatcher: Dispatcher; redis: ReturnType<typeof connectRedis> }> {
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
   const store = await openStoreOrRefuse(config, logger);
@@ -56,7 +61,7 @@ export async function openDispatcher(
     links: createLinks(),
     offerings: new Map(),
     clock,
-    timers: systemTimers,
+    timers,
     logger,
     isSandbox: environment === 'sandbox',
   };

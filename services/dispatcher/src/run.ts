@@ -1,4 +1,4 @@
-import { createConsumer, createSurgeBoard } from '@svc/queue';
+import { createConsumer } from '@svc/queue';
 import {
   createLifecycle,
   createMetrics,
@@ -8,7 +8,6 @@ import {
   type Logger,
   type Running,
 } from '@svc/runtime';
-import { findNodeCredentials } from '@svc/store';
 
 import { assertConsistent, tlsOf, type DispatcherConfig } from './config.ts';
 import { handBackLinks, leaveFleet } from './drain.ts';
@@ -17,30 +16,34 @@ import { startLinkServer } from './link-server.ts';
 import { openLink } from './node-link.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import { missingDependencies } from './readiness.ts';
-import { startSurge } from './surge.ts';
+import { startRounds } from './rounds.ts';
 import { takeDispatch } from './take-dispatch.ts';
+import { systemTimers, type Timers } from './timers.ts';
 import { decideUpgrade } from './upgrade.ts';
+
+interface RunOptions {
+  readonly logger: Logger;
+  readonly clock?: Clock;
+  readonly timers?: Timers;
+}
 
 /** Opens the dispatcher's resources in order; `close` drains and closes in reverse. */
 export async function run(
   config: DispatcherConfig,
-  { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
+  { logger, clock = systemClock, timers = systemTimers }: RunOptions,
 ): Promise<Running & { readonly port: number }> {
   assertConsistent(config);
   const lifecycle = createLifecycle(logger);
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
   try {
-    const { dispatcher, redis } = await openDispatcher(config, { lifecycle, logger, clock });
+    const given = { lifecycle, logger, clock, timers };
+    const { dispatcher, redis } = await openDispatcher(config, given);
     const { store, bus } = dispatcher;
     const links = await startLinkServer({
       host,
       port: config.NODE_LINK_PORT,
       tls: tlsOf(config),
-      decide: (request) =>
-        decideUpgrade(request, {
-          findNode: (nodeId) => findNodeCredentials(store, nodeId),
-          nowSeconds: Math.floor(clock.nowMs() / 1000),
-        }),
+      decide: (request) => decideUpgrade(request, { store, clock }),
       open: (transport, node) => openLink(dispatcher, transport, node),
       clock,
       logger,
@@ -56,9 +59,7 @@ export async function run(
       await refresh.close();
       leaveFleet(dispatcher);
     });
-    const board = createSurgeBoard({ redis, prefix });
-    const surge = startSurge({ store, fleet: dispatcher.fleet, board, logger });
-    lifecycle.add('surge', () => surge.close());
+    startRounds(dispatcher, { redis, prefix, lifecycle });
     const admin = await startAdminServer({
       host,
       port: config.ADMIN_PORT,

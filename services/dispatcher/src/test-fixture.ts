@@ -1,17 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-import { microsPerCredit, toWireId, type OfferRecord, type Tier } from '@svc/domain';
+import { fromWireId, microsPerCredit, toWireId, type OfferRecord, type Tier } from '@svc/domain';
 import {
   closeRedis,
   connectRedis,
   createProducer,
   createReplyListener,
   publishCancelled,
+  publishNodeChanged,
   waitForRedis,
   type Producer,
   type ReplyListener,
 } from '@svc/queue';
-import { createLogger, loadConfig, newId, systemClock, type Clock } from '@svc/runtime';
+import { createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import {
   assertReady,
@@ -37,6 +38,7 @@ import {
 
 import { dispatcherConfig } from './config.ts';
 import { run } from './run.ts';
+import { systemTimers, type Timers } from './timers.ts';
 
 export type Dispatching = Awaited<ReturnType<typeof startDispatching>>;
 export interface Credentials {
@@ -47,7 +49,14 @@ export interface Credentials {
 const prefix = 'dispatcher-test';
 
 /** Dispatchers in this process, over a real Postgres and Redis, and what stands around them. */
-export async function startDispatching({ dispatchers = 1 }: { dispatchers?: number } = {}) {
+export async function startDispatching({
+  dispatchers = 1,
+  env = {},
+}: {
+  dispatchers?: number;
+  /** Of every dispatcher, on top of what they share. */
+  env?: Readonly<Record<string, string>>;
+} = {}) {
   const [database, server] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const sealer = createSealer(openKeyring(testMasterKey()));
   const store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
@@ -57,10 +66,9 @@ export async function startDispatching({ dispatchers = 1 }: { dispatchers?: numb
   const producer = createProducer({ redis, prefix });
   const replies = createReplyListener({ redisUrl: server.redisUrl, prefix, name: newId() });
   await waitUntil(() => replies.isListening());
-  const clock = movableClock();
-  const running = await Promise.all(
-    Array.from({ length: dispatchers }, () => startDispatcher(database, server, clock)),
-  );
+  const time = movableTime();
+  const start = () => startDispatcher({ database, server, time, env });
+  const running = await Promise.all(Array.from({ length: dispatchers }, start));
   const tenantId = await createFundedTenant(store);
   const offered: Promise<unknown>[] = [];
   const context = { store, producer, replies, tenantId };
@@ -69,14 +77,15 @@ export async function startDispatching({ dispatchers = 1 }: { dispatchers?: numb
     database,
     redis,
     prefix,
-    clock,
+    clock: time.clock,
     links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
     close: (index: number) => running[index]?.close(),
     newNode: () => newNode(store),
     /** A node with credentials of its own, linked to the dispatcher of that index. */
     async connect(options: Partial<ScriptedNodeOptions> & { dispatcher?: number } = {}) {
       const { dispatcher = 0, ...rest } = options;
-      const link = `ws://127.0.0.1:${running[dispatcher]?.port}`;
+      const scheme = env['NODE_LINK_TLS_CERT_FILE'] === undefined ? 'ws' : 'wss';
+      const link = `${scheme}://127.0.0.1:${running[dispatcher]?.port}`;
       return await connectScriptedNode({ link, ...(await newNode(store)), ...rest });
     },
     /** Holds a submission and has it dispatched; `replied` is when the gateway would be told. */
@@ -92,6 +101,23 @@ export async function startDispatching({ dispatchers = 1 }: { dispatchers?: numb
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
     advance: (ms: number) => advanceDatabaseClock(database.databaseUrl, ms),
     flush: () => server.flush(),
+    /** What an operator has changed of a node is told to the dispatchers, as `svc` does. */
+    told: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
+    /** Holds a submission's row, so that whoever commits to it waits until it is let go. */
+    async lockRow(id: string): Promise<() => Promise<void>> {
+      const locked = Promise.withResolvers<void>();
+      const letGo = Promise.withResolvers<void>();
+      const held = store.db.$transaction(async (tx) => {
+        await tx.$queryRaw`SELECT 1 FROM submissions WHERE id = ${id}::uuid FOR UPDATE`;
+        locked.resolve();
+        await letGo.promise;
+      });
+      await Promise.race([locked.promise, held]);
+      return async () => {
+        letGo.resolve();
+        await held;
+      };
+    },
     async row(id: string): Promise<SubmissionRow | undefined> {
       const [row] = await database.query<SubmissionRow>(
         `SELECT state, node_id, failure_code, usage_actions::float8 AS actions
@@ -132,18 +158,60 @@ export interface SubmissionRow {
   readonly actions: number | null;
 }
 
-function movableClock(): Clock & { advance(ms: number): void } {
+/** The UUID of a node's id on the wire. */
+export function uuidOf(nodeId: string): string {
+  const id = fromWireId('nod', nodeId);
+  if (id === undefined) throw new Error('not the id of a node');
+  return id;
+}
+
+type MovableTime = ReturnType<typeof movableTime>;
+
+/** A clock that runs and can be moved on, and timers that are due when it has been. */
+function movableTime() {
   let offsetMs = 0;
+  const waiting = new Set<{ readonly dueAtMs: number; readonly ring: () => void }>();
+  const monotonicMs = (): number => systemClock.monotonicMs() + offsetMs;
+  const timers: Timers = {
+    after(delayMs, wake) {
+      const ring = (): void => {
+        clear();
+        wake();
+      };
+      const entry = { dueAtMs: monotonicMs() + delayMs, ring };
+      const timer = systemTimers.after(delayMs, ring);
+      const clear = (): void => {
+        waiting.delete(entry);
+        timer.clear();
+      };
+      waiting.add(entry);
+      return { clear };
+    },
+  };
   return {
-    nowMs: () => systemClock.nowMs() + offsetMs,
-    monotonicMs: () => systemClock.monotonicMs() + offsetMs,
-    advance(ms) {
-      offsetMs += ms;
+    timers,
+    clock: {
+      nowMs: () => systemClock.nowMs() + offsetMs,
+      monotonicMs,
+      advance(ms: number): void {
+        offsetMs += ms;
+        for (const { dueAtMs, ring } of waiting) if (dueAtMs <= monotonicMs()) ring();
+      },
     },
   };
 }
 
-async function startDispatcher(database: TestDatabase, server: TestRedis, clock: Clock) {
+async function startDispatcher({
+  database,
+  server,
+  time,
+  env,
+}: {
+  database: TestDatabase;
+  server: TestRedis;
+  time: MovableTime;
+  env: Readonly<Record<string, string>>;
+}) {
   const config = loadConfig(dispatcherConfig, {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: database.databaseUrl,
@@ -152,9 +220,11 @@ async function startDispatcher(database: TestDatabase, server: TestRedis, clock:
     SVC_MASTER_KEY: testMasterKey(),
     NODE_LINK_PORT: '0',
     ADMIN_PORT: '0',
+    ...env,
   });
   const level = process.env['TEST_LOG_LEVEL'] ?? 'silent';
-  return await run(config, { logger: createLogger({ service: 'dispatcher', level }), clock });
+  const logger = createLogger({ service: 'dispatcher', level });
+  return await run(config, { logger, clock: time.clock, timers: time.timers });
 }
 
 async function createFundedTenant(store: Store): Promise<string> {

@@ -2,12 +2,19 @@ import type { IncomingMessage } from 'node:http';
 
 import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
 import { fromWireId, type ErrorCode } from '@svc/domain';
+import type { Clock } from '@svc/runtime';
 import { sha256Hex, verifyRequest, type Verification } from '@svc/signing';
-import type { NodeCredentials } from '@svc/store';
+import { findNodeCredentials, type Store } from '@svc/store';
 
-export type UpgradeDecision =
-  | { readonly kind: 'accepted'; readonly nodeId: string; readonly draining: boolean }
-  | UpgradeRefusal;
+export type UpgradeDecision = ({ readonly kind: 'accepted' } & AcceptedNode) | UpgradeRefusal;
+
+/** Whose link it is, as its credentials stood at that moment. */
+export interface AcceptedNode {
+  readonly nodeId: string;
+  readonly draining: boolean;
+  /** Of the secret that signed. */
+  readonly secretVersion: number;
+}
 
 export interface UpgradeRefusal {
   readonly kind: 'refused';
@@ -19,8 +26,8 @@ export interface UpgradeRefusal {
 }
 
 interface UpgradeContext {
-  findNode(nodeId: string): Promise<NodeCredentials | null>;
-  readonly nowSeconds: number;
+  readonly store: Store;
+  readonly clock: Clock;
 }
 
 const bodySha256 = sha256Hex('');
@@ -55,7 +62,7 @@ function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
 
 async function authenticate(
   request: IncomingMessage,
-  context: UpgradeContext,
+  { store, clock }: UpgradeContext,
 ): Promise<UpgradeDecision> {
   const identities = identityHeaders.flatMap((name) => request.headersDistinct[name] ?? []);
   if (identities.length > 1) {
@@ -64,19 +71,23 @@ async function authenticate(
   const wireId = headerOf(request, 'x-svc-node');
   if (wireId === undefined) return refused('unauthenticated', 'X-SVC-Node is missing.');
   const nodeId = fromWireId('nod', wireId);
-  const node = nodeId === undefined ? null : await context.findNode(nodeId);
-  const isEnabled = node !== null && !node.disabled;
-  const verification = verifyRequest({
-    secrets: isEnabled ? [node.secret] : [],
-    timestamp: headerOf(request, 'x-svc-timestamp'),
-    signature: headerOf(request, 'x-svc-signature'),
-    nowSeconds: context.nowSeconds,
-    method: 'GET',
-    target: request.url ?? '',
-    bodySha256,
-  });
-  if (verification.kind === 'verified' && isEnabled) {
-    return { kind: 'accepted', nodeId: node.nodeId, draining: node.draining };
+  const node = nodeId === undefined ? null : await findNodeCredentials(store, nodeId);
+  const secrets = node === null || node.disabled ? [] : node.secrets;
+  const verify = (tried: typeof secrets): Verification =>
+    verifyRequest({
+      secrets: tried.map(({ secret }) => secret),
+      timestamp: headerOf(request, 'x-svc-timestamp'),
+      signature: headerOf(request, 'x-svc-signature'),
+      nowSeconds: Math.floor(clock.nowMs() / 1000),
+      method: 'GET',
+      target: request.url ?? '',
+      bodySha256,
+    });
+  const verification = verify(secrets);
+  if (verification.kind === 'verified' && node !== null) {
+    const signed = secrets.find((secret) => verify([secret]).kind === 'verified');
+    const secretVersion = signed?.version ?? 0;
+    return { kind: 'accepted', nodeId: node.nodeId, draining: node.draining, secretVersion };
   }
   return refused('unauthenticated', whyNot(verification));
 }

@@ -1,0 +1,105 @@
+import { unsealText } from './sealed.ts';
+import type { Store } from './store.ts';
+
+interface NodeSecret {
+  /** Counts a node's secrets: what a link was opened with. */
+  readonly version: number;
+  readonly secret: string;
+}
+
+/** What authenticates a node's link (CONTRACT.md section 7). */
+export interface NodeCredentials {
+  readonly nodeId: string;
+  readonly disabled: boolean;
+  readonly draining: boolean;
+  /** Those valid now: the present one first, then the one before while a rotation overlaps. */
+  readonly secrets: readonly NodeSecret[];
+}
+
+export const nodeSecretBinding = (id: string) => `nodes.secret_sealed:${id}`;
+
+/** Null for an unknown node. */
+export async function findNodeCredentials(
+  store: Store,
+  nodeId: string,
+): Promise<NodeCredentials | null> {
+  const [row] = await store.db.$queryRaw<
+    {
+      disabled: boolean;
+      draining: boolean;
+      secret_version: number;
+      secret_sealed: Uint8Array;
+      previous_secret_sealed: Uint8Array | null;
+    }[]
+  >`
+    SELECT disabled_at IS NOT NULL AS disabled, draining, secret_version, secret_sealed,
+      CASE WHEN previous_secret_expires_at > svc_now() THEN previous_secret_sealed END AS previous_secret_sealed
+    FROM nodes WHERE id = ${nodeId}::uuid`;
+  if (row === undefined) return null;
+  const { secret_version: version, previous_secret_sealed: previous } = row;
+  const unseal = (sealed: Uint8Array) =>
+    unsealText(store.sealer, nodeSecretBinding(nodeId), sealed);
+  const secrets = [{ version, secret: unseal(row.secret_sealed) }];
+  if (previous !== null) secrets.push({ version: version - 1, secret: unseal(previous) });
+  return { nodeId, disabled: row.disabled, draining: row.draining, secrets };
+}
+
+/** What operators have changed of a node, as far as its link has to follow. */
+export interface NodeStanding {
+  readonly nodeId: string;
+  readonly disabled: boolean;
+  readonly draining: boolean;
+  readonly secretVersion: number;
+  /** Until when the secret before is valid too, by the database's clock. */
+  readonly previousSecretExpiresAt: Date | null;
+}
+
+/** A change may be committed this much later than the moment that it carries. */
+const commitDelayMsMax = 30_000;
+const changesMax = 10_000;
+
+/** The nodes that were changed since then, and some time before, and the database's clock. */
+export async function findChangedNodes(
+  store: Store,
+  since: Date | null,
+): Promise<{ now: Date; changed: NodeStanding[] }> {
+  const rows = await store.db.$queryRaw<(StandingRow & { now: Date })[]>`
+    SELECT svc_now() AS now, id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
+      previous_secret_expires_at
+    FROM (SELECT 1) one LEFT JOIN nodes
+      ON changed_at > COALESCE(${since}::timestamptz, svc_now()) - ${commitDelayMsMax} * interval '1 millisecond'
+    LIMIT ${changesMax}`;
+  const changed = rows.flatMap((row) => standingOf(row));
+  return { now: rows[0]?.now ?? new Date(0), changed };
+}
+
+/** Null for an unknown node. */
+export async function findNodeStanding(store: Store, nodeId: string): Promise<NodeStanding | null> {
+  const [row] = await store.db.$queryRaw<StandingRow[]>`
+    SELECT id, disabled_at IS NOT NULL AS disabled, draining, secret_version, previous_secret_expires_at
+    FROM nodes WHERE id = ${nodeId}::uuid`;
+  const [standing] = row === undefined ? [] : standingOf(row);
+  return standing ?? null;
+}
+
+interface StandingRow {
+  /** Null in the one row that tells the time where nothing was changed. */
+  id: string | null;
+  disabled: boolean;
+  draining: boolean;
+  secret_version: number;
+  previous_secret_expires_at: Date | null;
+}
+
+function standingOf(row: StandingRow): NodeStanding[] {
+  if (row.id === null) return [];
+  return [
+    {
+      nodeId: row.id,
+      disabled: row.disabled,
+      draining: row.draining,
+      secretVersion: row.secret_version,
+      previousSecretExpiresAt: row.previous_secret_expires_at,
+    },
+  ];
+}

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { createLogger, systemClock } from '@svc/runtime';
+import { selfSigned } from '@svc/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+
+import { createFrameRate } from './frame-rate.ts';
+import { transportOf, unreadBytesMax } from './link-socket.ts';
+import { startDispatching, type Dispatching } from './test-fixture.ts';
+
+let service: Dispatching;
+let directory: string;
+let ca: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync(path.join(tmpdir(), 'svc-link-tls-'));
+  const { cert, key } = selfSigned();
+  ca = cert;
+  writeFileSync(path.join(directory, 'cert.pem'), cert);
+  writeFileSync(path.join(directory, 'key.pem'), key);
+  service = await startDispatching({
+    env: {
+      NODE_LINK_TLS_CERT_FILE: path.join(directory, 'cert.pem'),
+      NODE_LINK_TLS_KEY_FILE: path.join(directory, 'key.pem'),
+    },
+  });
+});
+
+afterAll(async () => {
+  await service.end();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+afterEach(async () => {
+  await service.settled();
+});
+
+describe('over TLS', () => {
+  test('a node runs its jobs, and one that does not trust the certificate does not connect', async () => {
+    const node = await service.connect({ ca });
+    node.autoPilot();
+    const { replied, id } = await service.post();
+    expect(await replied).toBe('replied');
+    await node.next('ack');
+    expect((await service.row(id))?.state).toBe('settling');
+    await expect(service.connect()).rejects.toThrow('self-signed');
+    await node.close();
+  });
+});
+
+describe('a node that floods', () => {
+  test('is answered error, then closed, and only then', async () => {
+    const node = await service.connect({ ca });
+    const usage = JSON.stringify({ type: 'usage', submissionId: 'sub_x', usage: {} });
+    for (let sent = 0; sent < 5_000; sent += 1) node.sendText(usage);
+    expect((await node.closed).code).toBe(1008);
+    const errors = node.frames.flatMap((frame) => (frame.type === 'error' ? [frame.code] : []));
+    expect(errors).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
+  });
+
+  test('may say more with more slots and more in hand, and less in large frames', () => {
+    const clock = { ...systemClock, monotonicMs: () => 0 };
+    const allowed = (bytes: number, hello?: { slots: number; running: number }): number => {
+      const rate = createFrameRate(clock);
+      if (hello !== undefined) rate.allowFor(hello);
+      let taken = 0;
+      while (rate.take(bytes)) taken += 1;
+      return taken;
+    };
+    const usual = allowed(100);
+    expect(allowed(100, { slots: 1_000, running: 0 })).toBeGreaterThan(10 * usual);
+    // All it has in hand, said again at once, with usage before and after.
+    expect(allowed(100, { slots: 1, running: 4_000 })).toBeGreaterThan(2 * 4_000);
+    expect(allowed(256 * 1024)).toBeLessThan(usual / 50);
+  });
+
+  test('may go on when it has waited', () => {
+    let nowMs = 0;
+    const rate = createFrameRate({ ...systemClock, monotonicMs: () => nowMs });
+    while (rate.take(100));
+    nowMs += 1_000;
+    expect(rate.take(100)).toBe(true);
+  });
+});
+
+describe('a node that does not read', () => {
+  test('is dropped, not buffered for', async () => {
+    const http = createServer();
+    const server = new WebSocketServer({ server: http });
+    http.listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    const address = http.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
+    onTestFinished(async () => {
+      client.terminate();
+      http.close();
+      await once(http, 'close');
+    });
+    const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'open')]);
+    client.pause();
+    const transport = transportOf(socket, createLogger({ service: 'test', level: 'silent' }));
+    const frame = 'x'.repeat(256 * 1024);
+    let highest = 0;
+    // The kernel holds some megabytes of its own; a peer that is dropped takes no more.
+    for (let sent = 0; sent < 200 && socket.readyState === socket.OPEN; sent += 1) {
+      transport.send(frame);
+      highest = Math.max(highest, socket.bufferedAmount);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(socket.readyState).not.toBe(socket.OPEN);
+    expect(highest).toBeGreaterThan(unreadBytesMax);
+    expect(highest).toBeLessThan(unreadBytesMax + 2 * frame.length);
+  });
+});

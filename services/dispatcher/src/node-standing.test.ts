@@ -1,0 +1,146 @@
+import { disableNode, drainNode, enableNode, rotateNodeSecret } from '@svc/store';
+import { linkRequest, LinkRefused, openLinkSocket, testAuthor, waitUntil } from '@svc/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { startDispatching, uuidOf, type Credentials, type Dispatching } from './test-fixture.ts';
+
+let service: Dispatching;
+
+beforeAll(async () => {
+  service = await startDispatching({ dispatchers: 2 });
+});
+
+afterAll(async () => {
+  await service.end();
+});
+
+afterEach(async () => {
+  await service.settled();
+});
+
+/** Runs a submission on a node, at the dispatcher that nobody tells anything but by the bus. */
+async function running(own: Credentials) {
+  const node = await service.connect({ ...own, slots: 2, dispatcher: 1 });
+  const { id } = await service.post();
+  const submissionId = await node.runNext();
+  return { node, id, submissionId };
+}
+
+async function isOffered(): Promise<boolean> {
+  const { id, replied } = await service.post();
+  await replied;
+  return (await service.row(id))?.state !== 'rejected';
+}
+
+async function statusOf(own: Credentials): Promise<number> {
+  try {
+    const socket = await openLinkSocket(linkRequest({ link: service.links[0] ?? '', ...own }));
+    socket.terminate();
+    return 101;
+  } catch (error) {
+    if (error instanceof LinkRefused) return error.status;
+    throw error;
+  }
+}
+
+describe('a node that an operator drains', () => {
+  test('is told so, finishes what it runs, is offered nothing after a reconnect either, until it is enabled', async () => {
+    const own = await service.newNode();
+    const { node, id, submissionId } = await running(own);
+    await drainNode(service.store, uuidOf(own.nodeId), testAuthor);
+    await service.told(own);
+    await node.next('drain', { timeoutMs: 1_000 });
+    await waitUntil(async () => !(await isOffered()));
+    await node.close();
+    const again = await service.connect({ ...own, slots: 2, running: [submissionId] });
+    await again.next('drain');
+    expect(await isOffered()).toBe(false);
+    again.send({ type: 'completed', submissionId, usage: {}, result: {} });
+    await again.next('ack');
+    expect((await service.row(id))?.state).toBe('settling');
+    await enableNode(service.store, uuidOf(own.nodeId), testAuthor);
+    await service.told(own);
+    expect((await again.closed).code).toBe(1012);
+    const enabled = await service.connect(own);
+    enabled.autoPilot();
+    expect(await isOffered()).toBe(true);
+    expect(enabled.frames.map(({ type }) => type)).not.toContain('drain');
+    await enabled.close();
+  });
+
+  test('is told so too where the message was lost, and while it is being greeted', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    await drainNode(service.store, uuidOf(own.nodeId), testAuthor);
+    await node.next('drain');
+    await node.close();
+    const later = await service.connect(own);
+    await later.next('drain');
+    expect(later.frames.map(({ type }) => type)).toEqual(['welcome', 'drain']);
+    await later.close();
+  });
+});
+
+describe('a node that an operator disables', () => {
+  test('loses its link and what it runs at once, and is refused from then on', async () => {
+    const own = await service.newNode();
+    const { node, id } = await running(own);
+    const disabled = await disableNode(service.store, uuidOf(own.nodeId), testAuthor);
+    expect(disabled?.lostSubmissionIds).toEqual([id]);
+    await service.told(own);
+    expect(await node.closed).toMatchObject({ code: 1008 });
+    expect(await service.row(id)).toMatchObject({ state: 'settling', failure_code: 'node_lost' });
+    expect(await statusOf(own)).toBe(401);
+    await enableNode(service.store, uuidOf(own.nodeId), testAuthor);
+    expect(await statusOf(own)).toBe(101);
+  });
+
+  test('loses its link where the message was lost, and what was committed to it meanwhile', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    const { id } = await service.post();
+    const { offerId } = await node.next('offer');
+    const letGo = await service.lockRow(id);
+    node.send({ type: 'accept', offerId });
+    await disableNode(service.store, uuidOf(own.nodeId), testAuthor);
+    expect((await node.closed).code).toBe(1008);
+    await letGo();
+    await waitUntil(async () => (await service.row(id))?.state === 'settling');
+    expect(await service.row(id)).toMatchObject({ failure_code: 'node_lost' });
+    expect(node.frames.map(({ type }) => type)).not.toContain('assign');
+  });
+});
+
+async function rotate(own: Credentials, secret: string, overlapMs: number): Promise<void> {
+  const rotation = { nodeId: uuidOf(own.nodeId), secret, overlapMs, force: false };
+  await rotateNodeSecret(service.store, rotation, testAuthor);
+}
+
+describe('a secret that is rotated', () => {
+  test('opens links until its time is over, and a link that it has opened ends with it', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    await rotate(own, 'nsk_second', 60_000);
+    const second = { ...own, secret: 'nsk_second' };
+    expect([await statusOf(own), await statusOf(second)]).toEqual([101, 101]);
+    await service.told(own);
+    await service.advance(60_000);
+    expect((await node.closed).code).toBe(1008);
+    expect([await statusOf(own), await statusOf(second)]).toEqual([401, 101]);
+  });
+
+  test('without an overlap is over within 5 s, and the link of the newer one stays', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    await rotate(own, 'nsk_second', 0);
+    const rotatedAtMs = performance.now();
+    expect(await statusOf(own)).toBe(401);
+    expect((await node.closed).code).toBe(1008);
+    expect(performance.now() - rotatedAtMs).toBeLessThan(5_000);
+    const newer = await service.connect({ ...own, secret: 'nsk_second' });
+    await service.told(own);
+    newer.autoPilot();
+    expect(await isOffered()).toBe(true);
+    await newer.close();
+  });
+});

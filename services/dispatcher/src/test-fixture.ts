@@ -71,6 +71,7 @@ export async function startDispatching({
   const running = await Promise.all(Array.from({ length: dispatchers }, start));
   const tenantId = await createFundedTenant(store);
   const offered: Promise<unknown>[] = [];
+  const linked: ScriptedNode[] = [];
   const context = { store, producer, replies, tenantId };
   return {
     store,
@@ -86,7 +87,9 @@ export async function startDispatching({
       const { dispatcher = 0, ...rest } = options;
       const scheme = env['NODE_LINK_TLS_CERT_FILE'] === undefined ? 'ws' : 'wss';
       const link = `${scheme}://127.0.0.1:${running[dispatcher]?.port}`;
-      return await connectScriptedNode({ link, ...(await newNode(store)), ...rest });
+      const node = await connectScriptedNode({ link, ...(await newNode(store)), ...rest });
+      linked.push(node);
+      return node;
     },
     /** Holds a submission and has it dispatched; `replied` is when the gateway would be told. */
     async post(options?: PostOptions) {
@@ -94,8 +97,9 @@ export async function startDispatching({
       offered.push(posted.replied);
       return posted;
     },
-    /** Nothing of an earlier test is offered to the nodes of a later one. */
+    /** Nothing of an earlier test is offered to the nodes of a later one, or by its nodes taken. */
     async settled() {
+      await Promise.all(linked.splice(0).map((node) => node.cut()));
       await Promise.all(offered.splice(0));
     },
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),

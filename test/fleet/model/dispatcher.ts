@@ -127,7 +127,7 @@ export class ModelDispatcher {
   connect(node: ModelNode): void {
     const link = new ModelLink(node);
     const { id: nodeId, isDraining } = node;
-    link.attach(openLink(this.logic, link, { nodeId, draining: isDraining }));
+    link.attach(openLink(this.logic, link, { nodeId, draining: isDraining, secretVersion: 1 }));
     this.#links.add(link);
     if (node.link !== undefined) node.unlinked();
     node.link = link;

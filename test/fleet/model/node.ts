@@ -148,6 +148,7 @@ export class ModelNode {
       case 'cancel':
         this.#stop(frame.submissionId);
         return;
+      case 'drain':
       case 'error':
         return;
     }

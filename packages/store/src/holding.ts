@@ -108,6 +108,10 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
  * look-up of the key asks for the first one not below it, in the order of the index of keys: asked
  * for the key alone, the planner may take any index that begins with the tenant while the table is
  * small, and goes on to read all that the tenant ever sent.
+ *
+ * The account is written from the figures that were read under its lock, and not as a change of
+ * itself: Postgres looks at the CHECK with the row as it was when the statement began, before it
+ * finds that another has changed it meanwhile, and would refuse a hold that fits.
  */
 const holdSql = `
   WITH RECURSIVE checked AS MATERIALIZED (
@@ -141,8 +145,9 @@ const holdSql = `
       svc_now() + ${dispatchDeadlineMs} * interval '1 millisecond', svc_now()
     FROM walk WHERE granted
   ), held AS (
-    UPDATE credit_accounts a SET held_micros = a.held_micros + g.total
-    FROM (SELECT tenant_id, sum(max)::bigint AS total FROM walk WHERE granted GROUP BY tenant_id) g
+    UPDATE credit_accounts a SET balance_micros = g.balance, held_micros = g.balance - g.available
+    FROM (SELECT tenant_id, balance, min(available) AS available FROM walk WHERE granted
+      GROUP BY tenant_id, balance) g
     WHERE a.tenant_id = g.tenant_id
   ), entry AS (
     INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,

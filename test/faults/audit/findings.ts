@@ -1,0 +1,30 @@
+/** What the auditor looked at, and what it found wrong, by promise. */
+export class Findings {
+  readonly #checks = new Map<string, { count: number; readonly violations: string[] }>();
+
+  /** One look at one subject; `what` says what is wrong where it does not hold. */
+  expect(promise: string, holds: boolean, subject: string, what: () => string): void {
+    const check = this.#checks.get(promise) ?? { count: 0, violations: [] };
+    this.#checks.set(promise, check);
+    check.count += 1;
+    if (!holds) check.violations.push(`${subject}: ${what()}`);
+  }
+
+  /** What was found elsewhere already. */
+  addAll(promise: string, count: number, violations: readonly string[]): void {
+    const check = this.#checks.get(promise) ?? { count: 0, violations: [] };
+    this.#checks.set(promise, check);
+    check.count += count;
+    check.violations.push(...violations);
+  }
+
+  results(): { promise: string; count: number; violations: readonly string[] }[] {
+    return [...this.#checks].map(([promise, check]) => ({ promise, ...check }));
+  }
+
+  violations(): string[] {
+    return this.results().flatMap(({ promise, violations }) =>
+      violations.map((violation) => `${promise}: ${violation}`),
+    );
+  }
+}

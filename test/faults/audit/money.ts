@@ -1,0 +1,139 @@
+import type { Pool } from 'pg';
+import { auditMoney } from '../../support/audit.ts';
+import { type Json, microsOf, textOf } from '../load/json.ts';
+import type { Grant } from '../load/seen.ts';
+import type { FinalRecord, TenantBooks } from './books.ts';
+import type { Findings } from './findings.ts';
+
+/** Promise 1, from outside: in the auditor's own arithmetic, from what the tenant can read. */
+export function auditBooks(findings: Findings, books: TenantBooks, grants: readonly Grant[]): void {
+  auditBalance(findings, books, grants);
+  auditStatement(findings, books);
+  const lines = Map.groupBy(books.statement, (line) => textOf(line['submissionId']) ?? '');
+  for (const record of books.records) {
+    auditCharge(findings, record);
+    auditLines(findings, record, lines.get(record.id) ?? []);
+  }
+}
+
+function auditBalance(
+  findings: Findings,
+  { tenant, balance, records }: TenantBooks,
+  grants: readonly Grant[],
+): void {
+  const own = grants.filter((grant) => grant.tenant.tenantId === tenant.tenantId);
+  findings.expect(
+    'at rest nothing is held',
+    microsOf(balance['held']) === 0n,
+    tenant.name,
+    () => `${String(balance['held'])} is held`,
+  );
+  const granted = own.reduce((sum, { credits }) => sum + BigInt(credits) * 1_000_000n, 0n);
+  const charged = records.reduce((sum, { chargedMicros }) => sum + chargedMicros, 0n);
+  findings.expect(
+    'a balance is what was granted less what was charged',
+    own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
+    tenant.name,
+    () => `it reads ${String(balance['balance'])}, and must be ${granted - charged} micros`,
+  );
+}
+
+const signs: Readonly<Record<string, bigint>> = {
+  grant: 1n,
+  rebate: 1n,
+  charge: -1n,
+  reversal: -1n,
+};
+
+/** Line by line, oldest first: each balance is the one before, moved by the line. */
+function auditStatement(findings: Findings, { tenant, balance, statement }: TenantBooks): void {
+  let expected = 0n;
+  for (const line of statement.toReversed()) {
+    expected += (signs[textOf(line['type']) ?? ''] ?? 0n) * microsOf(line['amount']);
+    const [after, held, available] = ['balanceAfter', 'heldAfter', 'availableAfter'].map((name) =>
+      microsOf(line[name]),
+    );
+    findings.expect(
+      'a statement adds up line by line',
+      after === expected && held !== undefined && held >= 0n && after - held === available,
+      `${tenant.name}, ${String(line['id'])}`,
+      () => `it reads ${JSON.stringify(line)} where the balance must be ${expected} micros`,
+    );
+  }
+  findings.expect(
+    'a statement ends in the balance',
+    expected === microsOf(balance['balance']),
+    tenant.name,
+    () => `its lines add up to ${expected} micros, its balance reads ${String(balance['balance'])}`,
+  );
+}
+
+/** One hold of the quoted maximum; then charge and release, together the hold, each at most once. */
+function auditLines(findings: Findings, record: FinalRecord, lines: readonly Json[]): void {
+  const of = (type: string) => lines.filter((line) => line['type'] === type);
+  const sum = (type: string) =>
+    of(type).reduce((total, line) => total + microsOf(line['amount']), 0n);
+  const isOnce = of('hold').length === 1 && of('charge').length <= 1 && of('release').length <= 1;
+  findings.expect(
+    'a submission is held once, and charged and released once, within its hold',
+    isOnce &&
+      sum('hold') === record.maxMicros &&
+      sum('charge') === record.chargedMicros &&
+      sum('charge') + sum('release') === sum('hold') &&
+      record.chargedMicros + record.refundedMicros === record.maxMicros,
+    record.id,
+    () => `${JSON.stringify(record)} has the lines ${JSON.stringify(lines)}`,
+  );
+}
+
+const trillion = 1_000_000_000_000n;
+const weights: Readonly<Record<string, bigint>> = {
+  nodeSeconds: 500_000n,
+  cpuSeconds: 200_000n,
+  memoryGbSeconds: 50_000n,
+  bandwidthMb: 100_000n,
+  actions: 500_000n,
+};
+const tierTenths: Readonly<Record<string, bigint>> = { standard: 10n, priority: 15n, instant: 25n };
+
+/** `clamp(base + Σ weight × usage, min, max) × tier × surge` of the default card, rounded half up. */
+function chargeOf({ usage, tier, surgeMicros }: FinalRecord): bigint {
+  let sum = 20n * trillion;
+  for (const [unit, weight] of Object.entries(weights)) {
+    if (usage[unit] !== undefined) sum += weight * microsOf(usage[unit]);
+  }
+  const clamped =
+    sum < 10n * trillion ? 10n * trillion : sum > 200n * trillion ? 200n * trillion : sum;
+  const scaled = clamped * (tierTenths[tier] ?? 0n) * surgeMicros;
+  const perMicro = 1_000_000n * 10n * 1_000_000n;
+  return (2n * scaled + perMicro) / (2n * perMicro);
+}
+
+function auditCharge(findings: Findings, record: FinalRecord): void {
+  const { id, status, chargedMicros, maxMicros, startedAt } = record;
+  const limit = (what: string, holds: boolean) =>
+    findings.expect(
+      'each end costs what the rate card says',
+      holds,
+      id,
+      () =>
+        `${status} at ${chargedMicros} micros of ${maxMicros}: ${what}; ${JSON.stringify(record)}`,
+    );
+  if (status === 'submitted')
+    limit(`must be ${chargeOf(record)}`, chargedMicros === chargeOf(record));
+  else if (status === 'failed') limit('a failure is free', chargedMicros === 0n);
+  else limit('a cancel before begin is free', startedAt !== null || chargedMicros === 0n);
+  findings.expect(
+    'nothing is charged above its hold',
+    chargedMicros >= 0n && chargedMicros <= maxMicros,
+    id,
+    () => `${chargedMicros} of ${maxMicros}`,
+  );
+}
+
+/** The ledger itself, read past the service. */
+export async function auditLedgerTables(findings: Findings, pool: Pool): Promise<void> {
+  const violations = await auditMoney(async (sql, values) => (await pool.query(sql, values)).rows);
+  const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM ledger_entries');
+  findings.addAll('the ledger adds up', Number(rows[0]?.count ?? 0), violations);
+}

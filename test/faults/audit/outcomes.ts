@@ -1,0 +1,116 @@
+import { canonical, textOf } from '../load/json.ts';
+import { type Application, type Seen, submissionIdOf } from '../load/seen.ts';
+import type { LoadTenant } from '../load/tenant.ts';
+import { gatewayOf } from '../load/load.ts';
+import type { World } from '../world/types.ts';
+import type { FinalRecord } from './books.ts';
+import type { Findings } from './findings.ts';
+
+const endStatuses = new Set(['submitted', 'failed', 'cancelled']);
+
+/** What tenants were told while it went on, against what they read at the end. */
+export function auditOutcomes(
+  findings: Findings,
+  seen: Seen,
+  records: readonly FinalRecord[],
+): void {
+  const byKey = Map.groupBy(records, ({ key }) => key);
+  for (const record of records) {
+    findings.expect(
+      'each submission has ended',
+      endStatuses.has(record.status),
+      record.id,
+      () => `it reads ${record.status}`,
+    );
+    findings.expect(
+      'there is no submission that nobody asked for',
+      seen.applications.has(record.key),
+      record.id,
+      () => `its key is ${record.key}`,
+    );
+  }
+  for (const application of seen.applications.values()) {
+    auditApplication(findings, application, byKey.get(application.key) ?? []);
+  }
+}
+
+function auditApplication(
+  findings: Findings,
+  application: Application,
+  found: readonly FinalRecord[],
+): void {
+  const { key, created, unanswered, refusedWith, ends } = application;
+  const [record] = found;
+  findings.expect('a key has one submission at most', found.length <= 1, key, () =>
+    found.map(({ id }) => id).join(', '),
+  );
+  if (created !== undefined) {
+    const isThere =
+      record?.id === submissionIdOf(application) &&
+      canonical(record?.quote) === canonical(created['quote']);
+    findings.expect(
+      'every 201 answered is there',
+      isThere,
+      key,
+      () => `answered ${canonical(created)}, found ${JSON.stringify(record)}`,
+    );
+  } else if (unanswered === 0 && refusedWith !== undefined) {
+    findings.expect(
+      'what was refused has left nothing',
+      found.length === 0,
+      key,
+      () => `refused with ${refusedWith}, found ${JSON.stringify(record)}`,
+    );
+  }
+  for (const end of ends) {
+    const isSame =
+      record?.status === end.status &&
+      (end.chargedMicros === null || end.chargedMicros === record.chargedMicros);
+    findings.expect(
+      'an end that was told stays the end',
+      isSame,
+      key,
+      () =>
+        `${end.from} told ${end.status} at ${end.chargedMicros}, it is ${record?.status} at ${record?.chargedMicros}`,
+    );
+  }
+}
+
+const replaysAtOnce = 16;
+
+/** Every key that got a `201` gives that answer again. */
+export async function auditReplays(
+  findings: Findings,
+  world: World,
+  applications: readonly Application[],
+): Promise<void> {
+  const left = applications.filter(({ created }) => created !== undefined);
+  const lane = async (turn: number): Promise<void> => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      await replay(findings, world, next, turn);
+    }
+  };
+  await Promise.all(Array.from({ length: replaysAtOnce }, (_, turn) => lane(turn)));
+}
+
+async function replay(
+  findings: Findings,
+  world: World,
+  { key, tenant, body, created }: Application,
+  turn: number,
+): Promise<void> {
+  const { signer }: LoadTenant = tenant;
+  const answer = await world.http.ask(gatewayOf(world, turn), {
+    method: 'POST',
+    target: '/v1/submissions',
+    body,
+    signer,
+  });
+  const expected = canonical({ ...created, idempotent: true });
+  findings.expect(
+    'every key that got a 201 gives that answer again',
+    answer?.status === 200 && canonical(answer.body) === expected,
+    key,
+    () => `${answer?.status} ${textOf(answer?.code)} ${canonical(answer?.body)}, not ${expected}`,
+  );
+}

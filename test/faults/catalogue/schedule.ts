@@ -1,0 +1,77 @@
+import type { Random } from '../../simulation/random.ts';
+import type { World } from '../world/types.ts';
+import type { Fault, FaultKind, Pace, Targets } from './fault.ts';
+import { processFaults } from './processes.ts';
+import { serverFaults } from './servers.ts';
+import { wireFaults } from './wires.ts';
+
+const catalogue: readonly FaultKind[] = [...processFaults, ...serverFaults, ...wireFaults];
+
+/** How often two faults strike at once. */
+const pairChance = 0.12;
+
+/** In the order of their names, not of their start, which is the machine's. */
+export function targetsOf(world: World): Targets {
+  return {
+    services: world.services
+      .map(({ service, process: { name } }) => ({ service, name }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    nodes: world.nodes.map(({ process: { name } }) => name).toSorted(),
+    wires: [...world.wires.keys()].toSorted(),
+    disksCanBeFull: world.disks.postgres.canBeFull && world.disks.redis.canBeFull,
+  };
+}
+
+/**
+ * As many faults as are wished, in an order that the seed decides: each kind once at first, in a
+ * shuffled order, then by weight, some of them two at once.
+ */
+export function createSchedule(
+  random: Random,
+  targets: Targets,
+  pace: Pace,
+  count: number,
+): Fault[] {
+  const deck = shuffled(random, catalogue);
+  const planned: Fault[] = [];
+  while (planned.length < count) {
+    const kind = deck.pop() ?? pickKind(random);
+    const fault = kind.plan(random, targets, pace);
+    if (fault === undefined) continue;
+    const isPair = deck.length === 0 && random.chance(pairChance);
+    const second = isPair ? pickKind(random).plan(random, targets, pace) : undefined;
+    planned.push(second === undefined ? fault : both(fault, second));
+  }
+  return planned;
+}
+
+function pickKind(random: Random): FaultKind {
+  let die = random.nat(catalogue.reduce((sum, { weight }) => sum + weight, 0));
+  for (const kind of catalogue) {
+    if (die < kind.weight) return kind;
+    die -= kind.weight;
+  }
+  throw new Error('the weights add up');
+}
+
+function both(one: Fault, other: Fault): Fault {
+  return {
+    kind: 'two at once',
+    name: `${one.name}; and ${other.name}`,
+    lastsMs: Math.max(one.lastsMs, other.lastsMs),
+    async strike(world) {
+      await Promise.allSettled([one.strike(world), other.strike(world)]);
+    },
+    async heal(world) {
+      // Servers first: a process that is started again may need one.
+      await Promise.all([one.heal(world), other.heal(world)]);
+    },
+  };
+}
+
+function shuffled<T>(random: Random, values: readonly T[]): T[] {
+  const left = [...values];
+  const order: T[] = [];
+  while (left.length > 0) order.push(...left.splice(random.nat(left.length), 1));
+  return order;
+}

@@ -1,0 +1,249 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../simulation/random.ts';
+import type { Http, Signer } from './http.ts';
+import { type Application, type Seen, submissionIdOf } from './seen.ts';
+import type { LoadTenant } from './tenant.ts';
+
+/** What the load needs of the world. */
+export interface LoadWorld {
+  readonly http: Http;
+  readonly seen: Seen;
+  readonly tenants: readonly LoadTenant[];
+  readonly operator: Signer;
+  /** As tenants reach them, through a wire that may be cut. */
+  readonly gatewayUrls: readonly string[];
+}
+
+export interface Load {
+  /** How many applications were begun. */
+  begun(): number;
+  /** Begins nothing more, and waits until the tenants have all they still want to know. */
+  stop(): Promise<void>;
+}
+
+export interface LoadOptions {
+  readonly perSecond: number;
+  readonly random: Random;
+}
+
+/** Tenants who would ask for more at once wait: a bound, and how a client behaves. */
+const inFlightMax = 500;
+const triesMax = 12;
+const poorGrantCredits = 150;
+
+/** A steady stream of applications, begun on time whatever becomes of the earlier ones. */
+export function startLoad(world: LoadWorld, { perSecond, random }: LoadOptions): Load {
+  const inFlight = new Set<Promise<void>>();
+  let begun = 0;
+  let isStopped = false;
+  const startedMs = performance.now();
+  const begin = (work: Promise<void>): void => {
+    inFlight.add(work);
+    void work.finally(() => inFlight.delete(work));
+  };
+  const tick = (): void => {
+    const due = Math.floor(((performance.now() - startedMs) / 1000) * perSecond);
+    while (begun < due && inFlight.size < inFlightMax) {
+      begun += 1;
+      begin(live(world, newApplication(world, begun, random), random));
+      if (random.chance(0.03)) begin(grantToPoor(world, begun, random));
+      if (random.chance(0.05)) begin(readBalance(world, random));
+    }
+  };
+  const timer = setInterval(tick, 10);
+  return {
+    begun: () => begun,
+    async stop() {
+      if (isStopped) return;
+      isStopped = true;
+      clearInterval(timer);
+      while (inFlight.size > 0) await Promise.all(inFlight);
+    },
+  };
+}
+
+const mix: readonly (readonly [behaviour: string, weight: number])[] = [
+  ['faults.quick', 42],
+  ['faults.work', 26],
+  ['faults.slow', 10],
+  ['faults.costly', 6],
+  ['faults.fail', 10],
+  ['sandbox.decline', 3],
+  ['faults.lost', 1],
+];
+const tiers = [undefined, undefined, 'standard', 'priority', 'instant'] as const;
+
+function pickBehaviour(random: Random): string {
+  let die = random.nat(mix.reduce((sum, [, weight]) => sum + weight, 0));
+  for (const [behaviour, weight] of mix) {
+    if (die < weight) return behaviour;
+    die -= weight;
+  }
+  return 'faults.quick';
+}
+
+function newApplication({ seen, tenants }: LoadWorld, number: number, random: Random): Application {
+  const tenant = random.pick(tenants);
+  if (tenant === undefined) throw new Error('a load needs tenants');
+  const behaviour = pickBehaviour(random);
+  return seen.add(application(tenant, `load-${number}`, behaviour, random.pick(tiers)));
+}
+
+/** `jobContext.key` lets the employer say which application has come. */
+export function application(
+  tenant: LoadTenant,
+  key: string,
+  behaviour: string,
+  tier?: 'standard' | 'priority' | 'instant',
+): Pick<Application, 'tenant' | 'key' | 'body' | 'behaviour'> {
+  const body = JSON.stringify({
+    idempotencyKey: key,
+    jobType: 'ats.application',
+    ...(tier === undefined ? {} : { tier }),
+    payload: {
+      applicationUrl: 'https://jobs.example.com/apply/8841',
+      atsType: behaviour,
+      applicantProfile: { name: 'Ana Pérez' },
+      jobContext: { title: 'Welder', company: 'Example Works', key },
+    },
+  });
+  return { tenant, key, body, behaviour };
+}
+
+/** What one tenant does about one application. */
+async function live(world: LoadWorld, wanted: Application, random: Random): Promise<void> {
+  // All drawn at once, so that the stream of numbers does not depend on how answers interleave.
+  const plan = {
+    isDoubled: random.chance(0.1),
+    isCancelled: random.chance(0.12),
+    isReplayed: random.chance(0.15),
+    isRead: random.chance(0.3),
+    givesUp: random.chance(0.5),
+    afterMs: random.nat(1_200),
+  };
+  const firsts = [create(world, wanted, plan.givesUp, random.nat(8))];
+  if (plan.isDoubled) firsts.push(create(world, wanted, plan.givesUp, random.nat(8)));
+  await Promise.all(firsts);
+  if (submissionIdOf(wanted) === null) return;
+  if (plan.isCancelled) {
+    await sleep(plan.afterMs);
+    await cancel(world, wanted, random.nat(8));
+  }
+  if (plan.isReplayed) await create(world, wanted, true, random.nat(8));
+  if (!plan.isRead) return;
+  await sleep(plan.afterMs);
+  await read(world, wanted, random.nat(8));
+}
+
+/** Asks one gateway after the other until there is an answer; a refusal may be final or not. */
+async function create(
+  world: LoadWorld,
+  wanted: Application,
+  givesUp: boolean,
+  turn: number,
+): Promise<void> {
+  const { http, seen } = world;
+  const { signer } = wanted.tenant;
+  const question = {
+    method: 'POST',
+    target: '/v1/submissions',
+    body: wanted.body,
+    signer,
+  } as const;
+  for (let attempt = 0; attempt < triesMax; attempt += 1) {
+    const wasCreated = wanted.created !== undefined;
+    const answer = await http.ask(gatewayOf(world, turn + attempt), question);
+    seen.noteCreation(wanted, answer, { wasCreated });
+    const isPassing =
+      answer === undefined || answer.code === 'unavailable' || answer.status === 429;
+    const isRefusal = answer?.code === 'dispatch_unavailable';
+    if (!isPassing && (!isRefusal || givesUp || attempt >= 2)) return;
+    await sleep(Math.min(100 * 2 ** attempt, 1_500));
+  }
+}
+
+export function gatewayOf({ gatewayUrls }: Pick<LoadWorld, 'gatewayUrls'>, turn: number): string {
+  return gatewayUrls[turn % gatewayUrls.length] ?? '';
+}
+
+async function cancel(world: LoadWorld, wanted: Application, turn: number): Promise<void> {
+  const target = `/v1/submissions/${submissionIdOf(wanted)}/cancel`;
+  const { signer } = wanted.tenant;
+  for (let attempt = 0; attempt < triesMax; attempt += 1) {
+    const answer = await world.http.ask(gatewayOf(world, turn + attempt), {
+      method: 'POST',
+      target,
+      signer,
+    });
+    world.seen.noteCancel(wanted, answer);
+    if (answer !== undefined && answer.code !== 'unavailable') return;
+    await sleep(200);
+  }
+}
+
+async function read(world: LoadWorld, wanted: Application, turn: number): Promise<void> {
+  const target = `/v1/submissions/${submissionIdOf(wanted)}`;
+  const { signer } = wanted.tenant;
+  const answer = await world.http.ask(gatewayOf(world, turn), { method: 'GET', target, signer });
+  world.seen.noteRead(wanted, answer);
+}
+
+/** In the middle of everything, a balance must add up by itself. */
+async function readBalance(world: LoadWorld, random: Random): Promise<void> {
+  const { http, seen } = world;
+  const tenant = random.pick(world.tenants);
+  if (tenant === undefined) return;
+  const question = {
+    method: 'GET',
+    target: '/v1/credits/balance',
+    signer: tenant.signer,
+  } as const;
+  const answer = await http.ask(gatewayOf(world, random.nat(8)), question);
+  seen.count('balance', answer);
+  if (answer?.status !== 200) return;
+  const [balance, held, available] = ['balance', 'held', 'available'].map((name) =>
+    Math.round(Number(answer.body[name]) * 1e6),
+  );
+  const isRight =
+    balance !== undefined &&
+    held !== undefined &&
+    held >= 0 &&
+    balance >= held &&
+    balance - held === available;
+  if (!isRight) seen.complain(tenant.name, `its balance reads ${JSON.stringify(answer.body)}`);
+}
+
+async function grantToPoor(world: LoadWorld, number: number, random: Random): Promise<void> {
+  const tenant = random.pick(world.tenants.filter(({ isPoor }) => isPoor));
+  if (tenant === undefined) return;
+  await grant(world, tenant, `poor-${number}`, poorGrantCredits);
+}
+
+/** Repeated under its reference until it is answered, so that it is known to have happened once. */
+export async function grant(
+  world: Pick<LoadWorld, 'http' | 'seen' | 'operator' | 'gatewayUrls'>,
+  tenant: LoadTenant,
+  reference: string,
+  credits: number,
+): Promise<void> {
+  const granted = { tenant, reference, credits, isAnswered: false };
+  world.seen.grants.push(granted);
+  const body = JSON.stringify({ tenantId: tenant.tenantId, credits, reference });
+  const signer = world.operator;
+  for (let attempt = 0; attempt < triesMax * 2; attempt += 1) {
+    const answer = await world.http.ask(gatewayOf(world, attempt), {
+      method: 'POST',
+      target: '/v1/credits/purchase',
+      body,
+      signer,
+    });
+    world.seen.count('purchase', answer);
+    if (answer?.status === 201 || answer?.status === 200) {
+      granted.isAnswered = true;
+      return;
+    }
+    const isPassing = answer === undefined || answer.code === 'unavailable';
+    if (!isPassing) world.seen.complain(reference, `was answered ${answer.status} ${answer.code}`);
+    await sleep(Math.min(100 * 2 ** attempt, 1_500));
+  }
+}

@@ -1,0 +1,167 @@
+import type { Answer } from './http.ts';
+import { canonical, type Json, microsOf, objectOf, textOf } from './json.ts';
+import type { LoadTenant } from './tenant.ts';
+
+/** One application that a tenant wants made, whatever it takes: one key, any number of requests. */
+export interface Application {
+  readonly tenant: LoadTenant;
+  readonly key: string;
+  /** What is posted, each time the same. */
+  readonly body: string;
+  readonly behaviour: string;
+  /** Requests whose outcome nobody told: cut off, timed out, or `503 unavailable`. */
+  unanswered: number;
+  /** The first `201` or `200`, without `idempotent`. */
+  created: Json | undefined;
+  /** Whether a `201` has come. */
+  isFirstAnswered: boolean;
+  /** The last definite refusal, while nothing has been created. */
+  refusedWith: string | undefined;
+  /** An end that an answer has told of, which must stay the end. */
+  readonly ends: SeenEnd[];
+}
+
+interface SeenEnd {
+  readonly from: string;
+  readonly status: string;
+  readonly chargedMicros: bigint | null;
+}
+
+export interface Grant {
+  readonly tenant: LoadTenant;
+  readonly reference: string;
+  readonly credits: number;
+  isAnswered: boolean;
+}
+
+const ended = new Set(['submitted', 'failed', 'cancelled']);
+
+/**
+ * What the tenants were told, kept by the tenants: the auditor's side of the books. What an answer
+ * says against an earlier one, or against the contract, is a complaint at once.
+ */
+export class Seen {
+  readonly applications = new Map<string, Application>();
+  readonly grants: Grant[] = [];
+  readonly complaints: string[] = [];
+  readonly answers = new Map<string, number>();
+
+  add(application: Pick<Application, 'tenant' | 'key' | 'body' | 'behaviour'>): Application {
+    const added: Application = {
+      ...application,
+      unanswered: 0,
+      created: undefined,
+      isFirstAnswered: false,
+      refusedWith: undefined,
+      ends: [],
+    };
+    this.applications.set(application.key, added);
+    return added;
+  }
+
+  count(question: string, answer: Answer | undefined): void {
+    const said =
+      answer === undefined ? 'no answer' : `${answer.status} ${answer.code ?? ''}`.trim();
+    const name = `${question}: ${said}`;
+    this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
+  }
+
+  complain(about: string, what: string): void {
+    this.complaints.push(`${about}: ${what}`);
+  }
+
+  /**
+   * An answer to `POST /v1/submissions`. `wasCreated`: the tenant knew so when it asked; of two
+   * requests at once, one may well be refused before the other is granted.
+   */
+  noteCreation(
+    application: Application,
+    answer: Answer | undefined,
+    { wasCreated }: { readonly wasCreated: boolean },
+  ): void {
+    this.count('create', answer);
+    const { key } = application;
+    if (answer === undefined || answer.code === 'unavailable') {
+      application.unanswered += 1;
+      return;
+    }
+    switch (answer.status) {
+      case 201:
+        // A replay may overtake the first answer, but there is one first answer.
+        if (application.isFirstAnswered) this.complain(key, 'was answered 201 twice');
+        application.isFirstAnswered = true;
+        return this.noteCreated(application, answer.body);
+      case 200: {
+        const { idempotent, ...body } = answer.body;
+        if (idempotent !== true) this.complain(key, 'a replay does not say that it is one');
+        return this.noteCreated(application, body);
+      }
+      case 429:
+        return;
+      case 402:
+      case 503:
+        if (wasCreated) this.complain(key, `was created, and then refused with ${answer.code}`);
+        application.refusedWith = answer.code ?? '';
+        return;
+      default:
+        this.complain(key, `was answered ${answer.status} ${answer.code}`);
+    }
+  }
+
+  private noteCreated(application: Application, body: Json): void {
+    application.refusedWith = undefined;
+    application.created ??= body;
+    if (canonical(application.created) !== canonical(body)) {
+      this.complain(
+        application.key,
+        `was answered ${canonical(application.created)}, then ${canonical(body)}`,
+      );
+    }
+    if (body['status'] !== 'dispatched')
+      this.complain(application.key, 'was created otherwise than dispatched');
+  }
+
+  /** An answer to a cancel. */
+  noteCancel(application: Application, answer: Answer | undefined): void {
+    this.count('cancel', answer);
+    if (answer === undefined || answer.code === 'unavailable' || answer.status === 429) return;
+    if (answer.status === 200) {
+      const refund = objectOf(answer.body['refund']);
+      this.noteEnd(application, 'a cancel', 'cancelled', microsOf(refund['charged']));
+    } else if (answer.status === 409 && answer.code === 'terminal_state') {
+      const status = textOf(answer.body['submissionStatus']) ?? '';
+      const refund = answer.body['refund'];
+      const charged = refund === undefined ? null : microsOf(objectOf(refund)['charged']);
+      this.noteEnd(application, 'a refused cancel', status, charged);
+    } else {
+      this.complain(application.key, `its cancel was answered ${answer.status} ${answer.code}`);
+    }
+  }
+
+  /** An answer to `GET /v1/submissions/:id`. */
+  noteRead(application: Application, answer: Answer | undefined): void {
+    this.count('read', answer);
+    if (answer === undefined || answer.code === 'unavailable' || answer.status === 429) return;
+    if (answer.status !== 200) {
+      this.complain(application.key, `was read with ${answer.status} ${answer.code}`);
+      return;
+    }
+    const status = textOf(answer.body['status']) ?? '';
+    if (!ended.has(status)) return;
+    this.noteEnd(application, 'a read', status, microsOf(answer.body['actualCredits']));
+  }
+
+  private noteEnd(
+    application: Application,
+    from: string,
+    status: string,
+    chargedMicros: bigint | null,
+  ): void {
+    if (!ended.has(status)) this.complain(application.key, `${from} told the end "${status}"`);
+    application.ends.push({ from, status, chargedMicros });
+  }
+}
+
+export function submissionIdOf({ created }: Application): string | null {
+  return textOf(created?.['submissionId']);
+}

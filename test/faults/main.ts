@@ -1,0 +1,52 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { plantedBugs } from './planted/catalogue.ts';
+import { describeFault, describeReport } from './report.ts';
+import { runFaults } from './run.ts';
+import { longPace, shortPace, size } from './sizes.ts';
+
+/** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--brief] [--keep DIR] [--planted NAME]` */
+const { values } = parseArgs({
+  options: {
+    faults: { type: 'string', default: '60' },
+    seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+    minutes: { type: 'string', default: '0' },
+    rate: { type: 'string', default: '25' },
+    brief: { type: 'boolean', default: false },
+    keep: { type: 'string' },
+    planted: { type: 'string' },
+  },
+});
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const planted = plantedBugs.find(({ name }) => name === values.planted);
+if (values.planted !== undefined && planted === undefined) {
+  throw new Error(`there is no planted bug ${values.planted}`);
+}
+
+/** The logs of every process, and the report as JSON. */
+function keep(dir: string, from: string, report: object): void {
+  mkdirSync(dir, { recursive: true });
+  cpSync(path.join(from, 'logs'), path.join(dir, 'logs'), { recursive: true });
+  cpSync(path.join(from, 'nodes'), path.join(dir, 'nodes'), { recursive: true });
+  writeFileSync(path.join(dir, 'report.json'), JSON.stringify(report, null, 1));
+}
+
+const report = await runFaults({
+  faults: Number(values.faults),
+  seed: Number(values.seed),
+  minutes: Number(values.minutes),
+  perSecond: Number(values.rate),
+  size,
+  pace: values.brief ? shortPace : longPace,
+  movesClock: values.brief,
+  ...(planted === undefined ? {} : { planted }),
+  onFault: (struck) => say(describeFault(struck)),
+  say,
+  onEnd({ dir }, ended) {
+    if (values.keep !== undefined) keep(values.keep, dir, ended);
+  },
+});
+for (const line of describeReport(report)) say(line);
+process.exitCode = report.violations.length === 0 ? 0 : 1;

@@ -1,0 +1,88 @@
+import { type Executor, type Journal, openJournal, startAgent } from '@svc/node-agent';
+import { behave } from './behaviours.ts';
+import { openNodeLog } from './node-log.ts';
+
+/**
+ * The node agent as its operator runs it, with an executor that writes down each application
+ * before it "sends" it, and a journal that writes down what the agent decides. A process of its
+ * own, to be killed at any moment.
+ */
+const note = openNodeLog(setting('FAULTS_NODE_LOG'));
+
+function setting(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') throw new Error(`${name} is not set`);
+  return value;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return new Map<string, unknown>(Object.entries(Object(value))).get(name);
+}
+
+/** The agent's own journal, overheard: the contract between agent and service is in its phases. */
+function overheard(journal: Journal): Journal {
+  const ended = new Map<string, { outcome: 'completed' | 'failed'; code: string | null }>();
+  for (const entry of journal.found) {
+    if (entry.phase === 'ended') ended.set(entry.submissionId, outcomeOf(entry));
+    // Begun by a process that is gone: the agent reports that, without writing it down first.
+    if (entry.phase === 'begun') {
+      ended.set(entry.submissionId, { outcome: 'failed', code: 'node_error' });
+    }
+  }
+  return {
+    ...journal,
+    async write(entry) {
+      const { submissionId } = entry;
+      if (entry.phase === 'ended') {
+        const outcome = outcomeOf(entry);
+        ended.set(submissionId, outcome);
+        note({ what: 'ended', submissionId, ...outcome });
+      } else {
+        note({ what: entry.phase, submissionId });
+      }
+      await journal.write(entry);
+    },
+    async remove(submissionId) {
+      const outcome = ended.get(submissionId);
+      // An outcome leaves the journal when the service has acknowledged it, and only then.
+      if (outcome === undefined) note({ what: 'stopped', submissionId });
+      else note({ what: 'acknowledged', submissionId, ...outcome });
+      ended.delete(submissionId);
+      await journal.remove(submissionId);
+    },
+  };
+}
+
+type Ended = Extract<Parameters<Journal['write']>[0], { phase: 'ended' }>;
+
+function outcomeOf({ outcome }: Ended): { outcome: 'completed' | 'failed'; code: string | null } {
+  return outcome.type === 'completed'
+    ? { outcome: 'completed', code: null }
+    : { outcome: 'failed', code: outcome.failure.code };
+}
+
+const executor: Executor = {
+  jobType: 'ats.application',
+  usageIntervalMs: 300,
+  consider: ({ sandboxBehaviour }) =>
+    sandboxBehaviour === 'sandbox.decline' ? 'policy' : undefined,
+  async run(payload, context) {
+    const key = String(memberOf(memberOf(payload, 'jobContext'), 'key'));
+    note({ what: 'executed', key });
+    await behave(String(memberOf(payload, 'atsType')), context);
+    return { confirmationId: key };
+  },
+};
+
+startAgent({
+  link: setting('SVC_NODE_LINK'),
+  nodeId: setting('SVC_NODE_ID'),
+  secret: setting('SVC_NODE_SECRET'),
+  slots: Number(setting('SVC_NODE_SLOTS')),
+  executors: [executor],
+  journal: overheard(await openJournal(setting('SVC_NODE_STATE_DIR'))),
+  log: (level, msg, fields = {}) =>
+    void process.stdout.write(`${JSON.stringify({ level, at: Date.now(), ...fields, msg })}\n`),
+});
+// Its end is always a kill: what it has in hand is in the journal.
+process.on('SIGTERM', () => process.exit(0));

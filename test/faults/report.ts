@@ -1,0 +1,84 @@
+import type { Planted } from './planted/planted.ts';
+
+export interface StruckFault {
+  readonly number: number;
+  /** Since the first one. */
+  readonly atSeconds: number;
+  readonly kind: string;
+  readonly name: string;
+  /** From its healing; undefined: not in time. */
+  readonly recoveryMs: number | undefined;
+}
+
+export interface FaultsReport {
+  readonly seed: number;
+  readonly planted: Planted | undefined;
+  readonly struck: readonly StruckFault[];
+  readonly loadSeconds: number;
+  readonly restMs: number | undefined;
+  readonly checks: readonly {
+    readonly promise: string;
+    readonly count: number;
+    readonly violations: readonly string[];
+  }[];
+  /** How often each answer was given, by question. */
+  readonly answers: Readonly<Record<string, number>>;
+  readonly applications: number;
+  /** Of them, those that a tenant knows to have been created. */
+  readonly submissions: number;
+  readonly violations: readonly string[];
+}
+
+export function describeFault({ number, atSeconds, name, recoveryMs }: StruckFault): string {
+  const back =
+    recoveryMs === undefined ? 'NOT RECOVERED' : `back in ${(recoveryMs / 1000).toFixed(2)} s`;
+  return `#${`${number}`.padStart(3)}  ${atSeconds.toFixed(1).padStart(7)} s  ${back.padEnd(16)}  ${name}`;
+}
+
+const shownMax = 10;
+const shownLengthMax = 900;
+
+/** All but the faults themselves, which are told as they strike. */
+export function describeReport(report: FaultsReport): string[] {
+  return [
+    '',
+    'time to recovery by kind (median and most, in seconds):',
+    ...byKind(report.struck),
+    '',
+    'answers:',
+    ...Object.entries(report.answers)
+      .toSorted(byName)
+      .map(([name, count]) => `  ${`${count}`.padStart(7)}  ${name}`),
+    '',
+    'audit:',
+    ...report.checks.flatMap(({ promise, count, violations }) => [
+      `  ${`${count}`.padStart(7)}  ${promise}${violations.length === 0 ? '' : `: ${violations.length} VIOLATIONS`}`,
+      ...violations.slice(0, shownMax).map((one) => `           ${one.slice(0, shownLengthMax)}`),
+    ]),
+    '',
+    verdict(report),
+  ];
+}
+
+function byName([one]: readonly [string, number], [other]: readonly [string, number]): number {
+  return one < other ? -1 : 1;
+}
+
+function byKind(struck: readonly StruckFault[]): string[] {
+  const kinds = Map.groupBy(struck, ({ kind }) => kind);
+  return [...kinds.keys()].toSorted().map((kind) => {
+    const faults = kinds.get(kind) ?? [];
+    const times = faults.flatMap(({ recoveryMs }) => recoveryMs ?? []).toSorted((a, b) => a - b);
+    const median = times[Math.floor(times.length / 2)] ?? Number.NaN;
+    const most = times.at(-1) ?? Number.NaN;
+    return `  ${`${faults.length}`.padStart(4)}  ${kind}: ${(median / 1000).toFixed(2)}, ${(most / 1000).toFixed(2)}`;
+  });
+}
+
+/** The last line: what was done, and whether the promises held. */
+function verdict(report: FaultsReport): string {
+  const { struck, applications, submissions, checks, violations, seed, loadSeconds } = report;
+  const looks = checks.reduce((sum, { count }) => sum + count, 0);
+  const said = violations.length === 0 ? 'held' : 'BROKEN';
+  return `${said}: ${struck.length} faults, ${applications} applications, ${submissions} submissions in ${loadSeconds.toFixed(0)} s, seed ${seed}; ${looks} checks, ${violations.length} violations`;
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../simulation/random.ts';
+import { audit } from './audit/audit.ts';
+import { Findings } from './audit/findings.ts';
+import type { Fault, Pace } from './catalogue/fault.ts';
+import { createSchedule, targetsOf } from './catalogue/schedule.ts';
+import { startLoad } from './load/load.ts';
+import type { Planted } from './planted/planted.ts';
+import { createProber, type Prober } from './probe.ts';
+import type { FaultsReport, StruckFault } from './report.ts';
+import { comeToRest } from './rest.ts';
+import { populate } from './world/tenants.ts';
+import type { World, WorldSize } from './world/types.ts';
+import { startWorld } from './world/world.ts';
+
+export interface FaultsOptions {
+  readonly faults: number;
+  readonly seed: number;
+  /** The least time that load and faults take together. */
+  readonly minutes: number;
+  /** Applications begun in a second. */
+  readonly perSecond: number;
+  readonly size: WorldSize;
+  readonly pace: Pace;
+  /** Moves time at the end instead of waiting for leases to run out. */
+  readonly movesClock: boolean;
+  readonly planted?: Planted;
+  readonly onFault?: (struck: StruckFault) => void;
+  readonly say?: (line: string) => void;
+  /** Looks at the world before it is gone: for logs of what failed. */
+  readonly onEnd?: (world: World, report: FaultsReport) => void;
+}
+
+const recoveryBoundMs = 60_000;
+const restBoundMs = 240_000;
+const quietBeforeMs = 1_000;
+
+/** Runs the whole: world, load, faults, rest, audit. Throws only where it cannot be run at all. */
+export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
+  const { seed, faults, planted, say = () => {} } = options;
+  const startedMs = performance.now();
+  const world = await startWorld(options.size, planted);
+  try {
+    const population = await populate(world, createRandom(seed + 1));
+    const tenants = [...population.tenants, population.probeTenant];
+    const prober = createProber(world, population.probeTenant);
+    const schedule = createSchedule(createRandom(seed), targetsOf(world), options.pace, faults);
+    say(
+      `${world.services.length} services, ${world.nodes.length} nodes, ${world.wires.size} wires, up after ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+    );
+    const load = startLoad(
+      { ...world, ...population },
+      { perSecond: options.perSecond, random: createRandom(seed + 2) },
+    );
+    const loadedMs = performance.now();
+    await sleep(quietBeforeMs);
+    const struck = await strikeAll(world, prober, schedule, options);
+    await sleep(Math.max(0, options.minutes * 60_000 - (performance.now() - loadedMs)));
+    await load.stop();
+    await prober.settle();
+    const loadSeconds = (performance.now() - loadedMs) / 1000;
+    const restMs = await comeToRest(world, tenants, {
+      boundMs: restBoundMs,
+      movesClock: options.movesClock,
+    });
+    say(
+      restMs === undefined
+        ? 'did not come to rest'
+        : `came to rest in ${(restMs / 1000).toFixed(1)} s`,
+    );
+    const findings = await audit(world, tenants);
+    auditRecovery(findings, struck, restMs);
+    const report: FaultsReport = {
+      seed,
+      planted,
+      struck,
+      loadSeconds,
+      restMs,
+      checks: findings.results(),
+      answers: Object.fromEntries(world.seen.answers),
+      applications: world.seen.applications.size,
+      submissions: [...world.seen.applications.values()].filter((one) => one.created !== undefined)
+        .length,
+      violations: findings.violations(),
+    };
+    options.onEnd?.(world, report);
+    await population.close();
+    return report;
+  } finally {
+    await world.close();
+  }
+}
+
+async function strikeAll(
+  world: World,
+  prober: Prober,
+  schedule: readonly Fault[],
+  { minutes, onFault = () => {} }: FaultsOptions,
+): Promise<StruckFault[]> {
+  const startedMs = performance.now();
+  const everyMs = (minutes * 60_000) / Math.max(1, schedule.length);
+  const struck: StruckFault[] = [];
+  for (const [index, fault] of schedule.entries()) {
+    await sleep(Math.max(0, startedMs + index * everyMs - performance.now()));
+    const atSeconds = (performance.now() - startedMs) / 1000;
+    await strikeOne(world, fault);
+    const recoveryMs = await prober.untilRecovered(recoveryBoundMs);
+    const one = { number: index + 1, atSeconds, kind: fault.kind, name: fault.name, recoveryMs };
+    struck.push(one);
+    onFault(one);
+  }
+  return struck;
+}
+
+/** Part of a pair may find nothing left to strike: a Redis that is down cannot be flushed. */
+async function strikeOne(world: World, fault: Fault): Promise<void> {
+  try {
+    await fault.strike(world);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`could not strike (${fault.name}): ${why}\n`);
+  }
+  await sleep(fault.lastsMs);
+  await fault.heal(world);
+}
+
+function auditRecovery(
+  findings: Findings,
+  struck: readonly StruckFault[],
+  restMs: number | undefined,
+): void {
+  for (const { number, name, recoveryMs } of struck) {
+    findings.expect(
+      `the system is back within ${recoveryBoundMs / 1000} s of a fault`,
+      recoveryMs !== undefined,
+      `fault ${number}`,
+      () => name,
+    );
+  }
+  findings.expect(
+    `the system comes to rest within ${restBoundMs / 1000} s`,
+    restMs !== undefined,
+    'at the end',
+    () => 'something is still under way',
+  );
+}

@@ -1,0 +1,14 @@
+import type { Pace } from './catalogue/fault.ts';
+import type { WorldSize } from './world/types.ts';
+
+/** Two of each service, as they run side by side in production. */
+export const size: WorldSize = {
+  counts: { gateway: 2, dispatcher: 2, settlement: 2, webhooks: 2 },
+  nodes: 3,
+  slotsPerNode: 60,
+};
+
+export const longPace: Pace = { lastsMs: [300, 6_000], pauseMs: 10_000 };
+
+/** For the run that every change has to pass: the same faults, over sooner. */
+export const shortPace: Pace = { lastsMs: [200, 900], pauseMs: 1_500 };

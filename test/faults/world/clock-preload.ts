@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Loaded into a service before its own code (`node --import`): moves the clock of this one process.
+ * The offset is read from a file again at SIGUSR2, so that a clock can jump while the process runs,
+ * as one does whose host has lost its time server. `performance.now()` stays as it is: a monotonic
+ * clock does not jump.
+ */
+const file = process.env['FAULTS_CLOCK_FILE'];
+const RealDate = Date;
+const realNow = Date.now;
+let offsetMs = 0;
+
+function readOffset(): void {
+  if (file === undefined) return;
+  try {
+    offsetMs = Number(readFileSync(file, 'utf8').trim() || 0);
+  } catch {
+    offsetMs = 0;
+  }
+}
+
+readOffset();
+process.on('SIGUSR2', readOffset);
+
+const now = (): number => realNow.call(RealDate) + offsetMs;
+
+globalThis.Date = new Proxy(RealDate, {
+  construct(target, args: [], newTarget) {
+    const given = args.length === 0 && offsetMs !== 0 ? [now()] : args;
+    return Reflect.construct(target, given, newTarget);
+  },
+  apply: () => new RealDate(now()).toString(),
+  get: (target, property, receiver) =>
+    property === 'now' ? now : Reflect.get(target, property, receiver),
+});

@@ -1,0 +1,128 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ReadyLine, type ServiceProcess, startServiceProcess } from '@svc/local';
+
+/** What a place of the stack runs: a service, or a node at somebody's home. */
+export interface ProcessPlan {
+  readonly name: string;
+  readonly entry: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The environment under which a later process is found where the first one was. */
+  readonly envAgain: (first: ReadyLine) => NodeJS.ProcessEnv;
+  readonly clockFile: string;
+  readonly logFile: string;
+}
+
+/** A place of the stack under control: a process now, another one after it was killed. */
+export interface ControlledProcess {
+  readonly name: string;
+  readonly ready: ReadyLine;
+  pid(): number;
+  isUp(): boolean;
+  /** kill -9; it stays away until `start`. */
+  kill(): Promise<void>;
+  /** Starts it again, as often as it takes: what it needs may itself be away. */
+  start(): Promise<void>;
+  /** SIGSTOP: it does nothing, and its connections stay open. */
+  pause(): void;
+  resume(): void;
+  setClockOffset(ms: number): void;
+  /** How often, and how, it ended without being told to: a service must outlive what it needs. */
+  readonly deaths: readonly string[];
+  stop(): Promise<void>;
+}
+
+const startAgainAfterMs = 200;
+
+/** What is there of a place at a moment. */
+interface Place {
+  readonly plan: ProcessPlan;
+  readonly deaths: string[];
+  isWanted: boolean;
+  first: ReadyLine | undefined;
+  current: ServiceProcess | undefined;
+  starting: Promise<void> | undefined;
+}
+
+export async function startControlled(plan: ProcessPlan): Promise<ControlledProcess> {
+  const place: Place = {
+    plan,
+    deaths: [],
+    isWanted: true,
+    first: undefined,
+    current: undefined,
+    starting: undefined,
+  };
+  writeFileSync(plan.clockFile, '0');
+  await start(place);
+  const signal = (what: NodeJS.Signals): void => {
+    if (place.current?.isRunning() === true) process.kill(place.current.pid, what);
+  };
+  return {
+    name: plan.name,
+    get ready() {
+      return place.first ?? {};
+    },
+    isUp: () => place.current?.isRunning() ?? false,
+    pid: () => place.current?.pid ?? 0,
+    kill: () => end(place, (running) => running.kill()),
+    start: () => start(place),
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    setClockOffset(ms) {
+      writeFileSync(plan.clockFile, `${ms}`);
+      signal('SIGUSR2');
+    },
+    deaths: place.deaths,
+    stop: () => end(place, (running) => running.stop()),
+  };
+}
+
+async function start(place: Place): Promise<void> {
+  place.isWanted = true;
+  place.starting ??= launchUntilUp(place).finally(() => (place.starting = undefined));
+  await place.starting;
+}
+
+async function launchUntilUp(place: Place): Promise<void> {
+  while (place.isWanted && place.current === undefined) {
+    try {
+      await launch(place);
+    } catch (error) {
+      if (place.first === undefined) throw error;
+      await delay(startAgainAfterMs);
+    }
+  }
+}
+
+async function launch(place: Place): Promise<void> {
+  const { name, entry, env, envAgain, clockFile, logFile } = place.plan;
+  const again = place.first === undefined ? {} : envAgain(place.first);
+  const launched = await startServiceProcess({
+    name,
+    entry,
+    env: { ...env, ...again, FAULTS_CLOCK_FILE: clockFile },
+    onLine: (line) => appendFileSync(logFile, `${line}\n`),
+  });
+  place.first ??= launched.ready;
+  place.current = launched;
+  void watch(place, launched);
+}
+
+/** Who ends without being told to is started again, and remembered. */
+async function watch(place: Place, launched: ServiceProcess): Promise<void> {
+  const how = await launched.exited;
+  if (place.current !== launched) return;
+  place.current = undefined;
+  if (!place.isWanted) return;
+  place.deaths.push(`${launched.name} ${how}: ${launched.logs().at(-1) ?? ''}`);
+  await start(place);
+}
+
+async function end(place: Place, how: (running: ServiceProcess) => Promise<void>): Promise<void> {
+  place.isWanted = false;
+  await place.starting;
+  const running = place.current;
+  place.current = undefined;
+  if (running !== undefined) await how(running);
+}

@@ -1,0 +1,63 @@
+import { type RunningPostgres, startPostgres } from '@svc/local';
+
+/** A Postgres that a test stops as a crash would, and starts again on the same files. */
+export interface PostgresUnderTest {
+  readonly port: () => number;
+  readonly pid: () => number;
+  isUp(): boolean;
+  /** Past the proxies, for provisioning and audits. */
+  url(): string;
+  /** As services are told it: through a proxy on this port. */
+  urlThrough(proxyPort: number): string;
+  /** `immediate`: no checkpoint, no goodbye; it recovers from its log at the next start. */
+  stopImmediately(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const connectionsMax = 300;
+const startAttemptsMax = 50;
+
+/** Durable as in production: what was committed is there after any stop. */
+export async function openPostgres(dir: string): Promise<PostgresUnderTest> {
+  const begin = () => startPostgres({ dir, durable: true, connectionsMax });
+  let server: RunningPostgres | undefined = await begin();
+  let last = server;
+  return {
+    port: () => last.port,
+    pid: () => last.pid,
+    isUp: () => server !== undefined,
+    url: () => last.url,
+    urlThrough(proxyPort) {
+      const url = new URL(last.url);
+      url.port = `${proxyPort}`;
+      return url.href;
+    },
+    async stopImmediately() {
+      const stopped = server;
+      server = undefined;
+      if (stopped === undefined) return;
+      try {
+        process.kill(stopped.pid, 'SIGQUIT');
+      } catch {
+        // It has ended by itself, as it does where its disk is full.
+      }
+      await stopped.stop();
+    },
+    async start() {
+      if (server !== undefined) return;
+      for (let attempt = 1; server === undefined; attempt += 1) {
+        try {
+          server = await begin();
+          last = server;
+        } catch (error) {
+          if (attempt >= startAttemptsMax) throw error;
+        }
+      }
+    },
+    async stop() {
+      await server?.stop();
+      server = undefined;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
+
+/** A Redis that a test stops, starts, empties and fills, as the embedded one is set up. */
+export interface RedisUnderTest {
+  readonly port: () => number;
+  readonly pid: () => number;
+  isUp(): boolean;
+  /** kill -9: what its file does not hold yet is lost. */
+  kill(): Promise<void>;
+  /** With `empty`, without its file: a machine that was replaced. */
+  start(options?: { readonly empty?: boolean }): Promise<void>;
+  /** Sends one command; resolves with the raw answer. Throws where there is no answer. */
+  command(line: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const answerMsMax = 5_000;
+
+export async function openRedis(dir: string): Promise<RedisUnderTest> {
+  const binary = await redisBinary();
+  const port = await freePort();
+  let server: { pid: number; stop: () => Promise<void> } | undefined;
+  const start = async ({ empty = false } = {}): Promise<void> => {
+    if (empty) rmSync(path.join(dir, 'appendonlydir'), { recursive: true, force: true });
+    const configFile = path.join(dir, 'redis.conf');
+    writeFileSync(configFile, configuration(port, dir));
+    server = await startServer({
+      name: 'Redis',
+      command: [...dieWithParent('TERM'), binary.file, configFile],
+      env: binary.env,
+      logFile: path.join(dir, 'redis.log'),
+      stopSignal: 'SIGTERM',
+      isReady: () =>
+        command(port, 'PING').then(
+          (answer) => answer.startsWith('+PONG'),
+          () => false,
+        ),
+    });
+  };
+  await start();
+  return {
+    port: () => port,
+    pid: () => server?.pid ?? 0,
+    isUp: () => server !== undefined,
+    async kill() {
+      const killed = server;
+      server = undefined;
+      if (killed === undefined) return;
+      process.kill(killed.pid, 'SIGKILL');
+      await killed.stop();
+    },
+    start,
+    command: (line) => command(port, line),
+    async stop() {
+      await server?.stop();
+    },
+  };
+}
+
+function configuration(port: number, dir: string): string {
+  return [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `dir ${JSON.stringify(dir)}`,
+    'save ""',
+    'appendonly yes',
+    'appendfsync everysec',
+    'maxmemory-policy noeviction',
+    '',
+  ].join('\n');
+}
+
+async function command(port: number, line: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.setTimeout(answerMsMax, () => socket.destroy(new Error('Redis does not answer')));
+  try {
+    await once(socket, 'connect');
+    socket.end(`${line}\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    return answer;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,99 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createNode, samePorts, type ServiceName, serviceEntry } from '@svc/local';
+import type { Planted } from '../planted/planted.ts';
+import { startControlled } from './controlled-process.ts';
+import type { NodeUnderTest, ServiceUnderTest, World } from './types.ts';
+
+const clockPreload = path.join(import.meta.dirname, 'clock-preload.ts');
+const plantPreload = path.join(import.meta.dirname, '../planted/plant-preload.ts');
+const nodeEntry = path.join(import.meta.dirname, '../node/main.ts');
+
+/** What Node loads before the process's own code. */
+function preloads(planted: Planted | undefined): NodeJS.ProcessEnv {
+  const files = planted === undefined ? [clockPreload] : [clockPreload, plantPreload];
+  const words = files.map((file) => `--import=${pathToFileURL(file).href}`);
+  return {
+    NODE_OPTIONS: words.join(' '),
+    ...(planted === undefined ? {} : { FAULTS_PLANTED: planted.name }),
+  };
+}
+
+function placeOf(world: World, name: string) {
+  const file = name.replaceAll(' ', '-');
+  return {
+    name,
+    clockFile: path.join(world.dir, 'clocks', file),
+    logFile: path.join(world.dir, 'logs', `${file}.log`),
+  };
+}
+
+/** A service process with a wire of its own to Postgres and to Redis; a gateway has one to tenants. */
+export async function startService(
+  world: World,
+  service: ServiceName,
+  index: number,
+  planted: Planted | undefined,
+): Promise<ServiceUnderTest> {
+  const name = `${service} ${index}`;
+  const { postgres, redis, env } = world;
+  const toPostgres = await world.wire(`${name} - Postgres`, () => ({ port: postgres.port() }));
+  const toRedis = await world.wire(`${name} - Redis`, () => ({ port: redis.port() }));
+  const process = await startControlled({
+    ...placeOf(world, name),
+    entry: serviceEntry(service),
+    env: {
+      ...env,
+      ...preloads(planted),
+      DATABASE_URL: postgres.urlThrough(toPostgres.port),
+      REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
+    },
+    envAgain: (first) => samePorts(service, first),
+  });
+  if (service === 'gateway') {
+    const wire = await world.wire(`tenants - ${name}`, () => portOf(process));
+    world.gatewayUrls.push(`http://127.0.0.1:${wire.port}`);
+  }
+  return { service, index, process };
+}
+
+function portOf({ ready }: { ready: { port?: number } }): { port: number } | undefined {
+  return ready.port === undefined ? undefined : { port: ready.port };
+}
+
+/** A node whose wire leads to one dispatcher after the other, as a balancer before them would. */
+export async function startNode(
+  world: World,
+  services: readonly ServiceUnderTest[],
+  { index, slots }: { readonly index: number; readonly slots: number },
+  planted: Planted | undefined,
+): Promise<NodeUnderTest> {
+  const name = `node ${index}`;
+  const dispatchers = services.filter(({ service }) => service === 'dispatcher');
+  let turn = index;
+  const wire = await world.wire(`${name} - dispatchers`, () => {
+    const up = dispatchers.filter(({ process: one }) => one.isUp());
+    turn += 1;
+    const next = up[turn % Math.max(1, up.length)];
+    return next === undefined ? undefined : portOf(next.process);
+  });
+  const { nodeId, nodeSecret } = await createNode(name, world.env);
+  const logFile = path.join(world.dir, 'nodes', `${index}.log`);
+  const process = await startControlled({
+    ...placeOf(world, name),
+    entry: nodeEntry,
+    env: {
+      PATH: world.env['PATH'],
+      HOME: world.env['HOME'],
+      ...preloads(planted),
+      SVC_NODE_LINK: `ws://127.0.0.1:${wire.port}`,
+      SVC_NODE_ID: nodeId,
+      SVC_NODE_SECRET: nodeSecret,
+      SVC_NODE_SLOTS: `${slots}`,
+      SVC_NODE_STATE_DIR: path.join(world.dir, 'nodes', nodeId),
+      FAULTS_NODE_LOG: logFile,
+    },
+    envAgain: () => ({}),
+  });
+  return { nodeId, process, logFile };
+}

@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/**
+ * A wire between two parts of the system that a test can cut, block or slow down. Everything that
+ * crosses it goes through this process, so that a fault needs no privilege and strikes one wire.
+ */
+export interface TcpProxy {
+  readonly name: string;
+  readonly port: number;
+  /** How many connections are open now. */
+  connections(): number;
+  /** Resets every open connection, in the middle of whatever crosses it. */
+  cut(): void;
+  /** Refused: open connections are reset, and new ones at once; until `heal`. */
+  sever(): void;
+  /** Nothing passes either way, and nobody is told; what was sent comes after `heal`. */
+  stall(): void;
+  /** Each packet comes this much later, in order, until `heal`. */
+  delay(ms: number): void;
+  heal(): void;
+  close(): Promise<void>;
+}
+
+export interface TcpTarget {
+  readonly port: number;
+}
+
+interface Fault {
+  delayMs: number;
+  isStalled: boolean;
+  isSevered: boolean;
+}
+
+const host = '127.0.0.1';
+/** What one direction may hold back before its sender is held back too. */
+const heldBytesMax = 1024 * 1024;
+
+/** Listens on a free port of 127.0.0.1; `target` is asked anew for each connection. */
+export async function startTcpProxy(
+  name: string,
+  target: () => TcpTarget | undefined,
+): Promise<TcpProxy> {
+  const fault: Fault = { delayMs: 0, isStalled: false, isSevered: false };
+  const wires = new Set<Wire>();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const to = fault.isSevered ? undefined : target();
+    near.on('error', () => {});
+    if (to === undefined) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect({ port: to.port, host, allowHalfOpen: true, noDelay: true });
+    near.setNoDelay(true);
+    const wire = createWire(near, far, fault);
+    wires.add(wire);
+    near.once('close', () => wires.delete(wire));
+  });
+  server.on('error', () => {});
+  server.listen(0, host);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a proxy has no port');
+  const cut = (): void => {
+    for (const wire of wires) wire.cut();
+  };
+  const change = (to: Partial<Fault>): void => {
+    Object.assign(fault, to);
+    for (const wire of wires) wire.look();
+  };
+  return {
+    name,
+    port: address.port,
+    connections: () => wires.size,
+    cut,
+    sever() {
+      change({ isSevered: true });
+      cut();
+    },
+    stall: () => change({ isStalled: true }),
+    delay: (delayMs) => change({ delayMs }),
+    heal: () => change({ delayMs: 0, isStalled: false, isSevered: false }),
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      cut();
+      await closed;
+    },
+  };
+}
+
+interface Wire {
+  cut(): void;
+  /** The fault has changed. */
+  look(): void;
+}
+
+function createWire(near: Socket, far: Socket, fault: Fault): Wire {
+  const ways = [createWay(near, far, fault), createWay(far, near, fault)];
+  const cut = (): void => {
+    for (const way of ways) way.stop();
+    near.resetAndDestroy();
+    far.resetAndDestroy();
+  };
+  for (const end of [near, far]) {
+    // A part that dies resets its end; the other must see that it is gone, as on a real wire.
+    end.on('error', cut);
+    end.once('close', (hadError) => {
+      if (hadError || !near.writableEnded || !far.writableEnded) cut();
+    });
+  }
+  return {
+    cut,
+    look() {
+      for (const way of ways) way.look();
+    },
+  };
+}
+
+interface Held {
+  readonly dueAtMs: number;
+  /** Undefined: the sender has said all. */
+  readonly chunk: Buffer | undefined;
+}
+
+/** One direction: keeps what is not due yet, in order. */
+function createWay(from: Socket, to: Socket, fault: Fault) {
+  const held: Held[] = [];
+  let heldBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (fault.isStalled) return;
+    for (let next = held[0]; next !== undefined; next = held[0]) {
+      const restMs = fault.delayMs === 0 ? 0 : next.dueAtMs - performance.now();
+      if (restMs > 0) {
+        timer = setTimeout(look, restMs);
+        return;
+      }
+      held.shift();
+      if (next.chunk === undefined) {
+        to.end();
+      } else {
+        heldBytes -= next.chunk.length;
+        to.write(next.chunk);
+      }
+    }
+    if (heldBytes < heldBytesMax && to.writableLength < heldBytesMax) from.resume();
+  };
+  const hold = (chunk: Buffer | undefined): void => {
+    held.push({ dueAtMs: performance.now() + fault.delayMs, chunk });
+    heldBytes += chunk?.length ?? 0;
+    look();
+    if (heldBytes >= heldBytesMax || to.writableLength >= heldBytesMax) from.pause();
+  };
+  from.on('data', hold);
+  from.once('end', () => hold(undefined));
+  to.on('drain', look);
+  return {
+    look,
+    stop(): void {
+      clearTimeout(timer);
+      held.length = 0;
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import {
+  createTenant,
+  createWebhookReceiver,
+  type ReceivedWebhook,
+  svc,
+  verifyWebhook,
+  type WebhookAnswer,
+} from '@svc/local';
+import type { Random } from '../../simulation/random.ts';
+import type { Signer } from '../load/http.ts';
+import { textOf } from '../load/json.ts';
+import { grant } from '../load/load.ts';
+import type { Seen } from '../load/seen.ts';
+import type { LoadTenant } from '../load/tenant.ts';
+import type { World } from './types.ts';
+
+export interface Population {
+  readonly tenants: readonly LoadTenant[];
+  /** Whose submissions tell that the system is back; nobody fails it. */
+  readonly probeTenant: LoadTenant;
+  readonly operator: Signer;
+  /** What all receivers together have been sent, by delivery: closed with the world. */
+  close(): Promise<void>;
+}
+
+const richCredits = 50_000_000;
+const signupCredits = 10_000;
+const poorCredits = 900;
+const wantedLimit = 100_000;
+const names = ['Ada', 'Ben', 'Cem', 'Dot'];
+
+/** Tenants as they come: by signing up, one without a URL, one with hardly any credit. */
+export async function populate(world: World, random: Random): Promise<Population> {
+  const operatorRecord = await svc(['operator', 'create', '--name', 'faults'], world.env);
+  const record = new Map<string, unknown>(Object.entries(operatorRecord ?? {}));
+  const operator: Signer = {
+    header: 'X-SVC-Operator',
+    id: textOf(record.get('operatorId')) ?? '',
+    secret: textOf(record.get('operatorSecret')) ?? '',
+  };
+  const failing = { random, patience: new Map<string, number>() };
+  const tenants = await Promise.all([
+    ...names.map((name) => signUp(world, name, failing)),
+    signUp(world, 'Eve, without a URL', undefined),
+    createPoor(world, failing),
+  ]);
+  const probeTenant = await signUp(world, 'Probe', 'never');
+  for (const tenant of [...tenants, probeTenant]) {
+    if (!tenant.isPoor)
+      await grant({ ...world, operator }, tenant, `opening-${tenant.name}`, richCredits);
+  }
+  await world.pool.query(
+    `UPDATE tenants SET rate_limit_per_second = ${wantedLimit}, rate_limit_burst = ${wantedLimit}`,
+  );
+  const receivers = [...tenants, probeTenant].flatMap(({ receiver }) => receiver ?? []);
+  return {
+    tenants,
+    probeTenant,
+    operator,
+    async close() {
+      await Promise.all(receivers.map((receiver) => receiver.close()));
+    },
+  };
+}
+
+type Failing = { readonly random: Random; readonly patience: Map<string, number> };
+
+async function openReceiver(world: World, name: string, failing: Failing | 'never') {
+  const receiver = await createWebhookReceiver();
+  const wire = await world.wire(`webhooks - ${name}`, () => ({ port: receiver.port }));
+  const judge = (webhook: ReceivedWebhook): WebhookAnswer =>
+    failing === 'never' ? { status: 204 } : fail(failing, webhook);
+  const url = `http://127.0.0.1:${wire.port}/`;
+  const listen = (tenant: { webhookSecret: string }): void =>
+    receiver.answerWith((webhook) => {
+      verify(world.seen, webhook, tenant.webhookSecret);
+      return judge(webhook);
+    });
+  return { receiver, url, listen };
+}
+
+/** A forged or stale signature is a complaint; who is told lies answers as ever. */
+function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
+  try {
+    verifyWebhook(webhook, secret);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'unknown';
+    seen.complain(webhook.deliveryId, `came with a signature that does not verify: ${why}`);
+  }
+}
+
+/** One event in five is not taken at its first attempt, or its first three; each is in the end. */
+function fail({ random, patience }: Failing, { deliveryId }: ReceivedWebhook): WebhookAnswer {
+  const left = patience.get(deliveryId) ?? (random.chance(0.2) ? 1 + random.nat(3) : 0);
+  patience.set(deliveryId, Math.max(0, left - 1));
+  if (left === 0) return { status: 204 };
+  return random.pick<WebhookAnswer>([{ status: 500 }, { status: 503 }, 'cut']) ?? 'cut';
+}
+
+async function signUp(
+  world: World,
+  name: string,
+  failing: Failing | 'never' | undefined,
+): Promise<LoadTenant> {
+  const opened = failing === undefined ? undefined : await openReceiver(world, name, failing);
+  const answer = await world.http.ask(world.gatewayUrls[0] ?? '', {
+    method: 'POST',
+    target: '/signup',
+    body: JSON.stringify({ name, ...(opened === undefined ? {} : { webhookUrl: opened.url }) }),
+  });
+  if (answer?.status !== 201)
+    throw new Error(`could not sign up: ${answer?.status} ${answer?.code}`);
+  const { tenantId, hmacSecret, webhookSecret } = answer.body;
+  const tenant = loadTenant(name, {
+    tenantId: textOf(tenantId) ?? '',
+    hmacSecret: textOf(hmacSecret) ?? '',
+    webhookSecret: textOf(webhookSecret) ?? '',
+  });
+  opened?.listen(tenant);
+  noteOpening(world, tenant, signupCredits);
+  return { ...tenant, receiver: opened?.receiver };
+}
+
+async function createPoor(world: World, failing: Failing): Promise<LoadTenant> {
+  const name = 'Flo, with hardly any credit';
+  const opened = await openReceiver(world, name, failing);
+  const credentials = await createTenant(
+    { name, webhookUrl: opened.url, grantCredits: poorCredits },
+    world.env,
+  );
+  const tenant = { ...loadTenant(name, credentials), isPoor: true };
+  opened.listen(tenant);
+  noteOpening(world, tenant, poorCredits);
+  return { ...tenant, receiver: opened.receiver };
+}
+
+function loadTenant(
+  name: string,
+  {
+    tenantId,
+    hmacSecret,
+    webhookSecret,
+  }: { tenantId: string; hmacSecret: string; webhookSecret: string },
+): LoadTenant {
+  const signer: Signer = { header: 'X-SVC-Tenant', id: tenantId, secret: hmacSecret };
+  return { name, tenantId, signer, webhookSecret, receiver: undefined, isPoor: false };
+}
+
+function noteOpening({ seen }: World, tenant: LoadTenant, credits: number): void {
+  seen.grants.push({ tenant, reference: `opening of ${tenant.name}`, credits, isAnswered: true });
+}

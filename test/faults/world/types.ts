@@ -1,0 +1,48 @@
+import type { ServiceName } from '@svc/local';
+import type { Pool } from 'pg';
+import type { Http } from '../load/http.ts';
+import type { Seen } from '../load/seen.ts';
+import type { ControlledProcess } from './controlled-process.ts';
+import type { Disk } from './disk.ts';
+import type { PostgresUnderTest } from './postgres-server.ts';
+import type { RedisUnderTest } from './redis-server.ts';
+import type { TcpProxy } from './tcp-proxy.ts';
+
+export interface WorldSize {
+  readonly counts: Readonly<Record<ServiceName, number>>;
+  readonly nodes: number;
+  readonly slotsPerNode: number;
+}
+
+/** Everything that a run has under control: every process, every wire between two of them. */
+export interface World {
+  readonly dir: string;
+  readonly postgres: PostgresUnderTest;
+  readonly redis: RedisUnderTest;
+  readonly disks: { readonly postgres: Disk; readonly redis: Disk };
+  readonly services: readonly ServiceUnderTest[];
+  readonly nodes: readonly NodeUnderTest[];
+  /** Every wire, by what it joins: `gateway 0 - Postgres`. */
+  readonly wires: Map<string, TcpProxy>;
+  /** As tenants reach the gateways. */
+  readonly gatewayUrls: string[];
+  readonly http: Http;
+  readonly seen: Seen;
+  readonly env: NodeJS.ProcessEnv;
+  /** Past the services, for provisioning, the clock and the look at the ledger. */
+  readonly pool: Pool;
+  wire(name: string, target: () => { port: number } | undefined): Promise<TcpProxy>;
+  close(): Promise<void>;
+}
+
+export interface ServiceUnderTest {
+  readonly service: ServiceName;
+  readonly index: number;
+  readonly process: ControlledProcess;
+}
+
+export interface NodeUnderTest {
+  readonly nodeId: string;
+  readonly process: ControlledProcess;
+  readonly logFile: string;
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { serviceNames, svc } from '@svc/local';
+import { Pool } from 'pg';
+import { createHttp } from '../load/http.ts';
+import { Seen } from '../load/seen.ts';
+import { openDisk } from './disk.ts';
+import { openPostgres } from './postgres-server.ts';
+import { openRedis } from './redis-server.ts';
+import { startNode, startService } from './stack.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import type { World, WorldSize } from './types.ts';
+import type { Planted } from '../planted/planted.ts';
+
+const reconcileIntervalMs = 250;
+/** Seven retries within a minute, so that a run sees them through. */
+const backoffSeconds = '1,1,2,4,8,15,30';
+
+export async function startWorld(size: WorldSize, planted: Planted | undefined): Promise<World> {
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-faults-'));
+  const disks = {
+    postgres: openDisk(path.join(dir, 'postgres')),
+    redis: openDisk(path.join(dir, 'redis')),
+  };
+  const closers: (() => Promise<void> | void)[] = [
+    () => rmSync(dir, { recursive: true, force: true }),
+    () => disks.postgres.close(),
+    () => disks.redis.close(),
+  ];
+  const close = async (): Promise<void> => {
+    for (let next = closers.pop(); next !== undefined; next = closers.pop()) await next();
+  };
+  try {
+    for (const part of ['logs', 'clocks', 'nodes']) mkdirSync(path.join(dir, part));
+    const postgres = await openPostgres(disks.postgres.dir);
+    closers.push(() => postgres.stop());
+    const redis = await openRedis(disks.redis.dir);
+    closers.push(() => redis.stop());
+    const env = environment(postgres.url(), redis.port());
+    await svc(['migrate'], env);
+    // A way that no fault is in, and that follows Postgres to wherever it is started again.
+    const auditors = await startTcpProxy('auditor - Postgres', () => ({ port: postgres.port() }));
+    closers.push(() => auditors.close());
+    const pool = new Pool({ connectionString: postgres.urlThrough(auditors.port), max: 4 });
+    pool.on('error', () => {});
+    closers.push(() => pool.end());
+    for (const sql of planted?.sql ?? []) await pool.query(sql);
+    const http = createHttp();
+    closers.push(() => http.close());
+    const wires = new Map<string, TcpProxy>();
+    const world: World = {
+      dir,
+      postgres,
+      redis,
+      disks,
+      services: [],
+      nodes: [],
+      wires,
+      gatewayUrls: [],
+      http,
+      seen: new Seen(),
+      env,
+      pool,
+      async wire(name, target) {
+        const wire = await startTcpProxy(name, target);
+        wires.set(name, wire);
+        closers.push(() => wire.close());
+        return wire;
+      },
+      close,
+    };
+    await populate(world, size, planted, closers);
+    return world;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function populate(
+  world: World,
+  size: WorldSize,
+  planted: Planted | undefined,
+  closers: (() => Promise<void> | void)[],
+): Promise<void> {
+  const starts = serviceNames.flatMap((service) =>
+    Array.from({ length: size.counts[service] }, (_, index) =>
+      startService(world, service, index, planted),
+    ),
+  );
+  const services = await Promise.all(starts);
+  for (const one of services) closers.push(() => one.process.stop());
+  const nodes = await Promise.all(
+    Array.from({ length: size.nodes }, (_, index) =>
+      startNode(world, services, { index, slots: size.slotsPerNode }, planted),
+    ),
+  );
+  for (const one of nodes) closers.push(() => one.process.kill());
+  Object.assign(world, { services, nodes });
+}
+
+function environment(databaseUrl: string, redisPort: number): NodeJS.ProcessEnv {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'];
+  return {
+    ...Object.fromEntries(kept.map((name) => [name, process.env[name]])),
+    SVC_ENVIRONMENT: 'sandbox',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+    SVC_MASTER_KEY: `faults:${randomBytes(32).toString('base64')}`,
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
+    WEBHOOK_BACKOFF_SECONDS: backoffSeconds,
+    RECONCILE_INTERVAL_MS: `${reconcileIntervalMs}`,
+    SIGNUP_PER_HOUR: '100000',
+    BIND_HOST: '127.0.0.1',
+    GATEWAY_PORT: '0',
+    NODE_LINK_PORT: '0',
+    ADMIN_PORT: '0',
+  };
+}

@@ -46,6 +46,7 @@ export function stackHandle(parts: StackParts): TestStack {
     createTenant: (tenant = {}) => createTenant({ name: 'Tenant under test', ...tenant }, env),
     createNode: (name = 'node under test') => createNode(name, env),
     kill: (service, index) => find(service, index).current.kill(),
+    stop: (service, index) => find(service, index).current.stop(),
     restart: (service, index) => find(service, index).restart(),
     failpointReached: (service, name, { timeoutMs = failpointMsByDefault } = {}) =>
       failpoints.reached(service, name, timeoutMs),

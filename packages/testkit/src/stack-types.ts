@@ -38,6 +38,8 @@ export interface TestStack {
   createNode(name?: string): Promise<NodeCredentials>;
   /** kill -9. */
   kill(service: ServiceName | 'node', index?: number): Promise<void>;
+  /** SIGTERM; resolves when it has drained and ended. */
+  stop(service: ServiceName | 'node', index?: number): Promise<void>;
   /** Starts it again on the same ports, killing it first where it still runs; no failpoints. */
   restart(service: ServiceName | 'node', index?: number): Promise<void>;
   /** Resolves with the index of the process that stands at the failpoint. */

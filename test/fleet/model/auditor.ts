@@ -25,8 +25,22 @@ export interface Sighting {
  * with the rows when all is over.
  */
 export class Auditor {
+  readonly #openForMs: number;
+
   readonly violations: string[] = [];
   readonly sightings = new Map<string, Sighting>();
+
+  /** How long an offer counts as open at the least, from when its node has it. */
+  constructor(openForMs = offerTimeoutMs) {
+    this.#openForMs = openForMs;
+  }
+
+  /** Nodes that it stands beside. */
+  readonly watched = new Set<string>();
+
+  sees(nodeId: string | null): boolean {
+    return nodeId !== null && this.watched.has(nodeId);
+  }
 
   of(submissionId: string): Sighting {
     const found = this.sightings.get(submissionId);
@@ -51,7 +65,7 @@ export class Auditor {
     if (askedNodes.has(nodeId)) this.complain(submissionId, `${nodeId} was asked twice`);
     askedNodes.add(nodeId);
     for (const [id, { voidAtMs }] of openOffers) if (voidAtMs <= nowMs) openOffers.delete(id);
-    openOffers.set(offerId, { voidAtMs: nowMs + offerTimeoutMs });
+    openOffers.set(offerId, { voidAtMs: nowMs + this.#openForMs });
     if (openOffers.size > openOffersMax)
       this.complain(submissionId, `${openOffers.size} offers are open`);
   }

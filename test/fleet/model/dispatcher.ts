@@ -125,7 +125,10 @@ export class ModelDispatcher {
 
   /** Accepts a node's upgrade; the node says hello. */
   connect(node: ModelNode): void {
-    const link = new ModelLink(node);
+    const link = new ModelLink(
+      node,
+      this.#ground.time.timers(() => true),
+    );
     const { id: nodeId, isDraining } = node;
     link.attach(openLink(this.logic, link, { nodeId, draining: isDraining, secretVersion: 1 }));
     this.#links.add(link);

@@ -2,28 +2,24 @@ import type { FrameFromNode } from '@svc/contracts';
 import { linkSilentMs } from '@svc/domain';
 import type { LinkTransport } from '../../../services/dispatcher/src/links.ts';
 import type { OpenLink } from '../../../services/dispatcher/src/node-link.ts';
+import type { ModelNode, NodeLinkEnd } from './node.ts';
 import type { Timers } from '../../../services/dispatcher/src/timers.ts';
-
-/** The node at the other end. */
-interface NodeEnd {
-  readonly link: ModelLink | undefined;
-  receive(text: string): void;
-  unlinked(): void;
-}
 
 /**
  * A node link without a socket. Frames arrive in order and in a later turn; a link that is cut
  * loses what is on its way, and one that is cut unnoticed swallows everything until the service
  * has missed its pings for 15 s.
  */
-export class ModelLink implements LinkTransport {
+export class ModelLink implements LinkTransport, NodeLinkEnd {
   #state: 'open' | 'swallowing' | 'closed' = 'open';
   #service: OpenLink | undefined;
   closeCode: number | undefined;
-  readonly #node: NodeEnd;
+  readonly #node: ModelNode;
+  readonly #timers: Timers;
 
-  constructor(node: NodeEnd) {
+  constructor(node: ModelNode, timers: Timers) {
     this.#node = node;
+    this.#timers = timers;
   }
 
   get isOpen(): boolean {
@@ -53,11 +49,7 @@ export class ModelLink implements LinkTransport {
   resume(): void {}
 
   fromNode(frame: FrameFromNode): void {
-    this.fromNodeAsText(JSON.stringify(frame));
-  }
-
-  fromNodeAsText(text: string): void {
-    if (this.#state === 'open') this.#service?.receive(text);
+    if (this.#state === 'open') this.#service?.receive(JSON.stringify(frame));
   }
 
   /** Both sides see it. */
@@ -70,11 +62,11 @@ export class ModelLink implements LinkTransport {
   }
 
   /** The node sees it, the service only by its silence. */
-  cutUnnoticed(timers: Timers): void {
+  cutUnnoticed(): void {
     if (this.#state !== 'open') return;
     this.#state = 'swallowing';
     this.#leaveNode();
-    timers.after(linkSilentMs, () => this.cut());
+    this.#timers.after(linkSilentMs, () => this.cut());
   }
 
   /** The service's process is gone: the node sees the end of its link. */

@@ -1,27 +1,36 @@
-import type { OutcomeFrame } from './auditor.ts';
+import type { Auditor, OutcomeFrame } from './auditor.ts';
 import type { InHand, ModelNode } from './node.ts';
 import { pick } from './pick.ts';
-import type { World } from './world.ts';
 
-/** What nodes, and a tenant, may do next. */
+/** What nodes, and a tenant, may do next; in memory and between real processes alike. */
+export interface Fleet {
+  readonly auditor: Auditor;
+  readonly nodes: readonly ModelNode[];
+  /** Submissions by their ids on the wire. */
+  readonly submissions: readonly string[];
+  /** Where nodes can connect. */
+  readonly alive: readonly { connect(node: ModelNode): void }[];
+  /** Its message to the dispatchers may be lost. */
+  cancel(submissionId: string, how: { readonly isTold: boolean }): Promise<void>;
+}
 
 interface OfRun {
   readonly node: ModelNode;
   readonly run: InHand;
 }
 
-function runsIn(world: World, phase: InHand['phase']): OfRun[] {
-  return world.nodes.flatMap((node) =>
+function runsIn(fleet: Fleet, phase: InHand['phase']): OfRun[] {
+  return fleet.nodes.flatMap((node) =>
     [...node.journal.values()].filter((run) => run.phase === phase).map((run) => ({ node, run })),
   );
 }
 
-function linked(world: World): ModelNode[] {
-  return world.nodes.filter(({ link }) => link?.isOpen === true);
+function linked(fleet: Fleet): ModelNode[] {
+  return fleet.nodes.filter(({ link }) => link?.isOpen === true);
 }
 
-export function answerOffer(world: World, n: number, answer: 'accept' | 'decline'): void {
-  const open = linked(world).flatMap((node) =>
+export function answerOffer(fleet: Fleet, n: number, answer: 'accept' | 'decline'): void {
+  const open = linked(fleet).flatMap((node) =>
     [...node.offers.values()].map((offer) => ({ node, offer })),
   );
   const chosen = pick(open, n);
@@ -29,144 +38,143 @@ export function answerOffer(world: World, n: number, answer: 'accept' | 'decline
 }
 
 /** An answer to an offer that is long over, or a second answer to one that is not. */
-export function acceptLate(world: World, n: number): void {
-  const node = pick(linked(world), n);
+export function acceptLate(fleet: Fleet, n: number): void {
+  const node = pick(linked(fleet), n);
   if (node === undefined) return;
   const offer = pick(node.pastOffers, n >> 2);
   if (offer === undefined || node.offers.has(offer.offerId)) return;
   node.send({ type: 'accept', offerId: offer.offerId });
 }
 
-export function startRun(world: World, n: number): void {
-  const chosen = pick(runsIn(world, 'assigned'), n);
+export function startRun(fleet: Fleet, n: number): void {
+  const chosen = pick(runsIn(fleet, 'assigned'), n);
   chosen?.node.send({ type: 'start', submissionId: chosen.run.submissionId });
 }
 
 /** A node asks for what is perhaps not its own. */
-export function beginNothing(world: World, n: number): void {
-  const posted = pick(world.posted, n >> 2);
-  if (posted === undefined) return;
-  pick(linked(world), n)?.send({ type: 'start', submissionId: posted.wireId });
+export function beginNothing(fleet: Fleet, n: number): void {
+  const submissionId = pick(fleet.submissions, n >> 2);
+  if (submissionId !== undefined) pick(linked(fleet), n)?.send({ type: 'start', submissionId });
 }
 
-export function reportUsage(world: World, n: number): void {
-  const chosen = pick(runsIn(world, 'begun'), n);
+export function reportUsage(fleet: Fleet, n: number): void {
+  const chosen = pick(runsIn(fleet, 'begun'), n);
   if (chosen === undefined) return;
   const { node, run } = chosen;
   const { submissionId } = run;
   // Mostly more than before; what is less must not count.
   run.actions = Math.max(0, run.actions + (n % 50) - 5);
   const { actions } = run;
-  world.auditor.of(submissionId).actionsReported.add(actions);
+  fleet.auditor.of(submissionId).actionsReported.add(actions);
   node.send({ type: 'usage', submissionId, usage: { actions } });
 }
 
-function outcomeOf(world: World, run: InHand, type: OutcomeFrame['type']): OutcomeFrame {
+function outcomeOf(fleet: Fleet, run: InHand, type: OutcomeFrame['type']): OutcomeFrame {
   const { submissionId, actions } = run;
-  world.auditor.of(submissionId).actionsReported.add(actions);
+  fleet.auditor.of(submissionId).actionsReported.add(actions);
   const usage = { actions };
   return type === 'completed'
     ? { type, submissionId, usage, result: {} }
     : { type, submissionId, usage, failure: { code: 'ats_rejected', message: 'no' } };
 }
 
-export function endRun(world: World, n: number, type: OutcomeFrame['type']): void {
+export function endRun(fleet: Fleet, n: number, type: OutcomeFrame['type']): void {
   // A node may fail what it was assigned before it begins; it completes only what it has begun.
-  const early = type === 'failed' ? runsIn(world, 'assigned') : [];
-  const chosen = pick([...runsIn(world, 'begun'), ...early], n);
-  chosen?.node.end(chosen.run, outcomeOf(world, chosen.run, type));
+  const early = type === 'failed' ? runsIn(fleet, 'assigned') : [];
+  const chosen = pick([...runsIn(fleet, 'begun'), ...early], n);
+  chosen?.node.end(chosen.run, outcomeOf(fleet, chosen.run, type));
 }
 
 /** A bad frame, unless its `start` is being committed; the node forgets that it said so. */
-export function completeEarly(world: World, n: number): void {
-  const chosen = pick(runsIn(world, 'assigned'), n);
-  chosen?.node.report(outcomeOf(world, chosen.run, 'completed'));
+export function completeEarly(fleet: Fleet, n: number): void {
+  const chosen = pick(runsIn(fleet, 'assigned'), n);
+  chosen?.node.report(outcomeOf(fleet, chosen.run, 'completed'));
 }
 
 /** It was told to stop, and had done it already. */
-export function endStoppedRun(world: World, n: number): void {
+export function endStoppedRun(fleet: Fleet, n: number): void {
   const node = pick(
-    linked(world).filter(({ stopping }) => stopping.size > 0),
+    linked(fleet).filter(({ stopping }) => stopping.size > 0),
     n,
   );
   const submissionId = pick([...(node?.stopping ?? [])], n);
   if (node === undefined || submissionId === undefined) return;
-  if (!world.auditor.of(submissionId).actedBy.includes(node.id)) return;
+  if (!fleet.auditor.of(submissionId).actedBy.includes(node.id)) return;
   node.stopping.delete(submissionId);
   const run: InHand = { submissionId, phase: 'ended', actions: 1 };
   node.journal.set(submissionId, run);
-  node.end(run, outcomeOf(world, run, 'completed'));
+  node.end(run, outcomeOf(fleet, run, 'completed'));
 }
 
-export function repeatOutcome(world: World, n: number): void {
-  const chosen = pick(runsIn(world, 'ended'), n);
+export function repeatOutcome(fleet: Fleet, n: number): void {
+  const chosen = pick(runsIn(fleet, 'ended'), n);
   if (chosen?.run.outcome !== undefined) chosen.node.report(chosen.run.outcome);
 }
 
-export function sayStopped(world: World, n: number): void {
+export function sayStopped(fleet: Fleet, n: number): void {
   const node = pick(
-    linked(world).filter(({ stopping }) => stopping.size > 0),
+    linked(fleet).filter(({ stopping }) => stopping.size > 0),
     n,
   );
   const submissionId = pick([...(node?.stopping ?? [])], n);
   if (node !== undefined && submissionId !== undefined) node.sayStopped(submissionId);
 }
 
-export function cutLink(world: World, n: number, how: { readonly isNoticed: boolean }): void {
-  const link = pick(linked(world), n)?.link;
+export function cutLink(fleet: Fleet, n: number, how: { readonly isNoticed: boolean }): void {
+  const link = pick(linked(fleet), n)?.link;
   if (how.isNoticed) link?.cut();
-  else link?.cutUnnoticed(world.time.timers(() => true));
+  else link?.cutUnnoticed();
 }
 
 /** Those that are not linked come back, all or one; or one that is linked opens a newer link. */
-export function connectNode(world: World, n: number): void {
-  const away = world.nodes.filter(({ link }) => link === undefined);
+export function connectNode(fleet: Fleet, n: number): void {
+  const away = fleet.nodes.filter(({ link }) => link === undefined);
   if (n % 2 === 0) {
-    for (const [index, node] of away.entries()) pick(world.alive, n + index)?.connect(node);
+    for (const [index, node] of away.entries()) pick(fleet.alive, n + index)?.connect(node);
     return;
   }
-  const node = pick(away.length > 0 ? away : world.nodes, n);
+  const node = pick(away.length > 0 ? away : fleet.nodes, n);
   if (node === undefined || (away.length === 0 && n % 4 !== 0)) return;
-  pick(world.alive, n >> 2)?.connect(node);
+  pick(fleet.alive, n >> 2)?.connect(node);
 }
 
-export function restartAgent(world: World, n: number): void {
-  const node = pick(world.nodes, n);
+export function restartAgent(fleet: Fleet, n: number): void {
+  const node = pick(fleet.nodes, n);
   node?.link?.cut();
   node?.restarted();
 }
 
-export function loseDisk(world: World, n: number): void {
-  const node = pick(world.nodes, n);
+export function loseDisk(fleet: Fleet, n: number): void {
+  const node = pick(fleet.nodes, n);
   node?.link?.cut();
   node?.journal.clear();
 }
 
-export function drainNode(world: World, n: number): void {
-  const node = pick(linked(world), n);
+export function drainNode(fleet: Fleet, n: number): void {
+  const node = pick(linked(fleet), n);
   if (node === undefined || n % 2 === 0) return;
   node.isDraining = true;
   node.send({ type: 'drain' });
 }
 
 export async function cancelOne(
-  world: World,
+  fleet: Fleet,
   n: number,
   how: { readonly isTold: boolean },
 ): Promise<void> {
-  const posted = pick(world.posted, n);
-  if (posted !== undefined) await world.cancel(posted, how);
+  const submissionId = pick(fleet.submissions, n);
+  if (submissionId !== undefined) await fleet.cancel(submissionId, how);
 }
 
 /** Every node does what comes next by itself, once: most runs then go somewhere. */
-export function lively(world: World, n: number): void {
-  for (const node of linked(world)) {
+export function lively(fleet: Fleet, n: number): void {
+  for (const node of linked(fleet)) {
     for (const offer of node.offers.values()) node.answer(offer, 'accept');
     for (const run of node.journal.values()) {
       if (run.phase === 'assigned') {
         node.send({ type: 'start', submissionId: run.submissionId });
       } else if (run.phase === 'begun' && n % 3 === 0) {
-        node.end(run, outcomeOf(world, run, n % 2 === 0 ? 'completed' : 'failed'));
+        node.end(run, outcomeOf(fleet, run, n % 2 === 0 ? 'completed' : 'failed'));
       }
     }
     for (const submissionId of node.stopping) node.sayStopped(submissionId);

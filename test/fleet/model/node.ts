@@ -1,7 +1,6 @@
 import { parseFrameToNode, type FrameFromNode, type FrameToNodeOf } from '@svc/contracts';
 import { acceptedOfferVoidAfterMs, toWireId } from '@svc/domain';
 import type { Auditor, OutcomeFrame } from './auditor.ts';
-import type { ModelLink } from './link.ts';
 
 /** What a node has on its disk. */
 export interface InHand {
@@ -9,6 +8,16 @@ export interface InHand {
   phase: 'assigned' | 'begun' | 'ended';
   actions: number;
   outcome?: OutcomeFrame;
+}
+
+/** A link as its node has it. */
+export interface NodeLinkEnd {
+  readonly isOpen: boolean;
+  fromNode(frame: FrameFromNode): void;
+  /** Both sides see it. */
+  cut(): void;
+  /** The node sees it, the service only by its silence. */
+  cutUnnoticed(): void;
 }
 
 interface ReceivedOffer {
@@ -31,8 +40,10 @@ export class ModelNode {
   readonly pastOffers: ReceivedOffer[] = [];
   /** Told to stop, and not yet said `stopped`. */
   readonly stopping = new Set<string>();
-  link: ModelLink | undefined;
+  link: NodeLinkEnd | undefined;
   isDraining = false;
+  /** Whether the present link was answered. */
+  isWelcome = false;
   readonly #accepted = new Map<string, { readonly submissionId: string; readonly atMs: number }>();
   readonly #auditor: Auditor;
   readonly #nowMs: () => number;
@@ -43,6 +54,7 @@ export class ModelNode {
     this.slots = slots;
     this.#auditor = auditor;
     this.#nowMs = nowMs;
+    auditor.watched.add(id);
   }
 
   send(frame: FrameFromNode): void {
@@ -62,6 +74,7 @@ export class ModelNode {
   /** The link is gone, and with it every offer. */
   unlinked(): void {
     this.link = undefined;
+    this.isWelcome = false;
     for (const { offerId, submissionId } of this.offers.values()) {
       this.#auditor.offerEnded(submissionId, offerId);
     }
@@ -156,6 +169,7 @@ export class ModelNode {
 
   /** What is wanted no more is stopped; what was not answered is said again. */
   #welcomed({ stop }: FrameToNodeOf<'welcome'>): void {
+    this.isWelcome = true;
     for (const submissionId of stop) this.#stop(submissionId);
     for (const { outcome } of this.journal.values()) {
       if (outcome !== undefined) this.report(outcome);
@@ -179,6 +193,8 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
+    // It may have asked about this one before it was its own, and been told to stop.
+    this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }
 

@@ -4,6 +4,7 @@ import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import { createNode, openStore, openTenant, type Author, type Store } from '@svc/store';
 import { Pool, type QueryResultRow } from 'pg';
+import type { Query } from './rows.ts';
 
 /** What all runs share: one database, one Redis, one time that both go by. */
 export interface Rig {
@@ -13,7 +14,7 @@ export interface Rig {
   /** Where the time of a run begins. */
   readonly startMs: number;
   setTime(nowMs: number): Promise<void>;
-  query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  readonly query: Query;
   newTenant(): Promise<string>;
   newNodes(count: number): Promise<string[]>;
   close(): Promise<void>;
@@ -60,8 +61,8 @@ export async function openRig({
         values: [nowMs],
       });
     },
-    async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) {
-      return (await pool.query<Row>(sql, [...values])).rows;
+    async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []) {
+      return (await pool.query<Row>(sql, values)).rows;
     },
     newTenant: () => newTenant(store),
     newNodes: async (count) => {

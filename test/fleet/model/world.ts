@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { microsPerCredit, toWireId, type Tier } from '@svc/domain';
+import { fromWireId, microsPerCredit, toWireId, type Tier } from '@svc/domain';
 import { publishCancelled, type Producer } from '@svc/queue';
 import { createLogger, newId } from '@svc/runtime';
 import { cancelSubmission, holdSubmission } from '@svc/store';
@@ -8,6 +8,7 @@ import { settleSubmissions, type SettleDeps } from '../../../services/settlement
 import { Activity } from './activity.ts';
 import { Auditor } from './auditor.ts';
 import { ModelDispatcher, type Ground } from './dispatcher.ts';
+import type { Fleet } from './node-steps.ts';
 import { ModelNode } from './node.ts';
 import type { Rig } from './rig.ts';
 import { ModelTime } from './time.ts';
@@ -29,7 +30,7 @@ const payloadText =
   '{"applicationUrl":"https://jobs.example.com/apply","atsType":"model","applicantProfile":{},"jobContext":{"title":"Welder","company":"Example Works"}}';
 
 /** One run: a tenant, some nodes, some dispatchers, and what the rest of the service does. */
-export class World {
+export class World implements Fleet {
   readonly auditor = new Auditor();
   readonly activity = new Activity();
   readonly dispatchers: ModelDispatcher[] = [];
@@ -93,6 +94,10 @@ export class World {
     await Promise.all(this.dispatchers.map(({ closed }) => closed));
   }
 
+  get submissions(): string[] {
+    return this.posted.map(({ wireId }) => wireId);
+  }
+
   get alive(): ModelDispatcher[] {
     return this.dispatchers.filter(({ isAlive }) => isAlive);
   }
@@ -136,8 +141,9 @@ export class World {
   }
 
   /** What a gateway does for a cancel; its message to the dispatchers may be lost. */
-  async cancel({ id }: Posted, { isTold }: { readonly isTold: boolean }): Promise<void> {
+  async cancel(wireId: string, { isTold }: { readonly isTold: boolean }): Promise<void> {
     const { tenantId, rig } = this;
+    const id = fromWireId('sub', wireId) ?? '';
     const outcome = await this.activity.during(() =>
       cancelSubmission(rig.store, { submissionId: id, tenantId, by: 'tenant' }),
     );

@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import type { Auditor } from './auditor.ts';
+
+/** What commands act on. */
+export interface Playground {
+  readonly auditor: Auditor;
+  /** The names of those that ran. */
+  readonly ran: string[];
+  settled(): Promise<void>;
+}
+
+/**
+ * One thing that may happen, as a fast-check command. It picks what it acts on from what is there
+ * when it runs; where nothing is, it does nothing. `isAwaited`: the next one waits for all that it
+ * set off, else it races it.
+ */
+export class Command<World extends Playground> implements fc.AsyncCommand<object, World> {
+  readonly #name: string;
+  readonly #n: number;
+  readonly #step: Step<World>;
+  readonly #isAwaited: boolean;
+
+  constructor(name: string, n: number, step: Step<World>, isAwaited: boolean) {
+    this.#name = name;
+    this.#n = n;
+    this.#step = step;
+    this.#isAwaited = isAwaited;
+  }
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(_model: object, world: World): Promise<void> {
+    world.ran.push(this.#name);
+    await this.#step(world, this.#n);
+    if (this.#isAwaited) await world.settled();
+    const [violation] = world.auditor.violations;
+    if (violation !== undefined) throw new Error(violation);
+  }
+
+  toString(): string {
+    return `${this.#name} ${this.#n}${this.#isAwaited ? '' : '!'}`;
+  }
+}
+
+type Step<World> = (world: World, n: number) => Promise<void> | void;
+
+const any = fc.nat(1_000);
+const isAwaited = fc.integer({ min: 0, max: 9 }).map((n) => n < 6);
+
+/** A command as often as its weight says. */
+export function by<World extends Playground>(
+  weight: number,
+  name: string,
+  step: Step<World>,
+): fc.Arbitrary<Command<World>>[] {
+  const one = fc.tuple(any, isAwaited).map(([n, awaited]) => new Command(name, n, step, awaited));
+  return Array.from({ length: weight }, () => one);
+}

@@ -1,0 +1,85 @@
+import { createFleetRegistry } from '@svc/queue';
+import { waitUntil } from '@svc/testkit';
+import { auditMoney } from '../../support/audit.ts';
+import { compareAccount, compareRow, readRows } from '../model/rows.ts';
+import type { ProcessWorld } from './world.ts';
+
+type Fleet = ReturnType<typeof createFleetRegistry>;
+
+/** Beyond the dispatch deadline and its grace; the start deadline and the lease; the run limit. */
+const waitsMs = [6_001, 60_001, 1_800_001];
+const endsWithinMs = 30_000;
+/** A dispatcher enters each of its links anew every 30 s: no slot is lost for longer. */
+const slotsBackWithinMs = 45_000;
+
+/** The same judgement as over the model, with real processes, whose reconcilers run by themselves. */
+export async function passVerdict(
+  world: ProcessWorld,
+  expected: { readonly fleet: Fleet; readonly agentSlots: number; readonly grantedMicros: bigint },
+): Promise<string[]> {
+  const { stack, tenantId, auditor, agents } = world;
+  await world.answered();
+  await world.startDispatchers();
+  await bringBack(world);
+  for (const ms of waitsMs) await stack.advanceClock(ms);
+  await waitUntil(async () => (await countUnended(world)) === 0, {
+    what: 'every submission to end',
+    timeoutMs: endsWithinMs,
+  });
+  await bringBack(world);
+  agents.report(auditor);
+  const rows = await readRows(stack.query, tenantId);
+  for (const [wireId, row] of rows) compareRow(auditor, wireId, row);
+  const { fleet, agentSlots, grantedMicros } = expected;
+  await compareAccount(stack.query, tenantId, { auditor, rows, grantedMicros });
+  auditor.violations.push(...(await auditMoney(stack.query)));
+  const slots = agentSlots + world.nodes.reduce((sum, node) => sum + node.slots, 0);
+  await freeSlots(fleet, slots);
+  return auditor.violations;
+}
+
+async function countUnended({ stack, tenantId }: ProcessWorld): Promise<number> {
+  const rows = await stack.query(
+    `SELECT FROM submissions WHERE tenant_id = $1
+      AND state IN ('pending', 'dispatched', 'running', 'settling')`,
+    [tenantId],
+  );
+  return rows.length;
+}
+
+/** Every node of the run is linked anew, has said all that it had to say, and has been heard. */
+async function bringBack(world: ProcessWorld): Promise<void> {
+  for (const [index, node] of world.nodes.entries()) {
+    node.isDraining = false;
+    node.link?.cut();
+    world.alive[index % world.alive.length]?.connect(node);
+  }
+  const isHeard = (): boolean =>
+    world.nodes.every(
+      ({ isWelcome, stopping, journal }) =>
+        isWelcome &&
+        stopping.size === 0 &&
+        [...journal.values()].every(({ phase }) => phase !== 'ended'),
+    );
+  await waitUntil(() => {
+    for (const node of world.nodes) {
+      for (const submissionId of node.stopping) node.sayStopped(submissionId);
+    }
+    return isHeard();
+  });
+}
+
+/** All slots, and all of them free. */
+export async function freeSlots(fleet: Fleet, slots: number): Promise<void> {
+  let last = '';
+  await waitUntil(
+    async () => {
+      const capacity = await fleet.capacity('ats.application');
+      last = `${capacity.free} of ${capacity.slots}`;
+      return capacity.slots === slots && capacity.free === slots;
+    },
+    { what: `${slots} free slots`, timeoutMs: slotsBackWithinMs },
+  ).catch((error: unknown) => {
+    throw new Error(`slots leak: ${last} are free, must be ${slots}`, { cause: error });
+  });
+}

@@ -1,0 +1,23 @@
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** The smallest of the values that `share` of them do not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? 0;
+}
+
+export async function until(what: string, timeoutMs: number, check: () => Promise<boolean>) {
+  const startedMs = performance.now();
+  while (!(await check())) {
+    if (performance.now() - startedMs > timeoutMs) throw new Error(`waited too long for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** What arrived at the receiver since it was last asked: delivery → ms. */
+export async function arrivalsAt(receiverUrl: string): Promise<Map<string, number>> {
+  const answer: unknown = await (await fetch(receiverUrl)).json();
+  return new Map(Object.entries(answer ?? {}).map(([id, atMs]) => [id, Number(atMs)]));
+}

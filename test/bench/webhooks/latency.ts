@@ -1,0 +1,69 @@
+import { toWireId } from '@svc/domain';
+import { announceDeliveries, createProducer } from '@svc/queue';
+import { arrivalsAt, quantile, until } from './figures.ts';
+import { pendingCount, seedDeliveries, seedTenant } from './seed.ts';
+import type { World } from './world.ts';
+
+const tenantsMax = 100;
+const seconds = 20;
+/** Events are committed as settlements are: what came in this time, together. */
+const tickMs = 10;
+
+/**
+ * Events at a steady rate; for each the time from the statement that wrote it (before its commit)
+ * to its arrival at the endpoint.
+ */
+export async function measureLatency(
+  world: World,
+  perSecond: number,
+  say: (line: string) => void,
+): Promise<void> {
+  const receiver = await world.program('receiver');
+  const url = `http://127.0.0.1:${receiver.ready.port}`;
+  const tenants = await Promise.all(
+    Array.from({ length: tenantsMax }, (_, index) => seedTenant(world, `${url}/t${index}`)),
+  );
+  const deliverer = await world.deliverer();
+  const producer = createProducer({ redis: world.redis, prefix: 'svc' });
+  const deliveryIds: string[] = [];
+  const startedMs = performance.now();
+  let next = 0;
+  for (;;) {
+    const elapsedMs = performance.now() - startedMs;
+    if (elapsedMs > seconds * 1_000) break;
+    const due = Math.floor((elapsedMs / 1_000) * perSecond) - deliveryIds.length;
+    if (due > 0) {
+      const told = Array.from({ length: due }, () => tenants[next++ % tenants.length] ?? '');
+      deliveryIds.push(...(await seedDeliveries(world, told, due)));
+      await announceDeliveries(producer, told);
+    }
+    await new Promise((resolve) => setTimeout(resolve, tickMs));
+  }
+  await until('the last one', 30_000, async () => (await pendingCount(world, tenants)) === 0);
+  await producer.close();
+  const latencies = await latenciesOf(world, url, deliveryIds);
+  await Promise.all([deliverer.stop(), receiver.stop()]);
+  const [p50, p99, worst] = [0.5, 0.99, 1].map((share) => quantile(latencies, share).toFixed(0));
+  const rate = (deliveryIds.length / seconds).toFixed(0);
+  say(
+    `latency: ${rate} events/s for ${seconds} s: first attempt arrives p50 ${p50} ms, p99 ${p99} ms (goal 250), worst ${worst} ms after the event`,
+  );
+}
+
+async function latenciesOf(
+  { pool }: World,
+  url: string,
+  deliveryIds: readonly string[],
+): Promise<number[]> {
+  const arrivals = await arrivalsAt(url);
+  const { rows } = await pool.query<{ id: string; created_ms: number }>(
+    `SELECT id, (extract(epoch FROM created_at) * 1000)::float8 AS created_ms FROM deliveries
+     WHERE id = ANY($1)`,
+    [deliveryIds],
+  );
+  // The first seconds warm up.
+  const firstMs = Math.min(...rows.map((row) => row.created_ms)) + 3_000;
+  return rows
+    .filter((row) => row.created_ms > firstMs)
+    .map((row) => (arrivals.get(toWireId('dlv', row.id)) ?? Number.NaN) - row.created_ms);
+}

@@ -1,0 +1,36 @@
+import { parseArgs } from 'node:util';
+import { measureFairness } from './fairness.ts';
+import { measureLatency } from './latency.ts';
+import { measureThroughput } from './throughput.ts';
+import { openWorld } from './world.ts';
+
+/**
+ * What the webhook deliverer can do (DESIGN section 10), on Postgres and Redis of its own that
+ * flush to disk, with the real service as a process of its own and the endpoints as another.
+ *
+ *   pnpm bench:webhooks [--part fairness|throughput|latency]… [--rounds 3] [--rate 400]
+ *
+ * `--rate` is the load of `latency` in events a second: half of what `throughput` showed.
+ */
+const { values } = parseArgs({
+  options: {
+    part: { type: 'string', multiple: true, default: ['fairness', 'throughput', 'latency'] },
+    rounds: { type: 'string', default: '3' },
+    rate: { type: 'string' },
+  },
+});
+
+const world = await openWorld();
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+try {
+  let perSecond = 800;
+  if (values.part.includes('throughput')) {
+    perSecond = await measureThroughput(world, Number(values.rounds), say);
+  }
+  if (values.part.includes('latency')) {
+    await measureLatency(world, Number(values.rate ?? perSecond / 2), say);
+  }
+  if (values.part.includes('fairness')) await measureFairness(world, say);
+} finally {
+  await world.close();
+}

@@ -1,0 +1,28 @@
+import http from 'node:http';
+import { Worker } from 'bullmq';
+import got from 'got';
+import { Redis } from 'ioredis';
+import { plainQueue, type PlainJob } from './plain-queue.ts';
+
+/** What anybody would write: a BullMQ worker that posts what is in the job, and keeps no log. */
+const concurrency = 64;
+const agent = new http.Agent({ keepAlive: true, maxFreeSockets: concurrency });
+const redis = new Redis(process.env['REDIS_URL'] ?? '', { maxRetriesPerRequest: null });
+const worker = new Worker<PlainJob>(
+  plainQueue,
+  async ({ data: { url, body, id } }) => {
+    await got.post(url, {
+      body,
+      agent: { http: agent },
+      headers: { 'content-type': 'application/json', 'x-svc-delivery': id },
+      retry: { limit: 0 },
+      followRedirect: false,
+      timeout: { request: 15_000 },
+    });
+  },
+  { connection: redis, concurrency },
+);
+await worker.waitUntilReady();
+process.stdout.write(`${JSON.stringify({ msg: 'ready' })}\n`);
+process.on('disconnect', () => process.exit());
+process.on('SIGTERM', () => process.exit());

@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+/**
+ * The endpoint of all tenants, in a process of its own: takes every webhook, and says on `GET` what
+ * came since it was last asked: when each delivery arrived first, by the clock of this machine.
+ */
+let arrivals: Record<string, number> = {};
+
+const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response.end(JSON.stringify(arrivals));
+    arrivals = {};
+    return;
+  }
+  const id = String(request.headers['x-svc-delivery']);
+  request.resume().on('end', () => {
+    arrivals[id] ??= Date.now();
+    response.writeHead(204).end();
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const address = server.address();
+const port = typeof address === 'object' && address !== null ? address.port : 0;
+process.stdout.write(`${JSON.stringify({ msg: 'ready', port })}\n`);
+process.on('disconnect', () => process.exit());
+process.on('SIGTERM', () => process.exit());

@@ -49,4 +49,4 @@ const report = await runFaults({
   },
 });
 for (const line of describeReport(report)) say(line);
-process.exitCode = report.violations.length === 0 ? 0 : 1;
+process.exit(report.violations.length === 0 ? 0 : 1);

@@ -69,3 +69,12 @@ function finalRecord(tenant: LoadTenant, record: Json): FinalRecord {
     finishedAt: textOf(record['finishedAt']),
   };
 }
+
+/** A record as a finding quotes it. */
+export function inWords(record: FinalRecord | undefined): string {
+  if (record === undefined) return 'nothing';
+  const { tenant, ...own } = record;
+  return JSON.stringify({ tenant: tenant.name, ...own }, (_name, value: unknown) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  );
+}

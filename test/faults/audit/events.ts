@@ -1,6 +1,6 @@
 import type { ReceivedWebhook } from '@svc/local';
 import { listOf, microsOf, textOf } from '../load/json.ts';
-import type { FinalRecord, TenantBooks } from './books.ts';
+import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
 /** Promise 3: what the endpoints were sent, against how the submissions ended. */
@@ -51,8 +51,7 @@ function auditEnd(
       microsOf(event.data['actualCredits']) === record.chargedMicros &&
       microsOf(event.data['refundedCredits']) === record.refundedMicros,
   );
-  const describe = (): string =>
-    `${JSON.stringify(record)} was told as: ${webhooks.map(inWords).join('; ')}`;
+  const describe = (): string => `${inWords(record)} was told as: ${webhooks.map(told).join('; ')}`;
   findings.expect(
     'every end is told, as one event, and rightly',
     ends.length > 0 && new Set(ends.map(({ event }) => event.id)).size === 1 && isRight,
@@ -68,7 +67,7 @@ function auditEnd(
   );
 }
 
-function inWords({ event, attempt }: ReceivedWebhook): string {
+function told({ event, attempt }: ReceivedWebhook): string {
   return `${event.id} ${event.type} ${JSON.stringify(event.data)} #${attempt}`;
 }
 

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { auditMoney } from '../../support/audit.ts';
 import { type Json, microsOf, textOf } from '../load/json.ts';
 import type { Grant } from '../load/seen.ts';
-import type { FinalRecord, TenantBooks } from './books.ts';
+import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
 /** Promise 1, from outside: in the auditor's own arithmetic, from what the tenant can read. */
@@ -82,7 +82,7 @@ function auditLines(findings: Findings, record: FinalRecord, lines: readonly Jso
       sum('charge') + sum('release') === sum('hold') &&
       record.chargedMicros + record.refundedMicros === record.maxMicros,
     record.id,
-    () => `${JSON.stringify(record)} has the lines ${JSON.stringify(lines)}`,
+    () => `${inWords(record)} has the lines ${JSON.stringify(lines)}`,
   );
 }
 
@@ -116,8 +116,7 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
       'each end costs what the rate card says',
       holds,
       id,
-      () =>
-        `${status} at ${chargedMicros} micros of ${maxMicros}: ${what}; ${JSON.stringify(record)}`,
+      () => `${status} at ${chargedMicros} micros of ${maxMicros}: ${what}; ${inWords(record)}`,
     );
   if (status === 'submitted')
     limit(`must be ${chargeOf(record)}`, chargedMicros === chargeOf(record));

@@ -3,7 +3,7 @@ import { type Application, type Seen, submissionIdOf } from '../load/seen.ts';
 import type { LoadTenant } from '../load/tenant.ts';
 import { gatewayOf } from '../load/load.ts';
 import type { World } from '../world/types.ts';
-import type { FinalRecord } from './books.ts';
+import { type FinalRecord, inWords } from './books.ts';
 import type { Findings } from './findings.ts';
 
 const endStatuses = new Set(['submitted', 'failed', 'cancelled']);
@@ -52,14 +52,14 @@ function auditApplication(
       'every 201 answered is there',
       isThere,
       key,
-      () => `answered ${canonical(created)}, found ${JSON.stringify(record)}`,
+      () => `answered ${canonical(created)}, found ${inWords(record)}`,
     );
   } else if (unanswered === 0 && refusedWith !== undefined) {
     findings.expect(
       'what was refused has left nothing',
       found.length === 0,
       key,
-      () => `refused with ${refusedWith}, found ${JSON.stringify(record)}`,
+      () => `refused with ${refusedWith}, found ${inWords(record)}`,
     );
   }
   for (const end of ends) {

@@ -1,5 +1,5 @@
 import type { ExecutedLine, Logged, NodeLine, OutcomeLine } from '../node/node-log.ts';
-import type { FinalRecord } from './books.ts';
+import { type FinalRecord, inWords } from './books.ts';
 import type { Findings } from './findings.ts';
 
 /** Promise 2: what the employers and the nodes saw, against what the tenants read. */
@@ -26,7 +26,7 @@ export function auditRuns(
       'a submission is given to one node, after it was dispatched',
       nodes.size === 1 && record !== undefined && record.dispatchedAt !== null,
       submissionId,
-      () => `given to ${[...nodes].join(', ')}; its record reads ${JSON.stringify(record)}`,
+      () => `given to ${[...nodes].join(', ')}; its record reads ${inWords(record)}`,
     );
   }
   for (const line of lines) {
@@ -61,7 +61,7 @@ function expectBegun(findings: Findings, subject: string, record: FinalRecord | 
     'a node acts only on what has begun',
     record !== undefined && record.startedAt !== null,
     subject,
-    () => `its record reads ${JSON.stringify(record)}`,
+    () => `its record reads ${inWords(record)}`,
   );
 }
 
@@ -79,6 +79,6 @@ function expectKept(findings: Findings, line: OutcomeLine, record: FinalRecord |
     record !== undefined && (isOwn || record.lateStatus === told),
     line.submissionId,
     () =>
-      `${line.outcome} ${line.code ?? ''} was acknowledged; its record reads ${JSON.stringify(record)}`,
+      `${line.outcome} ${line.code ?? ''} was acknowledged; its record reads ${inWords(record)}`,
   );
 }

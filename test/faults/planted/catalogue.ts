@@ -1,3 +1,7 @@
+import { dispatchBugs } from './dispatch-bugs.ts';
+import { eventBugs } from './event-bugs.ts';
+import { moneyBugs } from './money-bugs.ts';
 import type { Planted } from './planted.ts';
 
-export const plantedBugs: readonly Planted[] = [];
+/** Each of them breaks one of the three promises, or would where its second guard is taken too. */
+export const plantedBugs: readonly Planted[] = [...moneyBugs, ...dispatchBugs, ...eventBugs];

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { describeFault, describeReport } from './report.ts';
+import { runFaults } from './run.ts';
+import { shortPace, shortSize } from './sizes.ts';
+
+/** The short form of `pnpm faults`: every kind of fault, all of the audit (docs/RELIABILITY.md). */
+const faults = 32;
+const seed = 7;
+
+test(`the three promises hold under ${faults} faults`, async () => {
+  const report = await runFaults({
+    faults,
+    seed,
+    minutes: 0,
+    perSecond: 12,
+    size: shortSize,
+    pace: shortPace,
+    movesClock: true,
+  });
+  const told = [...report.struck.map(describeFault), ...describeReport(report)].join('\n');
+  expect(report.violations.length === 0 ? 'held' : told).toBe('held');
+  expect(report.struck).toHaveLength(faults);
+  expect(report.submissions).toBeGreaterThan(100);
+  // What the audit does not look at, it cannot find wrong.
+  expect(report.checks.filter(({ count }) => count === 0)).toEqual([]);
+  expect(report.checks.length).toBeGreaterThan(25);
+}, 240_000);

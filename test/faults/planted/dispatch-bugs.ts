@@ -1,0 +1,97 @@
+import type { Planted } from './planted.ts';
+
+const offers = 'services/dispatcher/src/held-offers.ts';
+const runs = 'services/dispatcher/src/runs.ts';
+const dispatching = 'packages/store/src/dispatching.ts';
+
+export const dispatchBugs: readonly Planted[] = [
+  {
+    name: 'assign-before-commit',
+    what: 'the payload is sent to the node before `dispatched` is committed',
+    edits: [
+      {
+        file: offers,
+        from: 'import { commitDispatched, type DispatchCommit }',
+        to: 'import { commitDispatched, loadForDispatch, type DispatchCommit }',
+      },
+      {
+        file: offers,
+        from: '  let commit: DispatchCommit;\n',
+        to: `  let commit: DispatchCommit;
+  const [early] = await loadForDispatch(dispatcher.store, [submissionId]);
+  if (early !== undefined) assign(dispatcher, link, { message, run, payloadText: early.payloadText });
+`,
+      },
+      {
+        file: offers,
+        from: '  assign(dispatcher, link, { message, run, payloadText: commit.payloadText });\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'dispatched-again',
+    what: 'the commit of `dispatched` also takes what is dispatched already',
+    edits: [
+      {
+        file: dispatching,
+        from: "WHERE id = ${submissionId}::uuid AND state = 'pending' AND payload_sealed IS NOT NULL",
+        to: "WHERE id = ${submissionId}::uuid AND state IN ('pending', 'dispatched') AND payload_sealed IS NOT NULL",
+      },
+    ],
+  },
+  {
+    name: 'begin-before-commit',
+    what: 'the node is told to begin before `running` is committed',
+    edits: [
+      {
+        file: runs,
+        from: '  const commit = await commitRunning(',
+        to: `  sendFrame(link, { type: 'begin', submissionId: frame.submissionId });
+  const commit = await commitRunning(`,
+      },
+      {
+        file: runs,
+        from: "  if (!run.isStopping) sendFrame(link, { type: 'begin', submissionId: frame.submissionId });\n",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'acknowledge-before-stored',
+    what: 'an outcome is acknowledged before it is stored',
+    edits: [
+      {
+        file: runs,
+        from: 'const stored = await storeOutcome(',
+        to: `sendFrame(link, { type: 'ack', submissionId: frame.submissionId });
+    const stored = await storeOutcome(`,
+      },
+    ],
+  },
+  {
+    name: 'reply-taken-for-truth',
+    what: 'a gateway that was told, or has waited, answers 201 without a look at the state',
+    edits: [
+      {
+        file: 'services/gateway/src/routes/create-submission.ts',
+        from: 'read: () => readDispatchOutcome(deps.store, id),',
+        to: `read: async () => {
+      const found = await readDispatchOutcome(deps.store, id);
+      return found?.state === 'pending' ? { ...found, state: 'dispatched', dispatched: true } : found;
+    },`,
+      },
+    ],
+  },
+  {
+    name: 'node-begins-again',
+    what: 'a node that restarts with a job begun begins it again',
+    edits: [
+      {
+        file: 'packages/node-agent/src/runs.ts',
+        from: "return entry.phase === 'begun' ? ended(failedOutcome(entry.submissionId, {}, restarted)) : entry;",
+        to: "return entry.phase === 'begun' ? { ...entry, phase: 'assigned' } : entry;",
+      },
+    ],
+  },
+];

@@ -1,0 +1,64 @@
+import type { Planted } from './planted.ts';
+
+const claims = 'packages/store/src/delivery-claims.ts';
+const records = 'packages/store/src/delivery-records.ts';
+
+export const eventBugs: readonly Planted[] = [
+  {
+    name: 'attempt-sent-before-claimed',
+    what: 'an attempt is numbered and logged when it is recorded, not before it is sent',
+    edits: [
+      {
+        file: claims,
+        from: "attempt_count = d.attempt_count + (p.status = 'pending')::int,",
+        to: 'attempt_count = d.attempt_count,',
+      },
+      {
+        file: claims,
+        from: 'd.round, d.attempt_count, d.status',
+        to: 'd.round, d.attempt_count + 1 AS attempt_count, d.status',
+      },
+      {
+        file: claims,
+        from: 'SELECT id, round, attempt_count, svc_now() FROM claimed',
+        to: 'SELECT id, round, attempt_count, svc_now() FROM claimed ON CONFLICT DO NOTHING',
+      },
+      {
+        file: records,
+        from: 'UPDATE deliveries d SET status = h.status,',
+        to: 'UPDATE deliveries d SET attempt_count = h.number, status = h.status,',
+      },
+      {
+        file: records,
+        from: 'd.attempt_count = h.number\n',
+        to: 'd.attempt_count = h.number - 1\n',
+      },
+    ],
+  },
+  {
+    name: 'nobody-looks-for-deliveries',
+    what: 'a delivery whose alarm was lost is not looked for',
+    edits: [
+      {
+        file: 'services/webhooks/src/run.ts',
+        from: 'run: createRecovery({ ...opened, logger }),',
+        to: 'run: async () => void createRecovery({ ...opened, logger }),',
+      },
+    ],
+  },
+  {
+    name: 'event-outside-its-transaction',
+    what: 'the event of an end is written on another connection than the end itself',
+    edits: [
+      {
+        file: 'packages/store/src/endings.ts',
+        from: `  const deliveryIds = await insertEvents(
+    store,
+    tx,`,
+        to: `  const deliveryIds = await insertEvents(
+    store,
+    store.db,`,
+      },
+    ],
+  },
+];

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util';
+import type { FaultsReport } from '../report.ts';
+import { runFaults } from '../run.ts';
+import { shortPace, size } from '../sizes.ts';
+import { plantedBugs } from './catalogue.ts';
+import type { Planted } from './planted.ts';
+
+/**
+ * `pnpm faults:planted [NAME…] [--seed S] [--rate R]`: runs the command against each planted bug,
+ * with ever more faults until it is caught, and prints the table of what caught it.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '1' },
+    rate: { type: 'string', default: '20' },
+  },
+});
+/** Sixteen faults are each kind once. */
+const faultCounts = [4, 16, 48];
+/** Many of the bugs keep the system from ever coming to rest. */
+const restBoundMs = 25_000;
+
+async function runWith(planted: Planted, faults: number): Promise<FaultsReport> {
+  return runFaults({
+    faults,
+    seed: Number(values.seed),
+    minutes: 0,
+    perSecond: Number(values.rate),
+    size,
+    pace: shortPace,
+    movesClock: true,
+    restBoundMs,
+    planted,
+  });
+}
+
+/** The promises that were seen broken, the most often first. */
+function caughtBy({ checks }: FaultsReport): string {
+  return checks
+    .filter(({ violations }) => violations.length > 0)
+    .toSorted((one, other) => other.violations.length - one.violations.length)
+    .map(({ promise, violations }) => `${promise} (${violations.length})`)
+    .join('; ');
+}
+
+async function tryUntilCaught(planted: Planted): Promise<boolean> {
+  for (const faults of faultCounts) {
+    const report = await runWith(planted, faults);
+    if (report.violations.length === 0) continue;
+    row([planted.name, planted.what, `${faults}`, caughtBy(report)]);
+    return true;
+  }
+  row([planted.name, planted.what, `not in ${faultCounts.at(-1)}`, '']);
+  return false;
+}
+
+function row(cells: readonly string[]): void {
+  process.stdout.write(`| ${cells.join(' | ')} |\n`);
+}
+
+const wanted = plantedBugs.filter(
+  ({ name }) => positionals.length === 0 || positionals.includes(name),
+);
+row(['planted', 'what is wrong', 'caught in faults', 'by']);
+row(['---', '---', '---', '---']);
+let caught = 0;
+for (const planted of wanted) if (await tryUntilCaught(planted)) caught += 1;
+process.stdout.write(`\n${caught} of ${wanted.length} planted bugs caught\n`);
+process.exit(caught === wanted.length ? 0 : 1);

@@ -1,0 +1,110 @@
+import type { Planted } from './planted.ts';
+
+const holding = 'packages/store/src/holding.ts';
+const ending = 'packages/domain/src/ending.ts';
+const dropOneMovement = 'DROP INDEX ledger_entries_submission_id_type_key';
+
+export const moneyBugs: readonly Planted[] = [
+  {
+    name: 'hold-without-condition',
+    what: 'a hold is placed whether or not the credit suffices (and no CHECK refuses it)',
+    edits: [
+      {
+        file: holding,
+        from: `NOT c.key_taken AND c.max <= w.available,
+      w.available - CASE WHEN NOT c.key_taken AND c.max <= w.available THEN`,
+        to: `NOT c.key_taken,
+      w.available - CASE WHEN NOT c.key_taken THEN`,
+      },
+    ],
+    sql: [
+      'ALTER TABLE credit_accounts DROP CONSTRAINT credit_accounts_no_overdraft',
+      'ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_figures',
+    ],
+  },
+  {
+    name: 'key-not-looked-at',
+    what: 'a hold does not look whether its key is taken (and no unique index refuses it)',
+    edits: [
+      {
+        file: holding,
+        from: 'earlier.tenant_id IS NOT NULL AS key_taken',
+        to: 'false AS key_taken',
+      },
+    ],
+    sql: ['DROP INDEX submissions_tenant_id_idempotency_key_key'],
+  },
+  {
+    name: 'settlement-without-state',
+    what: 'a settlement does not look whether it was settled (and no unique index refuses it)',
+    edits: [
+      {
+        file: ending,
+        from: "return moves(facts.state, 'settle_failed') ? { to: 'failed', chargeMicros: 0n } : null;",
+        to: "return { to: 'failed', chargeMicros: 0n };",
+      },
+      {
+        file: ending,
+        from: "if (!moves(facts.state, 'settle_completed')) return null;",
+        to: "if (facts.outcomeKind !== 'completed') return null;",
+      },
+    ],
+    sql: [dropOneMovement],
+  },
+  {
+    name: 'cancel-without-state',
+    what: 'a cancel does not look whether the submission has ended (and no unique index refuses it)',
+    edits: [{ file: ending, from: "if (!moves(facts.state, 'cancel')) return null;", to: '' }],
+    sql: [dropOneMovement, 'ALTER TABLE submissions DROP CONSTRAINT submissions_outcome'],
+  },
+  {
+    name: 'enqueue-before-commit',
+    what: 'a settlement is enqueued before the outcome is stored, and nobody looks for it later',
+    edits: [
+      {
+        file: 'services/dispatcher/src/runs.ts',
+        from: 'const enqueued = enqueueSettlements(producer, [submissionId]);',
+        to: 'const enqueued = Promise.resolve();',
+      },
+      {
+        file: 'services/dispatcher/src/runs.ts',
+        from: 'const stored = await storeOutcome(',
+        to: `await enqueueSettlements(producer, [submissionId]).catch(() => {});
+    const stored = await storeOutcome(`,
+      },
+      {
+        file: 'services/settlement/src/reconcile.ts',
+        from: `case 'unsettled':
+      tell(deps, overdue);
+      return true;`,
+        to: `case 'unsettled':
+      return false;`,
+      },
+    ],
+  },
+  {
+    name: 'nobody-looks-for-outcomes',
+    what: 'a stored outcome whose job was lost is not looked for',
+    edits: [
+      {
+        file: 'services/settlement/src/reconcile.ts',
+        from: `case 'unsettled':
+      tell(deps, overdue);
+      return true;`,
+        to: `case 'unsettled':
+      return false;`,
+      },
+    ],
+  },
+  {
+    name: 'nobody-looks-for-pending',
+    what: 'a hold whose gateway has gone is not rejected when its time is over',
+    edits: [
+      {
+        file: 'services/settlement/src/reconcile.ts',
+        from: 'const outcome = await rejectPending(deps.store, submissionId, { onlyOverdue: true });',
+        to: "const outcome = { kind: deps === undefined ? 'rejected' : 'not_pending' };",
+      },
+    ],
+  },
+];

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { World } from '../world/types.ts';
+import type { Series } from './slope.ts';
+
+type Figure = Omit<Series, 'points'> & { readonly value: number };
+
+const kibPerMb = 1024;
+
+/** What may grow without a bound: memory, file descriptors, connections, keys. */
+export async function measure(world: World): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const { process } of [...world.services, ...world.nodes]) {
+    figures.push({
+      name: `memory of ${process.name}`,
+      unit: 'MB',
+      value: residentMb(process.pid()),
+    });
+    figures.push({
+      name: `descriptors of ${process.name}`,
+      unit: '',
+      value: descriptors(process.pid()),
+    });
+  }
+  const info = await world.redis.command('INFO');
+  const redis = (name: string): number => Number(new RegExp(`${name}:(\\d+)`).exec(info)?.[1] ?? 0);
+  figures.push(
+    { name: 'memory of Redis', unit: 'MB', value: redis('used_memory') / kibPerMb ** 2 },
+    { name: 'connections to Redis', unit: '', value: redis('connected_clients') },
+    { name: 'keys in Redis', unit: '', value: keysOf(info) },
+    { name: 'connections to Postgres', unit: '', value: await sessions(world) },
+  );
+  return figures;
+}
+
+function keysOf(info: string): number {
+  return Number(/db0:keys=(\d+)/.exec(info)?.[1] ?? 0);
+}
+
+function residentMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / kibPerMb;
+}
+
+function descriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+async function sessions({ pool }: World): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE backend_type = 'client backend'",
+  );
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { trendOf } from './slope.ts';
+
+function points(valueAt: (minute: number) => number) {
+  return Array.from({ length: 61 }, (_, minute) => ({
+    atSeconds: minute * 60,
+    value: valueAt(minute),
+  }));
+}
+
+test('a leak of a megabyte a minute is no flat line, however its noise', () => {
+  const leaking = points((minute) => 120 + minute + (minute % 2) * 8);
+  const trend = trendOf({ name: 'gateway 0', unit: 'MB', points: leaking });
+  expect(trend.perHour).toBeCloseTo(60, 0);
+  expect(trend.isFlat).toBe(false);
+});
+
+test('a saw of a collector is flat, and so is a figure that falls', () => {
+  const saw = points((minute) => 120 + (minute % 10) * 5);
+  expect(trendOf({ name: 'a', unit: 'MB', points: saw }).isFlat).toBe(true);
+  const falling = points((minute) => 200 - minute);
+  expect(trendOf({ name: 'a', unit: 'MB', points: falling }).isFlat).toBe(true);
+});
+
+test('one connection more every five minutes is not flat', () => {
+  const growing = points((minute) => 10 + Math.floor(minute / 5));
+  expect(trendOf({ name: 'a', unit: '', points: growing }).isFlat).toBe(false);
+});

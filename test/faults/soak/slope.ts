@@ -1,0 +1,49 @@
+/** One figure of one process or server, over time. */
+export interface Series {
+  readonly name: string;
+  readonly unit: 'MB' | '';
+  readonly points: { readonly atSeconds: number; readonly value: number }[];
+}
+
+export interface Trend {
+  readonly name: string;
+  readonly unit: 'MB' | '';
+  readonly first: number;
+  readonly last: number;
+  /** Of the straight line through all points, by least squares. */
+  readonly perHour: number;
+  /** What that line rises over the time looked at. */
+  readonly growth: number;
+  readonly isFlat: boolean;
+}
+
+const secondsPerHour = 3_600;
+/** What a collector of garbage, or one connection more or less, may move a figure by. */
+const toleranceShare = 0.1;
+const tolerance = { MB: 12, '': 6 } as const;
+
+/** Whether a figure grows, from its points after the warm-up. */
+export function trendOf({ name, unit, points }: Series): Trend {
+  const count = Math.max(1, points.length);
+  const meanAt = points.reduce((sum, { atSeconds }) => sum + atSeconds, 0) / count;
+  const mean = points.reduce((sum, { value }) => sum + value, 0) / count;
+  let above = 0;
+  let below = 0;
+  for (const { atSeconds, value } of points) {
+    above += (atSeconds - meanAt) * (value - mean);
+    below += (atSeconds - meanAt) ** 2;
+  }
+  const perSecond = below === 0 ? 0 : above / below;
+  const first = points[0];
+  const last = points.at(-1);
+  const growth = perSecond * ((last?.atSeconds ?? 0) - (first?.atSeconds ?? 0));
+  return {
+    name,
+    unit,
+    first: first?.value ?? 0,
+    last: last?.value ?? 0,
+    perHour: perSecond * secondsPerHour,
+    growth,
+    isFlat: growth <= mean * toleranceShare + tolerance[unit],
+  };
+}

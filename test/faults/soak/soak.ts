@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../simulation/random.ts';
+import { audit } from '../audit/audit.ts';
+import { startLoad } from '../load/load.ts';
+import { comeToRest } from '../rest.ts';
+import { populate } from '../world/tenants.ts';
+import type { WorldSize } from '../world/types.ts';
+import { startWorld } from '../world/world.ts';
+import { measure } from './measure.ts';
+import { type Series, type Trend, trendOf } from './slope.ts';
+
+export interface SoakOptions {
+  readonly minutes: number;
+  readonly perSecond: number;
+  readonly seed: number;
+  readonly size: WorldSize;
+  readonly say: (line: string) => void;
+}
+
+export interface SoakReport {
+  readonly trends: readonly Trend[];
+  readonly submissions: number;
+  readonly looks: number;
+  readonly violations: readonly string[];
+}
+
+const measureEveryMs = 5_000;
+/** Of the time, in which caches fill, pools open and code is compiled. */
+const warmUpShare = 0.25;
+const restBoundMs = 240_000;
+
+/** Runs the load without faults, and looks at what may grow; then the same audit. */
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const { minutes, perSecond, seed, size, say } = options;
+  const world = await startWorld(size, undefined);
+  try {
+    const population = await populate(world, createRandom(seed + 1));
+    const tenants = [...population.tenants, population.probeTenant];
+    const load = startLoad({ ...world, ...population }, { perSecond, random: createRandom(seed) });
+    const series = new Map<string, Series>();
+    const startedMs = performance.now();
+    const elapsedMs = (): number => performance.now() - startedMs;
+    const totalMs = minutes * 60_000;
+    for (let minute = 0; elapsedMs() < totalMs;) {
+      await sleep(Math.min(measureEveryMs, totalMs - elapsedMs()));
+      if (elapsedMs() >= totalMs * warmUpShare) await takeDown(world, series, elapsedMs() / 1000);
+      if (elapsedMs() < (minute + 1) * 60_000) continue;
+      minute += 1;
+      say(`${minute} min, ${load.begun()} applications`);
+    }
+    await load.stop();
+    const restMs = await comeToRest(world, tenants, { boundMs: restBoundMs, movesClock: false });
+    const findings = await audit(world, tenants);
+    findings.expect('the system comes to rest', restMs !== undefined, 'at the end', () => 'not');
+    await population.close();
+    return {
+      trends: [...series.values()].map(trendOf),
+      submissions: [...world.seen.applications.values()].filter((one) => one.created).length,
+      looks: findings.results().reduce((sum, { count }) => sum + count, 0),
+      violations: findings.violations(),
+    };
+  } finally {
+    await world.close();
+  }
+}
+
+async function takeDown(
+  world: Parameters<typeof measure>[0],
+  series: Map<string, Series>,
+  atSeconds: number,
+): Promise<void> {
+  for (const { name, unit, value } of await measure(world)) {
+    const one = series.get(name) ?? { name, unit, points: [] };
+    series.set(name, one);
+    one.points.push({ atSeconds, value });
+  }
+}

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+
+const opened: (Server | TcpProxy)[] = [];
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const one of opened.splice(0).toReversed()) {
+    if ('port' in one) await one.close();
+    else await once(one.close(), 'close');
+  }
+});
+
+/** A server that says everything back, behind a wire. */
+async function echo(): Promise<TcpProxy> {
+  const server = createServer((socket) => socket.on('error', () => {}).pipe(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push(server);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const wire = await startTcpProxy('echo', () => ({ port: address.port }));
+  opened.push(wire);
+  return wire;
+}
+
+async function dial({ port }: TcpProxy): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function answer(socket: Socket, bytes: number): Promise<string> {
+  let text = '';
+  while (text.length < bytes) text += String((await once(socket, 'data'))[0]);
+  return text;
+}
+
+test('what is said crosses the wire, both ways, to the end', async () => {
+  const wire = await echo();
+  const socket = await dial(wire);
+  socket.end('hello');
+  expect(await answer(socket, 5)).toBe('hello');
+  await once(socket, 'end');
+});
+
+test('a cut resets what is open, and new connections pass', async () => {
+  const wire = await echo();
+  const socket = await dial(wire);
+  socket.write('x');
+  await answer(socket, 1);
+  const reset = once(socket, 'error');
+  wire.cut();
+  expect((await reset)[0]).toMatchObject({ code: 'ECONNRESET' });
+  const next = await dial(wire);
+  next.write('again');
+  expect(await answer(next, 5)).toBe('again');
+});
+
+test('a severed wire refuses until it is healed', async () => {
+  const wire = await echo();
+  wire.sever();
+  const refused = connect(wire.port, '127.0.0.1');
+  sockets.push(refused);
+  expect((await once(refused, 'error'))[0]).toMatchObject({ code: 'ECONNRESET' });
+  wire.heal();
+  const next = await dial(wire);
+  next.write('back');
+  expect(await answer(next, 4)).toBe('back');
+});
+
+test('nothing passes a stalled wire, and all of it comes in order once it is healed', async () => {
+  const wire = await echo();
+  const socket = await dial(wire);
+  socket.write('0');
+  await answer(socket, 1);
+  wire.stall();
+  for (const digit of '123456789') socket.write(digit);
+  const came = answer(socket, 9);
+  expect(
+    await Promise.race([came, once(AbortSignal.timeout(150), 'abort').then(() => 'nothing')]),
+  ).toBe('nothing');
+  wire.heal();
+  expect(await came).toBe('123456789');
+});
+
+test('packets come as late as was said, in order', async () => {
+  const wire = await echo();
+  const socket = await dial(wire);
+  socket.write('0');
+  await answer(socket, 1);
+  wire.delay(60);
+  const startedMs = performance.now();
+  socket.write('ab');
+  socket.write('cd');
+  expect(await answer(socket, 4)).toBe('abcd');
+  // There and back.
+  expect(performance.now() - startedMs).toBeGreaterThan(115);
+});

@@ -38,3 +38,66 @@ export function nameArgument(text: string): string {
 export function collect(text: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), text];
 }
+
+/** A whole number of these bounds. */
+export function integerArgument(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,15}$/.test(text) || value < min || value > max) {
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const durationMsMax = 90 * 86_400_000;
+
+/** Milliseconds of a text such as 90s, 30m, 24h or 7d; 0 is none. */
+export function durationArgument(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs === undefined || durationMs > durationMsMax) {
+    throw new InvalidArgumentError('It must be like 90s, 30m, 24h or 7d, and 90d at most.');
+  }
+  return durationMs;
+}
+
+function parseDuration(text: string): number | undefined {
+  const [, digits, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
+  const factor = unitMs[unit];
+  if (digits === undefined) return undefined;
+  if (factor === undefined) return digits === '0' ? 0 : undefined;
+  return Number(digits) * factor;
+}
+
+/** A moment: RFC 3339, a date (UTC), or so long ago (30m, 24h, 7d). */
+export function timeArgument(text: string): Date {
+  const agoMs = parseDuration(text);
+  if (agoMs !== undefined) return new Date(Date.now() - agoMs);
+  const at = new Date(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at.getTime())) {
+    throw new InvalidArgumentError(
+      'It must be a time like 2026-11-21T09:30:00Z, a date, or so long ago: 30m, 24h, 7d.',
+    );
+  }
+  return at;
+}
+
+/** Millionths of a percentage from 0 to 100 with at most four decimals. */
+export function percentArgument(text: string): number {
+  if (!/^\d{1,3}(\.\d{1,4})?$/.test(text) || Number(text) > 100) {
+    throw new InvalidArgumentError('It must be a percentage from 0 to 100, four decimals at most.');
+  }
+  return Math.round(Number(text) * 10_000);
+}
+
+const listLimitMax = 1_000;
+export const listLimitDefault = 50;
+
+/** How many a list shows. */
+export const limitArgument = integerArgument(1, listLimitMax);

@@ -6,6 +6,8 @@ export interface CommandGroup {
   readonly summary: string;
   /** Loads what adds its commands: only of the word that is asked for, so that `svc` starts fast. */
   readonly load: () => Promise<(command: Command) => void>;
+  /** Works on what all the others take, so that they are loaded too. */
+  readonly needsAll?: boolean;
 }
 
 /** Every word that `svc` knows, in the order of its help (CONTRACT.md section 9). */
@@ -33,7 +35,27 @@ export const catalogue: readonly CommandGroup[] = [
   {
     name: 'submission',
     summary: 'submissions of all tenants',
-    load: async () => (await import('./commands/submission-purge.ts')).addSubmissionPurgeCommand,
+    load: async () => (await import('./commands/submission.ts')).addSubmissionCommands,
+  },
+  {
+    name: 'trace',
+    summary: 'the whole story of a submission',
+    load: async () => (await import('./commands/trace.ts')).addTraceCommand,
+  },
+  {
+    name: 'rate-card',
+    summary: 'prices, by version',
+    load: async () => (await import('./commands/rate-card.ts')).addRateCardCommands,
+  },
+  {
+    name: 'queue',
+    summary: 'the queues between the services',
+    load: async () => (await import('./commands/queue.ts')).addQueueCommands,
+  },
+  {
+    name: 'audit',
+    summary: 'who changed what',
+    load: async () => (await import('./commands/audit.ts')).addAuditCommands,
   },
   {
     name: 'ledger',
@@ -49,5 +71,16 @@ export const catalogue: readonly CommandGroup[] = [
     name: 'migrate',
     summary: 'the schema of the database',
     load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
+  },
+  {
+    name: 'master-key',
+    summary: 'the key that seals secrets and personal data',
+    load: async () => (await import('./commands/master-key.ts')).addMasterKeyCommands,
+  },
+  {
+    name: 'completion',
+    summary: 'words for the shell to complete',
+    load: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+    needsAll: true,
   },
 ];

@@ -2,7 +2,7 @@
 import { enableCompileCache } from 'node:module';
 import { CommanderError } from 'commander';
 import { createProgram } from './program.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, WrongUsage } from './refusal.ts';
 
 // Most of a short command's time would go into compiling what it loads.
 enableCompileCache();
@@ -24,12 +24,13 @@ async function report(error: unknown): Promise<number> {
   // Commander has said what is wrong already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   process.stderr.write(`${await explain(error)}\n`);
-  return 1;
+  return error instanceof WrongUsage ? 2 : 1;
 }
 
 async function explain(error: unknown): Promise<string> {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof Refusal || error.name === 'ConfigError') return error.message;
+  if (error instanceof Refusal || error instanceof WrongUsage || error.name === 'ConfigError')
+    return error.message;
   const { isUnavailable } = await import('@svc/store');
   if (isUnavailable(error)) {
     return 'The database cannot be reached. Check DATABASE_URL and that it runs.';

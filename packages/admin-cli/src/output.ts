@@ -27,7 +27,7 @@ export function printList(
 }
 
 /** A table as wide as the terminal; as wide as it needs where the output goes elsewhere. */
-function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const [first = '', ...lines] = tableLines(head, rows, terminalWidth());
   print(bold(first));
   for (const line of lines) print(line);
@@ -44,17 +44,20 @@ function escaped(character: string): string {
 }
 
 /** One line for people. */
-function print(line: string): void {
+export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
 /** Columns of the terminal; undefined where the output goes elsewhere. */
-function terminalWidth(): number | undefined {
+export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }
 
 /** Styles show on a terminal only, and not where NO_COLOR is set. */
-const bold = (text: string): string => styleText('bold', text, { stream: process.stdout });
+export const bold = (text: string): string => styleText('bold', text, { stream: process.stdout });
+export const dim = (text: string): string => styleText('dim', text, { stream: process.stdout });
+export const red = (text: string): string => styleText('red', text, { stream: process.stdout });
+export const green = (text: string): string => styleText('green', text, { stream: process.stdout });
 
 function flatten(record: Row, before = ''): [string, unknown][] {
   return Object.entries(record).flatMap(([name, value]): [string, unknown][] =>

@@ -11,9 +11,12 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     .showHelpAfterError('(--help shows how)')
     .addHelpText('after', outro)
     .exitOverride();
-  for (const { name, summary, load } of catalogue) {
+  const named = catalogue.filter(({ name }) => words?.includes(name) === true);
+  const isWhole = words === undefined || named.some(({ needsAll }) => needsAll === true);
+  for (const group of catalogue) {
+    const { name, summary, load } = group;
     const command = program.command(name).description(summary);
-    if (words === undefined || words.includes(name)) (await load())(command);
+    if (isWhole || named.includes(group)) (await load())(command);
   }
   // Sub-commands do not take over what is set on their parent afterwards.
   for (const command of program.commands) inherit(command, program);

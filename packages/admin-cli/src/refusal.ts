@@ -2,3 +2,8 @@
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
+
+/** The words cannot be meant together; the message says which ones can. Exit code 2. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}

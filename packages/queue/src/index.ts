@@ -1,6 +1,7 @@
 export * from './redis.ts';
 export * from './environment-mark.ts';
 export * from './job-schemas.ts';
+export * from './presence.ts';
 export * from './producer.ts';
 export * from './consumer.ts';
 export { takeAlarms } from './delivery-alarms.ts';

@@ -12,40 +12,119 @@ export interface QueueStatus {
   readonly delayed: number;
   /** Parked after the last attempt, for an operator to look at. */
   readonly failed: number;
+  /** Of what waits; null where nothing does. */
+  readonly oldestWaitingMs: number | null;
+  readonly paused: boolean;
 }
+
+export const queueKeys: readonly QueueKey[] = ['dispatch', 'settlement', 'webhook'];
+
+/** Dispatch jobs have one priority a tier, from 1. */
+const prioritiesMax = 3;
+/** How BullMQ keeps the order within a priority: it stands above this in the score. */
+const priorityUnit = 0x1_0000_0000;
 
 /** How full each queue of the catalogue is. Throws where Redis cannot be reached. */
 export async function readQueueStatus(redis: Redis, prefix: string): Promise<QueueStatus[]> {
-  const keys: QueueKey[] = ['dispatch', 'settlement', 'webhook'];
-  return Promise.all(
-    keys.map(async (key) => {
-      const { name } = queues[key];
-      const queue = new Queue(name, {
-        connection: redis,
-        prefix: keyPrefix(prefix),
-        skipWaitingForReady: true,
-        skipVersionCheck: true,
-        skipMetasUpdate: true,
-      });
-      try {
-        const counts = await queue.getJobCounts(
-          'waiting',
-          'prioritized',
-          'active',
-          'delayed',
-          'failed',
-        );
-        const count = (state: string) => counts[state] ?? 0;
-        return {
-          queue: name,
-          waiting: count('waiting') + count('prioritized'),
-          active: count('active'),
-          delayed: count('delayed'),
-          failed: count('failed'),
-        };
-      } finally {
-        await queue.close();
-      }
-    }),
+  return Promise.all(queueKeys.map((key) => withQueue(redis, prefix, key, statusOf)));
+}
+
+async function statusOf(queue: Queue, redis: Redis, prefix: string): Promise<QueueStatus> {
+  const [counts, paused, oldestWaitingMs] = await Promise.all([
+    queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed'),
+    queue.isPaused(),
+    oldestOf(redis, `${keyPrefix(prefix)}:${queue.name}`),
+  ]);
+  const count = (state: string) => counts[state] ?? 0;
+  return {
+    queue: queue.name,
+    waiting: count('waiting') + count('prioritized'),
+    active: count('active'),
+    delayed: count('delayed'),
+    failed: count('failed'),
+    oldestWaitingMs,
+    paused,
+  };
+}
+
+/** The age of the first in line: of those without a priority, and of each priority. */
+async function oldestOf(redis: Redis, key: string): Promise<number | null> {
+  const [seconds] = await redis.time();
+  const firsts = await Promise.all([
+    redis.lrange(`${key}:wait`, -1, -1),
+    ...Array.from({ length: prioritiesMax }, (_, index) =>
+      redis.zrangebyscore(
+        `${key}:prioritized`,
+        (index + 1) * priorityUnit,
+        `(${(index + 2) * priorityUnit}`,
+        'LIMIT',
+        0,
+        1,
+      ),
+    ),
+  ]);
+  const times = await Promise.all(
+    firsts.flat().map((jobId) => redis.hget(`${key}:${jobId}`, 'timestamp')),
   );
+  const known = times.filter((time) => time !== null).map(Number);
+  if (known.length === 0) return null;
+  return Math.max(0, Number(seconds) * 1_000 - Math.min(...known));
+}
+
+/** What is put on it waits until it is resumed; what is in hand goes on. */
+export async function pauseQueue(redis: Redis, prefix: string, key: QueueKey): Promise<void> {
+  await withQueue(redis, prefix, key, (queue) => queue.pause());
+}
+
+export async function resumeQueue(redis: Redis, prefix: string, key: QueueKey): Promise<void> {
+  await withQueue(redis, prefix, key, (queue) => queue.resume());
+}
+
+const retriedAtOnceMax = 500;
+
+/**
+ * Puts what is parked as failed back in line, a page at a time; `onPage` is told how many are still
+ * parked. Handlers are idempotent in Postgres, so that a job too many does no harm.
+ */
+export async function retryFailedJobs(
+  redis: Redis,
+  prefix: string,
+  key: QueueKey,
+  onPage: (left: number) => void,
+): Promise<number> {
+  return withQueue(redis, prefix, key, async (queue) => {
+    const parkedBefore = await queue.getFailedCount();
+    // Those that fail again meanwhile are not taken a second time.
+    const timestamp = Date.now();
+    const script = queue.retryJobs({ state: 'failed', count: retriedAtOnceMax, timestamp });
+    const timer = setInterval(() => {
+      queue.getFailedCount().then(onPage, () => {});
+    }, 200);
+    try {
+      await script;
+    } finally {
+      clearInterval(timer);
+    }
+    return parkedBefore - (await queue.getFailedCount());
+  });
+}
+
+async function withQueue<T>(
+  redis: Redis,
+  prefix: string,
+  key: QueueKey,
+  work: (queue: Queue, redis: Redis, prefix: string) => Promise<T>,
+): Promise<T> {
+  const queue = new Queue(queues[key].name, {
+    connection: redis,
+    prefix: keyPrefix(prefix),
+    skipWaitingForReady: true,
+    skipVersionCheck: true,
+    skipMetasUpdate: true,
+  });
+  try {
+    return await work(queue, redis, prefix);
+  } finally {
+    await queue.close();
+  }
 }

@@ -55,20 +55,23 @@ function requireKey(keyring: Keyring, keyId: string): Uint8Array {
   return key;
 }
 
+/** Version, length of the key id, key id. */
+function sealedPrefix(keyId: string): Uint8Array<ArrayBuffer> {
+  return Buffer.from([version, Buffer.byteLength(keyId), ...Buffer.from(keyId)]);
+}
+
 /** Seals for one place, `binding` being `<table>.<column>:<row's uuid>`. */
 export function seal(
   keyring: Keyring,
   binding: string,
   plaintext: Uint8Array | string,
 ): Uint8Array<ArrayBuffer> {
-  const keyId = Buffer.from(keyring.sealingKeyId);
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', requireKey(keyring, keyring.sealingKeyId), nonce);
   cipher.setAAD(Buffer.from(binding));
   const bytes = typeof plaintext === 'string' ? Buffer.from(plaintext) : plaintext;
   return Buffer.concat([
-    Buffer.from([version, keyId.byteLength]),
-    keyId,
+    sealedPrefix(keyring.sealingKeyId),
     nonce,
     cipher.update(bytes),
     cipher.final(),
@@ -121,12 +124,15 @@ export function unseal(
 
 /** Seals and opens under one keyring; what the store is given instead of keys. */
 export interface Sealer {
+  /** What everything begins with that is sealed under the key that seals now. */
+  readonly prefix: Uint8Array<ArrayBuffer>;
   seal(binding: string, plaintext: Uint8Array | string): Uint8Array<ArrayBuffer>;
   unseal(binding: string, sealed: Uint8Array): Uint8Array<ArrayBuffer>;
 }
 
 export function createSealer(keyring: Keyring): Sealer {
   return {
+    prefix: sealedPrefix(keyring.sealingKeyId),
     seal: (binding, plaintext) => seal(keyring, binding, plaintext),
     unseal: (binding, sealed) => unseal(keyring, binding, sealed),
   };

@@ -5,11 +5,14 @@ import {
   type EndingFacts,
   type EndingRequest,
   findRate,
+  formatCredits,
   type OfferRecord,
   parseRateCard,
   planEnding,
   type SubmissionState,
+  toWireId,
 } from '@svc/domain';
+import { type Author, insertAudit } from './audit.ts';
 import { createBatcher, perStore } from './batching.ts';
 import { endingEvents } from './ending-events.ts';
 import {
@@ -115,14 +118,45 @@ export type CancelOutcome =
  */
 export async function cancelSubmission(
   store: Store,
-  request: { submissionId: string; tenantId: string; by: 'tenant' | 'operator' },
+  request: { submissionId: string; tenantId: string; by: 'tenant' },
+): Promise<CancelOutcome> {
+  const { submissionId, tenantId, by } = request;
+  const [ended] = await endSubmissions(store, [submissionId], { kind: 'cancel', by }, { tenantId });
+  return cancelOutcomeOf(ended);
+}
+
+/**
+ * The same by an operator, of any tenant's submission: the whole hold returns (CONTRACT.md section
+ * 4), and the audit log says who did it.
+ */
+export async function cancelAsOperator(
+  store: Store,
+  submissionId: string,
+  by: Author,
 ): Promise<CancelOutcome> {
   const [ended] = await endSubmissions(
     store,
-    [request.submissionId],
-    { kind: 'cancel', by: request.by },
-    request.tenantId,
+    [submissionId],
+    { kind: 'cancel', by: 'operator' },
+    {
+      alsoWrite: async (tx, [one]) => {
+        if (one?.kind === 'moved') await auditCancel(tx, one, by);
+      },
+    },
   );
+  return cancelOutcomeOf(ended);
+}
+
+async function auditCancel(tx: Queryable, ended: Ended, by: Author): Promise<void> {
+  await insertAudit(tx, by, {
+    action: 'submission.cancel',
+    subject: { kind: 'submission', id: toWireId('sub', ended.submissionId) },
+    before: null,
+    after: { state: ended.state, refunded: formatCredits(ended.refundedMicros ?? 0n) },
+  });
+}
+
+function cancelOutcomeOf(ended: Ended | undefined): CancelOutcome {
   if (ended === undefined || ended.state === 'rejected') return { kind: 'not_found' };
   const { chargedMicros, refundedMicros, deliveryIds } = ended;
   assertInvariant(
@@ -134,16 +168,23 @@ export async function cancelSubmission(
   return { kind: 'terminal', state: ended.state, chargedMicros, refundedMicros, deliveryIds };
 }
 
+interface EndingScope {
+  /** Only this tenant's; another's is as if it did not exist. */
+  readonly tenantId?: string | null;
+  /** What belongs into the same transaction. */
+  readonly alsoWrite?: (tx: Queryable, ended: readonly Ended[]) => Promise<void>;
+}
+
 async function endSubmissions(
   store: Store,
   submissionIds: string[],
   request: EndingRequest,
-  onlyTenantId: string | null = null,
+  scope: EndingScope = {},
 ): Promise<Ended[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await store.db.$transaction((tx) =>
-        endInTransaction(store, tx, submissionIds, request, onlyTenantId),
+        endInTransaction(store, tx, submissionIds, request, scope),
       );
     } catch (error) {
       if (attempt >= transientAttemptsMax || !isTransient(error)) throw error;
@@ -156,7 +197,7 @@ async function endInTransaction(
   tx: Queryable,
   submissionIds: string[],
   request: EndingRequest,
-  onlyTenantId: string | null,
+  { tenantId: onlyTenantId = null, alsoWrite }: EndingScope,
 ): Promise<Ended[]> {
   const accounts = await lockAccounts(tx, submissionIds, onlyTenantId);
   if (accounts.size === 0) return [];
@@ -175,10 +216,12 @@ async function endInTransaction(
     plans.flatMap((plan) => plan.events),
   );
   let next = 0;
-  return plans.map((plan) => {
+  const ended = plans.map((plan) => {
     const own = deliveryIds.slice(next, (next += plan.events.length));
     return { ...plan.ended, deliveryIds: own.filter((id) => id !== null) };
   });
+  await alsoWrite?.(tx, ended);
+  return ended;
 }
 
 interface Plan {

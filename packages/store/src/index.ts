@@ -1,4 +1,5 @@
-export type { Actor, Author } from './audit.ts';
+export type { Actor, AuditedChange, Author } from './audit.ts';
+export * from './audit-list.ts';
 export * from './corrections.ts';
 export { type Balance, readBalance } from './credits.ts';
 export { attemptClaimMs, exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
@@ -10,7 +11,9 @@ export * from './endings.ts';
 export * from './environment.ts';
 export { isUnavailable } from './errors.ts';
 export { holdSubmission, type HoldOutcome, type NewSubmission } from './holding.ts';
+export * from './every-submission.ts';
 export * from './ledger-audit.ts';
+export * from './ledger-verdict.ts';
 export * from './migrate.ts';
 export * from './node-changes.ts';
 export {
@@ -28,13 +31,16 @@ export {
   touchNodes,
 } from './nodes.ts';
 export * from './operators.ts';
+export * from './operators-hand.ts';
 export * from './opening.ts';
 export * from './outcomes.ts';
 export * from './overdue.ts';
 export { type Grant, grantCredits, type GrantOutcome } from './purchases.ts';
 export { purgeExpired, type PurgeOutcome, purgePageMax, purgeSubmission } from './purging.ts';
+export * from './rate-card-history.ts';
 export * from './rate-cards.ts';
 export * from './redelivery.ts';
+export * from './reseal.ts';
 export * from './settings.ts';
 export * from './statement.ts';
 export { openStore, ping, type Sealer, type Store, type StoreOptions } from './store.ts';
@@ -44,3 +50,4 @@ export * from './submissions.ts';
 export * from './surge-pin.ts';
 export * from './tenant-secrets.ts';
 export * from './tenants.ts';
+export * from './trace.ts';

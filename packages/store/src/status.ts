@@ -23,3 +23,22 @@ export async function countInFlight(store: Store): Promise<InFlightCounts> {
     deliveriesDue: deliveries?.due ?? 0,
   };
 }
+
+export interface NodeCounts {
+  known: number;
+  /** Said hello or was heard of in the last day. */
+  seenLately: number;
+  draining: number;
+  disabled: number;
+}
+
+/** Nodes are few: one for each home. */
+export async function countNodes(store: Store): Promise<NodeCounts> {
+  const [row] = await store.db.$queryRaw<NodeCounts[]>`
+    SELECT count(*)::int AS known,
+      (count(*) FILTER (WHERE last_seen_at > svc_now() - interval '1 day'))::int AS "seenLately",
+      (count(*) FILTER (WHERE draining))::int AS draining,
+      (count(*) FILTER (WHERE disabled_at IS NOT NULL))::int AS disabled
+    FROM nodes`;
+  return row ?? { known: 0, seenLately: 0, draining: 0, disabled: 0 };
+}

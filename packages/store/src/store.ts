@@ -5,6 +5,8 @@ import { PrismaClient } from './generated/client.ts';
 
 /** Seals a value to its place (`<table>.<column>:<row id>`), so that it cannot be read elsewhere. */
 export interface Sealer {
+  /** What everything begins with that is sealed under the key that seals now. */
+  readonly prefix: Uint8Array;
   seal(binding: string, plaintext: Uint8Array | string): Uint8Array;
   unseal(binding: string, sealed: Uint8Array): Uint8Array;
 }

@@ -7,7 +7,8 @@ import { insertSecret, type TenantSecretKind } from './tenants.ts';
 export const validSecretsMax = 2;
 
 export type RotationOutcome =
-  | { kind: 'rotated' }
+  /** Until when the one before is valid; null where there was none. */
+  | { kind: 'rotated'; previousValidUntil: Date | null }
   /** A third one would cut off a client that still signs with the oldest. */
   | { kind: 'two_valid' }
   | { kind: 'unknown_tenant' };
@@ -38,11 +39,14 @@ export async function rotateTenantSecret(
       ORDER BY created_at DESC, id DESC`;
     if (valid.length >= validSecretsMax && !force) return { kind: 'two_valid' };
     const dropped = valid.slice(validSecretsMax - 1).map(({ id }) => id);
-    await tx.$executeRaw`
+    const ended = await tx.$queryRaw<{ expiresAt: Date }[]>`
       UPDATE tenant_secrets SET expires_at = CASE
         WHEN id = ANY(${dropped}::uuid[]) THEN svc_now()
         ELSE LEAST(expires_at, svc_now() + ${Math.round(overlapMs)} * interval '1 millisecond') END
-      WHERE id = ANY(${valid.map(({ id }) => id)}::uuid[])`;
+      WHERE id = ANY(${valid.map(({ id }) => id)}::uuid[]) RETURNING expires_at AS "expiresAt"`;
+    const [previousValidUntil = null] = ended
+      .map(({ expiresAt }) => expiresAt)
+      .toSorted((a, b) => b.getTime() - a.getTime());
     await insertSecret(store, tx, tenantId, kind, secret);
     await insertAudit(tx, by, {
       action: 'tenant.rotate_secret',
@@ -50,6 +54,6 @@ export async function rotateTenantSecret(
       before: { valid: valid.length },
       after: { kind, overlapMs, dropped: dropped.length },
     });
-    return { kind: 'rotated' };
+    return { kind: 'rotated', previousValidUntil };
   });
 }

@@ -1,4 +1,4 @@
-import { createConsumer } from '@svc/queue';
+import { announceService, createConsumer } from '@svc/queue';
 import {
   createLifecycle,
   createMetrics,
@@ -68,6 +68,8 @@ export async function run(
       logger,
     });
     lifecycle.add('admin server', () => admin.close());
+    const presence = announceService({ redis, prefix, service: 'dispatcher', logger });
+    lifecycle.add('presence', () => presence.close());
     return { port: links.port, adminPort: admin.port, close: () => lifecycle.close() };
   } catch (error) {
     await lifecycle.close();

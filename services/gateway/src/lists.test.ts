@@ -103,7 +103,7 @@ describe('the statement', () => {
       { type: 'hold', amount: 200, balanceAfter: 1000.5, heldAfter: 200, availableAfter: 800.5 },
       { type: 'grant', amount: 1000.5, balanceAfter: 1000.5, heldAfter: 0, submissionId: null },
     ]);
-    expect(data[1]?.reference).toBe(`grant ${tenant.uuid}`);
+    expect(data[1]?.reference).toBe(`opening-grant:${toWireId('tnt', tenant.uuid)}`);
     const { items } = await walk(tenant, '/v1/credits/transactions?limit=1', (page) =>
       bodyOf(page, TransactionPage),
     );

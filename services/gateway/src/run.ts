@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  announceService,
   closeRedis,
   connectRedis,
   createProducer,
@@ -100,6 +101,8 @@ export async function run(
       logger,
     });
     lifecycle.add('admin server', () => admin.close());
+    const presence = announceService({ redis, prefix, service: 'gateway', logger });
+    lifecycle.add('presence', () => presence.close());
     const server = await startHttpServer({
       host,
       port: config.GATEWAY_PORT,

@@ -1,5 +1,5 @@
 import { every, type Lifecycle, type Logger } from '@svc/runtime';
-import { auditLedger, ensurePartitions, type Store } from '@svc/store';
+import { auditLedger, ensurePartitions, saveLedgerVerdict, type Store } from '@svc/store';
 import { purge, type PurgeDeps } from './purge.ts';
 
 /** Partitions are made months ahead, so that a day without housekeeping is no harm. */
@@ -55,7 +55,9 @@ export async function startHousekeeping(
 
 /** One audit; exported for its test. */
 export async function audit({ store, logger, setLedgerFaults }: Auditing): Promise<void> {
-  const { faults, tenants, submissions } = await auditLedger(store);
+  const verdict = await auditLedger(store);
+  await saveLedgerVerdict(store, verdict);
+  const { faults, tenants, submissions } = verdict;
   setLedgerFaults(faults.length);
   if (faults.length === 0) logger.info({ tenants, submissions }, 'the ledger adds up');
   else logger.error({ tenants, submissions, faults }, 'the ledger does not add up');

@@ -1,4 +1,5 @@
 import {
+  announceService,
   closeRedis,
   connectRedis,
   createConsumer,
@@ -77,6 +78,8 @@ export async function run(
       logger,
     });
     lifecycle.add('admin server', () => admin.close());
+    const presence = announceService({ redis, prefix, service: 'settlement', logger });
+    lifecycle.add('presence', () => presence.close());
     return { adminPort: admin.port, close: () => lifecycle.close() };
   } catch (error) {
     await lifecycle.close();

@@ -1,4 +1,4 @@
-import { createConsumer, redisIsReady, takeAlarms } from '@svc/queue';
+import { announceService, createConsumer, redisIsReady, takeAlarms } from '@svc/queue';
 import {
   createLifecycle,
   every,
@@ -56,6 +56,13 @@ export async function run(
       logger,
     });
     lifecycle.add('admin server', () => admin.close());
+    const presence = announceService({
+      redis,
+      prefix: config.REDIS_PREFIX,
+      service: 'webhooks',
+      logger,
+    });
+    lifecycle.add('presence', () => presence.close());
     return { adminPort: admin.port, close: () => lifecycle.close() };
   } catch (error) {
     await lifecycle.close();

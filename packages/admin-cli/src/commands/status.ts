@@ -1,60 +1,76 @@
-import { closeRedis, connectRedis, readQueueStatus, waitForRedis } from '@svc/queue';
-import { countInFlight, databaseNow, listNodes } from '@svc/store';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { describeCommand } from '../command.ts';
+import { durationArgument } from '../arguments.ts';
+import { type CommandOptions, describeCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
-import { type OutputOptions, printJson, printList, printRecord } from '../output.ts';
+import { print, printJson, terminalWidth } from '../output.ts';
+import { readStanding } from './status-read.ts';
+import { standingLines, standingRecord } from './status-shown.ts';
 
-const redisWaitMs = 2_000;
-const nodesCountedMax = 10_000;
-/** A node that said hello or was heard of in this time counts as recently seen. */
-const nodesSeenWithinMs = 24 * 3_600_000;
+interface StatusOptions extends CommandOptions {
+  watch?: boolean;
+  /** Milliseconds. */
+  every?: number;
+}
 
-/** `svc status` (CONTRACT.md section 9). */
+const refreshMsDefault = 2_000;
+const refreshMsMin = 500;
+
+/** `svc status [--watch]` (CONTRACT.md section 9). */
 export function addStatusCommand(command: Command): void {
   describeCommand(command, {
-    does: 'what is under way: database, queues, submissions, deliveries, nodes',
-    examples: ['svc status'],
-  }).action((options: OutputOptions) => withContext((context) => status(context, options)));
+    does: 'services, queues, fleet, what is in flight, the last verdict on the ledger',
+    examples: ['svc status', 'svc status --watch'],
+  })
+    .option('--watch', 'show it again and again, until Ctrl-C')
+    .option('--every <duration>', 'how often (2s)', durationArgument)
+    .action((options: StatusOptions) => withContext((context) => status(context, options)));
 }
 
-async function status(context: Context, options: OutputOptions): Promise<void> {
-  const { configuration, store } = context;
-  const now = await databaseNow(store);
-  const inFlight = await countInFlight(store);
-  const nodes = await listNodes(store, { before: null, limit: nodesCountedMax });
-  const seen = nodes.filter(
-    ({ lastSeenAt }) =>
-      lastSeenAt !== null && now.getTime() - lastSeenAt.getTime() < nodesSeenWithinMs,
-  );
-  const queues = await queueStatus(context);
-  const summary = {
-    environment: configuration.SVC_ENVIRONMENT,
-    database: 'reachable',
-    databaseTime: now,
-    redis: queues === null ? 'not reachable' : 'reachable',
-    submissions: inFlight.submissions,
-    deliveries: { pending: inFlight.deliveriesPending, due: inFlight.deliveriesDue },
-    nodes: { known: nodes.length, seenLastDay: seen.length },
-  };
-  if (options.json === true) return printJson({ ...summary, queues });
-  printRecord(summary, options);
-  if (queues === null) return;
-  process.stdout.write('\n');
-  printList(
-    queues.map((queue) => ({ ...queue })),
-    ['queue', 'waiting', 'active', 'delayed', 'failed'],
-    options,
-  );
+async function status(context: Context, options: StatusOptions): Promise<void> {
+  if (options.watch === true) return watch(context, options);
+  const standing = await readStanding(context);
+  if (options.json === true) return printJson(standingRecord(standing));
+  for (const line of standingLines(standing, terminalWidth())) print(line);
 }
 
-async function queueStatus({ configuration }: Context) {
-  if (configuration.REDIS_URL === undefined) return null;
-  const redis = connectRedis(configuration.REDIS_URL, 'producer');
+/** A screen of its own on a terminal; elsewhere, or as JSON, one standing after another. */
+async function watch(context: Context, options: StatusOptions): Promise<void> {
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort();
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  const onScreen = process.stdout.isTTY && options.json !== true;
+  const refreshMs = Math.max(refreshMsMin, options.every ?? refreshMsDefault);
+  if (onScreen) process.stdout.write(enterScreen);
   try {
-    if (!(await waitForRedis(redis, redisWaitMs))) return null;
-    return await readQueueStatus(redis, configuration.REDIS_PREFIX);
+    while (!stopping.signal.aborted) {
+      const standing = await readStanding(context);
+      if (options.json === true) print(JSON.stringify(standingRecord(standing)));
+      else draw(standingLines(standing, terminalWidth()), onScreen);
+      await sleep(refreshMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
   } finally {
-    await closeRedis(redis);
+    if (onScreen) process.stdout.write(leaveScreen);
+    process.off('SIGINT', stop);
+    process.off('SIGTERM', stop);
   }
+}
+
+// The terminal's second screen, without a cursor; the first one is as it was afterwards.
+const enterScreen = '\u001B[?1049h\u001B[?25l';
+const leaveScreen = '\u001B[?25h\u001B[?1049l';
+const home = '\u001B[H';
+const clearLineRest = '\u001B[K';
+const clearBelow = '\u001B[J';
+
+/** Written over what is there, so that nothing flickers; what does not fit is left out. */
+function draw(lines: readonly string[], onScreen: boolean): void {
+  if (!onScreen) {
+    for (const line of [...lines, '']) print(line);
+    return;
+  }
+  const fitting = lines.slice(0, Math.max(1, process.stdout.rows - 1));
+  const text = fitting.map((line) => `${line}${clearLineRest}\n`).join('');
+  process.stdout.write(`${home}${text}${clearBelow}`);
 }

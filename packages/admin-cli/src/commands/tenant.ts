@@ -1,35 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { checkWebhookUrl, creditsToNumber, signupGrantDefaultMicros, toWireId } from '@svc/domain';
+import { signupGrantDefaultMicros, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
-import {
-  changeSettings,
-  findTenant,
-  listTenants,
-  openTenant,
-  readBalance,
-  type TenantRecord,
-} from '@svc/store';
+import { listTenants, openTenant, setTenantEnabled } from '@svc/store';
 import type { Command } from 'commander';
 import { collect, creditsArgument, idArgument, nameArgument } from '../arguments.ts';
-import { addCommand } from '../command.ts';
+import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
+import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
-import { type OutputOptions, printList, printRecord, type Row } from '../output.ts';
-import { Refusal } from '../refusal.ts';
+import { printList, printRecord } from '../output.ts';
+import { acceptedUrl, allowedJobTypes } from './tenant-input.ts';
+import { addRotateSecretCommand } from './tenant-rotate-secret.ts';
+import { noSuchTenant, showTenant, tenantRow } from './tenant-shown.ts';
+import { addUpdateCommand } from './tenant-update.ts';
 
-/** The job types that this build can dispatch. */
-const jobTypesKnown = ['ats.application'];
 const listedTenantsMax = 1_000;
 
-interface CreateOptions extends OutputOptions {
+interface CreateOptions extends CommandOptions {
   name: string;
   allow?: string[];
   webhookUrl?: string;
   grant?: bigint;
-}
-
-interface UpdateOptions extends OutputOptions {
-  webhookUrl?: string;
 }
 
 /** `svc tenant …` (CONTRACT.md section 9). */
@@ -44,101 +35,67 @@ export function addTenantCommands(tenant: Command): void {
     .option('--grant <credits>', 'credits to begin with (sandbox: 10000)', creditsArgument)
     .action((options: CreateOptions) => withContext((context) => create(context, options)));
   addCommand(tenant, 'list', { does: 'the newest tenants', examples: ['svc tenant list'] }).action(
-    (options: OutputOptions) => withContext((context) => list(context, options)),
+    (options: CommandOptions) => withContext((context) => list(context, options)),
   );
   addCommand(tenant, 'show', { does: 'one tenant', examples: ['svc tenant show tnt_…'] })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .action((id: string, options: OutputOptions) =>
-      withContext(async (context) => printRecord(await show(context, id), options)),
+    .action((id: string, options: CommandOptions) =>
+      withContext(async (context) => printRecord(await showTenant(context, id), options)),
     );
-  addCommand(tenant, 'update', {
-    does: 'change settings of a tenant',
-    examples: ['svc tenant update tnt_… --webhook-url https://hooks.example.com/svc'],
+  addUpdateCommand(tenant);
+  const disabling = addCommand(tenant, 'disable', {
+    does: 'refuse its keys from now on; what it has in flight goes on',
+    examples: ['svc tenant disable tnt_…', 'svc tenant disable tnt_… --yes'],
+  });
+  addYesOption(disabling)
+    .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
+    .action((id: string, options: CommandOptions) =>
+      withContext((context) => setEnabled(context, id, false, options)),
+    );
+  addCommand(tenant, 'enable', {
+    does: 'take its keys again',
+    examples: ['svc tenant enable tnt_…'],
   })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .option('--webhook-url <url>', 'where its events go; setting it enables it again')
-    .action((id: string, options: UpdateOptions) =>
-      withContext((context) => update(context, id, options)),
+    .action((id: string, options: CommandOptions) =>
+      withContext((context) => setEnabled(context, id, true, options)),
     );
+  addRotateSecretCommand(tenant);
 }
 
 async function create(context: Context, options: CreateOptions): Promise<void> {
   const { configuration, store, by } = context;
   const sandbox = configuration.SVC_ENVIRONMENT === 'sandbox';
   const id = newId();
+  const { webhookUrl } = options;
   const tenant = {
     id,
     name: options.name,
     allowedJobTypes: allowedJobTypes(options.allow),
-    webhookUrl: acceptedUrl(context, options.webhookUrl) ?? null,
+    webhookUrl: webhookUrl === undefined ? null : acceptedUrl(context, webhookUrl),
     hmacSecret: newSecret(sandbox ? 'hsk_test' : 'hsk_live', randomBytes),
     webhookSecret: newSecret('whsec', randomBytes),
   };
   const grantMicros = options.grant ?? (sandbox ? signupGrantDefaultMicros : 0n);
   await openTenant(store, tenant, grantMicros, by);
   const { hmacSecret, webhookSecret } = tenant;
-  printRecord({ ...(await show(context, id)), hmacSecret, webhookSecret }, options);
+  printRecord({ ...(await showTenant(context, id)), hmacSecret, webhookSecret }, options);
 }
 
-function allowedJobTypes(allow: string[] | undefined): string[] {
-  if (allow === undefined) return jobTypesKnown;
-  if (allow.includes('none')) {
-    if (allow.length > 1) throw new Refusal('--allow none goes with no other --allow.');
-    return [];
-  }
-  const unknown = allow.filter((jobType) => !jobTypesKnown.includes(jobType));
-  if (unknown.length > 0) {
-    throw new Refusal(
-      `Unknown job type ${unknown.join(', ')}. Known: ${jobTypesKnown.join(', ')}.`,
-    );
-  }
-  return [...new Set(allow)];
-}
-
-function acceptedUrl({ configuration }: Context, url: string | undefined): string | undefined {
-  if (url === undefined) return undefined;
-  const allowPrivateNetworks = configuration.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1';
-  const check = checkWebhookUrl(url, { allowPrivateNetworks });
-  if (check.kind === 'refused') throw new Refusal(`The webhook URL ${check.reason}.`);
-  return check.url;
-}
-
-async function list({ store }: Context, options: OutputOptions): Promise<void> {
+async function list({ store }: Context, options: CommandOptions): Promise<void> {
   const tenants = await listTenants(store, { before: null, limit: listedTenantsMax });
   const columns = ['tenantId', 'name', 'allowedJobTypes', 'webhookUrl', 'disabledAt', 'createdAt'];
   printList(tenants.map(tenantRow), columns, options);
 }
 
-async function show({ configuration, store }: Context, tenantId: string): Promise<Row> {
-  const tenant = await findTenant(store, tenantId);
-  const balance = await readBalance(store, tenantId);
-  if (tenant === null || balance === null) throw new Refusal('There is no such tenant.');
-  return {
-    ...tenantRow(tenant),
-    environment: configuration.SVC_ENVIRONMENT,
-    balance: creditsToNumber(balance.balanceMicros),
-    held: creditsToNumber(balance.heldMicros),
-    available: creditsToNumber(balance.balanceMicros - balance.heldMicros),
-  };
-}
-
-async function update(context: Context, tenantId: string, options: UpdateOptions): Promise<void> {
-  const url = acceptedUrl(context, options.webhookUrl);
-  if (url === undefined) throw new Refusal('Nothing to change: see `svc tenant update --help`.');
-  const changed = await changeSettings(context.store, tenantId, { webhookUrl: url }, context.by);
-  if (changed === null) throw new Refusal('There is no such tenant.');
-  printRecord(await show(context, tenantId), options);
-}
-
-function tenantRow(tenant: TenantRecord): Row {
-  return {
-    tenantId: toWireId('tnt', tenant.id),
-    name: tenant.name,
-    allowedJobTypes: tenant.allowedJobTypes,
-    webhookUrl: tenant.webhookUrl,
-    webhookDisabled: tenant.webhookDisabled,
-    lowBalanceThreshold: creditsToNumber(tenant.lowBalanceThresholdMicros),
-    disabledAt: tenant.disabledAt,
-    createdAt: tenant.createdAt,
-  };
+async function setEnabled(
+  context: Context,
+  tenantId: string,
+  isEnabled: boolean,
+  options: CommandOptions,
+): Promise<void> {
+  if (!isEnabled) await confirm(`Refuse the keys of ${toWireId('tnt', tenantId)}?`, options);
+  const changed = await setTenantEnabled(context.store, tenantId, isEnabled, context.by);
+  if (changed === null) throw noSuchTenant();
+  printRecord(await showTenant(context, tenantId), options);
 }

@@ -1,10 +1,9 @@
-import { NoQuery } from '@svc/contracts';
+import { submissionDetail, NoQuery } from '@svc/contracts';
 import { fromWireId } from '@svc/domain';
 import { findSubmission } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
-import { submissionDetail } from '../submissions/submission-detail.ts';
 
 /** `GET /v1/submissions/:id` (SPEC 4.2): a malformed, unknown or foreign id is one answer. */
 export function getSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {

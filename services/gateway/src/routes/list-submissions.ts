@@ -1,10 +1,9 @@
-import { type SubmissionPage, SubmissionsQuery } from '@svc/contracts';
+import { submissionDetail, type SubmissionPage, SubmissionsQuery } from '@svc/contracts';
 import { listSubmissions } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { pageOf, readPage } from '../http/page.ts';
-import { submissionDetail } from '../submissions/submission-detail.ts';
 
 /** `GET /v1/submissions` (CONTRACT section 5): newest first, each the full record. */
 export function listSubmissionsEndpoint(deps: GatewayDeps): TenantEndpoint {

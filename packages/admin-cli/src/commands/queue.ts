@@ -1,0 +1,114 @@
+import { pauseQueue, queueKeys, readQueueStatus, resumeQueue, retryFailedJobs } from '@svc/queue';
+import { withAudit } from '@svc/store';
+import { type Command, InvalidArgumentError } from 'commander';
+import { addCommand, type CommandOptions } from '../command.ts';
+import { type Context, withContext } from '../context.ts';
+import { printRecord } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { type RedisContext, withRedis } from '../redis.ts';
+import { printQueues } from './queue-table.ts';
+
+type QueueKey = (typeof queueKeys)[number];
+
+/** `svc queue …` (CONTRACT.md section 9). */
+export function addQueueCommands(queue: Command): void {
+  addCommand(queue, 'status', {
+    does: 'how full each queue is',
+    examples: ['svc queue status'],
+  }).action((options: CommandOptions) =>
+    withContext((context) =>
+      withRedis(context, async ({ redis, prefix }) =>
+        printQueues(await readQueueStatus(redis, prefix), options),
+      ),
+    ),
+  );
+  addCommand(queue, 'pause', {
+    does: 'let what is put on it wait until it is resumed; what is in hand goes on',
+    examples: ['svc queue pause webhook'],
+  })
+    .argument('<queue>', queueKeys.join(', '), queueArgument)
+    .action((key: QueueKey, options: CommandOptions) =>
+      withContext((context) => setPaused(context, key, true, options)),
+    );
+  addCommand(queue, 'resume', {
+    does: 'let what waits be taken again',
+    examples: ['svc queue resume webhook'],
+  })
+    .argument('<queue>', queueKeys.join(', '), queueArgument)
+    .action((key: QueueKey, options: CommandOptions) =>
+      withContext((context) => setPaused(context, key, false, options)),
+    );
+  addCommand(queue, 'retry-failed', {
+    does: 'put what is parked as failed back in line',
+    examples: ['svc queue retry-failed settlement'],
+  })
+    .argument('<queue>', queueKeys.join(', '), queueArgument)
+    .action((key: QueueKey, options: CommandOptions) =>
+      withContext((context) => retryFailed(context, key, options)),
+    );
+}
+
+/** A queue by its name, with or without its version. */
+function queueArgument(text: string): QueueKey {
+  const key = queueKeys.find((known) => text === known || text === `${known}.v1`);
+  if (key === undefined) throw new InvalidArgumentError(`Queues: ${queueKeys.join(', ')}.`);
+  return key;
+}
+
+function setPaused(
+  context: Context,
+  key: QueueKey,
+  paused: boolean,
+  options: CommandOptions,
+): Promise<void> {
+  return withRedis(context, async ({ redis, prefix }) => {
+    const action = paused ? 'queue.pause' : 'queue.resume';
+    const change = paused ? pauseQueue : resumeQueue;
+    await audited(context, action, key, () => change(redis, prefix, key));
+    await printOne({ redis, prefix }, key, {}, options);
+  });
+}
+
+function retryFailed(context: Context, key: QueueKey, options: CommandOptions): Promise<void> {
+  return withRedis(context, async ({ redis, prefix }) => {
+    const failed = await failedIn({ redis, prefix }, key);
+    const progress = createProgress('Retrying', failed, options);
+    await audited(context, 'queue.retry_failed', key, async () => {});
+    const retried = await retryFailedJobs(redis, prefix, key, (left) =>
+      progress.show(failed - left),
+    );
+    progress.end();
+    await printOne({ redis, prefix }, key, { retried }, options);
+  });
+}
+
+function audited(
+  { store, by }: Context,
+  action: string,
+  key: QueueKey,
+  act: () => Promise<void>,
+): Promise<void> {
+  const subject = { kind: 'service', id: `queue:${key}` } as const;
+  return withAudit(store, { action, subject, before: null, after: null }, by, act);
+}
+
+type Queues = Pick<RedisContext, 'redis' | 'prefix'>;
+
+async function statusOf({ redis, prefix }: Queues, key: QueueKey) {
+  const found = (await readQueueStatus(redis, prefix)).find(({ queue }) => queue.startsWith(key));
+  if (found === undefined) throw new Error(`no status of the queue ${key}`);
+  return found;
+}
+
+async function failedIn(queues: Queues, key: QueueKey): Promise<number> {
+  return (await statusOf(queues, key)).failed;
+}
+
+async function printOne(
+  queues: Queues,
+  key: QueueKey,
+  more: object,
+  options: CommandOptions,
+): Promise<void> {
+  printRecord({ ...(await statusOf(queues, key)), ...more }, options);
+}

@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { rateCardAnswer } from '@svc/contracts';
+import { parseRateCard, type RateCard, RateCardError, toWireId } from '@svc/domain';
+import { readPublishedSurge } from '@svc/queue';
+import { currentRateCard, findTenant, insertRateCard, listRateCards } from '@svc/store';
+import type { Command } from 'commander';
+import { idArgument, limitArgument, listLimitDefault } from '../arguments.ts';
+import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type Context, withContext } from '../context.ts';
+import { print, printJson, printTable } from '../output.ts';
+import { tryRedis } from '../redis.ts';
+import { Refusal } from '../refusal.ts';
+import { cardDifference, inheritTypicalUsage, rateRows } from './rate-card-text.ts';
+import { noSuchTenant } from './tenant-shown.ts';
+
+interface RateCardOptions extends CommandOptions {
+  tenant?: string;
+  limit?: number;
+}
+
+const fileBytesMax = 1_048_576;
+
+/** `svc rate-card …` (CONTRACT.md sections 4, 5 and 9). */
+export function addRateCardCommands(rateCard: Command): void {
+  const forTenant = [
+    '--tenant <tenant>',
+    'of this tenant, tnt_… (else the default card)',
+    idArgument('tnt'),
+  ] as const;
+  addCommand(rateCard, 'show', {
+    does: 'the card in force',
+    examples: ['svc rate-card show', 'svc rate-card show --json > card.json'],
+  })
+    .option(...forTenant)
+    .action((options: RateCardOptions) => withContext((context) => show(context, options)));
+  const applying = addCommand(rateCard, 'apply', {
+    does: 'put a card in force from now on, as a version of its own; what is quoted keeps its own',
+    examples: [
+      'svc rate-card apply card.json',
+      'svc rate-card apply card.json --tenant tnt_… --yes',
+    ],
+  });
+  addYesOption(applying)
+    .argument('<file>', 'JSON as `svc rate-card show --json` gives it')
+    .option(...forTenant)
+    .action((file: string, options: RateCardOptions) =>
+      withContext((context) => apply(context, file, options)),
+    );
+  addCommand(rateCard, 'history', {
+    does: 'its versions, newest first',
+    examples: ['svc rate-card history', 'svc rate-card history --tenant tnt_…'],
+  })
+    .option(...forTenant)
+    .option('--limit <count>', `how many (${listLimitDefault})`, limitArgument)
+    .action((options: RateCardOptions) => withContext((context) => history(context, options)));
+}
+
+/** The card by which a tenant is quoted, or the default one. */
+async function cardInForce({ store }: Context, tenantId: string | undefined): Promise<RateCard> {
+  if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw noSuchTenant();
+  const card =
+    tenantId === undefined
+      ? ((await listRateCards(store, null, 1))[0]?.card ?? null)
+      : await currentRateCard(store, tenantId);
+  if (card === null) throw new Refusal('There is no rate card: run `svc migrate`.');
+  return card;
+}
+
+async function show(context: Context, options: RateCardOptions): Promise<void> {
+  const card = await cardInForce(context, options.tenant);
+  const surgeMicros = await surgeInForce(context);
+  const shown = rateCardAnswer(card, surgeMicros);
+  if (options.json === true) return printJson(shown);
+  print(
+    `version ${shown.version}, ${shown.usdPerCredit} USD a credit, surge ${shown.surgeMultiplier}`,
+  );
+  printTable(['job type', 'tier', 'base', 'min', 'max', '×', 'weights'], rateRows(shown));
+}
+
+const surgeNoneMicros = 1_000_000n;
+
+async function surgeInForce(context: Context): Promise<bigint> {
+  const read = await tryRedis(context, ({ redis, prefix }) => readPublishedSurge(redis, prefix));
+  const text = read.kind === 'done' ? read.value : null;
+  return text === null || !/^\d{7}$/.test(text) ? surgeNoneMicros : BigInt(text);
+}
+
+async function apply(context: Context, file: string, options: RateCardOptions): Promise<void> {
+  const before = await cardInForce(context, options.tenant);
+  const card = inheritTypicalUsage(readCard(file), before);
+  const difference = cardDifference(before, card);
+  const whose = options.tenant === undefined ? null : toWireId('tnt', options.tenant);
+  if (difference.length === 0) {
+    if (options.json === true) {
+      return printJson({ version: before.version, tenantId: whose, changes: [] });
+    }
+    return print(`Version ${before.version} says the same already. Nothing was changed.`);
+  }
+  if (options.json !== true) {
+    printTable(
+      ['what', 'before', 'after'],
+      difference.map((change) => [change.path, change.before ?? '-', change.after ?? '-']),
+    );
+  }
+  await confirm(
+    `Put this in force for ${whose ?? 'all tenants without a card of their own'}?`,
+    options,
+  );
+  const { store, by } = context;
+  const version = await insertRateCard(store, card, options.tenant ?? null, by);
+  if (options.json === true) return printJson({ version, tenantId: whose, changes: difference });
+  print(`Version ${version} is in force.`);
+}
+
+/** A card from a file, checked as far as one can be by itself. */
+function readCard(file: string): RateCard {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Refusal(`The file cannot be read: ${messageOf(error)}.`);
+  }
+  if (text.length > fileBytesMax) throw new Refusal('The file is too large for a rate card.');
+  try {
+    return parseRateCard(0, JSON.parse(text));
+  } catch (error) {
+    if (error instanceof RateCardError || error instanceof SyntaxError) {
+      throw new Refusal(`The file is no rate card: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function history({ store }: Context, options: RateCardOptions): Promise<void> {
+  const { tenant, limit = listLimitDefault } = options;
+  if (tenant !== undefined && (await findTenant(store, tenant)) === null) throw noSuchTenant();
+  const versions = await listRateCards(store, tenant ?? null, limit);
+  if (options.json === true) {
+    return printJson(
+      versions.map(({ card, createdAt }) => {
+        const { surgeMultiplier: _, ...shown } = rateCardAnswer(card, surgeNoneMicros);
+        return {
+          ...shown,
+          tenantId: tenant === undefined ? null : toWireId('tnt', tenant),
+          createdAt,
+        };
+      }),
+    );
+  }
+  const rows = versions.map(({ card, createdAt }, index) => {
+    const older = versions[index + 1]?.card;
+    const changes = older === undefined ? '-' : cardDifference(older, card).map(({ path }) => path);
+    return [String(card.version), createdAt.toISOString(), String(changes)];
+  });
+  printTable(['version', 'since', 'changed'], rows);
+}

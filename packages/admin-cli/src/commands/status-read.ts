@@ -1,0 +1,81 @@
+import {
+  type HeardInstance,
+  listServices,
+  presenceSilentMs,
+  createFleetRegistry,
+  type QueueStatus,
+  readPublishedSurge,
+  readQueueStatus,
+} from '@svc/queue';
+import {
+  countInFlight,
+  countNodes,
+  databaseNow,
+  type InFlightCounts,
+  type LedgerVerdict,
+  type NodeCounts,
+  readLedgerVerdict,
+} from '@svc/store';
+import { creditsToNumber } from '@svc/domain';
+import type { Context } from '../context.ts';
+import { tryRedis } from '../redis.ts';
+
+/** How the service stands, read in a moment; `live` is null where Redis cannot be reached. */
+export interface Standing {
+  readonly environment: string;
+  readonly databaseTime: Date;
+  readonly inFlight: InFlightCounts;
+  readonly nodes: NodeCounts;
+  readonly verdict: LedgerVerdict | null;
+  readonly live: LiveStanding | null;
+}
+
+interface LiveStanding {
+  readonly services: readonly HeardInstance[];
+  readonly queues: readonly QueueStatus[];
+  readonly fleet: { readonly slots: number; readonly free: number };
+  /** The multiplier that is charged; null where nobody publishes one. */
+  readonly surge: number | null;
+}
+
+/** Everything at once; each part is counted along an index, or bounded. */
+export async function readStanding(context: Context): Promise<Standing> {
+  const { configuration, store } = context;
+  const [databaseTime, inFlight, nodes, verdict, live] = await Promise.all([
+    databaseNow(store),
+    countInFlight(store),
+    countNodes(store),
+    readLedgerVerdict(store),
+    tryRedis(context, ({ redis, prefix }) => readLive(redis, prefix)),
+  ]);
+  return {
+    environment: configuration.SVC_ENVIRONMENT,
+    databaseTime,
+    inFlight,
+    nodes,
+    verdict,
+    live: live.kind === 'done' ? live.value : null,
+  };
+}
+
+type Redis = Parameters<typeof listServices>[0];
+
+async function readLive(redis: Redis, prefix: string): Promise<LiveStanding> {
+  const [services, queues, fleet, surge] = await Promise.all([
+    listServices(redis, prefix),
+    readQueueStatus(redis, prefix),
+    createFleetRegistry({ redis, prefix }).capacity(),
+    readPublishedSurge(redis, prefix),
+  ]);
+  return {
+    services,
+    queues,
+    fleet,
+    surge: surge === null ? null : creditsToNumber(BigInt(surge)),
+  };
+}
+
+/** Whether a process was heard of lately. */
+export function isHeard({ silentMs }: HeardInstance): boolean {
+  return silentMs < presenceSilentMs;
+}

@@ -1,0 +1,112 @@
+import { shortDuration } from '../durations.ts';
+import { bold, dim, green, red } from '../output.ts';
+import { tableLines } from '../table.ts';
+import { queueCells, queueColumns } from './queue-table.ts';
+import { isHeard, type Standing } from './status-read.ts';
+
+/** Every service that must run for jobs to be done. */
+const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
+const states = ['pending', 'dispatched', 'running', 'settling'] as const;
+
+/** The standing as JSON for programs. */
+export function standingRecord(standing: Standing): object {
+  const { environment, databaseTime, inFlight, nodes, verdict, live } = standing;
+  return {
+    environment,
+    database: 'reachable',
+    databaseTime,
+    redis: live === null ? 'not reachable' : 'reachable',
+    services:
+      live?.services.map((instance) => ({
+        ...instance,
+        state: isHeard(instance) ? 'running' : 'silent',
+      })) ?? null,
+    queues: live?.queues ?? null,
+    submissions: inFlight.submissions,
+    deliveries: { pending: inFlight.deliveriesPending, due: inFlight.deliveriesDue },
+    nodes,
+    fleet: live === null ? null : { ...live.fleet, busy: live.fleet.slots - live.fleet.free },
+    surge: live?.surge ?? null,
+    ledger: verdict,
+  };
+}
+
+/** The standing on one page for people, in tables that fit the width. */
+export function standingLines(standing: Standing, widthMax?: number): string[] {
+  return [
+    headLine(standing),
+    '',
+    ...serviceLines(standing, widthMax),
+    '',
+    ...queueLines(standing, widthMax),
+    '',
+    ...tableOf(['in flight', ...states, 'deliveries', 'due'], [inFlightCells(standing)], widthMax),
+    '',
+    ...fleetLines(standing, widthMax),
+    '',
+    ledgerLine(standing),
+  ];
+}
+
+function headLine({ environment, databaseTime, live }: Standing): string {
+  const redis = live === null ? red('Redis cannot be reached') : green('Redis answers');
+  return `${bold(environment)}  ${databaseTime.toISOString()}  ${green('Postgres answers')}  ${redis}`;
+}
+
+function tableOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  widthMax: number | undefined,
+): string[] {
+  const [first = '', ...lines] = tableLines(head, rows, widthMax);
+  return [dim(first), ...lines];
+}
+
+function serviceLines({ live, databaseTime }: Standing, widthMax: number | undefined): string[] {
+  if (live === null) return [dim('services'), 'not known without Redis'];
+  const rows = live.services.map((instance) => {
+    const { service, host, pid, startedAt, silentMs } = instance;
+    const upMs = Math.max(0, databaseTime.getTime() - new Date(startedAt).getTime());
+    const state = isHeard(instance) ? 'running' : `silent for ${shortDuration(silentMs)}`;
+    return [service, state, shortDuration(upMs), host, String(pid)];
+  });
+  const missing = services.filter(
+    (name) => !live.services.some((one) => one.service === name && isHeard(one)),
+  );
+  return [
+    ...tableOf(['service', 'state', 'since', 'host', 'pid'], rows, widthMax),
+    ...(missing.length === 0 ? [] : [red(`not running: ${missing.join(', ')}`)]),
+  ];
+}
+
+function queueLines({ live }: Standing, widthMax: number | undefined): string[] {
+  if (live === null) return [dim('queues'), 'not known without Redis'];
+  return tableOf(queueColumns, live.queues.map(queueCells), widthMax);
+}
+
+function inFlightCells({ inFlight }: Standing): string[] {
+  const { submissions, deliveriesPending, deliveriesDue } = inFlight;
+  const counts = states.map((state) => String(submissions[state] ?? 0));
+  return ['submissions', ...counts, String(deliveriesPending), String(deliveriesDue)];
+}
+
+function fleetLines({ nodes, live }: Standing, widthMax: number | undefined): string[] {
+  const { slots, free } = live?.fleet ?? { slots: 0, free: 0 };
+  const counts = [nodes.known, nodes.seenLately, nodes.draining, nodes.disabled].map(String);
+  const capacity = live === null ? ['-', '-', '-'] : [slots, slots - free, free].map(String);
+  const surge = live?.surge ?? null;
+  return tableOf(
+    ['fleet', 'known', 'seen', 'draining', 'disabled', 'slots', 'busy', 'free', 'surge'],
+    [['nodes', ...counts, ...capacity, surge === null ? '-' : surge.toFixed(2)]],
+    widthMax,
+  );
+}
+
+function ledgerLine({ verdict, databaseTime }: Standing): string {
+  if (verdict === null) return `${bold('ledger')}  not looked through yet: \`svc ledger verify\``;
+  const { at, faults, tenants, submissions } = verdict;
+  const ago = shortDuration(Math.max(0, databaseTime.getTime() - at.getTime()));
+  const found = faults === 0 ? green('adds up') : red(`${faults} faults: \`svc ledger verify\``);
+  const scope = `${tenants} tenants, ${submissions} submissions, ${ago} ago`;
+  return `${bold('ledger')}  ${found}  ${dim(scope)}`;
+}

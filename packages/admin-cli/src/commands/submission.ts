@@ -1,0 +1,133 @@
+import { assertNever, creditsToNumber, type SubmissionState, toWireId } from '@svc/domain';
+import { announceDeliveries, publishCancelled } from '@svc/queue';
+import {
+  cancelAsOperator,
+  findAnySubmission,
+  listEverySubmission,
+  type OperatorSubmission,
+} from '@svc/store';
+import { type Command, Option } from 'commander';
+import { idArgument, limitArgument, listLimitDefault, timeArgument } from '../arguments.ts';
+import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type Context, withContext } from '../context.ts';
+import { printList, printRecord } from '../output.ts';
+import { tryRedis } from '../redis.ts';
+import { Refusal } from '../refusal.ts';
+import { addSubmissionPurgeCommand } from './submission-purge.ts';
+import { submissionRow } from './submission-shown.ts';
+
+interface ListOptions extends CommandOptions {
+  tenant?: string;
+  status?: string;
+  since?: Date;
+  before?: string;
+  limit?: number;
+}
+
+/** What a status on the wire is inside; `rejected` is no tenant's to see. */
+const statesOf: Readonly<Record<string, readonly SubmissionState[]>> = {
+  pending: ['pending'],
+  dispatched: ['dispatched'],
+  running: ['running', 'settling'],
+  submitted: ['submitted'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+  rejected: ['rejected'],
+};
+
+/** `svc submission …` (CONTRACT.md section 9). */
+export function addSubmissionCommands(submission: Command): void {
+  addCommand(submission, 'list', {
+    does: 'the newest submissions, of all tenants or of one',
+    examples: [
+      'svc submission list --status running',
+      'svc submission list --tenant tnt_… --since 24h',
+    ],
+  })
+    .option('--tenant <tenant>', 'of this tenant, tnt_…', idArgument('tnt'))
+    .addOption(new Option('--status <status>', 'in this status').choices(Object.keys(statesOf)))
+    .option('--since <time>', 'created since then: a time, or so long ago (24h)', timeArgument)
+    .option('--before <submission>', 'older than this one, sub_…', idArgument('sub'))
+    .option('--limit <count>', `how many (${listLimitDefault})`, limitArgument)
+    .action((options: ListOptions) => withContext((context) => list(context, options)));
+  addCommand(submission, 'show', {
+    does: 'one submission; `svc trace` tells its whole story',
+    examples: ['svc submission show sub_…'],
+  })
+    .argument('<submission>', 'its id, sub_…', idArgument('sub'))
+    .action((id: string, options: CommandOptions) =>
+      withContext((context) => show(context, id, options)),
+    );
+  const cancelling = addCommand(submission, 'cancel', {
+    does: 'end it now, with a full refund; its node is told to stop',
+    examples: ['svc submission cancel sub_…', 'svc submission cancel sub_… --yes'],
+  });
+  addYesOption(cancelling)
+    .argument('<submission>', 'its id, sub_…', idArgument('sub'))
+    .action((id: string, options: CommandOptions) =>
+      withContext((context) => cancel(context, id, options)),
+    );
+  addSubmissionPurgeCommand(submission);
+}
+
+async function list({ store }: Context, options: ListOptions): Promise<void> {
+  const { tenant, status, since, before, limit } = options;
+  const submissions = await listEverySubmission(store, {
+    tenantId: tenant ?? null,
+    states: status === undefined ? null : (statesOf[status] ?? null),
+    createdAfter: since ?? null,
+    beforeId: before ?? null,
+    limit: limit ?? listLimitDefault,
+  });
+  const columns = ['id', 'status', 'tier', 'actualCredits', 'createdAt', 'finishedAt', 'tenantId'];
+  printList(submissions.map(submissionRow), columns, options);
+}
+
+async function show({ store }: Context, id: string, options: CommandOptions): Promise<void> {
+  const submission = await findAnySubmission(store, id);
+  if (submission === null) throw noSuchSubmission();
+  printRecord(submissionRow(submission), options);
+}
+
+async function cancel(context: Context, id: string, options: CommandOptions): Promise<void> {
+  const submissionId = toWireId('sub', id);
+  await confirm(`Cancel ${submissionId} with a full refund?`, options);
+  const outcome = await cancelAsOperator(context.store, id, context.by);
+  const submission = await findAnySubmission(context.store, id);
+  if (outcome.kind === 'not_found' || submission === null) throw noSuchSubmission();
+  await tell(context, submission);
+  switch (outcome.kind) {
+    case 'terminal':
+      throw new Refusal(`It has ended already: ${outcome.state}. Nothing was changed.`);
+    case 'cancelled':
+      return printRecord(
+        {
+          submissionId,
+          status: 'cancelled',
+          refund: {
+            amount: creditsToNumber(outcome.refundedMicros),
+            charged: creditsToNumber(outcome.chargedMicros),
+          },
+        },
+        options,
+      );
+    default:
+      assertNever(outcome);
+  }
+}
+
+/** The node and the tenant hear of it at once; without Redis a moment later, by themselves. */
+async function tell(context: Context, { id, tenantId }: OperatorSubmission): Promise<void> {
+  const told = await tryRedis(context, async ({ redis, prefix, producer }) => {
+    await publishCancelled(redis, prefix, id);
+    await announceDeliveries(producer, [tenantId]);
+  });
+  if (told.kind === 'away') {
+    process.stderr.write('Redis cannot be reached: the node is told at its next report.\n');
+  }
+}
+
+function noSuchSubmission(): Refusal {
+  return new Refusal('There is no such submission.');
+}

@@ -1,0 +1,80 @@
+import { announceDeliveries } from '@svc/queue';
+import { changeSettings, type SettingsChange } from '@svc/store';
+import type { Command } from 'commander';
+import {
+  collect,
+  creditsArgument,
+  idArgument,
+  integerArgument,
+  percentArgument,
+} from '../arguments.ts';
+import { addCommand, type CommandOptions } from '../command.ts';
+import { type Context, withContext } from '../context.ts';
+import { printRecord } from '../output.ts';
+import { tryRedis } from '../redis.ts';
+import { WrongUsage } from '../refusal.ts';
+import { acceptedUrl, allowedJobTypes } from './tenant-input.ts';
+import { noSuchTenant, showTenant } from './tenant-shown.ts';
+
+interface UpdateOptions extends CommandOptions {
+  allow?: string[];
+  webhookUrl?: string;
+  rate?: number;
+  burst?: number;
+  /** Millionths. */
+  rebate?: number;
+  lowBalance?: bigint;
+}
+
+const ratePerSecondMax = 100_000;
+const burstMax = 1_000_000;
+
+/** `svc tenant update` (CONTRACT.md section 9): what is not given stays as it is. */
+export function addUpdateCommand(tenant: Command): void {
+  addCommand(tenant, 'update', {
+    does: 'change settings of a tenant; what is not given stays as it is',
+    examples: [
+      'svc tenant update tnt_… --webhook-url https://hooks.example.com/svc',
+      'svc tenant update tnt_… --rate 50 --burst 100 --rebate 2.5',
+      'svc tenant update tnt_… --allow none',
+    ],
+  })
+    .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
+    .option('--allow <jobType>', 'a job type it may submit, or none (repeatable)', collect)
+    .option('--webhook-url <url>', 'where its events go, enabled again; none clears it')
+    .option('--rate <perSecond>', 'requests a second', integerArgument(1, ratePerSecondMax))
+    .option('--burst <requests>', 'requests at once', integerArgument(1, burstMax))
+    .option('--rebate <percent>', 'of each charge, accrued to be paid out', percentArgument)
+    .option('--low-balance <credits>', 'below which it is told', creditsArgument)
+    .action((id: string, options: UpdateOptions) =>
+      withContext((context) => update(context, id, options)),
+    );
+}
+
+async function update(context: Context, tenantId: string, options: UpdateOptions): Promise<void> {
+  const change = changeOf(context, options);
+  if (Object.keys(change).length === 0) {
+    throw new WrongUsage('Nothing to change: see `svc tenant update --help`.');
+  }
+  const changed = await changeSettings(context.store, tenantId, change, context.by);
+  if (changed === null) throw noSuchTenant();
+  // Lost, these are found by the deliverer: only a moment later.
+  if (changed.deliveryIds.length > 0) {
+    await tryRedis(context, ({ producer }) => announceDeliveries(producer, [tenantId]));
+  }
+  printRecord(await showTenant(context, tenantId), options);
+}
+
+function changeOf(context: Context, options: UpdateOptions): SettingsChange {
+  const { allow, webhookUrl, rate, burst, rebate, lowBalance } = options;
+  return {
+    ...(allow === undefined ? {} : { allowedJobTypes: allowedJobTypes(allow) }),
+    ...(webhookUrl === undefined
+      ? {}
+      : { webhookUrl: webhookUrl === 'none' ? null : acceptedUrl(context, webhookUrl) }),
+    ...(rate === undefined ? {} : { rateLimitPerSecond: rate }),
+    ...(burst === undefined ? {} : { rateLimitBurst: burst }),
+    ...(rebate === undefined ? {} : { rebateMillionths: rebate }),
+    ...(lowBalance === undefined ? {} : { lowBalanceThresholdMicros: lowBalance }),
+  };
+}

@@ -1,0 +1,138 @@
+import { creditsToNumber, toWireId, usageToNumbers } from '@svc/domain';
+import type { SubmissionTrace, TracedDelivery, TracedEvent } from '@svc/store';
+
+/** One thing that happened to a submission. */
+export interface StoryLine {
+  readonly at: Date;
+  readonly what: string;
+  readonly detail: string;
+}
+
+/** Everything that is known of a submission, in the order in which it happened. Pure. */
+export function storyOf(trace: SubmissionTrace): StoryLine[] {
+  const lines = [
+    ...beginning(trace),
+    ...offers(trace),
+    ...running(trace),
+    ...ending(trace),
+    ...trace.events.flatMap(eventLines),
+  ];
+  // Stable: what happened in one transaction stays in the order of its causes.
+  return lines.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+const credits = (micros: bigint): string => String(creditsToNumber(micros));
+
+function beginning({ submission, rateCardVersion, entries }: SubmissionTrace): StoryLine[] {
+  const { quote, createdAt: at } = submission;
+  const { estimatedMicros, maxMicros, surgeMicros } = quote;
+  const figures = [
+    `estimated ${credits(estimatedMicros)}, max ${credits(maxMicros)}`,
+    `surge ${credits(surgeMicros)}`,
+    `rate card ${rateCardVersion}`,
+  ];
+  return [
+    { at, what: 'quote', detail: figures.join(', ') },
+    ...entries.filter(({ type }) => type === 'hold').map(entryLine),
+  ];
+}
+
+function entryLine(entry: SubmissionTrace['entries'][number]): StoryLine {
+  const { at, type, amountMicros, balanceAfterMicros } = entry;
+  return {
+    at,
+    what: type.replace('_', ' '),
+    detail: `${credits(amountMicros)} credits, balance after ${credits(balanceAfterMicros)}`,
+  };
+}
+
+const answers = {
+  accepted: 'accepted',
+  declined: 'declined',
+  expired: 'kept silent',
+  disconnected: 'was gone',
+  revoked: 'too late: revoked',
+} as const;
+
+function offers({ submission, offers: records, nodeName }: SubmissionTrace): StoryLine[] {
+  const told = (records ?? []).flatMap((record): StoryLine[] => {
+    const node = toWireId('nod', record.nodeId);
+    const reason = record.reason === undefined ? '' : ` (${record.reason})`;
+    return [
+      { at: new Date(record.offeredAt), what: 'offer', detail: `to ${node}` },
+      {
+        at: new Date(record.answeredAt),
+        what: record.answer,
+        detail: `${node} ${answers[record.answer]}${reason}`,
+      },
+    ];
+  });
+  const { dispatchedAt, nodeId } = submission;
+  if (dispatchedAt === null || nodeId === null) return told;
+  const name = nodeName === null ? '' : `, ${nodeName}`;
+  const detail = `to ${toWireId('nod', nodeId)}${name}`;
+  return [...told, { at: dispatchedAt, what: 'assignment', detail }];
+}
+
+function running({ submission, usage, usageCount }: SubmissionTrace): StoryLine[] {
+  const { startedAt } = submission;
+  const begin = startedAt === null ? [] : [{ at: startedAt, what: 'begin', detail: 'may act' }];
+  const left = usageCount - usage.length;
+  const reports = usage.map(({ at, usage: reported }) => ({
+    at,
+    what: 'usage',
+    detail: Object.entries(usageToNumbers(reported))
+      .map(([unit, amount]) => `${unit} ${amount}`)
+      .join(', '),
+  }));
+  if (left > 0) {
+    const middle = Math.floor(reports.length / 2);
+    const at = reports[middle - 1]?.at ?? new Date(0);
+    reports.splice(middle, 0, { at, what: 'usage', detail: `… ${left} more reports` });
+  }
+  return [...begin, ...reports];
+}
+
+function ending(trace: SubmissionTrace): StoryLine[] {
+  const { submission, outcome, entries } = trace;
+  const { finishedAt, lateOutcome, failure, cancelledBy } = submission;
+  const lines: StoryLine[] = [];
+  if (outcome !== null) {
+    const why = failure === null ? '' : `: ${failure.code} ${failure.message}`.trimEnd();
+    const who = outcome.by === 'node' ? 'by its node' : 'found by the service';
+    lines.push({ at: outcome.at, what: 'outcome', detail: `${outcome.kind}, ${who}${why}` });
+  }
+  lines.push(...entries.filter(({ type }) => type !== 'hold').map(entryLine));
+  if (finishedAt !== null) {
+    const by = cancelledBy === null ? '' : ` by ${cancelledBy}`;
+    lines.push({ at: finishedAt, what: 'ended', detail: `${submission.state}${by}` });
+  }
+  if (lateOutcome !== null) {
+    const detail = `its node reported ${lateOutcome.status} after the end`;
+    lines.push({ at: lateOutcome.at, what: 'late outcome', detail });
+  }
+  return lines;
+}
+
+function eventLines({ id, type, at, deliveries }: TracedEvent): StoryLine[] {
+  const event = { at, what: 'event', detail: `${type} ${toWireId('evt', id)}` };
+  if (deliveries.length === 0) return [{ ...event, detail: `${event.detail}, nobody to tell` }];
+  return [event, ...deliveries.flatMap(deliveryLines)];
+}
+
+function deliveryLines(delivery: TracedDelivery): StoryLine[] {
+  const { id, status, attempts, createdAt, nextAttemptAt, finishedAt } = delivery;
+  const name = toWireId('dlv', id);
+  const lines: StoryLine[] = [{ at: createdAt, what: 'delivery', detail: name }];
+  for (const { round, number, at, statusCode, durationMs, error } of attempts) {
+    const answer = statusCode === null ? (error ?? 'no answer yet') : `answered ${statusCode}`;
+    const took = durationMs === null ? '' : ` in ${durationMs} ms`;
+    const again = round === 1 ? '' : `, round ${round}`;
+    lines.push({ at, what: 'attempt', detail: `${number}${again}: ${answer}${took}` });
+  }
+  if (finishedAt !== null) lines.push({ at: finishedAt, what: status, detail: name });
+  else if (nextAttemptAt !== null) {
+    lines.push({ at: nextAttemptAt, what: 'next attempt', detail: `due, ${name} is ${status}` });
+  }
+  return lines;
+}

@@ -1,0 +1,93 @@
+import { toWireId, usageToNumbers, creditsToNumber } from '@svc/domain';
+import { readTrace, type SubmissionTrace } from '@svc/store';
+import type { Command } from 'commander';
+import { idArgument } from '../arguments.ts';
+import { type CommandOptions, describeCommand } from '../command.ts';
+import { type Context, withContext } from '../context.ts';
+import { shortDuration } from '../durations.ts';
+import { dim, print, printJson, printRecord, terminalWidth } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+import { tableLines } from '../table.ts';
+import { submissionRow } from './submission-shown.ts';
+import { type StoryLine, storyOf } from './trace-story.ts';
+
+/** `svc trace SUBMISSION` (CONTRACT.md section 9): its whole life on one page. */
+export function addTraceCommand(command: Command): void {
+  describeCommand(command, {
+    does: 'what happened to a submission: quote, offers, run, money, events, deliveries',
+    examples: ['svc trace sub_…', 'svc trace sub_… --json'],
+  })
+    .argument('<submission>', 'its id, sub_…', idArgument('sub'))
+    .action((id: string, options: CommandOptions) =>
+      withContext((context) => trace(context, id, options)),
+    );
+}
+
+async function trace({ store }: Context, id: string, options: CommandOptions): Promise<void> {
+  const found = await readTrace(store, id);
+  if (found === null) throw new Refusal('There is no such submission.');
+  const story = storyOf(found);
+  if (options.json === true) return printJson(traceRecord(found, story));
+  const { submission, tenantName } = found;
+  printRecord(
+    {
+      submission: toWireId('sub', submission.id),
+      tenant: `${toWireId('tnt', submission.tenantId)} ${tenantName}`,
+      job: `${submission.jobType}, ${submission.tier}`,
+      state: submission.state,
+      'idempotency key': submission.idempotencyKey,
+      'request id': submission.requestId,
+    },
+    options,
+  );
+  print('');
+  printStory(story);
+}
+
+/** Each line with the time since the one before it. */
+function printStory(story: readonly StoryLine[]): void {
+  const rows = story.map(({ at, what, detail }, index) => {
+    const before = story[index - 1]?.at ?? at;
+    const sinceMs = at.getTime() - before.getTime();
+    return [at.toISOString(), sinceMs === 0 ? '' : `+${shortDuration(sinceMs)}`, what, detail];
+  });
+  const [head = '', ...lines] = tableLines(
+    ['time', 'after', 'what', 'detail'],
+    rows,
+    terminalWidth(),
+  );
+  print(dim(head));
+  for (const line of lines) print(line);
+}
+
+function traceRecord(found: SubmissionTrace, story: readonly StoryLine[]): object {
+  const { submission, tenantName, nodeName, rateCardVersion, outcome, offers, entries } = found;
+  return {
+    submission: submissionRow(submission),
+    tenantName,
+    nodeName,
+    rateCardVersion,
+    dispatchDeadlineAt: found.dispatchDeadlineAt,
+    leaseExpiresAt: found.leaseExpiresAt,
+    runDeadlineAt: found.runDeadlineAt,
+    requestId: submission.requestId,
+    outcome,
+    offers:
+      offers?.map(({ nodeId, ...offer }) => ({ nodeId: toWireId('nod', nodeId), ...offer })) ??
+      null,
+    usageReports: found.usage.map(({ at, usage }) => ({ at, usage: usageToNumbers(usage) })),
+    usageReportCount: found.usageCount,
+    entries: entries.map(({ at, type, amountMicros, balanceAfterMicros }) => ({
+      at,
+      type,
+      amount: creditsToNumber(amountMicros),
+      balanceAfter: creditsToNumber(balanceAfterMicros),
+    })),
+    events: found.events.map(({ id, deliveries, ...event }) => ({
+      id: toWireId('evt', id),
+      ...event,
+      deliveries: deliveries.map((delivery) => ({ ...delivery, id: toWireId('dlv', delivery.id) })),
+    })),
+    story,
+  };
+}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { send, type WireAnswer } from '../support/wire.ts';
 
@@ -7,7 +8,11 @@ import { send, type WireAnswer } from '../support/wire.ts';
 const perHour = 3;
 let whole: WholeStack;
 beforeAll(async () => {
-  whole = await startWholeStack({ env: { SIGNUP_PER_HOUR: `${perHour}` } });
+  whole = await startWholeStack({
+    env: { SIGNUP_PER_HOUR: `${perHour}`, SIGNUP_IN_FLIGHT_MAX: '2' },
+    // What it is given goes on running.
+    pilot: { outcome: () => undefined },
+  });
 });
 afterAll(() => whole.close());
 
@@ -68,6 +73,17 @@ test('as JSON or by the form somebody becomes a tenant that can begin at once; t
   expect(balance).toMatchObject({ status: 200, body: { balance: 10_000, held: 0 } });
   const settings = await whole.askAs(credentials, { method: 'GET', target: '/v1/settings' });
   expect(settings.body).toMatchObject({ webhookUrl: 'https://hooks.example.com/' });
+
+  const create = (key: string) =>
+    whole.askAs(credentials, { method: 'POST', target: '/v1/submissions', body: job(key) });
+  const [one] = [await create('one'), await create('two')];
+  const beyond = await create('three');
+  expect(beyond).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+  expect(Number(beyond.headers['retry-after'])).toBeGreaterThan(0);
+  expect(await create('one')).toMatchObject({ status: 200 });
+  const target = `/v1/submissions/${String(one?.body['submissionId'])}/cancel`;
+  expect(await whole.askAs(credentials, { method: 'POST', target })).toMatchObject({ status: 200 });
+  expect(await create('three')).toMatchObject({ status: 201 });
 
   const byForm = await submitForm({ name: 'Ana & Sons', webhookUrl: '' });
   expect(byForm.status).toBe(201);

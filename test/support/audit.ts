@@ -32,6 +32,12 @@ const checks = [
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
   },
   {
+    violation: 'what is in flight is not the number of the holds in flight',
+    sql: `SELECT a.tenant_id AS subject, a.in_flight::text AS detail FROM credit_accounts a
+      WHERE a.in_flight <> (SELECT count(*) FROM submissions s
+        WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
+  },
+  {
     violation: 'an ended submission was not charged and released exactly once, up to its hold',
     sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s LEFT JOIN LATERAL (
         SELECT COALESCE(sum(amount_micros) FILTER (WHERE type = 'hold'), 0) AS hold,

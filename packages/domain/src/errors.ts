@@ -128,7 +128,8 @@ export const errorCatalogue = {
   rate_limited: {
     status: 429,
     title: 'Rate limited',
-    description: 'Too many requests; repeat after the seconds in `Retry-After`.',
+    description:
+      'Too many requests, or as many submissions in flight as the tenant may have; repeat after the seconds in `Retry-After`.',
   },
   headers_too_large: {
     status: 431,

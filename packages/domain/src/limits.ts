@@ -21,6 +21,8 @@ export const rateLimitBurstDefault = 200;
 export const pageLimitDefault = 20;
 export const pageLimitMax = 100;
 export const signupsPerHourDefault = 5;
+/** Submissions in flight of a tenant that signed up: below what its grant holds. */
+export const signupInFlightMaxDefault = 25;
 export const tenantNameLengthMax = 128;
 
 // Money (SPEC 2.7, CONTRACT section 4).

@@ -1,5 +1,7 @@
 import type { DeliveryStatus, EventType } from '@svc/domain';
+import { responseBinding } from './delivery-records.ts';
 import { Prisma } from './generated/client.ts';
+import { unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
 
 /** One attempt of the present round; null until it is recorded, or where there was no answer. */
@@ -37,13 +39,14 @@ interface DeliveryRow {
   status: DeliveryStatus;
   next_attempt_at: Date | null;
   created_at: Date;
-  attempts: (Omit<AttemptLine, 'at'> & { atMs: number })[] | null;
+  /** `response` is sealed, in base64. */
+  attempts: (Omit<AttemptLine, 'at'> & { atMs: number; round: number })[] | null;
 }
 
 const deliveryColumns = Prisma.sql`d.id, d.event_id, d.type, d.status, d.next_attempt_at, d.created_at, (
     SELECT jsonb_agg(jsonb_build_object('number', a.number,
       'atMs', (extract(epoch FROM a.at) * 1000)::bigint, 'statusCode', a.status_code,
-      'durationMs', a.duration_ms, 'error', a.error, 'response', a.response) ORDER BY a.number)
+      'durationMs', a.duration_ms, 'error', a.error, 'round', a.round, 'response', encode(a.response_sealed, 'base64')) ORDER BY a.number)
     FROM delivery_attempts a WHERE a.delivery_id = d.id AND a.round = d.round
   ) AS attempts`;
 
@@ -69,7 +72,7 @@ export async function listDeliveries(
   const rows = await store.db.$queryRaw<DeliveryRow[]>`
     SELECT ${deliveryColumns} FROM deliveries d WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY d.id DESC LIMIT ${limit}`;
-  return rows.map(deliveryOfRow);
+  return rows.map((row) => deliveryOfRow(store, row));
 }
 
 /** Null for an unknown one and another tenant's alike. */
@@ -81,16 +84,28 @@ export async function findDelivery(
   const [row] = await store.db.$queryRaw<DeliveryRow[]>`
     SELECT ${deliveryColumns} FROM deliveries d
     WHERE d.id = ${id}::uuid AND d.tenant_id = ${tenantId}::uuid`;
-  return row === undefined ? null : deliveryOfRow(row);
+  return row === undefined ? null : deliveryOfRow(store, row);
 }
 
-function deliveryOfRow(row: DeliveryRow): DeliveryRecord {
+function deliveryOfRow(store: Store, row: DeliveryRow): DeliveryRecord {
+  const { id: deliveryId } = row;
   return {
     id: row.id,
     eventId: row.event_id,
     type: row.type,
     status: row.status,
-    attempts: (row.attempts ?? []).map(({ atMs, ...line }) => ({ ...line, at: new Date(atMs) })),
+    attempts: (row.attempts ?? []).map(({ atMs, round, response, ...line }) => ({
+      ...line,
+      at: new Date(atMs),
+      response:
+        response === null
+          ? null
+          : unsealText(
+              store.sealer,
+              responseBinding({ deliveryId, round, number: line.number }),
+              Buffer.from(response, 'base64'),
+            ),
+    })),
     nextAttemptAt: row.next_attempt_at,
     createdAt: row.created_at,
   };

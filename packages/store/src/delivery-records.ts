@@ -33,7 +33,7 @@ const recordBatchesInFlightMax = 2;
 
 const batcherOf = perStore((store) =>
   createBatcher<AttemptRecord, RecordedAttempt>({
-    run: (attempts) => recordAttempts(store.db, attempts),
+    run: (attempts) => recordAttempts(store, store.db, attempts),
     inFlightMax: recordBatchesInFlightMax,
   }),
 );
@@ -52,7 +52,7 @@ export async function recordAttempt(
   return store.db.$transaction(async (tx) => {
     // The tenant before its deliveries, as where a URL is cleared, so that the two never deadlock.
     const disabled = await disableWebhook(tx, attempt);
-    const [recorded] = await recordAttempts(tx, [attempt]);
+    const [recorded] = await recordAttempts(store, tx, [attempt]);
     if (disabled) await dropPendingDeliveries(tx, attempt.tenantId);
     return recorded ?? { status: null };
   });
@@ -78,6 +78,7 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
 
 /** In the order given. Run again, it does nothing twice: a recorded attempt is not moved any more. */
 async function recordAttempts(
+  store: Store,
   tx: Queryable,
   attempts: readonly AttemptRecord[],
 ): Promise<RecordedAttempt[]> {
@@ -89,7 +90,7 @@ async function recordAttempts(
     status_code: attempt.statusCode,
     duration_ms: Math.round(attempt.durationMs),
     error: storable(attempt.error),
-    response: storable(attempt.responseText),
+    response: sealedResponse(store, attempt),
     status: statusOfVerdict[attempt.verdict.kind],
     delay_ms: attempt.verdict.kind === 'retry' ? Math.ceil(attempt.verdict.delayMs) : 0,
   }));
@@ -99,7 +100,7 @@ async function recordAttempts(
         round int, number int, status_code int, duration_ms int, error text, response text, status text, delay_ms bigint)
     ), logged AS (
       UPDATE delivery_attempts a SET recorded_at = svc_now(), status_code = r.status_code,
-        duration_ms = r.duration_ms, error = r.error, response = left(r.response, ${webhookResponseKeptBytesMax})
+        duration_ms = r.duration_ms, error = r.error, response_sealed = decode(r.response, 'base64')
       FROM input r
       WHERE a.delivery_id = r.delivery_id AND a.round = r.round AND a.number = r.number AND a.recorded_at IS NULL
     ), held AS MATERIALIZED (
@@ -117,6 +118,21 @@ async function recordAttempts(
     RETURNING h.position, d.status`;
   const statuses = new Map(rows.map(({ position, status }) => [position, status]));
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
+}
+
+export const responseBinding = (at: { deliveryId: string; round: number; number: number }) =>
+  `delivery_attempts.response_sealed:${at.deliveryId}:${at.round}:${at.number}`;
+
+/** The tenant's own words, as far as they are kept, sealed to the attempt that they answer. */
+function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
+  const { deliveryId, round, attemptNumber: number, responseText } = attempt;
+  if (responseText === null) return null;
+  const kept = Array.from(responseText).slice(0, webhookResponseKeptBytesMax).join('');
+  const sealed = store.sealer.seal(
+    responseBinding({ deliveryId, round, number }),
+    storable(kept) ?? '',
+  );
+  return Buffer.from(sealed).toString('base64');
 }
 
 /** Postgres takes neither U+0000 nor half a surrogate pair; an endpoint may send either. */

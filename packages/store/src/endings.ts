@@ -339,20 +339,26 @@ async function writeAccounts(
   plans: Plan[],
   accounts: Map<string, LockedAccount>,
 ): Promise<void> {
-  const touched = new Set(plans.map((plan) => plan.submission.tenant_id));
-  const rows = [...touched].map((tenantId) => {
+  const ended = new Map<string, number>();
+  for (const { submission } of plans) {
+    const { tenant_id: tenantId } = submission;
+    ended.set(tenantId, (ended.get(tenantId) ?? 0) + 1);
+  }
+  const rows = [...ended].map(([tenantId, count]) => {
     const account = accounts.get(tenantId);
     return {
       tenant_id: tenantId,
       balance: String(account?.balanceMicros),
       held: String(account?.heldMicros),
       rebate: String(account?.rebateAccruedMicros),
+      ended: count,
     };
   });
   const changed = await tx.$executeRaw`
-    UPDATE credit_accounts a SET balance_micros = r.balance, held_micros = r.held, rebate_accrued_micros = r.rebate
+    UPDATE credit_accounts a SET balance_micros = r.balance, held_micros = r.held, rebate_accrued_micros = r.rebate,
+      in_flight = a.in_flight - r.ended
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (tenant_id uuid, balance bigint,
-      held bigint, rebate bigint)
+      held bigint, rebate bigint, ended int)
     WHERE a.tenant_id = r.tenant_id`;
   assertInvariant(changed === rows.length, 'every tenant has an account');
 }

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFixture, type Fixture, newSubmission } from './test-fixture.ts';
+import { cancelSubmission, rejectPending } from './endings.ts';
 import { holdSubmissions } from './holding.ts';
+import { auditLedger } from './ledger-audit.ts';
 import { findByIdempotencyKey } from './submissions.ts';
 
 /** One hold to place: which tenant, which of its keys, how many credits. */
@@ -137,4 +139,50 @@ test('a key that another batch takes at the same moment fails nobody else', asyn
   expect(holds.filter(({ outcome }) => outcome.kind === 'key_taken')).toHaveLength(160);
   expect(await fixture.figures(tenantId)).toEqual({ balance: 100_000, held: 40 });
   expect(await findByIdempotencyKey(fixture.store, tenantId, '7')).not.toBeNull();
+});
+
+test('a tenant with a maximum in flight gets no further until one has ended, however it ends', async () => {
+  const { store, tenant, hold, database, figures } = await createFixture();
+  const tenantId = await tenant(10_000);
+  const limited = (max: number | null) =>
+    database.query('UPDATE credit_accounts SET in_flight_max = $1', [max]);
+  const inFlight = async () => {
+    const [row] = await database.query<{ n: number }>('SELECT in_flight AS n FROM credit_accounts');
+    return row?.n;
+  };
+  await limited(2);
+  const held = await Promise.all([
+    hold(tenantId, { key: 'a' }),
+    hold(tenantId, { key: 'b' }),
+    hold(tenantId, { key: 'c' }),
+  ]);
+  expect(held.map(({ outcome }) => outcome.kind)).toEqual(['held', 'held', 'in_flight_max']);
+  expect(await inFlight()).toBe(2);
+  expect(await figures(tenantId)).toMatchObject({ held: 400 });
+  // A repeated key is found before the maximum is.
+  expect((await hold(tenantId, { key: 'a' })).outcome.kind).toBe('key_taken');
+  await rejectPending(store, held[0]?.id ?? '', { onlyOverdue: false });
+  expect(await inFlight()).toBe(1);
+  expect((await hold(tenantId, { key: 'c' })).outcome.kind).toBe('held');
+  await cancelSubmission(store, { submissionId: held[1]?.id ?? '', tenantId, by: 'tenant' });
+  expect(await inFlight()).toBe(1);
+  // An operator may set it below what is in flight; null is no maximum.
+  await hold(tenantId, { key: 'd' });
+  await limited(1);
+  expect((await hold(tenantId, { key: 'e' })).outcome.kind).toBe('in_flight_max');
+  await limited(null);
+  expect((await hold(tenantId, { key: 'e' })).outcome.kind).toBe('held');
+});
+
+test('only the one beyond its maximum is refused, not its neighbours in the batch', async () => {
+  const { store, tenant, database } = await createFixture();
+  const [limited, free] = [await tenant(10_000), await tenant(10_000)];
+  await database.query('UPDATE credit_accounts SET in_flight_max = 1 WHERE tenant_id = $1', [
+    limited,
+  ]);
+  const of = (tenantId: string) => newSubmission(store, tenantId);
+  const batch = [await of(limited), await of(free), await of(limited), await of(free)];
+  const outcomes = await holdSubmissions(store, batch);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'held', 'in_flight_max', 'held']);
+  expect((await auditLedger(store)).faults).toEqual([]);
 });

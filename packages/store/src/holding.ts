@@ -21,6 +21,8 @@ export interface NewSubmission {
 export type HoldOutcome =
   | { kind: 'held'; availableAfterMicros: bigint }
   | { kind: 'key_taken' }
+  /** As many submissions of the tenant are in flight as may be. */
+  | { kind: 'in_flight_max' }
   | { kind: 'insufficient_credits' };
 
 /** Statements under way at once in one process. */
@@ -36,7 +38,7 @@ const batcherOf = perStore((store) =>
 /**
  * Holds `quote.max` and writes the submission with it, or does neither (SPEC.md section 1,
  * CONTRACT.md section 3). `key_taken` where a live submission of the tenant has this key, also
- * where the credit would not suffice: the key is looked at first. Calls that wait at the same time
+ * where it would not be granted: the key is looked at first. Calls that wait at the same time
  * share one statement; each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
@@ -46,7 +48,7 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 /**
  * Places many holds in one statement, each as if they came one after another. The accounts are
  * locked in the order of their ids, so that two batches never deadlock; one tenant's holds are
- * granted in the order given while its credit lasts, so that a smaller one after a refused larger
+ * granted in the order given while its credit and its room in flight last, so that a smaller one after a refused larger
  * one is granted. A key that stands twice is taken for the second, whether or not the first is
  * granted: whoever asked first is still being answered. Outcomes are in the order given.
  *
@@ -85,6 +87,7 @@ interface HoldRow {
   /** From 1. */
   position: number;
   key_taken: boolean;
+  has_room: boolean;
   /** Null where it was not granted. */
   available_after: string | null;
 }
@@ -92,6 +95,7 @@ interface HoldRow {
 /** A tenant without an account has no row: it has no credits. */
 function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   if (row?.key_taken === true) return { kind: 'key_taken' };
+  if (row?.has_room === false) return { kind: 'in_flight_max' };
   const available = row?.available_after ?? null;
   if (available === null) return { kind: 'insufficient_credits' };
   return { kind: 'held', availableAfterMicros: BigInt(available) };
@@ -125,14 +129,17 @@ const holdSql = `
     ON earlier.tenant_id = r.tenant_id AND earlier.idempotency_key = r.idempotency_key
   ), walk AS (
     SELECT a.tenant_id, 0 AS turn, 0::bigint AS position, 0::bigint AS max, false AS key_taken,
-      false AS granted, a.balance_micros - a.held_micros AS available, a.balance_micros AS balance
+      false AS granted, true AS has_room, a.balance_micros - a.held_micros AS available,
+      a.in_flight, COALESCE(a.in_flight_max, 2147483647) AS in_flight_max, a.balance_micros AS balance
     FROM unnest($5::uuid[]) AS t (tenant_id)
     CROSS JOIN LATERAL (
       SELECT * FROM credit_accounts c WHERE c.tenant_id = t.tenant_id FOR UPDATE) a
     UNION ALL
-    SELECT w.tenant_id, c.turn, c.position, c.max, c.key_taken, NOT c.key_taken AND c.max <= w.available,
-      w.available - CASE WHEN NOT c.key_taken AND c.max <= w.available THEN c.max ELSE 0 END, w.balance
+    SELECT w.tenant_id, c.turn, c.position, c.max, c.key_taken, d.granted, w.in_flight < w.in_flight_max,
+      CASE WHEN d.granted THEN w.available - c.max ELSE w.available END,
+      w.in_flight + d.granted::int, w.in_flight_max, w.balance
     FROM walk w JOIN checked c ON c.tenant_id = w.tenant_id AND c.turn = w.turn + 1
+    CROSS JOIN LATERAL (SELECT NOT c.key_taken AND w.in_flight < w.in_flight_max AND c.max <= w.available AS granted) d
   ), submission AS (
     INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier,
       state, payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
@@ -145,9 +152,10 @@ const holdSql = `
       svc_now() + ${dispatchDeadlineMs} * interval '1 millisecond', svc_now()
     FROM walk WHERE granted
   ), held AS (
-    UPDATE credit_accounts a SET balance_micros = g.balance, held_micros = g.balance - g.available
-    FROM (SELECT tenant_id, balance, min(available) AS available FROM walk WHERE granted
-      GROUP BY tenant_id, balance) g
+    UPDATE credit_accounts a SET balance_micros = g.balance, held_micros = g.balance - g.available,
+      in_flight = g.in_flight
+    FROM (SELECT tenant_id, balance, min(available) AS available, max(in_flight) AS in_flight
+      FROM walk WHERE granted GROUP BY tenant_id, balance) g
     WHERE a.tenant_id = g.tenant_id
   ), entry AS (
     INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
@@ -156,7 +164,7 @@ const holdSql = `
       balance - available, ($6::uuid[])[position], svc_now()
     FROM walk WHERE granted AND max > 0 ORDER BY position
   )
-  SELECT position::int AS position, key_taken, CASE WHEN granted THEN available END AS available_after
+  SELECT position::int AS position, key_taken, has_room, CASE WHEN granted THEN available END AS available_after
   FROM walk WHERE turn > 0`;
 
 function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promise<HoldRow[]> {

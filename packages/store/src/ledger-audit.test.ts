@@ -63,6 +63,16 @@ test('credit held for nothing in flight is found', async () => {
   expect(await kinds(fixture)).toEqual(['held_differs_from_holds', 'hold_not_ended_once']);
 });
 
+test('a count in flight that is not that of the holds is found', async () => {
+  const fixture = await createFixture();
+  const { tenantId } = await busyLedger(fixture);
+  await plant(
+    fixture,
+    `UPDATE credit_accounts SET in_flight = in_flight + 1 WHERE tenant_id = '${tenantId}'`,
+  );
+  expect(await kinds(fixture)).toEqual(['in_flight_differs_from_holds']);
+});
+
 test('an entry that is missing, or that was changed, is found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);

@@ -6,6 +6,7 @@ export type LedgerFaultKind =
   | 'movement_not_allowed'
   | 'account_differs_from_entries'
   | 'held_differs_from_holds'
+  | 'in_flight_differs_from_holds'
   | 'figures_differ_from_entries'
   | 'hold_not_ended_once'
   | 'charged_above_hold'
@@ -126,13 +127,16 @@ function auditAccounts(tx: Queryable, ids: string[]): Promise<LedgerFault[]> {
 
 function auditHolds(tx: Queryable, ids: string[]): Promise<LedgerFault[]> {
   return tx.$queryRaw<LedgerFault[]>`
-    SELECT 'held_differs_from_holds' AS kind, a.tenant_id AS subject,
-      format('held %s; holds in flight %s', a.held_micros, COALESCE(s.held, 0)) AS detail
+    SELECT CASE WHEN a.held_micros <> COALESCE(s.held, 0) THEN 'held_differs_from_holds'
+      ELSE 'in_flight_differs_from_holds' END AS kind, a.tenant_id AS subject,
+      format('held %s by %s; holds in flight %s by %s', a.held_micros, a.in_flight, COALESCE(s.held, 0),
+        COALESCE(s.count, 0)) AS detail
     FROM credit_accounts a LEFT JOIN (
-      SELECT tenant_id, sum(quote_max_micros) AS held FROM submissions
+      SELECT tenant_id, sum(quote_max_micros) AS held, count(*) AS count FROM submissions
       WHERE state IN ('pending', 'dispatched', 'running', 'settling') AND tenant_id = ANY(${ids}::uuid[])
       GROUP BY tenant_id) s USING (tenant_id)
-    WHERE a.tenant_id = ANY(${ids}::uuid[]) AND a.held_micros <> COALESCE(s.held, 0)
+    WHERE a.tenant_id = ANY(${ids}::uuid[])
+      AND (a.held_micros <> COALESCE(s.held, 0) OR a.in_flight <> COALESCE(s.count, 0))
     ORDER BY a.tenant_id LIMIT ${faultsMax}`;
 }
 

@@ -40,6 +40,8 @@ export interface NewTenant {
   webhookSecret: string;
   /** Webhook attempts that it may cause in an hour of the clock; any number where left out. */
   webhookAttemptsPerHour?: number;
+  /** Submissions that it may have in flight; any number where left out. */
+  inFlightMax?: number;
 }
 
 /** Creates a tenant with its account (empty) and its two secrets, sealed, in the caller's transaction. */
@@ -48,7 +50,8 @@ export async function insertTenant(store: Store, tx: Queryable, tenant: NewTenan
     INSERT INTO tenants (id, name, allowed_job_types, webhook_url, created_at)
     VALUES (${tenant.id}::uuid, ${tenant.name}, ${tenant.allowedJobTypes}::text[], ${tenant.webhookUrl}, svc_now())`;
   await tx.$executeRaw`
-    INSERT INTO credit_accounts (tenant_id) VALUES (${tenant.id}::uuid)`;
+    INSERT INTO credit_accounts (tenant_id, in_flight_max)
+    VALUES (${tenant.id}::uuid, ${tenant.inFlightMax ?? null})`;
   await insertSecret(store, tx, tenant.id, 'hmac', tenant.hmacSecret);
   await insertSecret(store, tx, tenant.id, 'webhook', tenant.webhookSecret);
   await insertWebhookCap(tx, tenant.id, tenant.webhookAttemptsPerHour);

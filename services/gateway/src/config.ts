@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { signupsPerHourDefault, signupWebhookAttemptsPerHourDefault } from '@svc/domain';
+import {
+  signupInFlightMaxDefault,
+  signupsPerHourDefault,
+  signupWebhookAttemptsPerHourDefault,
+} from '@svc/domain';
 import { commonConfig, ConfigError, flag, port } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
@@ -26,6 +30,12 @@ export const gatewayConfig = Type.Object({
     maximum: 100_000,
     default: signupsPerHourDefault,
     description: 'how many tenants may sign up in an hour from one address (sandbox)',
+  }),
+  SIGNUP_IN_FLIGHT_MAX: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: signupInFlightMaxDefault,
+    description: 'how many submissions a tenant that signed up may have in flight (sandbox)',
   }),
   SIGNUP_WEBHOOK_ATTEMPTS_PER_HOUR: Type.Integer({
     minimum: 1,

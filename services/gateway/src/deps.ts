@@ -12,6 +12,8 @@ export interface GatewayDeps {
   readonly signupsPerHour: number;
   /** Webhook attempts in an hour that each of them may cause. */
   readonly signupWebhookAttemptsPerHour: number;
+  /** Submissions that each of them may have in flight. */
+  readonly signupInFlightMax: number;
   readonly limiter: RateLimiter;
   readonly store: Store;
   /** Of role `producer`: fails fast. */

@@ -71,6 +71,7 @@ export async function run(
         allowPrivateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1',
         signupsPerHour: config.SIGNUP_PER_HOUR,
         signupWebhookAttemptsPerHour: config.SIGNUP_WEBHOOK_ATTEMPTS_PER_HOUR,
+        signupInFlightMax: config.SIGNUP_IN_FLIGHT_MAX,
         limiter,
         store,
         redis,

@@ -15,6 +15,7 @@ import {
   holdSubmission,
   openStore,
   type Store,
+  responseBinding,
 } from '@svc/store';
 import {
   createTestDatabase,
@@ -58,6 +59,11 @@ interface AttemptRow {
   readonly status_code: number | null;
   readonly error: string | null;
   readonly response: string | null;
+}
+
+interface SealedAttemptRow extends Omit<AttemptRow, 'response'> {
+  readonly round: number;
+  readonly response_sealed: Uint8Array | null;
 }
 
 export const silent = createLogger({ service: 'webhooks', level: 'silent' });
@@ -110,11 +116,17 @@ export async function createWebhooksFixture(): Promise<WebhooksFixture> {
       if (row === undefined) throw new Error('no such delivery');
       return row;
     },
-    attempts: (deliveryId) =>
-      database.query<AttemptRow>(
-        'SELECT number, status_code, error, response FROM delivery_attempts WHERE delivery_id = $1 ORDER BY number',
+    async attempts(deliveryId) {
+      const rows = await database.query<SealedAttemptRow>(
+        'SELECT number, round, status_code, error, response_sealed FROM delivery_attempts WHERE delivery_id = $1 ORDER BY number',
         [deliveryId],
-      ),
+      );
+      return rows.map(({ round, response_sealed: sealed, ...row }) => {
+        const binding = responseBinding({ deliveryId, round, number: row.number });
+        const response = sealed === null ? null : sealer.unseal(binding, sealed);
+        return { ...row, response: response === null ? null : Buffer.from(response).toString() };
+      });
+    },
     async close() {
       http.close();
       await producer.close();

@@ -18,7 +18,13 @@ import {
   rejectPending,
 } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
-import { type Answer, problem, type ProblemAnswer, unavailable } from '../http/answer.ts';
+import {
+  type Answer,
+  problem,
+  type ProblemAnswer,
+  rateLimited,
+  unavailable,
+} from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { type JsonBody, readObject } from '../http/read-object.ts';
 import { awaitDispatchOutcome, lookEveryMs, pollIntervalMs } from '../submissions/await-outcome.ts';
@@ -108,6 +114,8 @@ async function createUnderFreeKey(
   switch (hold.kind) {
     case 'key_taken':
       return 'look_again';
+    case 'in_flight_max':
+      return tooManyInFlight;
     case 'insufficient_credits':
       return insufficientCredits(submission.quote.maxMicros);
     case 'held':
@@ -202,6 +210,12 @@ async function answerWhenDecided(
   if (creation === undefined) return outcomeUnknown;
   return creationAnswer(creation, { isReplay }) ?? outcomeUnknown;
 }
+
+/** When one of them ends is anybody's guess: a second is the least that makes sense. */
+const tooManyInFlight = rateLimited(
+  1_000,
+  'As many submissions of this tenant are in flight as may be; repeat it when one has ended.',
+);
 
 function insufficientCredits(requiredMicros: bigint): Answer {
   return problem(

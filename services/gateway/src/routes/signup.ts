@@ -69,7 +69,7 @@ function policyOf({ signupsPerHour }: GatewayDeps): RatePolicy {
 }
 
 async function createSandboxTenant(
-  { store, newId, signupWebhookAttemptsPerHour }: GatewayDeps,
+  { store, newId, signupWebhookAttemptsPerHour, signupInFlightMax }: GatewayDeps,
   { name, webhookUrl }: SignupRequest,
   requestId: string,
 ): Promise<SignupAnswer> {
@@ -82,6 +82,7 @@ async function createSandboxTenant(
     webhookSecret: newSecret('whsec', randomBytes),
     // Anybody may name anybody's URL here.
     webhookAttemptsPerHour: signupWebhookAttemptsPerHour,
+    inFlightMax: signupInFlightMax,
   };
   const by = { actor: { kind: 'signup' }, requestId } as const;
   await openTenant(store, tenant, signupGrantDefaultMicros, by);

@@ -1,0 +1,57 @@
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+
+/** How many jobs a worker has in hand. */
+const concurrency = 64;
+const finishedJobsMax = 1_000;
+
+export interface DispatchJob {
+  readonly submissionId: string;
+  readonly jobType: string;
+  readonly tier: string;
+  readonly targetHost: string;
+  readonly requestId: string;
+}
+
+/** A queue, and what its jobs carry. */
+interface Hop<Job> {
+  readonly name: string;
+  readonly sample?: Job;
+}
+
+const dispatch: Hop<DispatchJob> = { name: 'floor-dispatch' };
+const settlement: Hop<{ submissionId: string }> = { name: 'floor-settlement' };
+const webhook: Hop<{ eventId: string }> = { name: 'floor-webhook' };
+export const hops = { dispatch, settlement, webhook };
+
+export function setting(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set`);
+  return value;
+}
+
+export function openRedis(): Redis {
+  return new Redis(setting('REDIS_URL'), { maxRetriesPerRequest: null });
+}
+
+export function openQueue<Job>({ name }: Hop<Job>): Queue<Job> {
+  return new Queue<Job>(name, {
+    connection: openRedis(),
+    // Kept for a while: who waits for a job that is gone already is told that it never was.
+    defaultJobOptions: { removeOnComplete: { count: finishedJobsMax }, removeOnFail: true },
+  });
+}
+
+export function work<Job>({ name }: Hop<Job>, run: (job: Job) => Promise<unknown>): void {
+  const worker = new Worker<Job, unknown>(name, (job) => run(job.data), {
+    connection: openRedis(),
+    concurrency,
+  });
+  worker.on('error', (error) => console.error(error));
+  worker.on('failed', (_job, error) => console.error(error));
+}
+
+/** What the launcher waits for. */
+export function sayReady(ready: { port?: number } = {}): void {
+  process.stdout.write(`${JSON.stringify({ msg: 'ready', ...ready })}\n`);
+}

@@ -21,8 +21,8 @@ import type { Executor } from './executor.ts';
 import { openJournal } from './journal.ts';
 import { simulatedExecutor } from './simulated.ts';
 
-const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
-const secret = 'nsk_secret';
+export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
+export const secret = 'nsk_secret';
 
 type Received = FrameFromNodeOf<FrameFromNodeType>;
 

@@ -48,6 +48,11 @@ export const catalogue: readonly CommandGroup[] = [
     load: async () => (await import('./commands/rate-card.ts')).addRateCardCommands,
   },
   {
+    name: 'surge',
+    summary: 'the multiplier of prices',
+    load: async () => (await import('./commands/surge.ts')).addSurgeCommands,
+  },
+  {
     name: 'queue',
     summary: 'the queues between the services',
     load: async () => (await import('./commands/queue.ts')).addQueueCommands,

@@ -9,6 +9,7 @@ import {
   createFleetRegistry,
   dispatcherSilentMs,
   fleetRebuildingMs,
+  readFleetLinks,
   silentNodeMs,
   waitForRedis,
   type FleetNode,
@@ -192,6 +193,18 @@ test('a node of several job types counts once among all slots', async () => {
   expect(await fleet.capacity()).toEqual({ slots: 5, free: 4 });
   await fleet.leave('n1', 'n1-link');
   expect(await fleet.capacity()).toEqual({ slots: 2, free: 2 });
+});
+
+test('people see whose links there are, and what is free of them', async () => {
+  await fleet.join(node('n1', { slots: 3 }));
+  await fleet.join(node('n2', { jobTypes: [], draining: true }));
+  await fleet.reserve(wanted('s1'));
+  const links = await readFleetLinks(redis, 'test', ['n1', 'n2', 'n3']);
+  const n1 = { dispatcherId: 'd1', jobTypes: ['ats.application'], slots: 3, free: 2 };
+  expect(links.get('n1')).toEqual({ ...n1, draining: false });
+  expect(links.get('n2')).toMatchObject({ jobTypes: [], draining: true });
+  expect(links.has('n3')).toBe(false);
+  expect(await readFleetLinks(redis, 'test', [])).toEqual(new Map());
 });
 
 describe('links', () => {

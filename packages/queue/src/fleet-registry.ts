@@ -196,3 +196,36 @@ export function createFleetRegistry({
     },
   };
 }
+
+/** The link of a node as the registry has it. */
+interface FleetLink {
+  readonly dispatcherId: string;
+  readonly jobTypes: readonly string[];
+  readonly slots: number;
+  readonly free: number;
+  readonly draining: boolean;
+}
+
+/** By node; one that is missing is not linked. */
+export type FleetLinks = ReadonlyMap<string, FleetLink>;
+
+/** For people to look at: the links of these nodes. Throws when Redis cannot be reached. */
+export async function readFleetLinks(
+  redis: Redis,
+  prefix: string,
+  nodeIds: readonly string[],
+): Promise<FleetLinks> {
+  if (nodeIds.length === 0) return new Map();
+  const key = `${keyPrefix(prefix)}:fleet`;
+  const texts = await redis.hmget(`${key}:nodes`, ...nodeIds);
+  const found = texts.flatMap((text): FleetNode[] => (text === null ? [] : [JSON.parse(text)]));
+  const links = found.map(async (node): Promise<[string, FleetLink]> => {
+    const { nodeId, dispatcherId, jobTypes, slots, draining } = node;
+    const taken = await redis.hlen(`${key}:tokens:${nodeId}`);
+    const free = Math.max(0, slots - taken);
+    // Lua writes an empty list as an empty object.
+    const types = Array.isArray(jobTypes) ? jobTypes : [];
+    return [nodeId, { dispatcherId, jobTypes: types, slots, free, draining }];
+  });
+  return new Map(await Promise.all(links));
+}

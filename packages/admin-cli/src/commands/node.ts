@@ -5,9 +5,11 @@ import { newSecret } from '@svc/signing';
 import { createNode, listNodes } from '@svc/store';
 import type { Command } from 'commander';
 import { nameArgument } from '../arguments.ts';
-import { addCommand } from '../command.ts';
+import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
-import { type OutputOptions, printList, printRecord } from '../output.ts';
+import { printList, printRecord } from '../output.ts';
+import { addNodeChangeCommands } from './node-change.ts';
+import { linksOf, nodeArgument, nodeRow, showNode } from './node-shown.ts';
 
 const listedNodesMax = 1_000;
 
@@ -18,17 +20,27 @@ export function addNodeCommands(node: Command): void {
     examples: ['svc node create --name "Ana, attic"'],
   })
     .requiredOption('--name <name>', 'a name for people', nameArgument)
-    .action((options: OutputOptions & { name: string }) =>
+    .action((options: CommandOptions & { name: string }) =>
       withContext((context) => create(context, options)),
     );
-  addCommand(node, 'list', { does: 'the newest nodes', examples: ['svc node list --json'] }).action(
-    (options: OutputOptions) => withContext((context) => list(context, options)),
-  );
+  addCommand(node, 'list', {
+    does: 'the newest nodes, and which of them are linked',
+    examples: ['svc node list --json'],
+  }).action((options: CommandOptions) => withContext((context) => list(context, options)));
+  addCommand(node, 'show', {
+    does: 'a node, its link and what it runs',
+    examples: ['svc node show nod_…'],
+  })
+    .argument(...nodeArgument)
+    .action((id: string, options: CommandOptions) =>
+      withContext((context) => showNode(context, id, options)),
+    );
+  addNodeChangeCommands(node);
 }
 
 async function create(
   { store, by }: Context,
-  options: OutputOptions & { name: string },
+  options: CommandOptions & { name: string },
 ): Promise<void> {
   const id = newId();
   const secret = newSecret('nsk', randomBytes);
@@ -36,9 +48,13 @@ async function create(
   printRecord({ nodeId: toWireId('nod', id), name: options.name, nodeSecret: secret }, options);
 }
 
-async function list({ store }: Context, options: OutputOptions): Promise<void> {
-  const nodes = await listNodes(store, { before: null, limit: listedNodesMax });
-  const rows = nodes.map(({ id, ...node }) => ({ nodeId: toWireId('nod', id), ...node }));
-  const columns = ['nodeId', 'name', 'draining', 'agentVersion', 'lastSeenAt', 'disabledAt'];
+async function list(context: Context, options: CommandOptions): Promise<void> {
+  const nodes = await listNodes(context.store, { before: null, limit: listedNodesMax });
+  const links = await linksOf(
+    context,
+    nodes.map(({ id }) => id),
+  );
+  const rows = nodes.map((node) => nodeRow(node, links));
+  const columns = ['nodeId', 'name', 'linked', 'draining', 'disabledAt', 'lastSeenAt'];
   printList(rows, columns, options);
 }

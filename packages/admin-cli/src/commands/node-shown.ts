@@ -1,0 +1,52 @@
+import { toWireId } from '@svc/domain';
+import { readFleetLinks, type FleetLinks } from '@svc/queue';
+import { assignmentsOf, findNode, type NodeRecord } from '@svc/store';
+import { idArgument } from '../arguments.ts';
+import type { CommandOptions } from '../command.ts';
+import type { Context } from '../context.ts';
+import { printRecord, type Row } from '../output.ts';
+import { tryRedis } from '../redis.ts';
+import { Refusal } from '../refusal.ts';
+
+/** What every command about one node takes. */
+export const nodeArgument = ['<node>', 'its id, nod_…', idArgument('nod')] as const;
+
+export const noSuchNode = (): Refusal => new Refusal('There is no such node.');
+
+/** The links of these nodes; null where Redis, which knows them, cannot be reached. */
+export async function linksOf(
+  context: Context,
+  nodeIds: readonly string[],
+): Promise<FleetLinks | null> {
+  const read = await tryRedis(context, ({ redis, prefix }) =>
+    readFleetLinks(redis, prefix, nodeIds),
+  );
+  return read.kind === 'away' ? null : read.value;
+}
+
+/** A node as commands show it; `linked` is null where it is not known. */
+export function nodeRow({ id, ...node }: NodeRecord, links: FleetLinks | null): Row {
+  const link = links?.get(id);
+  return {
+    nodeId: toWireId('nod', id),
+    ...node,
+    linked: links === null ? null : link !== undefined,
+  };
+}
+
+/** A node with its link and what it was given and has not ended. */
+export async function showNode(
+  context: Context,
+  nodeId: string,
+  options: CommandOptions,
+): Promise<void> {
+  const node = await findNode(context.store, nodeId);
+  if (node === null) throw noSuchNode();
+  const links = await linksOf(context, [nodeId]);
+  const assignments = await assignmentsOf(context.store, nodeId);
+  const running = assignments.map(({ submissionId, state }) => ({
+    submissionId: toWireId('sub', submissionId),
+    state,
+  }));
+  printRecord({ ...nodeRow(node, links), link: links?.get(nodeId) ?? null, running }, options);
+}

@@ -1,0 +1,66 @@
+import { creditsToNumber, surgeMaxMicros, surgeNoneMicros } from '@svc/domain';
+import { createFleetRegistry, readPublishedSurge } from '@svc/queue';
+import { pinSurge, readSurgePin } from '@svc/store';
+import { type Command, InvalidArgumentError } from 'commander';
+import { creditsArgument } from '../arguments.ts';
+import { addCommand, type CommandOptions } from '../command.ts';
+import { type Context, withContext } from '../context.ts';
+import { printRecord, type Row } from '../output.ts';
+import { tryRedis } from '../redis.ts';
+
+/** `svc surge …` (CONTRACT.md sections 4 and 9). */
+export function addSurgeCommands(surge: Command): void {
+  addCommand(surge, 'show', {
+    does: 'the multiplier in force, whether it is pinned, and how busy the fleet is',
+    examples: ['svc surge show'],
+  }).action((options: CommandOptions) => withContext((context) => show(context, options)));
+  addCommand(surge, 'pin', {
+    does: 'keep the multiplier at a value, in force within seconds; quotes made keep theirs',
+    examples: ['svc surge pin 1.5'],
+  })
+    .argument('<multiplier>', 'from 1 to 3', multiplierArgument)
+    .action((micros: bigint, options: CommandOptions) =>
+      withContext((context) => pin(context, micros, options)),
+    );
+  addCommand(surge, 'auto', {
+    does: 'let the multiplier follow the fleet again',
+    examples: ['svc surge auto'],
+  }).action((options: CommandOptions) => withContext((context) => pin(context, null, options)));
+}
+
+/** Millionths. */
+function multiplierArgument(text: string): bigint {
+  const micros = creditsArgument(text);
+  if (micros < surgeNoneMicros || micros > surgeMaxMicros) {
+    throw new InvalidArgumentError('It must be a number from 1 to 3.');
+  }
+  return micros;
+}
+
+async function pin(
+  context: Context,
+  micros: bigint | null,
+  options: CommandOptions,
+): Promise<void> {
+  await pinSurge(context.store, micros, context.by);
+  await show(context, options);
+}
+
+async function show(context: Context, options: CommandOptions): Promise<void> {
+  const pinned = await readSurgePin(context.store);
+  printRecord(
+    { pinned: pinned === null ? null : creditsToNumber(pinned), ...(await readFleet(context)) },
+    options,
+  );
+}
+
+/** What dispatchers publish and work it out from; nulls where Redis cannot be reached. */
+async function readFleet(context: Context): Promise<Row> {
+  const read = await tryRedis(context, async ({ redis, prefix }) => {
+    const published = await readPublishedSurge(redis, prefix);
+    const { slots, free } = await createFleetRegistry({ redis, prefix }).capacity();
+    const micros = published === null ? surgeNoneMicros : BigInt(published);
+    return { surgeMultiplier: creditsToNumber(micros), slots, busy: slots - free };
+  });
+  return read.kind === 'away' ? { surgeMultiplier: null, slots: null, busy: null } : read.value;
+}

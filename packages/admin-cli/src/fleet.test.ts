@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import {
+  bareEnvironment,
+  createTestDatabase,
+  startTestRedis,
+  testMasterKey,
+  type TestDatabase,
+  type TestRedis,
+} from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const entry = path.join(import.meta.dirname, 'main.ts');
+let database: TestDatabase;
+let redis: TestRedis;
+
+beforeAll(async () => {
+  [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
+});
+afterAll(async () => {
+  await redis.close();
+  await database.close();
+});
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function svc(...words: string[]): Promise<Ran> {
+  const env = {
+    ...bareEnvironment(),
+    DATABASE_URL: database.databaseUrl,
+    REDIS_URL: redis.redisUrl,
+    SVC_MASTER_KEY: testMasterKey(),
+  };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [entry, ...words], { env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+async function record(...words: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await svc(...words, '--json');
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+async function actionsOf(subjectId: string): Promise<string[]> {
+  const rows = await database.query<{ action: string }>(
+    'SELECT action FROM audit_log WHERE subject_id = $1 ORDER BY id',
+    [subjectId],
+  );
+  return rows.map(({ action }) => action);
+}
+
+describe('svc node', () => {
+  test('shows, drains, disables and enables a node by its id, each in the audit log', async () => {
+    const nodeId = String((await record('node', 'create', '--name', 'attic'))['nodeId']);
+    const shown = await record('node', 'show', nodeId);
+    expect(shown).toMatchObject({ nodeId, name: 'attic', linked: false, link: null, running: [] });
+    expect(await record('node', 'drain', nodeId)).toMatchObject({ nodeId, draining: true });
+    const disabled = await record('node', 'disable', nodeId, '--yes');
+    expect(disabled).toMatchObject({ nodeId, disabledAt: expect.stringMatching(/Z$/) });
+    const enabled = await record('node', 'enable', nodeId);
+    expect(enabled).toMatchObject({ draining: false, disabledAt: null });
+    const actions = ['node.create', 'node.drain', 'node.disable', 'node.enable'];
+    expect(await actionsOf(nodeId)).toEqual(actions);
+    expect((await svc('node', 'list')).stdout).toContain(nodeId);
+  });
+
+  test('rotates a secret, shown once, and refuses a third while two are valid', async () => {
+    const nodeId = String((await record('node', 'create', '--name', 'cellar'))['nodeId']);
+    const rotated = await record('node', 'rotate-secret', nodeId, '--overlap', '1h');
+    expect(rotated).toMatchObject({
+      nodeId,
+      nodeSecret: expect.stringMatching(/^nsk_/),
+      previousValidUntil: expect.stringMatching(/Z$/),
+    });
+    const third = await svc('node', 'rotate-secret', nodeId, '--json');
+    expect(third).toMatchObject({ code: 1, stderr: expect.stringContaining('--force') });
+    await record('node', 'rotate-secret', nodeId, '--force');
+    expect(await record('node', 'show', nodeId)).toMatchObject({ secretVersion: 3 });
+  });
+
+  test('refuses what is no node', async () => {
+    const unknown = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
+    for (const command of ['show', 'drain', 'enable', 'disable', 'rotate-secret']) {
+      const refused = await svc('node', command, unknown, '--json');
+      expect(refused).toMatchObject({ code: 1, stderr: 'There is no such node.\n' });
+    }
+    expect((await svc('node', 'show', 'tnt_x')).code).toBe(2);
+  });
+});
+
+describe('svc surge', () => {
+  test('pins the multiplier, lets it follow the fleet again, and shows both', async () => {
+    const idle = { surgeMultiplier: 1, slots: 0, busy: 0 };
+    expect(await record('surge', 'show')).toEqual({ pinned: null, ...idle });
+    expect(await record('surge', 'pin', '1.5')).toEqual({ pinned: 1.5, ...idle });
+    expect(await record('surge', 'auto')).toEqual({ pinned: null, ...idle });
+    expect(await actionsOf('surge')).toEqual(['surge.pin', 'surge.auto']);
+  });
+
+  test.each(['0.99', '3.000001', 'x'])('refuses to pin it to %s', async (multiplier) => {
+    expect((await svc('surge', 'pin', multiplier)).code).toBe(2);
+  });
+});

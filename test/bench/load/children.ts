@@ -1,0 +1,38 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { Load, LoadResult, WorldCounts, WorldMessage } from './messages.ts';
+
+/** One of the benchmark's own processes: asked one thing at a time, answers each. */
+interface Child<Question, Answer> {
+  ask(question: Question): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+async function startChild<Question extends object, Answer>(
+  file: string,
+): Promise<Child<Question, Answer>> {
+  const child: ChildProcess = fork(path.join(import.meta.dirname, file), {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  if (child.stdout !== null) await once(child.stdout, 'data');
+  return {
+    async ask(question) {
+      const answer = once(child, 'message');
+      child.send(question);
+      const [message]: Answer[] = await answer;
+      if (message === undefined) throw new Error(`${file} answered nothing`);
+      return message;
+    },
+    async close() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
+
+export const startDriver = () => startChild<Load, LoadResult>('driver.ts');
+export const startWorld = () => startChild<WorldMessage, WorldCounts>('world.ts');
+export type Driver = Awaited<ReturnType<typeof startDriver>>;
+export type World = Awaited<ReturnType<typeof startWorld>>;

@@ -1,10 +1,13 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { endEarlyInOrder } from './end-early.ts';
 import { plantedBugs } from './planted/catalogue.ts';
 import { describeFault, describeReport } from './report.ts';
 import { runFaults } from './run.ts';
 import { longPace, shortPace, size } from './sizes.ts';
+
+endEarlyInOrder();
 
 /** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--brief] [--keep DIR] [--planted NAME]` */
 const { values } = parseArgs({

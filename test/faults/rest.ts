@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { microsOf } from './load/json.ts';
 import { readList, readObject } from './audit/read.ts';
 import type { LoadTenant } from './load/tenant.ts';
+import { inHandOf, readNodeLog } from './node/node-log.ts';
 import type { World } from './world/types.ts';
 
 export interface RestOptions {
@@ -29,7 +30,7 @@ export async function comeToRest(
   let offsetMs = 0;
   while (performance.now() - startedMs < boundMs) {
     const restless = await Promise.all(tenants.map((tenant) => isUnderWay(world, tenant)));
-    if (!restless.includes(true)) return performance.now() - startedMs;
+    if (!restless.includes(true) && nodesAreIdle(world)) return performance.now() - startedMs;
     await sleep(lookEveryMs);
     if (!movesClock || performance.now() - movedAtMs < moveEveryMs) continue;
     movedAtMs = performance.now();
@@ -42,6 +43,13 @@ export async function comeToRest(
 function nowWithOffset(offsetMs: number): string {
   return `CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
     RETURN date_trunc('milliseconds', statement_timestamp()) + interval '${offsetMs} milliseconds'`;
+}
+
+/** What a node still reports may be a late outcome, with an event of its own. */
+function nodesAreIdle({ nodes }: World): boolean {
+  return nodes.every(
+    ({ process, logFile }) => inHandOf(readNodeLog(process.name, logFile)).size === 0,
+  );
 }
 
 const openStatuses = ['pending', 'dispatched', 'running'];

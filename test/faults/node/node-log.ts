@@ -4,7 +4,13 @@ import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
  * What a node under test did, written outside the service before it is done, by the kernel's
  * append: a kill -9 right after it takes nothing back. `executed` is what the employer sees.
  */
-export type NodeLine = DecidedLine | OutcomeLine | ExecutedLine;
+export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
+
+interface StartedLine {
+  readonly what: 'started';
+  /** What its journal held. */
+  readonly inHand: readonly string[];
+}
 
 interface DecidedLine {
   readonly what: 'assigned' | 'begun' | 'stopped';
@@ -37,4 +43,16 @@ export function readNodeLog(node: string, file: string): Logged<NodeLine>[] {
   return lines
     .filter((line) => line !== '')
     .map((line): Logged<NodeLine> => ({ ...JSON.parse(line), node }));
+}
+
+/** What one node still has to run or to report, by its log: none, where nothing is to come of it. */
+export function inHandOf(lines: readonly NodeLine[]): ReadonlySet<string> {
+  let inHand = new Set<string>();
+  for (const line of lines) {
+    if (line.what === 'started') inHand = new Set(line.inHand);
+    else if (line.what === 'stopped' || line.what === 'acknowledged')
+      inHand.delete(line.submissionId);
+    else if (line.what !== 'executed') inHand.add(line.submissionId);
+  }
+  return inHand;
 }

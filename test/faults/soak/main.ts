@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util';
+import { endEarlyInOrder } from '../end-early.ts';
 import { size } from '../sizes.ts';
 import { soak } from './soak.ts';
 import type { Trend } from './slope.ts';
+
+endEarlyInOrder();
 
 /** `pnpm soak --minutes M [--rate R] [--seed S]` */
 const { values } = parseArgs({

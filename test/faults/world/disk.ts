@@ -21,6 +21,12 @@ const sizeText = '3g';
 export function openDisk(dir: string): Disk {
   mkdirSync(dir, { recursive: true, mode: 0o755 });
   const canBeFull = mount(['-t', 'tmpfs', '-o', `size=${sizeText},mode=755`, 'svc-faults', dir]);
+  const close = (): void => {
+    process.off('exit', close);
+    if (canBeFull) spawnSync('umount', ['-l', dir]);
+  };
+  // A mount outlives its process: a run that is ended early must not leave it.
+  process.on('exit', close);
   return {
     dir,
     canBeFull,
@@ -30,9 +36,7 @@ export function openDisk(dir: string): Disk {
       mount(['-o', `remount,size=${usedBytes}`, dir]);
     },
     free: () => void mount(['-o', `remount,size=${sizeText}`, dir]),
-    close() {
-      if (canBeFull) spawnSync('umount', ['-l', dir]);
-    },
+    close,
   };
 }
 

@@ -1,19 +1,13 @@
-import {
-  closeRedis,
-  connectRedis,
-  createProducer,
-  environmentOfRedis,
-  foreignRedis,
-  type Producer,
-  waitForRedis,
-} from '@svc/queue';
+import type * as queue from '@svc/queue';
 import type { Context } from './context.ts';
 import { Refusal } from './refusal.ts';
 
 export interface RedisContext {
-  readonly redis: ReturnType<typeof connectRedis>;
+  readonly redis: ReturnType<typeof queue.connectRedis>;
   readonly prefix: string;
-  readonly producer: Producer;
+  readonly producer: queue.Producer;
+  /** All that there is to do with it: loaded here only, as it takes a while. */
+  readonly queue: typeof queue;
 }
 
 const redisWaitMs = 2_000;
@@ -37,13 +31,15 @@ export async function tryRedis<T>(
 ): Promise<{ kind: 'done'; value: T } | { kind: 'away' }> {
   const { REDIS_URL: url, REDIS_PREFIX: prefix, SVC_ENVIRONMENT: wanted } = configuration;
   if (url === undefined) return { kind: 'away' };
-  const redis = connectRedis(url, 'producer');
-  const producer = createProducer({ redis, prefix });
+  const loaded = await import('@svc/queue');
+  const { closeRedis, environmentOfRedis, foreignRedis, waitForRedis } = loaded;
+  const redis = loaded.connectRedis(url, 'producer');
+  const producer = loaded.createProducer({ redis, prefix });
   try {
     if (!(await waitForRedis(redis, redisWaitMs))) return { kind: 'away' };
     const found = await environmentOfRedis(redis);
     if (found !== null && found !== wanted) throw new Refusal(foreignRedis(found, wanted));
-    return { kind: 'done', value: await work({ redis, prefix, producer }) };
+    return { kind: 'done', value: await work({ redis, prefix, producer, queue: loaded }) };
   } finally {
     await producer.close();
     await closeRedis(redis);

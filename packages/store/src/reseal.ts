@@ -6,6 +6,8 @@ export interface SealedColumn {
   readonly column: string;
   /** The column that its values are bound to, where that is another one. */
   readonly boundTo?: string;
+  /** Its rows' key with types; where left out, `id`, a UUID. */
+  readonly key?: readonly (readonly [name: string, type: string])[];
 }
 
 /**
@@ -13,7 +15,7 @@ export interface SealedColumn {
  * out would be lost with the old key.
  */
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: 'environment', column: 'request_hash_key_sealed' },
+  { table: 'environment', column: 'request_hash_key_sealed', key: [['id', 'smallint']] },
   { table: 'operators', column: 'secret_sealed' },
   { table: 'nodes', column: 'secret_sealed' },
   // It is moved there as it was sealed.
@@ -22,6 +24,15 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'submissions', column: 'payload_sealed' },
   { table: 'submissions', column: 'outcome_sealed' },
   { table: 'events', column: 'body_sealed' },
+  {
+    table: 'delivery_attempts',
+    column: 'response_sealed',
+    key: [
+      ['delivery_id', 'uuid'],
+      ['round', 'int'],
+      ['number', 'int'],
+    ],
+  },
 ];
 
 /** A page of rows looked at; `next` is where the following one begins, null behind the last. */
@@ -45,20 +56,37 @@ export async function resealPage(
 ): Promise<ResealedPage> {
   const { sealer } = store;
   const [from, name] = [Prisma.raw(column.table), Prisma.raw(column.column)];
+  const key = keyOf(column);
+  const names = Prisma.join(key.map(([part]) => Prisma.raw(part)));
+  const behind =
+    after === null
+      ? Prisma.sql`true`
+      : Prisma.sql`(${names}) > (${partsOf(key, Prisma.sql`${after}::text`)})`;
   const rows = await store.db.$queryRaw<{ id: string; sealed: Uint8Array | null }[]>`
-    SELECT id::text AS id, CASE
+    SELECT concat_ws(':', ${names}) AS id, CASE
         WHEN substring(${name} FROM 1 FOR ${sealer.prefix.byteLength}) <> ${sealer.prefix} THEN ${name}
       END AS sealed
-    FROM ${from} WHERE ${after === null ? Prisma.sql`true` : Prisma.sql`id > ${after}::text::${idType(column)}`}
-    ORDER BY ${from}.id LIMIT ${rowsPerPage}`;
+    FROM ${from} WHERE ${behind} ORDER BY ${names} LIMIT ${rowsPerPage}`;
   const old = rows.flatMap(({ id, sealed }) => (sealed === null ? [] : [{ id, sealed }]));
   const resealed = old.length === 0 ? 0 : await writePage(store, column, old);
   const next = rows.length < rowsPerPage ? null : (rows.at(-1)?.id ?? null);
   return { looked: rows.length, resealed, next };
 }
 
-function idType({ table }: SealedColumn): Prisma.Sql {
-  return Prisma.raw(table === 'environment' ? 'smallint' : 'uuid');
+type Key = NonNullable<SealedColumn['key']>;
+
+function keyOf({ key = [['id', 'uuid']] }: SealedColumn): Key {
+  return key;
+}
+
+/** The parts of a key that is written as one text, `a:b:c`. */
+function partsOf(key: Key, text: Prisma.Sql): Prisma.Sql {
+  return Prisma.join(
+    key.map(
+      ([, type], index) =>
+        Prisma.sql`split_part(${text}, ':', ${index + 1}::int)::${Prisma.raw(type)}`,
+    ),
+  );
 }
 
 function writePage(
@@ -67,6 +95,8 @@ function writePage(
   rows: { id: string; sealed: Uint8Array }[],
 ): Promise<number> {
   const [from, name] = [Prisma.raw(column.table), Prisma.raw(column.column)];
+  const key = keyOf(column);
+  const keyNames = Prisma.join(key.map(([part]) => Prisma.raw(`${column.table}.${part}`)));
   const renewed = rows.map(({ id, sealed }) => {
     const binding = `${column.table}.${column.boundTo ?? column.column}:${id}`;
     return Buffer.from(sealer.seal(binding, sealer.unseal(binding, sealed)));
@@ -75,7 +105,7 @@ function writePage(
     UPDATE ${from} SET ${name} = r.new
     FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ sealed }) => Buffer.from(sealed))}::bytea[],
       ${renewed}::bytea[]) AS r (id, old, new)
-    WHERE ${from}.id = r.id::${idType(column)} AND ${from}.${name} = r.old`;
+    WHERE (${keyNames}) = (${partsOf(key, Prisma.raw('r.id'))}) AND ${from}.${name} = r.old`;
 }
 
 /** About how many rows there are to look at, for a progress bar. */

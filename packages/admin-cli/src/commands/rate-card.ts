@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { rateCardAnswer } from '@svc/contracts';
+import { rateCardAnswer } from '@svc/contracts/shown/rate-card';
 import { parseRateCard, type RateCard, RateCardError, toWireId } from '@svc/domain';
-import { readPublishedSurge } from '@svc/queue';
 import { currentRateCard, findTenant, insertRateCard, listRateCards } from '@svc/store';
 import type { Command } from 'commander';
 import { idArgument, limitArgument, listLimitDefault } from '../arguments.ts';
@@ -81,7 +80,9 @@ async function show(context: Context, options: RateCardOptions): Promise<void> {
 const surgeNoneMicros = 1_000_000n;
 
 async function surgeInForce(context: Context): Promise<bigint> {
-  const read = await tryRedis(context, ({ redis, prefix }) => readPublishedSurge(redis, prefix));
+  const read = await tryRedis(context, ({ redis, prefix, queue }) =>
+    queue.readPublishedSurge(redis, prefix),
+  );
   const text = read.kind === 'done' ? read.value : null;
   return text === null || !/^\d{7}$/.test(text) ? surgeNoneMicros : BigInt(text);
 }

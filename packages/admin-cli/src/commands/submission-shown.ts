@@ -1,4 +1,4 @@
-import { shownSubmission } from '@svc/contracts';
+import { shownSubmission } from '@svc/contracts/shown/submission';
 import { toWireId, wireStatus } from '@svc/domain';
 import type { OperatorSubmission } from '@svc/store';
 import type { Row } from '../output.ts';

@@ -1,5 +1,4 @@
 import { assertNever, creditsToNumber, type SubmissionState, toWireId } from '@svc/domain';
-import { announceDeliveries, publishCancelled } from '@svc/queue';
 import {
   cancelAsOperator,
   findAnySubmission,
@@ -119,9 +118,9 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 
 /** The node and the tenant hear of it at once; without Redis a moment later, by themselves. */
 async function tell(context: Context, { id, tenantId }: OperatorSubmission): Promise<void> {
-  const told = await tryRedis(context, async ({ redis, prefix, producer }) => {
-    await publishCancelled(redis, prefix, id);
-    await announceDeliveries(producer, [tenantId]);
+  const told = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {
+    await queue.publishCancelled(redis, prefix, id);
+    await queue.announceDeliveries(producer, [tenantId]);
   });
   if (told.kind === 'away') {
     process.stderr.write('Redis cannot be reached: the node is told at its next report.\n');

@@ -1,4 +1,3 @@
-import { announceDeliveries } from '@svc/queue';
 import { changeSettings, type SettingsChange } from '@svc/store';
 import type { Command } from 'commander';
 import {
@@ -60,7 +59,9 @@ async function update(context: Context, tenantId: string, options: UpdateOptions
   if (changed === null) throw noSuchTenant();
   // Lost, these are found by the deliverer: only a moment later.
   if (changed.deliveryIds.length > 0) {
-    await tryRedis(context, ({ producer }) => announceDeliveries(producer, [tenantId]));
+    await tryRedis(context, ({ producer, queue }) =>
+      queue.announceDeliveries(producer, [tenantId]),
+    );
   }
   printRecord(await showTenant(context, tenantId), options);
 }

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { bareEnvironment, testMasterKey, type TestStack } from '@svc/testkit';
+
+const entry = path.resolve(import.meta.dirname, '../../packages/admin-cli/src/main.ts');
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Svc {
+  /** Runs `svc` in a process of its own, as an operator would; resolves whatever it ends with. */
+  run(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
+  /** What `svc … --json` prints. Throws with what it said where it refuses. */
+  json<Printed = Record<string, unknown>>(...words: string[]): Promise<Printed>;
+  list(...words: string[]): Promise<Record<string, unknown>[]>;
+}
+
+/** `svc` on a stack that runs. */
+export function svcOn(stack: Pick<TestStack, 'databaseUrl' | 'redisUrl'>): Svc {
+  const environment = {
+    ...bareEnvironment(),
+    SVC_ENVIRONMENT: 'sandbox',
+    DATABASE_URL: stack.databaseUrl,
+    REDIS_URL: stack.redisUrl,
+    SVC_MASTER_KEY: testMasterKey(),
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
+  };
+  const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
+    new Promise((resolve) => {
+      const options = { env: { ...environment, ...env }, maxBuffer: 64 * 1024 * 1024 };
+      execFile(process.execPath, [entry, ...words], options, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+      });
+    });
+  const parsed = async (words: readonly string[]) => {
+    const { code, stdout, stderr } = await run([...words, '--json']);
+    if (code !== 0) throw new Error(`svc ${words.join(' ')} ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  return { run, json: (...words) => parsed(words), list: (...words) => parsed(words) };
+}

@@ -11,10 +11,8 @@ export const moneyBugs: readonly Planted[] = [
     edits: [
       {
         file: holding,
-        from: `NOT c.key_taken AND c.max <= w.available,
-      w.available - CASE WHEN NOT c.key_taken AND c.max <= w.available THEN`,
-        to: `NOT c.key_taken,
-      w.available - CASE WHEN NOT c.key_taken THEN`,
+        from: ' AND c.max <= w.available AS granted',
+        to: ' AS granted',
       },
     ],
     sql: [

@@ -113,6 +113,7 @@ function environment(databaseUrl: string, redisPort: number): NodeJS.ProcessEnv 
     WEBHOOK_BACKOFF_SECONDS: backoffSeconds,
     RECONCILE_INTERVAL_MS: `${reconcileIntervalMs}`,
     SIGNUP_PER_HOUR: '100000',
+    SIGNUP_IN_FLIGHT_MAX: '100000',
     BIND_HOST: '127.0.0.1',
     GATEWAY_PORT: '0',
     NODE_LINK_PORT: '0',

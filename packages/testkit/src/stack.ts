@@ -22,6 +22,8 @@ import { bareEnvironment, testMasterKey } from './test-environment.ts';
 /** Reconcilers at ten times their usual pace, so that no test waits a second for one. */
 const reconcileIntervalMs = 100;
 
+const pinSurgeSql = `INSERT INTO surge_pin (id, pinned_micros, changed_at) VALUES (1, 1000000, svc_now())`;
+
 /**
  * Starts a stack. Throws with the log of the service that did not start, having ended the others.
  */
@@ -41,6 +43,8 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     },
   });
   try {
+    // Prices are the same however busy a test's one node is, until it says `svc surge auto`.
+    await database.query(pinSurgeSql);
     const env = { ...stackEnvironment(database, redis, options), ...tls.env };
     await startServices(slots, env, options, failpoints);
     await startNodes(slots, env, options.nodes ?? 0, nodesDir);

@@ -2,6 +2,7 @@ import { createSurgeBoard, type connectRedis } from '@svc/queue';
 import type { Lifecycle } from '@svc/runtime';
 
 import type { Dispatcher } from './dispatcher.ts';
+import type { DispatcherMetrics } from './metrics.ts';
 import { followNodes } from './node-standing.ts';
 import { startSurge } from './surge.ts';
 
@@ -12,15 +13,19 @@ export function startRounds(
     redis,
     prefix,
     lifecycle,
+    metrics,
   }: {
     readonly redis: ReturnType<typeof connectRedis>;
     readonly prefix: string;
     readonly lifecycle: Lifecycle;
+    readonly metrics: DispatcherMetrics;
   },
 ): void {
   const { store, fleet, logger } = dispatcher;
   const nodes = followNodes(dispatcher);
   lifecycle.add('node changes', () => nodes.close());
-  const surge = startSurge({ store, fleet, board: createSurgeBoard({ redis, prefix }), logger });
+  const board = createSurgeBoard({ redis, prefix });
+  const onMultiplier = (micros: bigint): void => metrics.look(dispatcher, micros);
+  const surge = startSurge({ store, fleet, board, logger, onMultiplier });
   lifecycle.add('surge', () => surge.close());
 }

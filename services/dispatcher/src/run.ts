@@ -1,7 +1,6 @@
 import { announceService, createConsumer } from '@svc/queue';
 import {
   createLifecycle,
-  createMetrics,
   startAdminServer,
   systemClock,
   type Clock,
@@ -13,6 +12,7 @@ import { assertConsistent, tlsOf, type DispatcherConfig } from './config.ts';
 import { handBackLinks, leaveFleet } from './drain.ts';
 import { startFleetRefresh } from './fleet-member.ts';
 import { startLinkServer } from './link-server.ts';
+import { createDispatcherMetrics } from './metrics.ts';
 import { openLink } from './node-link.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import { missingDependencies } from './readiness.ts';
@@ -59,12 +59,13 @@ export async function run(
       await refresh.close();
       leaveFleet(dispatcher);
     });
-    startRounds(dispatcher, { redis, prefix, lifecycle });
+    const metrics = createDispatcherMetrics();
+    startRounds(dispatcher, { redis, prefix, lifecycle, metrics });
     const admin = await startAdminServer({
       host,
       port: config.ADMIN_PORT,
       ready: () => missingDependencies({ store, redis, bus, consumer }),
-      metrics: createMetrics('dispatcher'),
+      metrics: metrics.registry,
       logger,
     });
     lifecycle.add('admin server', () => admin.close());

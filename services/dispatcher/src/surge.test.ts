@@ -64,6 +64,13 @@ describe('two dispatchers', () => {
     await node.runNext();
     const risen = await published((micros) => micros > 1_000_000);
     expect(risen % 50_000).toBe(0);
+    await waitUntil(async () => {
+      const seen = await service.metrics(1);
+      return (
+        /^svc_dispatcher_links\{.*\} 1$/m.test(seen) && /^svc_dispatcher_runs\{.*\} 1$/m.test(seen)
+      );
+    });
+    expect(await service.metrics(0)).toMatch(/^svc_dispatcher_links\{.*\} 0$/m);
     await pin(2_345_678);
     await published((micros) => micros === 2_345_678);
     await service.flush();

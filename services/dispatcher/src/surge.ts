@@ -10,6 +10,8 @@ interface SurgeContext {
   readonly fleet: Pick<FleetRegistry, 'capacity'>;
   readonly board: SurgeBoard;
   readonly logger: Logger;
+  /** Told of each multiplier that was worked out, in millionths. */
+  readonly onMultiplier: (micros: bigint) => void;
 }
 
 /** What one dispatcher remembers, for when Redis or Postgres does not. */
@@ -47,6 +49,7 @@ async function publishSurge(context: SurgeContext, remembered: Remembered): Prom
   const after = read.smoothed ?? remembered.smoothed;
   const smoothed = nextSurge(capacity, after, read.nowMs);
   const multiplierMicros = remembered.pinnedMicros ?? steppedSurge(smoothed.micros);
+  context.onMultiplier(multiplierMicros);
   const published = await board.publish({ after: read.smoothed, smoothed, multiplierMicros });
   remembered.smoothed = published ? smoothed : after;
 }

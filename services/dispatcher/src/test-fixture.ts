@@ -81,6 +81,11 @@ export async function startDispatching({
     clock: time.clock,
     links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
     close: (index: number) => running[index]?.close(),
+    /** What Prometheus reads from a dispatcher. */
+    async metrics(index: number): Promise<string> {
+      const address = `http://127.0.0.1:${running[index]?.adminPort}/metrics`;
+      return await (await fetch(address)).text();
+    },
     newNode: () => newNode(store),
     /** A node with credentials of its own, linked to the dispatcher of that index. */
     async connect(options: Partial<ScriptedNodeOptions> & { dispatcher?: number } = {}) {

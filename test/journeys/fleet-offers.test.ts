@@ -1,0 +1,165 @@
+import type { Tier } from '@svc/client';
+import { waitUntil } from '@svc/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
+import { application, type Journey, refusal } from '../support/journey.ts';
+
+/** Ten nodes, two dispatchers: who is asked, when, and in which order (CONTRACT section 7). */
+let fleet: Fleet;
+
+beforeAll(async () => {
+  fleet = await startFleet();
+});
+
+afterAll(() => fleet.close());
+
+function offersOf(node: FleetNode): readonly string[] {
+  return node.frames.flatMap((frame) => (frame.type === 'offer' ? [frame.offerId] : []));
+}
+
+function begunBy(node: FleetNode): number {
+  return node.frames.filter(({ type }) => type === 'begin').length;
+}
+
+function post({ client }: Journey, key: string, tier: Tier = 'instant') {
+  return client.submit(application(key, 'model', tier));
+}
+
+async function isHeldNoMore({ client }: Journey): Promise<void> {
+  expect(await client.balance()).toMatchObject({ held: 0, balance: 100_000 });
+}
+
+test('an offer goes to the node with the most free slots, and down from there until all have declined', async () => {
+  const journey = await fleet.journey();
+  const nodes = await fleet.ten((index) => 10 - index);
+  const asked: number[] = [];
+  for (const [index, node] of nodes.entries()) {
+    node.autoPilot({
+      answer: () => {
+        asked.push(index);
+        return 'decline';
+      },
+    });
+  }
+  const error = await refusal(post(journey, 'declined by all'));
+  expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
+  expect(asked).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  await isHeldNoMore(journey);
+});
+
+test('with every node silent two offers at most are open, each for 2 s, and at 5 s it is over', async () => {
+  const journey = await fleet.journey();
+  const nodes = await fleet.ten((index) => 10 - index);
+  const startedMs = performance.now();
+  const error = await refusal(post(journey, 'silence'));
+  const tookMs = performance.now() - startedMs;
+  expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
+  expect(tookMs).toBeGreaterThan(4_900);
+  expect(tookMs).toBeLessThan(7_000);
+  // At 0 and 300 ms, and again whenever one of the two has run out.
+  const asked = nodes.filter((node) => offersOf(node).length > 0);
+  expect(asked.map(({ nodeId }) => nodeId)).toEqual(
+    nodes.slice(0, asked.length).map(({ nodeId }) => nodeId),
+  );
+  expect([5, 6]).toContain(asked.length);
+  for (const node of asked) {
+    const [offerId] = offersOf(node);
+    expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
+  }
+  await isHeldNoMore(journey);
+});
+
+test('a second offer goes out when the first is 300 ms old; of two accepts the first to commit wins', async () => {
+  const journey = await fleet.journey();
+  const nodes = await fleet.ten((index) => 10 - index);
+  const [first, second, third] = nodes;
+  if (first === undefined || second === undefined) throw new Error('ten nodes are needed');
+  const creation = post(journey, 'two accepts');
+  const one = await first.next('offer');
+  const atMs = performance.now();
+  const other = await second.next('offer');
+  expect(performance.now() - atMs).toBeGreaterThan(200);
+  first.send({ type: 'accept', offerId: one.offerId });
+  second.send({ type: 'accept', offerId: other.offerId });
+  const { submissionId } = await creation;
+  const [winner, loser] = (await isAssigned(first)) ? [first, second] : [second, first];
+  await winner.next('assign');
+  const [lost] = offersOf(loser);
+  expect(await loser.next('revoke')).toEqual({ type: 'revoke', offerId: lost });
+  // A third accept, of what is void, changes nothing.
+  loser.send({ type: 'accept', offerId: lost ?? '' });
+  expect(await loser.next('revoke')).toEqual({ type: 'revoke', offerId: lost });
+  expect(loser.frames.some(({ type }) => type === 'assign')).toBe(false);
+  expect(third === undefined ? undefined : offersOf(third)).toEqual([]);
+  expect(await journey.client.getSubmission(submissionId)).toMatchObject({ status: 'dispatched' });
+});
+
+/** Whichever of `assign` and `revoke` comes. */
+async function isAssigned({ frames }: FleetNode): Promise<boolean> {
+  const answer = await waitUntil(() =>
+    frames.find(({ type }) => type === 'assign' || type === 'revoke'),
+  );
+  return answer.type === 'assign';
+}
+
+test('a node whose link breaks with an offer open costs no time: the next one is asked at once', async () => {
+  const journey = await fleet.journey();
+  const nodes = await fleet.ten((index) => 10 - index);
+  const creation = post(journey, 'broken links');
+  for (const node of nodes.slice(0, 5)) {
+    await node.next('offer');
+    await node.cut();
+  }
+  const last = nodes[5];
+  if (last === undefined) throw new Error('ten nodes are needed');
+  await last.runNext();
+  expect((await creation).status).toBe('dispatched');
+});
+
+test('each tier leaves its share of the slots free, and without a slot a creation is refused at once', async () => {
+  const journey = await fleet.journey();
+  const nodes = await fleet.ten(() => 4);
+  for (const node of nodes) node.autoPilot({ outcome: () => undefined });
+  const take = async (tier: Tier, count: number): Promise<number> => {
+    const posts = Array.from({ length: count }, (_, index) =>
+      post(journey, `${tier} ${index}`, tier).then(
+        () => 1,
+        () => 0,
+      ),
+    );
+    const taken = await Promise.all(posts);
+    return taken.reduce<number>((sum, one) => sum + one, 0);
+  };
+  // Of 40 slots `standard` needs more than 4 free, `priority` more than 1, `instant` one.
+  expect(await take('standard', 38)).toBe(36);
+  expect(await take('priority', 5)).toBe(3);
+  expect(await take('instant', 3)).toBe(1);
+  for (const tier of ['standard', 'priority', 'instant'] as const) {
+    const startedMs = performance.now();
+    const error = await refusal(post(journey, `no slot ${tier}`, tier));
+    expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  }
+  await waitUntil(() => nodes.every((node) => begunBy(node) === 4));
+});
+
+test('a draining node is offered nothing and its slots count in nothing', async () => {
+  const journey = await fleet.journey();
+  const nodes = await fleet.ten(() => 2);
+  for (const node of nodes) node.autoPilot({ outcome: () => undefined });
+  const [draining, staying] = [nodes.slice(0, 5), nodes.slice(5)];
+  for (const node of draining) node.send({ type: 'drain' });
+  await waitUntil(async () => (await fleet.slots()).slots === 10);
+  // Of 10 slots `standard` leaves one.
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, index) =>
+      post(journey, `beside drain ${index}`, 'standard').then(
+        () => 'taken',
+        () => 'refused',
+      ),
+    ),
+  );
+  expect(answers.filter((answer) => answer === 'taken')).toHaveLength(9);
+  await waitUntil(() => staying.reduce((sum, node) => sum + begunBy(node), 0) === 9);
+  expect(draining.flatMap(offersOf)).toEqual([]);
+});

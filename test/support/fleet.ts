@@ -1,0 +1,138 @@
+import { toWireId } from '@svc/domain';
+import { closeRedis, connectRedis, createFleetRegistry, waitForRedis } from '@svc/queue';
+import { newId } from '@svc/runtime';
+import { createSealer, openKeyring } from '@svc/signing';
+import { createNode, openStore, type Store } from '@svc/store';
+import {
+  connectScriptedNode,
+  createWebhookReceiver,
+  type ScriptedNode,
+  startStack,
+  testAuthor,
+  testMasterKey,
+  type TestStack,
+  waitUntil,
+  type WebhookReceiver,
+} from '@svc/testkit';
+import { onTestFinished } from 'vitest';
+import { openAccounts } from './accounts.ts';
+import { clientOf, type Journey } from './journey.ts';
+
+export interface FleetNodeOptions {
+  readonly dispatcher?: number;
+  readonly slots?: number;
+  readonly running?: readonly string[];
+}
+
+/** A node of the fleet, which can come back at any dispatcher. */
+export interface FleetNode extends ScriptedNode {
+  readonly dispatcher: number;
+  /** Links the same node anew; the older link is left to the service. */
+  again(options?: FleetNodeOptions): Promise<FleetNode>;
+}
+
+/** Two dispatchers and whatever scripted nodes a test wants, shared by the tests of a file. */
+export interface Fleet {
+  readonly stack: TestStack;
+  /** A tenant of the test's own, with its client. */
+  journey(): Promise<Journey>;
+  /** Links a new node. */
+  node(options?: FleetNodeOptions): Promise<FleetNode>;
+  /** Ten nodes, by turns at the one dispatcher and the other, with these slots. */
+  ten(slotsOf: (index: number) => number): Promise<FleetNode[]>;
+  /** As the registry counts them; draining ones count in nothing. */
+  slots(): Promise<{ readonly slots: number; readonly free: number }>;
+  close(): Promise<void>;
+}
+
+/** Of the services, by default. */
+const redisPrefix = 'svc';
+const creditsOfTenant = 100_000;
+
+export async function startFleet(): Promise<Fleet> {
+  const [stack, receiver] = await Promise.all([
+    startStack({ dispatchers: 2 }),
+    createWebhookReceiver(),
+  ]);
+  const accounts = openAccounts(stack);
+  const { databaseUrl } = stack;
+  const sealer = createSealer(openKeyring(testMasterKey()));
+  const store = openStore({ databaseUrl, sealer, newId });
+  const redis = connectRedis(stack.redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+  const registry = createFleetRegistry({ redis, prefix: redisPrefix });
+  const node: Fleet['node'] = async (options = {}) => {
+    const secret = `nsk_${newId()}`;
+    const id = newId();
+    await createNode(store, { id, name: 'scripted', secret }, testAuthor);
+    const linked = await link(stack, { nodeId: toWireId('nod', id), secret }, options);
+    onTestFinished(() => nodeIsGone(store, id));
+    return linked;
+  };
+  return {
+    stack,
+    journey: () => journeyOn(stack, receiver, accounts),
+    node,
+    ten: (slotsOf) =>
+      Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          node({ dispatcher: index % 2, slots: slotsOf(index) }),
+        ),
+      ),
+    slots: () => registry.capacity('ats.application'),
+    async close() {
+      await closeRedis(redis);
+      await store.close();
+      await accounts.close();
+      await stack.close();
+      await receiver.close();
+    },
+  };
+}
+
+async function journeyOn(
+  stack: TestStack,
+  receiver: WebhookReceiver,
+  accounts: ReturnType<typeof openAccounts>,
+): Promise<Journey> {
+  const tenant = await accounts.tenant({
+    webhookUrl: receiver.url,
+    grantCredits: creditsOfTenant,
+  });
+  return { stack, tenant, receiver, client: clientOf(tenant, stack.gatewayUrl) };
+}
+
+interface Identity {
+  readonly nodeId: string;
+  readonly secret: string;
+}
+
+async function link(
+  stack: TestStack,
+  identity: Identity,
+  options: FleetNodeOptions,
+): Promise<FleetNode> {
+  const { dispatcher = 0, slots = 1, running = [] } = options;
+  const url = stack.nodeLinkUrls[dispatcher] ?? '';
+  const node = await connectScriptedNode({ link: url, ...identity, slots, running });
+  onTestFinished(() => node.cut());
+  const again = (next: FleetNodeOptions = {}): Promise<FleetNode> =>
+    link(stack, identity, { dispatcher, slots, ...next });
+  return { ...node, dispatcher, again };
+}
+
+/**
+ * What a test leaves with a node must not reach the next one: its runs are ended, as they would be
+ * in the end, and its links are cut.
+ */
+async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
+  await store.db.$executeRaw`
+    UPDATE submissions SET lease_expires_at = svc_now(), start_deadline_at = svc_now()
+    WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')`;
+  await waitUntil(async () => {
+    const left = await store.db.$queryRaw<unknown[]>`
+      SELECT 1 FROM submissions
+      WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running', 'settling')`;
+    return left.length === 0;
+  });
+}

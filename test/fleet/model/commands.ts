@@ -4,6 +4,7 @@ import { by, type Command } from './command.ts';
 import type { World } from './world.ts';
 import { nodeCommands } from './node-commands.ts';
 import { pick } from './pick.ts';
+import { compareTaken } from './slots.ts';
 
 /** From an instant to beyond every limit of the contract. */
 const spansMs = [
@@ -45,6 +46,7 @@ const of = by<World>;
 export const commands: fc.Arbitrary<Command<World>>[] = [
   ...of(12, 'post', post),
   ...nodeCommands,
+  ...of(3, 'count-slots', compareTaken),
   ...of(2, 'settle', (world) => world.settle()),
   ...of(2, 'sweep', (world) => world.sweep()),
   ...of(1, 'flush', (world) => world.flush()),

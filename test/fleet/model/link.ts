@@ -69,12 +69,10 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     this.#timers.after(linkSilentMs, () => this.cut());
   }
 
-  /** The service's process is gone: the node sees the end of its link. */
+  /** The service's process is gone: the node has what was sent before, then the end of its link. */
   serviceDied(): void {
-    const wasOpen = this.#state === 'open';
-    this.#state = 'closed';
     this.#service = undefined;
-    if (wasOpen) this.#leaveNode();
+    queueMicrotask(() => this.cut());
   }
 
   #leaveNode(): void {

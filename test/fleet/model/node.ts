@@ -41,6 +41,8 @@ export class ModelNode {
   /** Told to stop, and not yet said `stopped`. */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;
+  /** What it was offered on its present link. */
+  readonly offeredHere = new Set<string>();
   isDraining = false;
   /** Whether the present link was answered. */
   isWelcome = false;
@@ -79,6 +81,7 @@ export class ModelNode {
       this.#auditor.offerEnded(submissionId, offerId);
     }
     this.offers.clear();
+    this.offeredHere.clear();
     this.#accepted.clear();
     this.stopping.clear();
   }
@@ -143,6 +146,7 @@ export class ModelNode {
         const { offerId, submissionId } = frame;
         this.offers.set(offerId, { offerId, submissionId });
         this.pastOffers.push({ offerId, submissionId });
+        this.offeredHere.add(submissionId);
         this.#auditor.offered(this.id, submissionId, offerId, this.#nowMs());
         return;
       }

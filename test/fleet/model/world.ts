@@ -44,6 +44,7 @@ export class World implements Fleet {
   readonly #ground: Ground;
   readonly #settleDeps: SettleDeps;
   readonly tenantId: string;
+  readonly prefix = 'model';
   /** What waits in the settlement queue. */
   #settlements: string[] = [];
 
@@ -63,7 +64,7 @@ export class World implements Fleet {
       time: this.time,
       activity: this.activity,
       logger,
-      prefix: 'model',
+      prefix: this.prefix,
       producer,
       replied: (ids) => ids.forEach((id) => this.replied.add(id)),
       peers: () => this.dispatchers,
@@ -148,7 +149,7 @@ export class World implements Fleet {
       cancelSubmission(rig.store, { submissionId: id, tenantId, by: 'tenant' }),
     );
     if (outcome.kind !== 'cancelled' || !isTold) return;
-    await this.activity.during(() => publishCancelled(rig.redis, this.#ground.prefix, id));
+    await this.activity.during(() => publishCancelled(rig.redis, this.prefix, id));
     this.#toldAll();
   }
 
@@ -164,7 +165,7 @@ export class World implements Fleet {
       reconcile({
         ...this.#settleDeps,
         redis: this.rig.redis,
-        redisPrefix: this.#ground.prefix,
+        redisPrefix: this.prefix,
         countMended: (kind) => {
           if (kind !== 'unsettled' && kind !== 'stale_pending') this.#toldAll();
         },

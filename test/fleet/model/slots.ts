@@ -1,0 +1,54 @@
+import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
+import { toWireId } from '@svc/domain';
+import type { World } from './world.ts';
+
+/** Until the slots of nodes that never said `stopped` are free, and all links are entered anew. */
+const slotsBackMs = 31_000;
+
+/**
+ * While all goes on: in the registry a slot is taken for good only by what its link knows to run.
+ * Left out is what was accepted on an older link, which the next entry of the link sets right.
+ */
+export async function compareTaken(world: World): Promise<void> {
+  await world.settled();
+  const { auditor, rig, prefix } = world;
+  for (const { logic } of world.alive) {
+    for (const link of logic.links.byNode.values()) {
+      const node = world.nodes.find(({ id }) => id === link.nodeId);
+      if (link.state !== 'open' || node?.link?.isOpen !== true) continue;
+      const key = `${keyPrefix(prefix)}:fleet:tokens:${link.nodeId}`;
+      const tokens = Object.entries(await rig.redis.hgetall(key));
+      for (const [submissionId, freeAtMs] of tokens) {
+        const wireId = toWireId('sub', submissionId);
+        const isTaken = freeAtMs === '0' && !link.runs.has(submissionId);
+        if (isTaken && node.offeredHere.has(wireId))
+          auditor.complain(wireId, `still takes a slot of ${link.nodeId}`);
+      }
+    }
+  }
+}
+
+/** With nothing in flight, every slot is free: with its link, and in the registry. */
+export async function compareSlots(world: World): Promise<void> {
+  await world.advance(slotsBackMs);
+  await world.advance(fleetRefreshIntervalMs);
+  await world.settled();
+  const { auditor, alive } = world;
+  for (const { logic } of alive) {
+    const { bySubmission, byNode, all } = logic.links;
+    if (bySubmission.size > 0 || logic.offerings.size > 0)
+      auditor.complain(
+        'slots',
+        `${bySubmission.size} runs, ${logic.offerings.size} offerings left`,
+      );
+    if (byNode.size !== all.size) auditor.complain('links', `${all.size} of ${byNode.size} nodes`);
+    for (const link of all) {
+      const left = link.runs.size + link.offers.size + link.work.size;
+      if (left > 0) auditor.complain('slots', `${left} left with the link of ${link.nodeId}`);
+    }
+  }
+  const slots = world.nodes.reduce((sum, node) => sum + node.slots, 0);
+  const capacity = await alive[0]?.logic.fleet.capacity('ats.application');
+  if (capacity?.slots !== slots || capacity.free !== slots)
+    auditor.complain('slots', `${capacity?.free} of ${capacity?.slots} free, must be ${slots}`);
+}

@@ -18,7 +18,7 @@ import { onTestFinished } from 'vitest';
 import { openAccounts } from './accounts.ts';
 import { clientOf, type Journey } from './journey.ts';
 
-export interface FleetNodeOptions {
+interface FleetNodeOptions {
   readonly dispatcher?: number;
   readonly slots?: number;
   readonly running?: readonly string[];

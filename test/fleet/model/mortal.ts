@@ -11,7 +11,7 @@ export type Moment = 'before' | 'after';
  */
 export class Mortal {
   #isDead = false;
-  #fuse: { calls: number; readonly moment: Moment } | undefined;
+  #fuse: { calls: number; readonly moment: Moment; readonly strike: () => void } | undefined;
   readonly #activity: Activity;
   readonly #onDeath: () => void;
   readonly #death = Promise.withResolvers<void>();
@@ -39,7 +39,12 @@ export class Mortal {
 
   /** It dies before or after the `calls`th statement from now on. */
   dieAt(calls: number, moment: Moment): void {
-    this.#fuse = { calls, moment };
+    this.strikeAt(calls, moment, () => this.die());
+  }
+
+  /** The same with any other fault. */
+  strikeAt(calls: number, moment: Moment, strike: () => void): void {
+    this.#fuse = { calls, moment, strike };
   }
 
   /** It lives on after all. */
@@ -61,19 +66,19 @@ export class Mortal {
 
   /** The same for a statement, at which it may have to die. */
   async #statement<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#burns('before')) this.die();
+    this.#burn('before');
     const answer = await this.outside(work);
-    if (!this.#burns('after')) return answer;
-    this.die();
-    return await never;
+    this.#burn('after');
+    return this.#isDead ? await never : answer;
   }
 
-  #burns(moment: Moment): boolean {
-    if (this.#fuse?.moment !== moment) return false;
-    this.#fuse.calls -= 1;
-    if (this.#fuse.calls > 0) return false;
+  #burn(moment: Moment): void {
+    const fuse = this.#fuse;
+    if (fuse?.moment !== moment) return;
+    fuse.calls -= 1;
+    if (fuse.calls > 0) return;
     this.#fuse = undefined;
-    return true;
+    fuse.strike();
   }
 
   /** The store as this process has it. A transaction is one statement: it is done or it is not. */

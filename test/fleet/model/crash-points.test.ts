@@ -1,0 +1,238 @@
+import { createTestDatabase, startTestRedis, testMasterKey } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Moment } from './mortal.ts';
+import type { InHand, ModelNode } from './node.ts';
+import { openRig, type Rig } from './rig.ts';
+import { passVerdict } from './verdict.ts';
+import { World } from './world.ts';
+
+/**
+ * Each point between a commit and its frame, and each thing that can be gone at it: the table of
+ * docs/decisions/0016, row by row. The auditor sees each time that nothing is executed twice, that
+ * no slot leaks and that the money adds up.
+ */
+let rig: Rig;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
+  const { databaseUrl } = database;
+  rig = await openRig({ databaseUrl, redisUrl: redis.redisUrl, masterKey: testMasterKey() });
+  close = async () => {
+    await rig.close();
+    await database.close();
+    await redis.close();
+  };
+});
+
+afterAll(() => close());
+
+const faults = ['dispatcher killed', 'agent killed', 'link cut', 'both killed'] as const;
+type Fault = (typeof faults)[number];
+
+/** `told`: the frame that follows the commit has been sent, and has arrived. */
+type At = Moment | 'told';
+
+type Step = 'accept' | 'start' | 'complete';
+const steps: readonly Step[] = ['accept', 'start', 'complete'];
+
+interface Point {
+  readonly step: Step;
+  readonly at: At;
+  readonly name: string;
+  /** How the submission ends, with its failure where it has one, by fault. */
+  readonly ends: Readonly<Record<Fault, string>>;
+}
+
+const submitted = {
+  'dispatcher killed': 'submitted',
+  'agent killed': 'submitted',
+  'link cut': 'submitted',
+  'both killed': 'submitted',
+};
+const nodeLost = 'failed node_lost';
+
+const points: readonly Point[] = [
+  {
+    step: 'accept',
+    at: 'before',
+    name: 'accepted, `dispatched` not committed',
+    ends: {
+      'dispatcher killed': 'rejected',
+      'agent killed': nodeLost,
+      'link cut': nodeLost,
+      'both killed': 'rejected',
+    },
+  },
+  {
+    step: 'accept',
+    at: 'after',
+    name: '`dispatched` committed, `assign` not sent',
+    ends: {
+      'dispatcher killed': nodeLost,
+      'agent killed': nodeLost,
+      'link cut': nodeLost,
+      'both killed': nodeLost,
+    },
+  },
+  { step: 'accept', at: 'told', name: '`assign` sent', ends: submitted },
+  { step: 'start', at: 'before', name: '`start` sent, `running` not committed', ends: submitted },
+  { step: 'start', at: 'after', name: '`running` committed, `begin` not sent', ends: submitted },
+  {
+    step: 'start',
+    at: 'told',
+    name: '`begin` sent',
+    ends: {
+      ...submitted,
+      'agent killed': 'failed node_error',
+      'both killed': 'failed node_error',
+    },
+  },
+  { step: 'complete', at: 'before', name: '`completed` sent, not stored', ends: submitted },
+  { step: 'complete', at: 'after', name: 'outcome stored, `ack` not sent', ends: submitted },
+  { step: 'complete', at: 'told', name: '`ack` sent', ends: submitted },
+];
+
+/** Does one step of the node's, if it is there to be done. */
+function take(node: ModelNode, step: Step): void {
+  const [run] = node.journal.values();
+  if (step === 'accept') {
+    const [offer] = node.offers.values();
+    if (offer !== undefined) node.answer(offer, 'accept');
+  } else if (step === 'start' && run?.phase === 'assigned') {
+    node.send({ type: 'start', submissionId: run.submissionId });
+  } else if (step === 'complete' && run?.phase === 'begun') {
+    complete(node, run);
+  }
+}
+
+function complete(node: ModelNode, run: InHand): void {
+  const { submissionId } = run;
+  node.end(run, { type: 'completed', submissionId, usage: {}, result: {} });
+}
+
+function strike(world: World, node: ModelNode, fault: Fault): void {
+  if (fault === 'agent killed' || fault === 'both killed') {
+    node.link?.cut();
+    node.restarted();
+  }
+  if (fault === 'link cut') node.link?.cut();
+  if (fault === 'dispatcher killed' || fault === 'both killed') world.alive[0]?.mortal.die();
+}
+
+/** What the wire says of the one submission, and of its failure. */
+async function endOf({ tenantId }: World): Promise<string> {
+  const [row] = await rig.query<{ state: string; failure_code: string | null }>(
+    'SELECT state, failure_code FROM submissions WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return [row?.state, row?.failure_code].filter((part) => part !== null).join(' ');
+}
+
+/** The life of one submission, struck at one point; what is left goes on as it would. */
+async function live(world: World, point: Point, fault: Fault): Promise<void> {
+  const [node] = world.nodes;
+  const [dispatcher] = world.alive;
+  if (node === undefined || dispatcher === undefined) throw new Error('somebody is missing');
+  await world.post(['standard'], dispatcher);
+  await world.settled();
+  for (const step of steps.slice(0, steps.indexOf(point.step))) {
+    take(node, step);
+    await world.settled();
+  }
+  const hit = (): void => strike(world, node, fault);
+  if (point.at !== 'told') dispatcher.mortal.strikeAt(1, point.at, hit);
+  take(node, point.step);
+  await world.settled();
+  if (point.at === 'told') hit();
+  await world.settled();
+  if (world.alive.length === 0) await world.startDispatcher();
+  world.alive[0]?.connect(node);
+  await world.settled();
+  for (const step of steps.slice(1)) {
+    take(node, step);
+    await world.settled();
+  }
+}
+
+for (const point of points) {
+  describe(point.name, () => {
+    test.each(faults)('%s', async (fault) => {
+      const world = await World.open(rig, { nodes: 1, dispatchers: 1 });
+      try {
+        await live(world, point, fault);
+        expect(await passVerdict(world, { isHealed: true })).toEqual([]);
+        expect(await endOf(world)).toBe(point.ends[fault]);
+      } finally {
+        await world.close();
+      }
+    });
+  });
+}
+
+describe('the dispatcher that coordinates is killed, another one holds the link', () => {
+  test.each([
+    ['with the offer open: it is taken all the same', 'submitted', true],
+    [
+      'with the offer declined after that: nobody else is asked, and the hold is back',
+      'rejected',
+      false,
+    ],
+  ])('%s', async (_name, ends, accepts) => {
+    const world = await World.open(rig, { nodes: 1, dispatchers: 1 });
+    try {
+      const [node] = world.nodes;
+      await world.startDispatcher();
+      const coordinator = world.alive[1];
+      if (node === undefined || coordinator === undefined) throw new Error('somebody is missing');
+      await world.post(['standard'], coordinator);
+      await world.settled();
+      coordinator.mortal.die();
+      const [offer] = node.offers.values();
+      if (offer !== undefined) node.answer(offer, accepts ? 'accept' : 'decline');
+      await world.settled();
+      for (const step of steps.slice(1)) {
+        take(node, step);
+        await world.settled();
+      }
+      expect(await passVerdict(world, { isHealed: true })).toEqual([]);
+      expect(await endOf(world)).toBe(ends);
+    } finally {
+      await world.close();
+    }
+  });
+});
+
+describe('a cancel is committed and nobody is told of it', () => {
+  test.each([
+    ['the node that asks to begin is told to stop', 'start', 0],
+    ['the node that reports is told to stop', 'usage', 1],
+  ] as const)('%s', async (_name, frame, executed) => {
+    const world = await World.open(rig, { nodes: 1, dispatchers: 1 });
+    try {
+      const [node] = world.nodes;
+      const [dispatcher] = world.alive;
+      if (node === undefined || dispatcher === undefined) throw new Error('somebody is missing');
+      await world.post(['standard'], dispatcher);
+      await world.settled();
+      for (const step of steps.slice(0, 1 + executed)) {
+        take(node, step);
+        await world.settled();
+      }
+      const [submissionId = ''] = world.submissions;
+      await world.cancel(submissionId, { isTold: false });
+      node.send(
+        frame === 'start'
+          ? { type: frame, submissionId }
+          : { type: frame, submissionId, usage: {} },
+      );
+      await world.settled();
+      expect([...node.stopping]).toEqual([submissionId]);
+      expect(world.auditor.of(submissionId).actedBy).toHaveLength(executed);
+      expect(await passVerdict(world, { isHealed: true })).toEqual([]);
+      expect(await endOf(world)).toBe('cancelled');
+    } finally {
+      await world.close();
+    }
+  });
+});

@@ -2,6 +2,7 @@ import { offerRecordsMax } from '@svc/domain';
 import { describe, expect, test } from 'vitest';
 
 import {
+  answerMsMin,
   beginOffering,
   expiresInMs,
   nextStep,
@@ -69,6 +70,13 @@ describe('offering', () => {
     const declined = withoutOffer(searched, 'a', declinedAt);
     expect(nextStep(declined, 1_310)).toEqual({ kind: 'search' });
     expect(nextStep(withNobodyFound(declined, 1_310), 1_310)).toEqual({ kind: 'give_up' });
+  });
+
+  test('asks nobody who could not answer before the deadline, and who would pass for silent', () => {
+    const atMs = 6_000 - answerMsMin + 1;
+    expect(nextStep(begun, atMs - 1)).toEqual({ kind: 'search' });
+    expect(nextStep(begun, atMs)).toEqual({ kind: 'give_up' });
+    expect(nextStep(asking(begun, 'a', 5_000), atMs)).toEqual({ kind: 'wait', untilMs: 6_000 });
   });
 
   test('looks again soon where it could not be told whether a node is free', () => {

@@ -56,6 +56,8 @@ export type OfferingStep =
  * anything, because it is gone, does the offer end here, this much later.
  */
 const silentHolderAfterMs = 250;
+/** Whoever is asked with less time left could not answer, and would pass for silent. */
+export const answerMsMin = 100;
 /** With an offer open and nobody else free, others are looked for again after this. */
 export const searchAgainAfterMs = 300;
 /** While the fleet registry is being rebuilt, or Redis is away. */
@@ -88,7 +90,11 @@ export function nextStep(offering: Offering, nowMs: number): OfferingStep {
   if (open.length === 0 && offering.isExhausted) return { kind: 'give_up' };
   const [first] = open;
   const ends = [deadlineMs, ...open.map(givenUpAtMs)];
-  if (open.length >= openOffersMax) return { kind: 'wait', untilMs: Math.min(...ends) };
+  const isTooLate = deadlineMs - nowMs < answerMsMin;
+  if (isTooLate && open.length === 0) return { kind: 'give_up' };
+  if (isTooLate || open.length >= openOffersMax) {
+    return { kind: 'wait', untilMs: Math.min(...ends) };
+  }
   const searchAtMs =
     first === undefined
       ? offering.searchAtMs

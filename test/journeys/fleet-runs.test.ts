@@ -34,14 +34,29 @@ async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier
   return submissionId;
 }
 
-/** Reports usage and waits until it is stored, and the lease with it; false where it has ended. */
-async function renews(journey: Journey, node: FleetNode, submissionId: string, actions: number) {
+/** Reports usage and waits until it is stored, and the lease with it. */
+async function expectRenewed(
+  { client }: Journey,
+  node: FleetNode,
+  submissionId: string,
+  actions: number,
+): Promise<void> {
   node.send({ type: 'usage', submissionId, usage: { actions } });
-  return await waitUntil(async () => {
-    const { status, usage } = await journey.client.getSubmission(submissionId);
-    if (status !== 'running') return 'ended';
-    return usage?.actions === actions ? 'renewed' : null;
+  const status = await waitUntil(async () => {
+    const record = await client.getSubmission(submissionId);
+    return record.status !== 'running' || record.usage?.actions === actions ? record.status : null;
   });
+  expect(status).toBe('running');
+}
+
+async function expectExceeded(
+  journey: Journey,
+  node: FleetNode,
+  submissionId: string,
+): Promise<void> {
+  const { failure } = await endOf(journey, submissionId);
+  expect(failure).toMatchObject({ code: 'deadline_exceeded', outcomeUnknown: true });
+  await node.next('cancel', { where: (frame) => frame.submissionId === submissionId });
 }
 
 async function endOf({ client }: Journey, submissionId: string) {
@@ -54,7 +69,7 @@ test('a lease is renewed only by frames that name it: a node that is deaf to one
   const kept = await begun(journey, node, 'kept');
   const lost = await begun(journey, node, 'lost');
   await fleet.stack.advanceClock(40_000);
-  expect(await renews(journey, node, kept, 1)).toBe('renewed');
+  await expectRenewed(journey, node, kept, 1);
   await fleet.stack.advanceClock(20_001);
   const ended = await endOf(journey, lost);
   expect(ended.failure).toMatchObject({ code: 'node_lost', outcomeUnknown: true });
@@ -94,14 +109,11 @@ test('the run limit is that of the tier, however often the lease is renewed', as
   for (let step = 1; runs.size > 1; step += 1) {
     await fleet.stack.advanceClock(stepMinutes * 60_000);
     for (const [tier, submissionId] of runs) {
-      if (step * stepMinutes < limitsMinutes[tier]) {
-        expect(await renews(journey, node, submissionId, step)).toBe('renewed');
-        continue;
-      }
-      runs.delete(tier);
-      const ended = await endOf(journey, submissionId);
-      expect(ended.failure).toMatchObject({ code: 'deadline_exceeded', outcomeUnknown: true });
-      await node.next('cancel', { where: (frame) => frame.submissionId === submissionId });
+      const isOver = step * stepMinutes >= limitsMinutes[tier];
+      if (isOver) runs.delete(tier);
+      await (isOver
+        ? expectExceeded(journey, node, submissionId)
+        : expectRenewed(journey, node, submissionId, step));
     }
   }
   const standard = runs.get('standard') ?? '';

@@ -155,20 +155,18 @@ async function live(world: World, point: Point, fault: Fault): Promise<void> {
   }
 }
 
-for (const point of points) {
-  describe(point.name, () => {
-    test.each(faults)('%s', async (fault) => {
-      const world = await World.open(rig, { nodes: 1, dispatchers: 1 });
-      try {
-        await live(world, point, fault);
-        expect(await passVerdict(world, { isHealed: true })).toEqual([]);
-        expect(await endOf(world)).toBe(point.ends[fault]);
-      } finally {
-        await world.close();
-      }
-    });
+describe.each(points)('$name', (point) => {
+  test.each(faults)('%s', async (fault) => {
+    const world = await World.open(rig, { nodes: 1, dispatchers: 1 });
+    try {
+      await live(world, point, fault);
+      expect(await passVerdict(world, { isHealed: true })).toEqual([]);
+      expect(await endOf(world)).toBe(point.ends[fault]);
+    } finally {
+      await world.close();
+    }
   });
-}
+});
 
 describe('the dispatcher that coordinates is killed, another one holds the link', () => {
   test.each([

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { microsPerCredit, toWireId } from '@svc/domain';
+import { fromWireId, microsPerCredit, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { createSealer, newSecret, openKeyring } from '@svc/signing';
-import { createOperator, openStore, openTenant } from '@svc/store';
+import { createOperator, openStore, openTenant, rotateTenantSecret } from '@svc/store';
 import {
   type NewTenant,
   type TenantCredentials,
@@ -22,11 +22,14 @@ export interface Accounts {
   /** A tenant whom no rate limit is in the way of. */
   tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
   operator(name: string): Promise<OperatorKey>;
+  /** Its new webhook secret; the one before is valid for another day. */
+  rotateWebhookSecret(tenant: TenantCredentials): Promise<string>;
   close(): Promise<void>;
 }
 
 const grantByDefault = 10_000;
 const perSecond = 10_000;
+const dayMs = 24 * 3_600_000;
 
 export function openAccounts({ databaseUrl, query }: TestStack): Accounts {
   const sealer = createSealer(openKeyring(testMasterKey()));
@@ -66,6 +69,19 @@ export function openAccounts({ databaseUrl, query }: TestStack): Accounts {
       const operator = { id: newId(), name, secret: newSecret('osk', randomBytes) };
       await createOperator(store, operator, testAuthor);
       return { operatorId: toWireId('op', operator.id), secret: operator.secret };
+    },
+    async rotateWebhookSecret({ tenantId }) {
+      const secret = newSecret('whsec', randomBytes);
+      const rotation = {
+        tenantId: fromWireId('tnt', tenantId) ?? '',
+        kind: 'webhook',
+        secret,
+        overlapMs: dayMs,
+        force: false,
+      } as const;
+      const { kind } = await rotateTenantSecret(store, rotation, testAuthor);
+      if (kind !== 'rotated') throw new Error(kind);
+      return secret;
     },
     close: () => store.close(),
   };

@@ -18,6 +18,7 @@ export interface WholeStack {
   readonly node: ScriptedNode;
   readonly tenant: Accounts['tenant'];
   readonly operator: Accounts['operator'];
+  readonly rotateWebhookSecret: Accounts['rotateWebhookSecret'];
   /** Sends to one gateway after the other; every answer is checked against the document. */
   ask(wire: WireRequest): Promise<WireAnswer>;
   askAs(tenant: TenantCredentials, wire: WireRequest): Promise<WireAnswer>;
@@ -53,6 +54,7 @@ export async function startWholeStack(options: WholeStackOptions = {}): Promise<
     askAs: (tenant, wire) => ask(signedBy(tenant, wire)),
     tenant: (tenantOptions) => accounts.tenant(tenantOptions),
     operator: (name) => accounts.operator(name),
+    rotateWebhookSecret: (tenant) => accounts.rotateWebhookSecret(tenant),
     async close() {
       await accounts.close();
       await node.close();

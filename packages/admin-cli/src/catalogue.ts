@@ -63,6 +63,11 @@ export const catalogue: readonly CommandGroup[] = [
     load: async () => (await import('./commands/audit.ts')).addAuditCommands,
   },
   {
+    name: 'webhook',
+    summary: 'webhook deliveries of all tenants',
+    load: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
+  },
+  {
     name: 'ledger',
     summary: 'the ledger of credits',
     load: async () => (await import('./commands/ledger.ts')).addLedgerCommands,

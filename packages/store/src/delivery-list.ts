@@ -17,6 +17,7 @@ export interface AttemptLine {
 /** Everything a tenant may see of a delivery (CONTRACT.md section 5). */
 export interface DeliveryRecord {
   id: string;
+  tenantId: string;
   eventId: string;
   type: EventType;
   status: DeliveryStatus;
@@ -34,6 +35,7 @@ export interface DeliveryFilter {
 
 interface DeliveryRow {
   id: string;
+  tenant_id: string;
   event_id: string;
   type: EventType;
   status: DeliveryStatus;
@@ -43,7 +45,7 @@ interface DeliveryRow {
   attempts: (Omit<AttemptLine, 'at'> & { atMs: number; round: number })[] | null;
 }
 
-const deliveryColumns = Prisma.sql`d.id, d.event_id, d.type, d.status, d.next_attempt_at, d.created_at, (
+const deliveryColumns = Prisma.sql`d.id, d.tenant_id, d.event_id, d.type, d.status, d.next_attempt_at, d.created_at, (
     SELECT jsonb_agg(jsonb_build_object('number', a.number,
       'atMs', (extract(epoch FROM a.at) * 1000)::bigint, 'statusCode', a.status_code,
       'durationMs', a.duration_ms, 'error', a.error, 'round', a.round, 'response', encode(a.response_sealed, 'base64')) ORDER BY a.number)
@@ -58,14 +60,15 @@ const statusCondition: Record<DeliveryStatus, Prisma.Sql> = {
   dropped: Prisma.sql`d.status = 'dropped'`,
 };
 
-/** A page of a tenant's deliveries, newest first. */
+/** A page of a tenant's deliveries (null: of all tenants'), newest first. */
 export async function listDeliveries(
   store: Store,
-  tenantId: string,
+  tenantId: string | null,
   { status, afterId, limit }: DeliveryFilter,
 ): Promise<DeliveryRecord[]> {
   const conditions = [
-    Prisma.sql`d.tenant_id = ${tenantId}::uuid`,
+    Prisma.sql`true`,
+    ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
     ...(status === null ? [] : [statusCondition[status]]),
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
@@ -75,15 +78,15 @@ export async function listDeliveries(
   return rows.map((row) => deliveryOfRow(store, row));
 }
 
-/** Null for an unknown one and another tenant's alike. */
+/** Null for an unknown one and another tenant's alike; `tenantId` null: whoever's it is. */
 export async function findDelivery(
   store: Store,
-  tenantId: string,
+  tenantId: string | null,
   id: string,
 ): Promise<DeliveryRecord | null> {
   const [row] = await store.db.$queryRaw<DeliveryRow[]>`
     SELECT ${deliveryColumns} FROM deliveries d
-    WHERE d.id = ${id}::uuid AND d.tenant_id = ${tenantId}::uuid`;
+    WHERE d.id = ${id}::uuid AND (${tenantId}::uuid IS NULL OR d.tenant_id = ${tenantId}::uuid)`;
   return row === undefined ? null : deliveryOfRow(store, row);
 }
 
@@ -91,6 +94,7 @@ function deliveryOfRow(store: Store, row: DeliveryRow): DeliveryRecord {
   const { id: deliveryId } = row;
   return {
     id: row.id,
+    tenantId: row.tenant_id,
     eventId: row.event_id,
     type: row.type,
     status: row.status,

@@ -6,6 +6,7 @@ export { attemptClaimMs, exhaustAgedRounds, findDueEndpoints } from './deliverie
 export * from './delivery-claims.ts';
 export * from './delivery-list.ts';
 export * from './delivery-records.ts';
+export * from './delivery-recovery.ts';
 export * from './dispatching.ts';
 export * from './endings.ts';
 export * from './environment.ts';
@@ -39,7 +40,7 @@ export { type Grant, grantCredits, type GrantOutcome } from './purchases.ts';
 export { purgeExpired, type PurgeOutcome, purgePageMax, purgeSubmission } from './purging.ts';
 export * from './rate-card-history.ts';
 export * from './rate-cards.ts';
-export * from './redelivery.ts';
+export { queueWebhookTest, redeliver, type RedeliveryOutcome } from './redelivery.ts';
 export * from './reseal.ts';
 export * from './settings.ts';
 export * from './statement.ts';

@@ -1,5 +1,7 @@
 import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
+import { type Author, insertAudit } from './audit.ts';
 import { attemptClaimMs } from './deliveries.ts';
+import { Prisma } from './generated/client.ts';
 import { insertEvents } from './outbox.ts';
 import type { Queryable, Store } from './store.ts';
 import { untilWebhooksAllowedMs } from './webhook-caps.ts';
@@ -23,11 +25,13 @@ interface RedeliveryRow {
 
 /**
  * Makes a delivery due now (CONTRACT.md section 5): a pending one within its round, any other in a
- * fresh round of attempts under the same id. The caller announces it after this.
+ * fresh round of attempts under the same id. The caller announces it after this. What an operator
+ * does is in the audit log.
  */
 export async function redeliver(
   store: Store,
   { tenantId, deliveryId }: { tenantId: string; deliveryId: string },
+  operator: Author | null = null,
 ): Promise<RedeliveryOutcome> {
   return store.db.$transaction(async (tx): Promise<RedeliveryOutcome> => {
     // Locked before its attempts are looked at: a claim moves this row, and is seen or waits.
@@ -45,18 +49,29 @@ export async function redeliver(
         round_started_at = CASE WHEN status = 'pending' THEN round_started_at ELSE svc_now() END,
         attempt_count = CASE WHEN status = 'pending' THEN attempt_count ELSE 0 END
       WHERE id = ${deliveryId}::uuid`;
+    if (operator !== null) {
+      await insertAudit(tx, operator, {
+        action: 'delivery.redeliver',
+        subject: { kind: 'delivery', id: toWireId('dlv', deliveryId) },
+        before: { status: row.status },
+        after: { status: 'pending' },
+      });
+    }
     return { kind: 'queued' };
   });
 }
 
+/** Whether an attempt of the delivery `d` is claimed, not recorded, and may still be on the wire. */
+export const attemptUnderWay = Prisma.sql`EXISTS (
+  SELECT FROM delivery_attempts a
+  WHERE a.delivery_id = d.id AND a.round = d.round AND a.number = d.attempt_count
+    AND a.recorded_at IS NULL AND a.at + ${attemptClaimMs} * interval '1 millisecond' > svc_now()
+)`;
+
 async function readLocked(tx: Queryable, deliveryId: string): Promise<RedeliveryRow | undefined> {
   const [row] = await tx.$queryRaw<RedeliveryRow[]>`
     SELECT d.status, t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified,
-      EXISTS (
-        SELECT FROM delivery_attempts a
-        WHERE a.delivery_id = d.id AND a.round = d.round AND a.number = d.attempt_count
-          AND a.recorded_at IS NULL AND a.at + ${attemptClaimMs} * interval '1 millisecond' > svc_now()
-      ) AS under_way
+      ${attemptUnderWay} AS under_way
     FROM deliveries d JOIN tenants t ON t.id = d.tenant_id WHERE d.id = ${deliveryId}::uuid`;
   return row;
 }

@@ -1,0 +1,194 @@
+import { assertNever, type DeliveryStatus, deliveryStatuses, toWireId } from '@svc/domain';
+import {
+  countRecoverable,
+  type DeliveryRecord,
+  findDelivery,
+  listDeliveries,
+  recoverDeliveries,
+  type Recovery,
+  redeliver,
+} from '@svc/store';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { idArgument } from '../arguments.ts';
+import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type Context, withContext } from '../context.ts';
+import { printList, printRecord, type Row } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { Refusal } from '../refusal.ts';
+
+interface ListOptions extends CommandOptions {
+  readonly tenant?: string;
+  readonly status?: DeliveryStatus;
+  readonly limit: number;
+}
+
+interface RecoverOptions extends CommandOptions {
+  readonly since: Date;
+  readonly tenant?: string;
+  readonly dropped?: boolean;
+}
+
+const listedByDefault = 50;
+const listedMax = 1_000;
+/** What one transaction recovers. */
+const recoveredMax = 500;
+
+/** `svc webhook …` (CONTRACT.md section 9): stored bytes are sent again, and no money moves. */
+export function addWebhookCommands(webhook: Command): void {
+  addCommand(webhook, 'list', {
+    does: 'the newest deliveries',
+    examples: [
+      'svc webhook list --status exhausted',
+      'svc webhook list --tenant tnt_… --limit 200',
+    ],
+  })
+    .option('--tenant <tenant>', 'of this tenant only', idArgument('tnt'))
+    .addOption(new Option('--status <status>', 'of this status only').choices(deliveryStatuses))
+    .option('--limit <n>', 'how many', limitArgument, listedByDefault)
+    .action((options: ListOptions) => withContext((context) => list(context, options)));
+  addCommand(webhook, 'show', {
+    does: 'one delivery with the attempts of its present round',
+    examples: ['svc webhook show dlv_…'],
+  })
+    .argument('<delivery>', 'its id, dlv_…', idArgument('dlv'))
+    .action((id: string, options: CommandOptions) =>
+      withContext(async ({ store }) => {
+        printRecord(deliveryRow(await found(findDelivery(store, null, id))), options);
+      }),
+    );
+  addCommand(webhook, 'redeliver', {
+    does: 'send one again now; a pending one within its round, any other in a fresh one',
+    examples: ['svc webhook redeliver dlv_…'],
+  })
+    .argument('<delivery>', 'its id, dlv_…', idArgument('dlv'))
+    .action((id: string, options: CommandOptions) =>
+      withContext((context) => sendAgain(context, id, options)),
+    );
+  const recovery = addCommand(webhook, 'recover', {
+    does: 'send again whatever was exhausted since a time; broken off, it goes on when run again',
+    examples: ['svc webhook recover --since 24h', 'svc webhook recover --since 2026-01-31T08:00Z'],
+  });
+  addYesOption(recovery)
+    .requiredOption(
+      '--since <time>',
+      'events of that time or later: RFC 3339, or 90m, 24h, 7d',
+      since,
+    )
+    .option('--tenant <tenant>', 'of this tenant only', idArgument('tnt'))
+    .option('--dropped', 'also what was dropped when its URL was cleared or answered 410')
+    .action((options: RecoverOptions) => withContext((context) => recover(context, options)));
+}
+
+async function list(
+  { store }: Context,
+  {
+    tenant = null,
+    status = null,
+    limit,
+    ...options
+  }: Omit<ListOptions, 'tenant' | 'status'> & {
+    tenant?: string | null;
+    status?: DeliveryStatus | null;
+  },
+): Promise<void> {
+  const deliveries = await listDeliveries(store, tenant, { status, afterId: null, limit });
+  const rows = deliveries.map((one) => ({
+    ...deliveryRow(one),
+    attemptCount: one.attempts.length,
+  }));
+  const columns = [
+    'id',
+    'tenantId',
+    'type',
+    'status',
+    'attemptCount',
+    'nextAttemptAt',
+    'createdAt',
+  ];
+  printList(options.json === true ? deliveries.map(deliveryRow) : rows, columns, options);
+}
+
+async function sendAgain(
+  { store, by }: Context,
+  deliveryId: string,
+  options: CommandOptions,
+): Promise<void> {
+  const { tenantId } = await found(findDelivery(store, null, deliveryId));
+  const outcome = await redeliver(store, { tenantId, deliveryId }, by);
+  switch (outcome.kind) {
+    case 'queued':
+      return printRecord(deliveryRow(await found(findDelivery(store, null, deliveryId))), options);
+    case 'not_found':
+      throw new Refusal('There is no such delivery.');
+    case 'url_missing':
+      throw new Refusal('Its tenant has no URL in force. Set one first: svc tenant update.');
+    case 'in_progress':
+      throw new Refusal('An attempt is under way. Look at it again in 30 s.');
+    case 'over_cap': {
+      const seconds = Math.ceil(outcome.retryInMs / 1_000);
+      throw new Refusal(`Its tenant's attempts of this hour are spent. Try again in ${seconds} s.`);
+    }
+    default:
+      assertNever(outcome);
+  }
+}
+
+async function recover({ store, by }: Context, options: RecoverOptions): Promise<void> {
+  const recovery: Recovery = {
+    since: options.since,
+    tenantId: options.tenant ?? null,
+    statuses: options.dropped === true ? ['exhausted', 'dropped'] : ['exhausted'],
+  };
+  const total = await countRecoverable(store, recovery);
+  if (total > 0) await confirm(`Send ${total} deliveries again?`, options);
+  const bar = createProgress('Due again', total, options);
+  let recovered = 0;
+  let afterId: string | null = null;
+  for (;;) {
+    const page = await recoverDeliveries(store, recovery, { afterId, limit: recoveredMax }, by);
+    if (page === null) break;
+    recovered += page.count;
+    afterId = page.lastId;
+    bar.show(recovered);
+  }
+  if (recovered > 0) bar.end();
+  printRecord({ recovered, since: options.since.toISOString() }, options);
+}
+
+async function found(delivery: Promise<DeliveryRecord | null>): Promise<DeliveryRecord> {
+  const record = await delivery;
+  if (record === null) throw new Refusal('There is no such delivery.');
+  return record;
+}
+
+/** As the API shows it, and whose it is. */
+function deliveryRow({ id, tenantId, eventId, ...delivery }: DeliveryRecord): Row {
+  return {
+    id: toWireId('dlv', id),
+    tenantId: toWireId('tnt', tenantId),
+    eventId: toWireId('evt', eventId),
+    ...delivery,
+  };
+}
+
+function limitArgument(text: string): number {
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > listedMax) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${listedMax}.`);
+  }
+  return limit;
+}
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function since(text: string): Date {
+  const [, count, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text);
+  const atMs =
+    count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
+  if (Number.isNaN(atMs) || (count === undefined && !isTime)) {
+    throw new InvalidArgumentError('It must be a time like 2026-01-31T08:00Z, or 90m, 24h, 7d.');
+  }
+  return new Date(atMs);
+}

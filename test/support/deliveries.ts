@@ -1,0 +1,64 @@
+import { eventBody, toWireId } from '@svc/domain';
+import { newId } from '@svc/runtime';
+import type { Sealer } from '@svc/store';
+
+/** What deliveries are written with, past the service. */
+export interface DeliverySeeding {
+  readonly sealer: Pick<Sealer, 'seal'>;
+  readonly query: (sql: string, values: unknown[]) => Promise<unknown>;
+}
+
+/** As long as the event of a submission's end is. */
+const data = {
+  submissionId: toWireId('sub', newId()),
+  jobType: 'ats.application',
+  tier: 'standard',
+  status: 'submitted',
+  actualCredits: 25.5,
+  refundedCredits: 174.5,
+};
+
+const rowsMax = 5_000;
+
+/**
+ * Writes events with a delivery for each, going round the tenants, in as many transactions as
+ * statements, due at once. Returns the deliveries' ids.
+ */
+export async function writeDeliveries(
+  { sealer, query }: DeliverySeeding,
+  tenantIds: readonly string[],
+  count: number,
+): Promise<string[]> {
+  const deliveryIds: string[] = [];
+  for (let start = 0; start < count; start += rowsMax) {
+    const rows = Array.from({ length: Math.min(rowsMax, count - start) }, (_, index) => {
+      const id = newId();
+      const body = eventBody({
+        id: toWireId('evt', id),
+        type: 'submission.completed',
+        at: new Date(),
+        data,
+      });
+      return {
+        id,
+        delivery_id: newId(),
+        tenant_id: tenantIds[(start + index) % tenantIds.length],
+        body: Buffer.from(sealer.seal(`events.body_sealed:${id}`, body)).toString('base64'),
+      };
+    });
+    await query(
+      `WITH input AS (
+        SELECT * FROM jsonb_to_recordset($1::jsonb) AS (id uuid, tenant_id uuid, body text, delivery_id uuid)
+      ), event AS (
+        INSERT INTO events (id, tenant_id, type, request_id, body_sealed, created_at)
+        SELECT id, tenant_id, 'submission.completed', 'bench', decode(body, 'base64'), svc_now() FROM input
+      )
+      INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)
+      SELECT delivery_id, tenant_id, id, 'submission.completed', 'pending',
+        svc_now(), svc_now(), svc_now() FROM input`,
+      [JSON.stringify(rows)],
+    );
+    deliveryIds.push(...rows.map((row) => row.delivery_id));
+  }
+  return deliveryIds;
+}

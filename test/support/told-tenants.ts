@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import {
+  createWebhookReceiver,
+  type TenantCredentials,
+  waitUntil,
+  type WebhookReceiver,
+} from '@svc/testkit';
+import { expect, onTestFinished } from 'vitest';
+import { job } from './job.ts';
+import type { WholeStack } from './whole-stack.ts';
+import type { WireAnswer } from './wire.ts';
+
+/** Tenants with endpoints of their own on a whole stack, and what they see of their deliveries. */
+
+export interface ToldTenants {
+  /** A tenant with an endpoint of its own. */
+  readonly toldTenant: (options?: { grantCredits?: number }) => Promise<{
+    readonly tenant: TenantCredentials;
+    readonly receiver: WebhookReceiver;
+  }>;
+  readonly ask: (
+    tenant: TenantCredentials,
+    method: string,
+    target: string,
+    body?: object,
+  ) => Promise<WireAnswer>;
+  /** An event on its way, the cheapest there is; the delivery's id. */
+  readonly sendTest: (tenant: TenantCredentials) => Promise<string>;
+  readonly submit: (tenant: TenantCredentials, idempotencyKey: string) => Promise<string>;
+  /** Waits until so many attempts of the round are recorded. */
+  readonly recorded: (
+    tenant: TenantCredentials,
+    deliveryId: string,
+    count: number,
+  ) => Promise<ShownDelivery>;
+}
+
+interface ShownDelivery {
+  readonly status: string;
+  readonly nextAttemptAt: string | null;
+  readonly attempts: readonly {
+    readonly number: number;
+    readonly statusCode: number | null;
+    readonly durationMs: number | null;
+    readonly error: string | null;
+    readonly response: string | null;
+    readonly at: string;
+  }[];
+}
+
+export function toldTenants(wholeStack: () => WholeStack): ToldTenants {
+  const ask: ToldTenants['ask'] = (tenant, method, target, body) =>
+    wholeStack().askAs(tenant, { method, target, ...(body === undefined ? {} : { body }) });
+
+  const shown = async (tenant: TenantCredentials, id: string): Promise<ShownDelivery> =>
+    JSON.parse((await ask(tenant, 'GET', `/v1/webhooks/deliveries/${id}`)).text);
+
+  return {
+    ask,
+    async toldTenant(options = {}) {
+      const receiver = await createWebhookReceiver();
+      onTestFinished(() => receiver.close());
+      const tenant = await wholeStack().tenant({ webhookUrl: receiver.url, ...options });
+      return { receiver, tenant };
+    },
+    async sendTest(tenant) {
+      const answer = await ask(tenant, 'POST', '/v1/webhooks/test');
+      expect(answer.status).toBe(202);
+      return String(answer.body['deliveryId']);
+    },
+    async submit(tenant, idempotencyKey) {
+      const created = await ask(tenant, 'POST', '/v1/submissions', job(idempotencyKey));
+      expect(created.status).toBe(201);
+      return String(created.body['submissionId']);
+    },
+    recorded: (tenant, id, count) =>
+      waitUntil(
+        async () => {
+          const delivery = await shown(tenant, id);
+          const done = delivery.attempts.filter(({ durationMs }) => durationMs !== null);
+          return done.length >= count && delivery;
+        },
+        { what: `attempt ${count}`, timeoutMs: 30_000 },
+      ),
+  };
+}
+
+/** An endpoint below HTTP: decides with each request what goes over the socket. */
+export async function rawEndpoint(answer: (socket: Socket, count: number) => void) {
+  const sockets = new Set<Socket>();
+  const requests: string[] = [];
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket
+      .on('error', () => {})
+      .on('data', (chunk) => {
+        requests.push(chunk.toString('utf8').toLowerCase());
+        answer(socket, requests.length);
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}/`, requests };
+}

@@ -35,6 +35,7 @@ async function trace({ store }: Context, id: string, options: CommandOptions): P
       tenant: `${toWireId('tnt', submission.tenantId)} ${tenantName}`,
       job: `${submission.jobType}, ${submission.tier}`,
       state: submission.state,
+      created: submission.createdAt,
       'idempotency key': submission.idempotencyKey,
       'request id': submission.requestId,
     },
@@ -44,18 +45,21 @@ async function trace({ store }: Context, id: string, options: CommandOptions): P
   printStory(story);
 }
 
+/** Below this width the day stands in the head alone. */
+const wholeTimesFrom = 120;
+
 /** Each line with the time since the one before it. */
 function printStory(story: readonly StoryLine[]): void {
+  const width = terminalWidth();
+  const isNarrow = width !== undefined && width < wholeTimesFrom;
   const rows = story.map(({ at, what, detail }, index) => {
     const before = story[index - 1]?.at ?? at;
     const sinceMs = at.getTime() - before.getTime();
-    return [at.toISOString(), sinceMs === 0 ? '' : `+${shortDuration(sinceMs)}`, what, detail];
+    const time = at.toISOString();
+    const shown = isNarrow ? time.slice(11, -1) : time;
+    return [shown, sinceMs === 0 ? '' : `+${shortDuration(sinceMs)}`, what, detail];
   });
-  const [head = '', ...lines] = tableLines(
-    ['time', 'after', 'what', 'detail'],
-    rows,
-    terminalWidth(),
-  );
+  const [head = '', ...lines] = tableLines(['time', 'after', 'what', 'detail'], rows, width);
   print(dim(head));
   for (const line of lines) print(line);
 }

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type ServiceName, serviceNames } from '@svc/local';
+import type { TestStack } from '@svc/testkit';
+import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
+
+/** A text that is nowhere else, and by which its place is known. */
+export function newMarker(place: string): string {
+  return `mark${place}${randomBytes(12).toString('hex')}`;
+}
+
+/** Every way in which bytes may hold a text: as it is, in hex, and in base64 wherever it begins. */
+function forms(marker: string): string[] {
+  const bytes = Buffer.from(marker);
+  const inBase64 = [0, 1, 2].map((offset) => {
+    const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
+    // Without the characters that share bits with what stands before and behind.
+    const first = Math.ceil((offset * 8) / 6);
+    const last = Math.floor((shifted.length * 8) / 6);
+    return shifted.toString('base64').slice(first, last);
+  });
+  return [marker, bytes.toString('hex'), ...inBase64];
+}
+
+/** The places of the markers that stand in these bytes, in whatever form. */
+export function found(
+  haystack: Buffer | string,
+  markers: Readonly<Record<string, string>>,
+): string[] {
+  const bytes = Buffer.from(haystack);
+  return Object.entries(markers).flatMap(([place, marker]) =>
+    forms(marker).some((form) => bytes.includes(form)) ? [place] : [],
+  );
+}
+
+const filesBelow = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .map((name) => path.join(dir, name))
+    .filter((file) => statSync(file).isFile());
+
+const contentsOf = (files: readonly string[]) =>
+  Buffer.concat(files.map((file) => readFileSync(file)));
+
+/** Everything that was ever written into the Redis of a stack: its append-only files. */
+export async function redisFiles({ redisUrl }: TestStack): Promise<Buffer> {
+  const redis = connectRedis(redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+  const [, dir = ''] = [await redis.config('GET', 'dir')].flat().map(String);
+  await closeRedis(redis);
+  return contentsOf(filesBelow(dir));
+}
+
+/** The files of the database as they lie on the disk, and the log of what was written. */
+export async function databaseFiles({ query }: TestStack): Promise<Buffer> {
+  await query('CHECKPOINT');
+  const [row] = await query<{ dir: string; oid: string }>(
+    `SELECT current_setting('data_directory') AS dir, oid::text FROM pg_database WHERE datname = current_database()`,
+  );
+  const { dir = '', oid = '' } = row ?? {};
+  const files = ['base', 'pg_wal'].map((name) => path.join(dir, name, name === 'base' ? oid : ''));
+  return contentsOf(files.flatMap(filesBelow));
+}
+
+export function allLogs(stack: TestStack): string {
+  return serviceNames.flatMap((service) => stack.logs(service)).join('\n');
+}
+
+export async function allMetrics(stack: TestStack): Promise<string> {
+  const read = async (service: ServiceName) =>
+    (await fetch(`${stack.adminUrl(service)}/metrics`)).text();
+  return (await Promise.all(serviceNames.map(read))).join('\n');
+}

@@ -16,10 +16,14 @@ function isOurs(headers, body) {
   });
 }
 
-createServer(async (request, response) => {
+async function receive(request, response) {
   const body = Buffer.concat(await request.toArray());
   const ours = isOurs(request.headers, body);
   // Here you would look up X-SVC-Delivery, so as to act once on what may come twice.
   if (ours) console.log('verified', body.toString());
   response.writeHead(ours ? 204 : 401).end();
+}
+
+createServer((request, response) => {
+  receive(request, response).catch(() => response.destroy());
 }).listen(Number(process.env.PORT ?? 9000), '127.0.0.1');

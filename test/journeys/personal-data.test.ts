@@ -93,13 +93,10 @@ test('markers in every free text are found with tenant and node, and nowhere els
   await node.next('cancel');
   node.send({ type: 'completed', submissionId: cancelled, usage, result });
   await receiver.waitFor(({ event }) => event.type === 'submission.late_outcome');
-  const [declined] = await Promise.all([
-    create('declined', 'sandbox.decline'),
-    node.next('offer').then(({ offerId }) => {
-      node.send({ type: 'decline', offerId, reason: 'policy' });
-    }),
-  ]);
-  expect(declined.status).toBe(503);
+  const declining = create('declined', 'sandbox.decline');
+  const { offerId } = await node.next('offer');
+  node.send({ type: 'decline', offerId, reason: 'policy' });
+  expect((await declining).status).toBe(503);
   const lost = await begun('lost');
   await stack.advanceClock(leaseMs + 1_000);
   await ended(lost);

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type ExecutionContext, type Executor, JobFailed, type MeteredUsage } from './executor.ts';
+import { failureMessages, type SandboxWishes, wishesOf } from './sandbox-wishes.ts';
 
 /** Simulated work: so many steps of so long, after each of which it meters. */
 interface Work {
@@ -27,11 +28,21 @@ function usageAfter(seconds: number): MeteredUsage {
   };
 }
 
-async function work({ steps, stepMs: ms }: Work, context: ExecutionContext): Promise<void> {
-  const { signal, meter } = context;
+/** Steps on to the end, or to where it is stopped: that throws, unless it was asked to go on. */
+async function work(
+  { steps, stepMs: ms }: Work,
+  { signal, meter }: ExecutionContext,
+  { actions, ignoresCancel }: SandboxWishes,
+): Promise<void> {
   for (let step = 1; step <= steps; step += 1) {
-    await sleep(ms, undefined, { signal });
-    meter.record(usageAfter((step * ms) / 1000));
+    try {
+      await sleep(ms, undefined, { signal });
+    } catch (error) {
+      if (!ignoresCancel) throw error;
+      return;
+    }
+    const usage = usageAfter((step * ms) / 1000);
+    meter.record(actions === undefined ? usage : { ...usage, actions });
   }
 }
 
@@ -49,7 +60,8 @@ function atsTypeOf(payload: unknown): string {
 }
 
 /**
- * Obeys `atsType` instead of applying anywhere (CONTRACT section 7); for the sandbox only.
+ * Obeys `atsType` instead of applying anywhere (CONTRACT section 7); for the sandbox only. What
+ * else a tenant may ask for is in sandbox-wishes.ts.
  * `sandbox.decline` is told from the offer's `sandboxBehaviour`: an offer has no payload in it.
  */
 export const simulatedExecutor: Executor = {
@@ -58,17 +70,22 @@ export const simulatedExecutor: Executor = {
   consider: ({ sandboxBehaviour }) =>
     sandboxBehaviour === 'sandbox.decline' ? 'policy' : undefined,
   async run(payload, context) {
+    const wishes = wishesOf(payload);
     switch (atsTypeOf(payload)) {
       case 'sandbox.fail':
-        await work(fail, context);
-        throw new JobFailed('ats_rejected', 'The simulated system rejected the application.');
+        await work(fail, context, wishes);
+        throw new JobFailed(wishes.failure, failureMessages[wishes.failure]);
       case 'sandbox.lost':
         return await fallSilent(context.signal);
       case 'sandbox.slow':
-        await work(slow, context);
+        await work(slow, context, wishes);
         break;
       default:
-        await work({ steps: randomInt(succeedStepsMin, succeedStepsMax + 1), stepMs }, context);
+        await work(
+          { steps: randomInt(succeedStepsMin, succeedStepsMax + 1), stepMs },
+          context,
+          wishes,
+        );
     }
     return { confirmationId: `SIM-${randomInt(1e9)}`, details: { simulated: true } };
   },

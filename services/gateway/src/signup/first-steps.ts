@@ -54,11 +54,15 @@ function isOurs(headers, body) {
   });
 }
 
-createServer(async (request, response) => {
+async function receive(request, response) {
   const body = Buffer.concat(await request.toArray());
   const ours = isOurs(request.headers, body);
   if (ours) console.log('verified', JSON.parse(body.toString()));
   response.writeHead(ours ? 204 : 401).end();
+}
+
+createServer((request, response) => {
+  receive(request, response).catch(() => response.destroy());
 }).listen(Number(process.env.PORT ?? 9000));
 `;
 }

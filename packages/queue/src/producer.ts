@@ -5,6 +5,7 @@ import { Queue, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 import { admitAlarms } from './delivery-alarms.ts';
+import { createGatherer } from './gather.ts';
 import { assertJob } from './job-schemas.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
@@ -140,6 +141,26 @@ function batches(ids: readonly string[]): string[][] {
     found.push(ids.slice(start, start + jobIdsMax));
   }
   return found;
+}
+
+/** Puts a held submission on the dispatch queue. Rejects with `QueueUnavailable`. */
+export type EnqueueDispatch = (submissionId: string, priority: number) => Promise<void>;
+
+/**
+ * Submissions of one priority that are held in the same turn share a job, at most `jobIdsMax` to
+ * each; whoever takes it tells `replyTo`.
+ */
+export function createDispatchEnqueuer(producer: Producer, replyTo: string): EnqueueDispatch {
+  const gather = createGatherer<string>((priority, submissionIds) =>
+    producer.enqueueBulk(
+      'dispatch',
+      batches(submissionIds).map((batch) => ({
+        job: { submissionIds: batch, replyTo },
+        options: { priority: Number(priority) },
+      })),
+    ),
+  );
+  return (submissionId, priority) => gather(String(priority), submissionId);
 }
 
 /** Puts any number of submissions on the settlement queue, at most `jobIdsMax` to a job. */

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 
+import { createGatherer } from './gather.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
@@ -107,4 +108,11 @@ export async function publishReplies(
     const batch = submissionIds.slice(start, start + replyIdsMax);
     await redis.publish(channel, JSON.stringify(batch));
   }
+}
+
+/** The same for one submission at a time: replies to a channel in one turn share a message. */
+export function createReplier(
+  redis: Redis,
+): (channel: string, submissionId: string) => Promise<void> {
+  return createGatherer((channel, submissionIds) => publishReplies(redis, channel, submissionIds));
 }

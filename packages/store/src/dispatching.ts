@@ -1,4 +1,5 @@
 import { leaseMs, type OfferRecord, runLimitMs, startDeadlineMs, type Tier } from '@svc/domain';
+import { createBatcher, perStore } from './batching.ts';
 import { unsealText } from './sealed.ts';
 import { payloadBinding } from './submissions.ts';
 import type { Store } from './store.ts';
@@ -53,34 +54,74 @@ export type DispatchCommit =
   | { kind: 'dispatched'; payloadText: string; requestId: string }
   | { kind: 'not_pending' };
 
+interface Dispatch {
+  readonly submissionId: string;
+  readonly nodeId: string;
+  readonly offers?: readonly OfferRecord[];
+}
+
+/** Statements under way at once in one process, of each kind. */
+const commitsInFlightMax = 2;
+
+const dispatchBatcherOf = perStore((store) =>
+  createBatcher<Dispatch, DispatchCommit>({
+    inFlightMax: commitsInFlightMax,
+    run: (dispatches) => commitAllDispatched(store, dispatches),
+  }),
+);
+
 /**
  * Gives a submission to one node, for good: only while it is pending and before its deadline, so
  * that the first accept to commit wins (CONTRACT.md section 7, "At most once"). The node may be
  * sent the payload only after this has returned `dispatched`. `offers`: whom it was offered to.
+ * Calls that wait at the same time share one statement; each gets its own outcome.
  */
-export async function commitDispatched(
+export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
+  return dispatchBatcherOf(store).call(dispatch);
+}
+
+/**
+ * The ids are a condition and not a join, so that the planner can only walk the primary key; what
+ * belongs to a row is found by the place of its id. Of two accepts of one submission in one statement
+ * the first one decides: where it is given to that node, the other comes too late, and where it is
+ * not, it is pending no more.
+ */
+const dispatchedSql = `
+  UPDATE submissions SET state = 'dispatched', node_id = ($2::uuid[])[array_position($1::uuid[], id)],
+    dispatched_at = svc_now(), offers = ($3::text[])[array_position($1::uuid[], id)]::jsonb,
+    start_deadline_at = svc_now() + ${startDeadlineMs} * interval '1 millisecond',
+    run_deadline_at = svc_now() + interval '1 millisecond' * CASE tier
+      WHEN 'instant' THEN ${runLimitMs.instant} WHEN 'priority' THEN ${runLimitMs.priority}
+      ELSE ${runLimitMs.standard} END
+  WHERE id = ANY($1::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL
+    AND svc_now() < dispatch_deadline_at
+  RETURNING id, payload_sealed, request_id`;
+
+async function commitAllDispatched(
   store: Store,
-  dispatch: { submissionId: string; nodeId: string; offers?: readonly OfferRecord[] },
-): Promise<DispatchCommit> {
-  const { submissionId, nodeId, offers } = dispatch;
-  const offersText = offers === undefined ? null : JSON.stringify(offers);
-  const [row] = await store.db.$queryRaw<{ payload_sealed: Uint8Array; request_id: string }[]>`
-    UPDATE submissions SET state = 'dispatched', node_id = ${nodeId}::uuid, dispatched_at = svc_now(),
-      offers = ${offersText}::jsonb,
-      start_deadline_at = svc_now() + ${startDeadlineMs} * interval '1 millisecond',
-      run_deadline_at = svc_now() + interval '1 millisecond' * CASE tier
-        WHEN 'instant' THEN ${runLimitMs.instant}::int
-        WHEN 'priority' THEN ${runLimitMs.priority}::int
-        ELSE ${runLimitMs.standard}::int END
-    WHERE id = ${submissionId}::uuid AND state = 'pending' AND payload_sealed IS NOT NULL
-      AND svc_now() < dispatch_deadline_at
-    RETURNING payload_sealed, request_id`;
-  if (row === undefined) return { kind: 'not_pending' };
-  return {
-    kind: 'dispatched',
-    payloadText: unsealText(store.sealer, payloadBinding(submissionId), row.payload_sealed),
-    requestId: row.request_id,
-  };
+  dispatches: readonly Dispatch[],
+): Promise<DispatchCommit[]> {
+  const firsts = new Map<string, Dispatch>();
+  for (const dispatch of dispatches)
+    if (!firsts.has(dispatch.submissionId)) firsts.set(dispatch.submissionId, dispatch);
+  const asked = [...firsts.values()];
+  const rows = await store.query<{ id: string; payload_sealed: Uint8Array; request_id: string }>(
+    dispatchedSql,
+    [
+      asked.map(({ submissionId }) => submissionId),
+      asked.map(({ nodeId }) => nodeId),
+      asked.map(({ offers }) => (offers === undefined ? null : JSON.stringify(offers))),
+    ],
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return dispatches.map((dispatch) => {
+    const { submissionId } = dispatch;
+    const row = firsts.get(submissionId) === dispatch ? byId.get(submissionId) : undefined;
+    if (row === undefined) return { kind: 'not_pending' };
+    const binding = payloadBinding(submissionId);
+    const payloadText = unsealText(store.sealer, binding, row.payload_sealed);
+    return { kind: 'dispatched', payloadText, requestId: row.request_id };
+  });
 }
 
 /**
@@ -112,19 +153,54 @@ export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refuse
  *
  * Whose it is is asked with `IS NOT DISTINCT FROM`, here and wherever the id is known: no index
  * serves that, so that the planner cannot take the index of what a node has in hand instead of the
- * primary key, which it did while the table was small.
+ * primary key, which it did while the table was small. Calls that wait at the same time share one
+ * statement.
  */
-export async function commitRunning(
-  store: Store,
-  { submissionId, nodeId }: { submissionId: string; nodeId: string },
-): Promise<RunCommit> {
-  const [row] = await store.db.$queryRaw<{ request_id: string }[]>`
-    UPDATE submissions SET state = 'running', started_at = COALESCE(started_at, svc_now()),
-      lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond'
-    WHERE id = ${submissionId}::uuid AND node_id IS NOT DISTINCT FROM ${nodeId}::uuid AND state IN ('dispatched', 'running')
-    RETURNING request_id`;
-  return row === undefined ? { kind: 'refused' } : { kind: 'running', requestId: row.request_id };
+export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
+  return runBatcherOf(store).call(begin);
 }
+
+interface Begin {
+  readonly submissionId: string;
+  readonly nodeId: string;
+}
+
+const runBatcherOf = perStore((store) =>
+  createBatcher<Begin, RunCommit>({
+    inFlightMax: commitsInFlightMax,
+    run: (begins) => commitAllRunning(store, begins),
+  }),
+);
+
+const runningSql = `
+  UPDATE submissions SET state = 'running', started_at = COALESCE(started_at, svc_now()),
+    lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond'
+  WHERE id = ANY($1::uuid[]) AND state IN ('dispatched', 'running')
+    AND node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], id)]
+  RETURNING id, request_id`;
+
+async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise<RunCommit[]> {
+  const outcomes = new Map<Begin, RunCommit>();
+  // A submission stands once in a statement: of two nodes that ask for it, each gets its own answer.
+  for (let left = begins; left.length > 0;) {
+    const byId = new Map(left.map((begin) => [begin.submissionId, begin]));
+    const asked = [...byId.values()];
+    const rows = await store.query<{ id: string; request_id: string }>(runningSql, [
+      asked.map(({ submissionId }) => submissionId),
+      asked.map(({ nodeId }) => nodeId),
+    ]);
+    const running = new Map(rows.map((row) => [row.id, row.request_id]));
+    for (const begin of asked) {
+      const requestId = running.get(begin.submissionId);
+      const outcome = requestId === undefined ? refused : { kind: 'running' as const, requestId };
+      outcomes.set(begin, outcome);
+    }
+    left = left.filter((begin) => !outcomes.has(begin));
+  }
+  return begins.map((begin) => outcomes.get(begin) ?? refused);
+}
+
+const refused: RunCommit = { kind: 'refused' };
 
 export interface Assignment {
   submissionId: string;

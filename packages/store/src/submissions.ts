@@ -5,6 +5,7 @@ import {
   type Tier,
   type Usage,
 } from '@svc/domain';
+import { createBatcher, perStore } from './batching.ts';
 import { Prisma } from './generated/client.ts';
 import { usageOfText } from './rate-cards.ts';
 import { unsealText } from './sealed.ts';
@@ -41,52 +42,100 @@ export interface KeyedSubmission {
 }
 
 interface KeyedRow {
+  /** Of what was asked, from 1. */
+  position: number;
   id: string;
   tenant_id: string;
   state: SubmissionState;
   dispatched: boolean;
   request_hash: Uint8Array;
-  quote_estimated_micros: bigint;
-  quote_max_micros: bigint;
-  surge_micros: bigint;
-  available_after_micros: bigint;
+  quote_estimated_micros: string;
+  quote_max_micros: string;
+  surge_micros: string;
+  available_after_micros: string;
   remaining_ms: number;
-  charged_micros: bigint | null;
+  charged_micros: string | null;
 }
 
-const keyedColumns = Prisma.sql`id, tenant_id, state, request_hash, quote_estimated_micros, quote_max_micros,
-  surge_micros, available_after_micros, charged_micros, dispatched_at IS NOT NULL AS dispatched,
-  (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms`;
+const keyedColumns = `s.id, s.tenant_id, s.state, s.request_hash, s.quote_estimated_micros, s.quote_max_micros,
+  s.surge_micros, s.available_after_micros, s.charged_micros, s.dispatched_at IS NOT NULL AS dispatched,
+  (extract(epoch FROM s.dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms`;
+
+/** Reads under way at once in one process. */
+const keyedReadsInFlightMax = 2;
+
+interface TenantKey {
+  readonly tenantId: string;
+  readonly idempotencyKey: string;
+}
+
+const byKeyBatcherOf = perStore((store) =>
+  createBatcher<TenantKey, KeyedSubmission | null>({
+    inFlightMax: keyedReadsInFlightMax,
+    run: async (keys) => {
+      const rows = await store.query<KeyedRow>(byKeySql, [
+        keys.map(({ tenantId }) => tenantId),
+        keys.map(({ idempotencyKey }) => idempotencyKey),
+      ]);
+      return inPlaces(keys.length, rows);
+    },
+  }),
+);
+
+const byKeySql = `
+  SELECT asked.position::int AS position, ${keyedColumns}
+  FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, idempotency_key, position)
+  CROSS JOIN LATERAL (
+    SELECT * FROM submissions
+    WHERE (tenant_id, idempotency_key) >= (asked.tenant_id, asked.idempotency_key) AND state <> 'rejected'
+    ORDER BY tenant_id, idempotency_key LIMIT 1) s
+  WHERE s.tenant_id = asked.tenant_id AND s.idempotency_key = asked.idempotency_key`;
 
 /**
  * The live submission of a tenant with this key; rejected ones have given their key back. Asked for
  * in the order of the index of keys, which is then the only one that serves (see `holding.ts`).
+ * Calls that wait at the same time share one statement.
  */
-export async function findByIdempotencyKey(
+export function findByIdempotencyKey(
   store: Store,
   tenantId: string,
   idempotencyKey: string,
 ): Promise<KeyedSubmission | null> {
-  const [row] = await store.db.$queryRaw<KeyedRow[]>`
-    SELECT ${keyedColumns} FROM (
-      SELECT * FROM submissions
-      WHERE (tenant_id, idempotency_key) >= (${tenantId}::uuid, ${idempotencyKey}) AND state <> 'rejected'
-      ORDER BY tenant_id, idempotency_key LIMIT 1) s
-    WHERE tenant_id = ${tenantId}::uuid AND idempotency_key = ${idempotencyKey}`;
-  return row === undefined ? null : keyedOfRow(row);
+  return byKeyBatcherOf(store).call({ tenantId, idempotencyKey });
 }
 
-/** How a creation stands, rejected included: what the waiting gateway reads after each alarm. */
-export async function readDispatchOutcome(
-  store: Store,
-  id: string,
-): Promise<KeyedSubmission | null> {
-  const [row] = await store.db.$queryRaw<KeyedRow[]>`
-    SELECT ${keyedColumns} FROM submissions WHERE id = ${id}::uuid`;
-  return row === undefined ? null : keyedOfRow(row);
+const outcomeBatcherOf = perStore((store) =>
+  createBatcher<string, KeyedSubmission | null>({
+    inFlightMax: keyedReadsInFlightMax,
+    run: async (ids) => inPlaces(ids.length, await store.query<KeyedRow>(byIdSql, [ids])),
+  }),
+);
+
+const byIdSql = `
+  SELECT asked.position::int AS position, ${keyedColumns}
+  FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (id, position)
+  CROSS JOIN LATERAL (SELECT * FROM submissions WHERE id = asked.id LIMIT 1) s`;
+
+/**
+ * How a creation stands, rejected included: what the waiting gateway reads after each alarm. What
+ * was committed before the call is seen; calls that wait at the same time share one
+ * statement.
+ */
+export function readDispatchOutcome(store: Store, id: string): Promise<KeyedSubmission | null> {
+  return outcomeBatcherOf(store).call(id);
+}
+
+function inPlaces(count: number, rows: readonly KeyedRow[]): (KeyedSubmission | null)[] {
+  const byPosition = new Map(rows.map((row) => [row.position, row]));
+  return Array.from({ length: count }, (_, index) => {
+    const row = byPosition.get(index + 1);
+    return row === undefined ? null : keyedOfRow(row);
+  });
 }
 
 function keyedOfRow(row: KeyedRow): KeyedSubmission {
+  const maxMicros = BigInt(row.quote_max_micros);
+  const chargedMicros = row.charged_micros === null ? null : BigInt(row.charged_micros);
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -94,15 +143,15 @@ function keyedOfRow(row: KeyedRow): KeyedSubmission {
     dispatched: row.dispatched,
     requestHash: row.request_hash,
     quote: {
-      estimatedMicros: row.quote_estimated_micros,
-      maxMicros: row.quote_max_micros,
-      surgeMicros: row.surge_micros,
+      estimatedMicros: BigInt(row.quote_estimated_micros),
+      maxMicros,
+      surgeMicros: BigInt(row.surge_micros),
     },
-    availableAfterMicros: row.available_after_micros,
+    availableAfterMicros: BigInt(row.available_after_micros),
     remainingMs: row.remaining_ms,
     overdue: row.state === 'pending' && row.remaining_ms <= -dispatchGraceMs,
-    chargedMicros: row.charged_micros,
-    refundedMicros: row.charged_micros === null ? null : row.quote_max_micros - row.charged_micros,
+    chargedMicros,
+    refundedMicros: chargedMicros === null ? null : maxMicros - chargedMicros,
   };
 }
 

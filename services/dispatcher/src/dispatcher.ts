@@ -27,7 +27,7 @@ export interface Dispatcher {
   readonly fleet: FleetRegistry;
   readonly bus: DispatcherBus;
   /** Tells a waiting gateway to look; throws when Redis cannot be reached. */
-  reply(channel: string, submissionIds: readonly string[]): Promise<void>;
+  reply(channel: string, submissionId: string): Promise<void>;
   readonly links: Links;
   /** What is being offered from here, by submission. */
   readonly offerings: Map<string, Inbox<OfferingEvent>>;

@@ -4,8 +4,8 @@ import {
   createDispatcherBus,
   createFleetRegistry,
   createProducer,
+  createReplier,
   guardRedis,
-  publishReplies,
   waitForRedis,
 } from '@svc/queue';
 import { cannotStart, newId, type Clock, type Lifecycle, type Logger } from '@svc/runtime';
@@ -57,7 +57,7 @@ export async function openDispatcher(
     producer,
     fleet: createFleetRegistry({ redis, prefix }),
     bus,
-    reply: (channel, submissionIds) => publishReplies(redis, channel, submissionIds),
+    reply: createReplier(redis),
     links: createLinks(),
     offerings: new Map(),
     clock,

@@ -17,7 +17,7 @@ export async function takeDispatch(
   const loaded = new Set(submissions.map(({ id }) => id));
   const settled = submissionIds.filter((id) => !loaded.has(id));
   await Promise.all([
-    reply(dispatcher, replyTo, settled),
+    ...settled.map((id) => reply(dispatcher, replyTo, id)),
     ...submissions.map((submission) => dispatchOne(dispatcher, submission, replyTo)),
   ]);
 }
@@ -35,17 +35,17 @@ async function dispatchOne(
     const { requestId } = submission;
     dispatcher.logger.error({ err: error, requestId }, 'could not dispatch a submission');
   }
-  await reply(dispatcher, replyTo, [submission.id]);
+  await reply(dispatcher, replyTo, submission.id);
 }
 
 async function reply(
   dispatcher: Dispatcher,
   replyTo: string | null,
-  submissionIds: readonly string[],
+  submissionId: string,
 ): Promise<void> {
-  if (replyTo === null || submissionIds.length === 0) return;
+  if (replyTo === null) return;
   try {
-    await dispatcher.reply(replyTo, submissionIds);
+    await dispatcher.reply(replyTo, submissionId);
   } catch (error) {
     // The gateway looks by itself when its waiting time is over.
     dispatcher.logger.warn({ err: error }, 'could not reply to a gateway');

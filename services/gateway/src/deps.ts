@@ -1,4 +1,10 @@
-import type { connectRedis, Producer, RateLimiter, ReplyListener } from '@svc/queue';
+import type {
+  connectRedis,
+  EnqueueDispatch,
+  Producer,
+  RateLimiter,
+  ReplyListener,
+} from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { EnvironmentName, Store } from '@svc/store';
 import type { Pricing } from './pricing.ts';
@@ -20,6 +26,7 @@ export interface GatewayDeps {
   readonly redis: ReturnType<typeof connectRedis>;
   readonly redisPrefix: string;
   readonly producer: Producer;
+  readonly enqueueDispatch: EnqueueDispatch;
   readonly replies: ReplyListener;
   readonly pricing: Pricing;
   /** Hashes of requests are keyed: what they hold is easily guessed. */

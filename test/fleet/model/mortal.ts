@@ -91,7 +91,9 @@ export class Mortal {
           this.#statement(async (): Promise<unknown> => await Reflect.apply(value, target, args));
       },
     });
-    return { ...store, db };
+    const query: Store['query'] = (text, values) =>
+      this.#statement(() => store.query(text, values));
+    return { ...store, db, query };
   }
 
   /** Anything else whose methods are all asynchronous. */

@@ -153,12 +153,10 @@ async function prepareSubmission(
 /** Passes a held submission on and answers when a node has it, or none will. */
 async function dispatchHeld(deps: GatewayDeps, submission: NewSubmission): Promise<Answer> {
   const { id, tier, requestId } = submission;
-  const { channel } = deps.replies;
   // A reply that comes before anybody waits for it is dropped, so the waiting begins first.
   let reply: Promise<unknown> | undefined = deps.replies.wait(id, lookEveryMs);
   try {
-    const options = { priority: queuePriority[tier] };
-    await deps.producer.enqueue('dispatch', { submissionIds: [id], replyTo: channel }, options);
+    await deps.enqueueDispatch(id, queuePriority[tier]);
   } catch (error) {
     deps.logger.warn({ err: error, requestId, submissionId: id }, 'could not enqueue');
     return answerUnsent(deps, id);

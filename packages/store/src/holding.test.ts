@@ -151,11 +151,11 @@ test('a tenant with a maximum in flight gets no further until one has ended, how
     return row?.n;
   };
   await limited(2);
-  const held = await Promise.all([
-    hold(tenantId, { key: 'a' }),
-    hold(tenantId, { key: 'b' }),
-    hold(tenantId, { key: 'c' }),
-  ]);
+  const held = [
+    await hold(tenantId, { key: 'a' }),
+    await hold(tenantId, { key: 'b' }),
+    await hold(tenantId, { key: 'c' }),
+  ];
   expect(held.map(({ outcome }) => outcome.kind)).toEqual(['held', 'held', 'in_flight_max']);
   expect(await inFlight()).toBe(2);
   expect(await figures(tenantId)).toMatchObject({ held: 400 });

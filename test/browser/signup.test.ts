@@ -23,7 +23,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   [stack, browser] = await Promise.all([
-    startStack({ nodes: 1, env: { SIGNUP_PER_HOUR: '100' } }),
+    startStack({ nodes: 4, env: { SIGNUP_PER_HOUR: '100' } }),
     launchBrowser(),
   ]);
 });

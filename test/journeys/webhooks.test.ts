@@ -271,7 +271,11 @@ describe('the schedule', () => {
     expect(body['data']).toHaveLength(2);
     const refused = await ask(tenant, 'POST', '/v1/webhooks/test');
     expect([refused.status, refused.body['code']]).toEqual([409, 'webhook_url_missing']);
-    await submit(tenant, 'untold');
+    const untold = await submit(tenant, 'untold');
+    await waitUntil(async () => {
+      const { body: record } = await ask(tenant, 'GET', `/v1/submissions/${untold}`);
+      return record['status'] === 'submitted';
+    });
     receiver.answerWith(() => ({ status: 200 }));
     await ask(tenant, 'PATCH', '/v1/settings', { webhookUrl: receiver.url });
     const told = await submit(tenant, 'told again');

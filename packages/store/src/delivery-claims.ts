@@ -114,52 +114,57 @@ async function claimRows(
   asks: readonly EndpointAsk[],
   attemptsMax: number,
 ): Promise<ClaimedRow[]> {
-  const input = asks.map((ask) => ({ tenant_id: ask.tenantId, asked: ask.attemptsMax }));
-  return store.db.$queryRaw<ClaimedRow[]>`
-    WITH endpoint AS MATERIALIZED (
-      SELECT a.tenant_id, a.asked, t.webhook_url,
-        t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
-      FROM jsonb_to_recordset(${JSON.stringify(input)}::jsonb) AS a (tenant_id uuid, asked int)
-      JOIN tenants t ON t.id = a.tenant_id
-    ), cap AS MATERIALIZED (
-      SELECT c.tenant_id, GREATEST(c.attempts_per_hour
-        - CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END, 0) AS left_over
-      FROM endpoint e JOIN webhook_caps c ON c.tenant_id = e.tenant_id
-      ORDER BY c.tenant_id FOR UPDATE OF c
-    ), allowed AS MATERIALIZED (
-      SELECT e.*, LEAST(e.asked, cap.left_over) AS room
-      FROM endpoint e LEFT JOIN cap ON cap.tenant_id = e.tenant_id
-    ), picked AS MATERIALIZED (
-      SELECT d.id, e.tenant_id, CASE
-        WHEN NOT e.notified THEN 'dropped'
-        WHEN d.attempt_count >= ${attemptsMax}
-          OR d.round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted'
-        ELSE 'pending' END AS status
-      FROM allowed e CROSS JOIN LATERAL (
-        SELECT id, attempt_count, round_started_at FROM deliveries
-        WHERE tenant_id = e.tenant_id AND status = 'pending' AND next_attempt_at <= svc_now()
-        ORDER BY next_attempt_at LIMIT e.room FOR UPDATE SKIP LOCKED
-      ) d
-    ), moved AS (
-      UPDATE deliveries d SET status = p.status, attempt_count = d.attempt_count + (p.status = 'pending')::int,
-        next_attempt_at = CASE WHEN p.status = 'pending' THEN svc_now() + ${attemptClaimMs} * interval '1 millisecond' END,
-        finished_at = CASE WHEN p.status <> 'pending' THEN svc_now() END
-      FROM picked p WHERE d.id = p.id
-      RETURNING d.id, d.tenant_id, d.event_id, d.type, d.round, d.attempt_count, d.status
-    ), claimed AS MATERIALIZED (
-      SELECT * FROM moved WHERE status = 'pending'
-    ), logged AS (
-      INSERT INTO delivery_attempts (delivery_id, round, number, at)
-      SELECT id, round, attempt_count, svc_now() FROM claimed
-    ), counted AS (
-      UPDATE webhook_caps c SET hour = date_trunc('hour', svc_now(), 'UTC'), attempts = n.attempts
-        + CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END
-      FROM (SELECT tenant_id, count(*)::int AS attempts FROM claimed GROUP BY tenant_id) n
-      WHERE c.tenant_id = n.tenant_id
-    )
-    SELECT e.tenant_id, e.asked, e.room, e.webhook_url,
-      (SELECT count(*)::int FROM picked p WHERE p.tenant_id = e.tenant_id) AS picked,
-      (extract(epoch FROM date_trunc('hour', svc_now(), 'UTC') + interval '1 hour' - svc_now()) * 1000)::float8 AS hour_left_ms,
-      c.id, c.event_id, c.type, c.round, c.attempt_count, v.body_sealed, v.request_id
-    FROM allowed e LEFT JOIN claimed c ON c.tenant_id = e.tenant_id LEFT JOIN events v ON v.id = c.event_id`;
+  return store.query<ClaimedRow>(claimSql, [
+    asks.map(({ tenantId }) => tenantId),
+    asks.map((ask) => ask.attemptsMax),
+    attemptsMax,
+  ]);
 }
+
+const claimSql = `
+  WITH endpoint AS MATERIALIZED (
+    SELECT a.tenant_id, a.asked, t.webhook_url,
+      t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
+    FROM unnest($1::uuid[], $2::int[]) AS a (tenant_id, asked)
+    JOIN tenants t ON t.id = a.tenant_id
+  ), cap AS MATERIALIZED (
+    SELECT c.tenant_id, GREATEST(c.attempts_per_hour
+      - CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END, 0) AS left_over
+    FROM endpoint e JOIN webhook_caps c ON c.tenant_id = e.tenant_id
+    ORDER BY c.tenant_id FOR UPDATE OF c
+  ), allowed AS MATERIALIZED (
+    SELECT e.*, LEAST(e.asked, cap.left_over) AS room
+    FROM endpoint e LEFT JOIN cap ON cap.tenant_id = e.tenant_id
+  ), picked AS MATERIALIZED (
+    SELECT d.id, e.tenant_id, CASE
+      WHEN NOT e.notified THEN 'dropped'
+      WHEN d.attempt_count >= $3
+        OR d.round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted'
+      ELSE 'pending' END AS status
+    FROM allowed e CROSS JOIN LATERAL (
+      SELECT id, attempt_count, round_started_at FROM deliveries
+      WHERE tenant_id = e.tenant_id AND status = 'pending' AND next_attempt_at <= svc_now()
+      ORDER BY next_attempt_at LIMIT e.room FOR UPDATE SKIP LOCKED
+    ) d
+  ), moved AS (
+    UPDATE deliveries d SET status = p.status, attempt_count = d.attempt_count + (p.status = 'pending')::int,
+      next_attempt_at = CASE WHEN p.status = 'pending' THEN svc_now() + ${attemptClaimMs} * interval '1 millisecond' END,
+      finished_at = CASE WHEN p.status <> 'pending' THEN svc_now() END
+    FROM picked p WHERE d.id = p.id
+    RETURNING d.id, d.tenant_id, d.event_id, d.type, d.round, d.attempt_count, d.status
+  ), claimed AS MATERIALIZED (
+    SELECT * FROM moved WHERE status = 'pending'
+  ), logged AS (
+    INSERT INTO delivery_attempts (delivery_id, round, number, at)
+    SELECT id, round, attempt_count, svc_now() FROM claimed
+  ), counted AS (
+    UPDATE webhook_caps c SET hour = date_trunc('hour', svc_now(), 'UTC'), attempts = n.attempts
+      + CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END
+    FROM (SELECT tenant_id, count(*)::int AS attempts FROM claimed GROUP BY tenant_id) n
+    WHERE c.tenant_id = n.tenant_id
+  )
+  SELECT e.tenant_id, e.asked, e.room, e.webhook_url,
+    (SELECT count(*)::int FROM picked p WHERE p.tenant_id = e.tenant_id) AS picked,
+    (extract(epoch FROM date_trunc('hour', svc_now(), 'UTC') + interval '1 hour' - svc_now()) * 1000)::float8 AS hour_left_ms,
+    c.id, c.event_id, c.type, c.round, c.attempt_count, v.body_sealed, v.request_id
+  FROM allowed e LEFT JOIN claimed c ON c.tenant_id = e.tenant_id LEFT JOIN events v ON v.id = c.event_id`;

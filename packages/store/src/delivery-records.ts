@@ -33,7 +33,7 @@ const recordBatchesInFlightMax = 2;
 
 const batcherOf = perStore((store) =>
   createBatcher<AttemptRecord, RecordedAttempt>({
-    run: (attempts) => recordAttempts(store, store.db, attempts),
+    run: (attempts) => recordAttempts(store, store.query, attempts),
     inFlightMax: recordBatchesInFlightMax,
   }),
 );
@@ -52,7 +52,8 @@ export async function recordAttempt(
   return store.db.$transaction(async (tx) => {
     // The tenant before its deliveries, as where a URL is cleared, so that the two never deadlock.
     const disabled = await disableWebhook(tx, attempt);
-    const [recorded] = await recordAttempts(store, tx, [attempt]);
+    const query: Store['query'] = (text, values) => tx.$queryRawUnsafe(text, ...values);
+    const [recorded] = await recordAttempts(store, query, [attempt]);
     if (disabled) await dropPendingDeliveries(tx, attempt.tenantId);
     return recorded ?? { status: null };
   });
@@ -76,10 +77,33 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
   retry: 'pending',
 };
 
+const recordSql = `
+  WITH input AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS (position int, delivery_id uuid,
+      round int, number int, status_code int, duration_ms int, error text, response text, status text, delay_ms bigint)
+  ), logged AS (
+    UPDATE delivery_attempts a SET recorded_at = svc_now(), status_code = r.status_code,
+      duration_ms = r.duration_ms, error = r.error, response_sealed = decode(r.response, 'base64')
+    FROM input r
+    WHERE a.delivery_id = r.delivery_id AND a.round = r.round AND a.number = r.number AND a.recorded_at IS NULL
+  ), held AS MATERIALIZED (
+    SELECT r.position, d.id, r.round, r.number, svc_now() + r.delay_ms * interval '1 millisecond' AS next_at,
+      CASE WHEN r.status = 'pending' AND svc_now() + r.delay_ms * interval '1 millisecond'
+        >= d.round_started_at + ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted' ELSE r.status END AS status
+    FROM input r JOIN deliveries d ON d.id = r.delivery_id
+    ORDER BY d.id FOR UPDATE OF d
+  )
+  UPDATE deliveries d SET status = h.status,
+    next_attempt_at = CASE WHEN h.status = 'pending' THEN h.next_at END,
+    finished_at = CASE WHEN h.status <> 'pending' THEN svc_now() END
+  FROM held h
+  WHERE d.id = h.id AND d.status = 'pending' AND d.round = h.round AND d.attempt_count = h.number
+  RETURNING h.position, d.status`;
+
 /** In the order given. Run again, it does nothing twice: a recorded attempt is not moved any more. */
 async function recordAttempts(
   store: Store,
-  tx: Queryable,
+  query: Store['query'],
   attempts: readonly AttemptRecord[],
 ): Promise<RecordedAttempt[]> {
   const input = attempts.map((attempt, position) => ({
@@ -94,28 +118,9 @@ async function recordAttempts(
     status: statusOfVerdict[attempt.verdict.kind],
     delay_ms: attempt.verdict.kind === 'retry' ? Math.ceil(attempt.verdict.delayMs) : 0,
   }));
-  const rows = await tx.$queryRaw<{ position: number; status: DeliveryStatus }[]>`
-    WITH input AS MATERIALIZED (
-      SELECT * FROM jsonb_to_recordset(${JSON.stringify(input)}::jsonb) AS (position int, delivery_id uuid,
-        round int, number int, status_code int, duration_ms int, error text, response text, status text, delay_ms bigint)
-    ), logged AS (
-      UPDATE delivery_attempts a SET recorded_at = svc_now(), status_code = r.status_code,
-        duration_ms = r.duration_ms, error = r.error, response_sealed = decode(r.response, 'base64')
-      FROM input r
-      WHERE a.delivery_id = r.delivery_id AND a.round = r.round AND a.number = r.number AND a.recorded_at IS NULL
-    ), held AS MATERIALIZED (
-      SELECT r.position, d.id, r.round, r.number, svc_now() + r.delay_ms * interval '1 millisecond' AS next_at,
-        CASE WHEN r.status = 'pending' AND svc_now() + r.delay_ms * interval '1 millisecond'
-          >= d.round_started_at + ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted' ELSE r.status END AS status
-      FROM input r JOIN deliveries d ON d.id = r.delivery_id
-      ORDER BY d.id FOR UPDATE OF d
-    )
-    UPDATE deliveries d SET status = h.status,
-      next_attempt_at = CASE WHEN h.status = 'pending' THEN h.next_at END,
-      finished_at = CASE WHEN h.status <> 'pending' THEN svc_now() END
-    FROM held h
-    WHERE d.id = h.id AND d.status = 'pending' AND d.round = h.round AND d.attempt_count = h.number
-    RETURNING h.position, d.status`;
+  const rows = await query<{ position: number; status: DeliveryStatus }>(recordSql, [
+    JSON.stringify(input),
+  ]);
   const statuses = new Map(rows.map(({ position, status }) => [position, status]));
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
 }

@@ -116,11 +116,13 @@ export async function findWebhookSecrets(
   store: Store,
   tenantIds: string[],
 ): Promise<Map<string, string[]>> {
-  const rows = await store.db.$queryRaw<{ id: string; tenant_id: string; sealed: Uint8Array }[]>`
-    SELECT id, tenant_id, sealed FROM tenant_secrets
-    WHERE tenant_id = ANY(${tenantIds}::uuid[]) AND kind = 'webhook'
-      AND (expires_at IS NULL OR expires_at > svc_now())
-    ORDER BY created_at DESC`;
+  const rows = await store.query<{ id: string; tenant_id: string; sealed: Uint8Array }>(
+    `SELECT id, tenant_id, sealed FROM tenant_secrets
+     WHERE tenant_id = ANY($1::uuid[]) AND kind = 'webhook'
+       AND (expires_at IS NULL OR expires_at > svc_now())
+     ORDER BY created_at DESC`,
+    [tenantIds],
+  );
   const secrets = new Map<string, string[]>();
   for (const row of rows) {
     const known = secrets.get(row.tenant_id) ?? [];

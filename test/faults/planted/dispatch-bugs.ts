@@ -35,8 +35,8 @@ export const dispatchBugs: readonly Planted[] = [
     edits: [
       {
         file: dispatching,
-        from: "WHERE id = ${submissionId}::uuid AND state = 'pending' AND payload_sealed IS NOT NULL",
-        to: "WHERE id = ${submissionId}::uuid AND state IN ('pending', 'dispatched') AND payload_sealed IS NOT NULL",
+        from: "WHERE id = ANY($1::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL",
+        to: "WHERE id = ANY($1::uuid[]) AND state IN ('pending', 'dispatched') AND payload_sealed IS NOT NULL",
       },
     ],
   },

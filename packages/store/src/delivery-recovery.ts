@@ -62,7 +62,7 @@ export async function recoverDeliveries(
   return store.db.$transaction(async (tx) => {
     const rows = await tx.$queryRaw<{ id: string; status: string }[]>`
       WITH picked AS MATERIALIZED (
-        SELECT d.id, d.status ${found(recovery)} AND (${afterId}::uuid IS NULL OR d.id > ${afterId}::uuid)
+        SELECT d.id, d.status ${found(recovery)} AND d.id > COALESCE(${afterId}::uuid, '00000000-0000-0000-0000-000000000000')
         ORDER BY d.id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
       )
       UPDATE deliveries d SET status = 'pending', next_attempt_at = svc_now(), finished_at = NULL,

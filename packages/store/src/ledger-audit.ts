@@ -195,7 +195,7 @@ function auditOrphans(tx: Queryable, after: string, last: string | null): Promis
     SELECT 'entry_without_submission' AS kind, e.id AS subject,
       format('%s of %s for submission %s', e.type, e.amount_micros, e.submission_id) AS detail
     FROM ledger_entries e
-    WHERE e.submission_id > ${after}::uuid AND (${last}::uuid IS NULL OR e.submission_id <= ${last}::uuid)
+    WHERE e.submission_id > ${after}::uuid AND e.submission_id <= COALESCE(${last}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
       AND NOT EXISTS (SELECT FROM submissions s WHERE s.id = e.submission_id)
     ORDER BY e.submission_id LIMIT ${faultsMax}`;
 }

@@ -60,7 +60,7 @@ export async function listNodes(
     SELECT id, name, draining, agent_version, last_seen_at, disabled_at, created_at,
       secret_version, previous_secret_expires_at, svc_now() AS now
     FROM nodes
-    WHERE ${page.before}::uuid IS NULL OR id < ${page.before}::uuid
+    WHERE id < COALESCE(${page.before}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     ORDER BY id DESC LIMIT ${page.limit}`;
   return rows.map(nodeOfRow);
 }

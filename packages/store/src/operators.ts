@@ -66,7 +66,7 @@ export async function listOperators(
 ): Promise<OperatorRecord[]> {
   return store.db.$queryRaw<OperatorRecord[]>`
     SELECT id, name, disabled_at AS "disabledAt", created_at AS "createdAt" FROM operators
-    WHERE ${page.before}::uuid IS NULL OR id < ${page.before}::uuid
+    WHERE id < COALESCE(${page.before}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     ORDER BY id DESC LIMIT ${page.limit}`;
 }
 

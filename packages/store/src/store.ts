@@ -33,7 +33,11 @@ export interface Store {
    * One named statement straight to the driver, for the hot path, where the client's own work costs
    * more than the statement. Values and rows are the driver's: a `bigint` column is a text.
    */
-  query<Row extends QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  query<Row extends QueryResultRow>(
+    this: void,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<Row[]>;
   close(): Promise<void>;
 }
 
@@ -52,9 +56,12 @@ const transactionTimeoutMs = 10_000;
 
 /**
  * Statements are short, many and prepared: compiling one costs more than running it, and a plan
- * that reads a whole table, made while the table was small, would be kept while it grows.
+ * that reads a whole table, made while the table was small, would be kept while it grows. One plan
+ * a statement, for all values: planned anew each time, a hold alone took 1.2 ms instead of 0.7. A
+ * statement must therefore bound an index by its parameters themselves (`id > COALESCE(…)`, never
+ * `… IS NULL OR id > …`).
  */
-const plannerOptions = '-c jit=off -c enable_seqscan=off';
+const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 
 /**
  * Opens a pool on the database; connects on first use.

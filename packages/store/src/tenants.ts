@@ -171,7 +171,7 @@ export async function listTenants(
 ): Promise<TenantRecord[]> {
   const rows = await store.db.$queryRaw<TenantRow[]>`
     SELECT ${tenantColumns} FROM tenants t JOIN credit_accounts a ON a.tenant_id = t.id
-    WHERE ${page.before}::uuid IS NULL OR t.id < ${page.before}::uuid
+    WHERE t.id < COALESCE(${page.before}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     ORDER BY t.id DESC LIMIT ${page.limit}`;
   return rows.map(tenantOfRow);
 }

@@ -1,5 +1,8 @@
 import type { Tier } from '@svc/client';
+import { queues } from '@svc/contracts';
 import { waitUntil } from '@svc/testkit';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, type Journey, refusal } from '../support/journey.ts';
@@ -141,6 +144,33 @@ test('each tier leaves its share of the slots free, and without a slot a creatio
     expect(performance.now() - startedMs).toBeLessThan(1_000);
   }
   await waitUntil(() => nodes.every((node) => begunBy(node) === 4));
+});
+
+test('an instant submission is taken before the standard one that came earlier', async () => {
+  const journey = await fleet.journey();
+  const nodes = await fleet.ten(() => 2);
+  for (const node of nodes) node.autoPilot({ outcome: () => undefined });
+  const redis = new Redis(fleet.stack.redisUrl, { maxRetriesPerRequest: null });
+  const queue = new Queue(queues.dispatch.name, { connection: redis, prefix: '{svc}' });
+  const waiting = async (): Promise<(number | undefined)[]> =>
+    (await queue.getJobs(['prioritized'], 0, -1, true)).map(({ opts }) => opts.priority);
+  try {
+    await queue.pause();
+    const standard = post(journey, 'came first', 'standard');
+    await waitUntil(async () => (await waiting()).length === 1);
+    const instant = post(journey, 'came second', 'instant');
+    await waitUntil(async () => (await waiting()).length === 2);
+    expect(await waiting()).toEqual([1, 3]);
+    await queue.resume();
+    expect((await Promise.all([instant, standard])).map(({ status }) => status)).toEqual([
+      'dispatched',
+      'dispatched',
+    ]);
+  } finally {
+    await queue.resume();
+    await queue.close();
+    redis.disconnect();
+  }
 });
 
 test('a draining node is offered nothing and its slots count in nothing', async () => {

@@ -60,12 +60,8 @@ interface Dispatch {
   readonly offers?: readonly OfferRecord[];
 }
 
-/** Statements under way at once in one process, of each kind. */
-const commitsInFlightMax = 2;
-
 const dispatchBatcherOf = perStore((store) =>
   createBatcher<Dispatch, DispatchCommit>({
-    inFlightMax: commitsInFlightMax,
     run: (dispatches) => commitAllDispatched(store, dispatches),
   }),
 );
@@ -167,7 +163,6 @@ interface Begin {
 
 const runBatcherOf = perStore((store) =>
   createBatcher<Begin, RunCommit>({
-    inFlightMax: commitsInFlightMax,
     run: (begins) => commitAllRunning(store, begins),
   }),
 );

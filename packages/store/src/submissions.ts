@@ -61,9 +61,6 @@ const keyedColumns = `s.id, s.tenant_id, s.state, s.request_hash, s.quote_estima
   s.surge_micros, s.available_after_micros, s.charged_micros, s.dispatched_at IS NOT NULL AS dispatched,
   (extract(epoch FROM s.dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms`;
 
-/** Reads under way at once in one process. */
-const keyedReadsInFlightMax = 2;
-
 interface TenantKey {
   readonly tenantId: string;
   readonly idempotencyKey: string;
@@ -71,7 +68,6 @@ interface TenantKey {
 
 const byKeyBatcherOf = perStore((store) =>
   createBatcher<TenantKey, KeyedSubmission | null>({
-    inFlightMax: keyedReadsInFlightMax,
     run: async (keys) => {
       const rows = await store.query<KeyedRow>(byKeySql, [
         keys.map(({ tenantId }) => tenantId),
@@ -106,7 +102,6 @@ export function findByIdempotencyKey(
 
 const outcomeBatcherOf = perStore((store) =>
   createBatcher<string, KeyedSubmission | null>({
-    inFlightMax: keyedReadsInFlightMax,
     run: async (ids) => inPlaces(ids.length, await store.query<KeyedRow>(byIdSql, [ids])),
   }),
 );

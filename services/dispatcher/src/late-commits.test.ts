@@ -1,0 +1,106 @@
+import { waitUntil, type ScriptedNode } from '@svc/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { startDispatching, toldOf, type Dispatching } from './test-fixture.ts';
+
+let service: Dispatching;
+
+beforeAll(async () => {
+  service = await startDispatching({ dispatchers: 2 });
+});
+
+afterAll(async () => {
+  await service.end();
+});
+
+afterEach(async () => {
+  await service.settled();
+});
+
+async function stateOf(id: string): Promise<string | undefined> {
+  return (await service.row(id))?.state;
+}
+
+async function expectState(id: string, state: string): Promise<void> {
+  await waitUntil(async () => (await stateOf(id)) === state, { what: `the state ${state}` });
+}
+
+describe('an accept whose link is gone before it is committed', () => {
+  test('ends as lost at once, though the next hello was answered before that', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    const { id } = await service.post();
+    const { offerId } = await node.next('offer');
+    const letGo = await service.lockRow(id);
+    node.send({ type: 'accept', offerId });
+    // Answered in order: the accept is at Postgres by now.
+    node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
+    await node.next('cancel');
+    await node.cut();
+    const again = await service.connect(own);
+    await letGo();
+    await waitUntil(async () => (await stateOf(id)) === 'settling');
+    expect((await service.row(id))?.failure_code).toBe('node_lost');
+    // Its slot is not held by what it never had.
+    again.autoPilot();
+    const next = await service.post();
+    await expectState(next.id, 'settling');
+    await again.close();
+  });
+});
+
+/** Runs `say` on a link that is cut while Postgres still waits to commit it. */
+async function saidAndCut(say: (node: ScriptedNode, submissionId: string) => void) {
+  const own = await service.newNode();
+  const node = await service.connect({ ...own, dispatcher: 1 });
+  const { id, wireId } = await service.post();
+  const { offerId } = await node.next('offer');
+  node.send({ type: 'accept', offerId });
+  await node.next('assign');
+  return {
+    id,
+    wireId,
+    async cutAndComeBack() {
+      const letGo = await service.lockRow(id);
+      say(node, wireId);
+      node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
+      await node.next('cancel');
+      await node.cut();
+      const again = await service.connect({ ...own, running: [wireId] });
+      return { again, letGo };
+    },
+    node,
+  };
+}
+
+describe('what a node says on a link that is gone before it is committed', () => {
+  test("start: the run is the node's, which asks again and is told to begin", async () => {
+    const said = await saidAndCut((node, submissionId) =>
+      node.send({ type: 'start', submissionId }),
+    );
+    const { again, letGo } = await said.cutAndComeBack();
+    expect(again.welcome.stop).toEqual([]);
+    await letGo();
+    await expectState(said.id, 'running');
+    expect(toldOf(said.node)).not.toContain('begin');
+    again.send({ type: 'start', submissionId: said.wireId });
+    await again.next('begin');
+    again.send({ type: 'completed', submissionId: said.wireId, usage: {}, result: {} });
+    await again.next('ack');
+    expect(await stateOf(said.id)).toBe('settling');
+  });
+
+  test('an outcome: it counts once, and is acknowledged when it is repeated', async () => {
+    const failure = { code: 'posting_closed', message: 'closed' } as const;
+    const failed = { type: 'failed', usage: {}, failure } as const;
+    const said = await saidAndCut((node, submissionId) => node.send({ ...failed, submissionId }));
+    const { again, letGo } = await said.cutAndComeBack();
+    again.send({ ...failed, submissionId: said.wireId });
+    await letGo();
+    expect(await again.next('ack')).toEqual({ type: 'ack', submissionId: said.wireId });
+    expect(await service.row(said.id)).toMatchObject({
+      state: 'settling',
+      failure_code: 'posting_closed',
+    });
+  });
+});

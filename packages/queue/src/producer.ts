@@ -163,15 +163,31 @@ export function createDispatchEnqueuer(producer: Producer, replyTo: string): Enq
   return (submissionId, priority) => gather(String(priority), submissionId);
 }
 
-/** Puts any number of submissions on the settlement queue, at most `jobIdsMax` to a job. */
+const settlementGatherers = new WeakMap<Producer, (key: string, id: string) => Promise<void>>();
+
+function settlementGathererOf(producer: Producer): (key: string, id: string) => Promise<void> {
+  const found = settlementGatherers.get(producer);
+  if (found !== undefined) return found;
+  const gather = createGatherer<string>((_key, submissionIds) =>
+    producer.enqueueBulk(
+      'settlement',
+      batches(submissionIds).map((batch) => ({ job: { submissionIds: batch } })),
+    ),
+  );
+  settlementGatherers.set(producer, gather);
+  return gather;
+}
+
+/**
+ * Puts any number of submissions on the settlement queue. What one process asks for in the same turn
+ * shares jobs, at most `jobIdsMax` to each. Rejects with `QueueUnavailable`.
+ */
 export async function enqueueSettlements(
   producer: Producer,
   submissionIds: readonly string[],
 ): Promise<void> {
-  await producer.enqueueBulk(
-    'settlement',
-    batches(submissionIds).map((batch) => ({ job: { submissionIds: batch } })),
-  );
+  const gather = settlementGathererOf(producer);
+  await Promise.all(submissionIds.map((id) => gather('settlement', id)));
 }
 
 /**

@@ -5,12 +5,13 @@ import { exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
 import { claimDue } from './delivery-claims.ts';
 import { assignmentsOf, commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, rejectPending, settle } from './endings.ts';
-import { recordUsage, storeOutcome } from './outcomes.ts';
+import { storeOutcome } from './outcomes.ts';
 import { findOverdue } from './overdue.ts';
 import { readStatement } from './statement.ts';
 import { listSubmissions } from './submission-list.ts';
 import { findByIdempotencyKey, findSubmission } from './submissions.ts';
 import { createFixture, type Fixture, usage } from './test-fixture.ts';
+import { recordUsage } from './usage-reports.ts';
 
 /**
  * What it costs does not grow with what is stored: on a ledger of a million entries each step of

@@ -15,9 +15,10 @@ import {
   recordOffers,
 } from './dispatching.ts';
 import { cancelSubmission, rejectPending } from './endings.ts';
-import { recordUsage, storeServiceFailure } from './outcomes.ts';
+import { storeServiceFailure } from './service-failures.ts';
 import { findOverdue } from './overdue.ts';
 import { createFixture, usage } from './test-fixture.ts';
+import { recordUsage } from './usage-reports.ts';
 
 test('the first accept to commit wins and the payload is handed over as it was sent', async () => {
   const { store, tenant, hold, node } = await createFixture();

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, settle } from './endings.ts';
 import { auditLedger } from './ledger-audit.ts';
-import { type NodeOutcome, recordUsage, storeOutcome, storeServiceFailure } from './outcomes.ts';
+import { type NodeOutcome, storeOutcome } from './outcomes.ts';
+import { storeServiceFailure } from './service-failures.ts';
 import { findSubmission } from './submissions.ts';
 import { createFixture, type Fixture, usage } from './test-fixture.ts';
+import { recordUsage } from './usage-reports.ts';
 
 const completed: NodeOutcome = {
   kind: 'completed',

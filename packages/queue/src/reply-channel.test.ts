@@ -4,7 +4,13 @@ import { waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { quiet, useQueues } from './queue-harness.fixture.ts';
-import { createReplyListener, publishReplies, type ReplyListener } from './reply-channel.ts';
+import {
+  createReplier,
+  createReplyListener,
+  publishReplies,
+  type Reply,
+  type ReplyListener,
+} from './reply-channel.ts';
 
 const queues = useQueues();
 let listener: ReplyListener;
@@ -19,6 +25,9 @@ function listen(): ReplyListener {
     logger: quiet,
   });
 }
+
+const newsOf = (index: number) => (index % 3 === 0 ? 'look' : 'dispatched');
+const look = (submissionId: string): Reply => ({ submissionId, news: 'look' });
 
 beforeEach(async () => {
   listener = listen();
@@ -35,9 +44,28 @@ test('a reply about many submissions reaches everybody who waits for one of them
   const waits = ids.map((id) => listener.wait(id, 5_000));
   const again = listener.wait(ids[0] ?? '', 5_000);
   const bystanders = [listener.wait(randomUUID(), 200), other.wait(ids[0] ?? '', 200)];
-  await publishReplies(queues().redis, listener.channel, ids);
-  expect(new Set(await Promise.all([...waits, again]))).toEqual(new Set(['replied']));
+  await publishReplies(queues().redis, listener.channel, ids.map(look));
+  expect(new Set(await Promise.all([...waits, again]))).toEqual(new Set(['look']));
   expect(await Promise.all(bystanders)).toEqual(['timeout', 'timeout']);
+});
+
+test('each of those that share a message is told what became of it, in whatever order they come', async () => {
+  const reply = createReplier(queues().redis);
+  const ids = Array.from({ length: 70 }, () => randomUUID());
+  const waits = ids.map((id) => listener.wait(id, 5_000));
+  await Promise.all(
+    ids.map((submissionId, index) =>
+      reply(listener.channel, { submissionId, news: newsOf(index) }),
+    ),
+  );
+  expect(await Promise.all(waits)).toEqual(ids.map((_id, index) => newsOf(index)));
+});
+
+test('ids alone, as an older dispatcher sends them, are to be looked at', async () => {
+  const id = randomUUID();
+  const wait = listener.wait(id, 5_000);
+  await queues().redis.publish(listener.channel, JSON.stringify([id]));
+  expect(await wait).toBe('look');
 });
 
 test('without a reply the wait ends in time', async () => {
@@ -47,11 +75,11 @@ test('without a reply the wait ends in time', async () => {
 test('a message that is no reply is no harm', async () => {
   const id = randomUUID();
   const wait = listener.wait(id, 5_000);
-  for (const message of ['', 'null', '{"a":1}', '[1,null,{}]']) {
+  for (const message of ['', 'null', '{"a":1}', '[1,null,{}]', '[3]']) {
     await queues().redis.publish(listener.channel, message);
   }
-  await publishReplies(queues().redis, listener.channel, [id]);
-  expect(await wait).toBe('replied');
+  await publishReplies(queues().redis, listener.channel, [look(id)]);
+  expect(await wait).toBe('look');
 });
 
 test('after Redis was away, replies arrive again', async () => {
@@ -64,7 +92,7 @@ test('after Redis was away, replies arrive again', async () => {
   const wait = listener.wait(id, 10_000);
   // The connection is ready a moment before it has subscribed again.
   await waitUntil(async () => (await redis.publish(listener.channel, JSON.stringify([id]))) === 1);
-  expect(await wait).toBe('replied');
+  expect(await wait).toBe('look');
 });
 
 test('closing ends the waits', async () => {

@@ -4,9 +4,21 @@ import { createGatherer } from './gather.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
+ * What a reply says of one submission. `dispatched`: its commit of `dispatched` has returned, which
+ * nothing takes back, so that its gateway need not ask Postgres for what Postgres has just said.
+ * `look`: something has become of it, and Postgres knows what.
+ */
+export type ReplyNews = 'dispatched' | 'look';
+
+export interface Reply {
+  readonly submissionId: string;
+  readonly news: ReplyNews;
+}
+
+/**
  * The reply to a waiting gateway (DESIGN.md section 6): published on a channel of that gateway's
- * own, several submissions to a message. A reply says only "look now": the gateway reads the
- * outcome in Postgres, and a lost reply costs it no more than its waiting time.
+ * own, several submissions to a message. A lost reply costs the gateway no more than its waiting
+ * time: it reads the outcome in Postgres then.
  */
 export interface ReplyListener {
   /** What to put into `replyTo` of a dispatch job. */
@@ -15,7 +27,7 @@ export interface ReplyListener {
    * Waits for the reply about one submission. Call it before the job is enqueued: a reply that
    * nobody waits for is dropped.
    */
-  wait(submissionId: string, timeoutMs: number): Promise<'replied' | 'timeout'>;
+  wait(submissionId: string, timeoutMs: number): Promise<ReplyNews | 'timeout'>;
   /** Whether replies can arrive at present. */
   isListening(): boolean;
   close(): Promise<void>;
@@ -23,11 +35,29 @@ export interface ReplyListener {
 
 const replyIdsMax = 64;
 
-function parseReply(message: string): string[] {
+/**
+ * A message is a list of ids, and behind them how many of the first ones are `dispatched`. Without
+ * that number all are to be looked at: so a gateway and a dispatcher of neighbouring versions
+ * understand each other.
+ */
+function messageOf(replies: readonly Reply[]): string {
+  const idsOf = (wanted: ReplyNews): string[] =>
+    replies.filter(({ news }) => news === wanted).map(({ submissionId }) => submissionId);
+  const dispatched = idsOf('dispatched');
+  return JSON.stringify([...dispatched, ...idsOf('look'), dispatched.length]);
+}
+
+function parseMessage(message: string): Reply[] {
   try {
     const parsed: unknown = JSON.parse(message);
     if (!Array.isArray(parsed)) return [];
-    return parsed.filter((id): id is string => typeof id === 'string');
+    const last: unknown = parsed.at(-1);
+    const dispatchedCount = typeof last === 'number' ? last : 0;
+    return parsed.flatMap((id: unknown, index) =>
+      typeof id === 'string'
+        ? [{ submissionId: id, news: index < dispatchedCount ? 'dispatched' : 'look' }]
+        : [],
+    );
   } catch {
     return [];
   }
@@ -47,12 +77,12 @@ export function createReplyListener({
 }): ReplyListener {
   const channel = `${keyPrefix(prefix)}:replies:${name}`;
   const redis = connectRedis(redisUrl, 'subscriber', logger);
-  const waiting = new Map<string, Set<(outcome: 'replied' | 'timeout') => void>>();
+  const waiting = new Map<string, Set<(outcome: ReplyNews | 'timeout') => void>>();
   let subscribed = false;
 
   redis.on('message', (_channel: string, message: string) => {
-    for (const id of parseReply(message)) {
-      for (const settle of waiting.get(id) ?? []) settle('replied');
+    for (const { submissionId, news } of parseMessage(message)) {
+      for (const settle of waiting.get(submissionId) ?? []) settle(news);
     }
   });
   async function subscribe(): Promise<void> {
@@ -77,7 +107,7 @@ export function createReplyListener({
       return new Promise((resolve) => {
         const waiters = waiting.get(submissionId) ?? new Set();
         waiting.set(submissionId, waiters);
-        const settle = (outcome: 'replied' | 'timeout'): void => {
+        const settle = (outcome: ReplyNews | 'timeout'): void => {
           clearTimeout(timer);
           waiters.delete(settle);
           if (waiters.size === 0) waiting.delete(submissionId);
@@ -96,23 +126,20 @@ export function createReplyListener({
 }
 
 /**
- * Tells the gateway behind `channel` to look at these submissions. Nobody may be listening any
- * more, which is no error. Throws when Redis cannot be reached.
+ * Tells the gateway behind `channel` of these submissions. Nobody may be listening any more, which
+ * is no error. Throws when Redis cannot be reached.
  */
 export async function publishReplies(
   redis: Redis,
   channel: string,
-  submissionIds: readonly string[],
+  replies: readonly Reply[],
 ): Promise<void> {
-  for (let start = 0; start < submissionIds.length; start += replyIdsMax) {
-    const batch = submissionIds.slice(start, start + replyIdsMax);
-    await redis.publish(channel, JSON.stringify(batch));
+  for (let start = 0; start < replies.length; start += replyIdsMax) {
+    await redis.publish(channel, messageOf(replies.slice(start, start + replyIdsMax)));
   }
 }
 
 /** The same for one submission at a time: replies to a channel in one turn share a message. */
-export function createReplier(
-  redis: Redis,
-): (channel: string, submissionId: string) => Promise<void> {
-  return createGatherer((channel, submissionIds) => publishReplies(redis, channel, submissionIds));
+export function createReplier(redis: Redis): (channel: string, reply: Reply) => Promise<void> {
+  return createGatherer((channel, replies) => publishReplies(redis, channel, replies));
 }

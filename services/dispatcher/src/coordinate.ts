@@ -1,6 +1,6 @@
 import type { OfferResult } from '@svc/contracts';
 import { offerRecordsMax, toWireId, type OfferAnswer, type OfferRecord } from '@svc/domain';
-import type { Reservation } from '@svc/queue';
+import type { ReplyNews, Reservation } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { recordOffers, rejectPending, type DispatchableSubmission } from '@svc/store';
 
@@ -29,24 +29,26 @@ const reservationGraceMs = 1_000;
 /**
  * Brings one submission to a node, or back to its tenant: offers until one is accepted and
  * committed, and rejects it where there is nobody (left) to ask or its time is over, which
- * releases the hold in the same transaction. Throws when Postgres cannot be reached.
+ * releases the hold in the same transaction. Says `dispatched` only where the dispatcher that
+ * committed it said so after its commit. Throws when Postgres cannot be reached.
  */
 export async function coordinate(
   dispatcher: Dispatcher,
   submission: DispatchableSubmission,
-): Promise<void> {
+): Promise<ReplyNews> {
   // A job that came twice: the first one is at it, and Postgres would refuse a second dispatch.
-  if (dispatcher.offerings.has(submission.id)) return;
+  if (dispatcher.offerings.has(submission.id)) return 'look';
   const inbox = createInbox<OfferingEvent>(dispatcher.timers);
   dispatcher.offerings.set(submission.id, inbox);
   try {
     const ended = await offer(dispatcher, submission, inbox);
     if (ended.kind === 'settled') {
       if (!ended.isRecorded) recordAll(dispatcher, submission.id, ended.offers);
-      return;
+      return ended.isDispatched ? 'dispatched' : 'look';
     }
     const offers = ended.offers.length === 0 ? {} : { offers: ended.offers };
     await rejectPending(dispatcher.store, submission.id, { onlyOverdue: false, ...offers });
+    return 'look';
   } finally {
     dispatcher.offerings.delete(submission.id);
   }
@@ -63,12 +65,14 @@ function recordAll(
 }
 
 /**
- * `settled`: the submission is pending no more; `isRecorded`: what became of its offers was
- * committed with that. `nobody`: no node has it, and none will.
+ * `settled`: the submission is pending no more; `isDispatched`: `dispatched` is committed;
+ * `isRecorded`: what became of its offers was committed with that. `nobody`: no node has it, and
+ * none will.
  */
 type Ended =
   | {
       readonly kind: 'settled';
+      readonly isDispatched: boolean;
       readonly isRecorded: boolean;
       readonly offers: readonly OfferRecord[];
     }
@@ -125,14 +129,14 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 
 /** The accept was committed with what came before its offer: only what came beside it is missing. */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
-  const accepted =
-    event.kind === 'offer_ended' && event.result === 'dispatched'
-      ? before.open.find(({ offerId }) => offerId === event.offerId)
-      : undefined;
+  const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';
+  const accepted = isDispatched
+    ? before.open.find(({ offerId }) => offerId === event.offerId)
+    : undefined;
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);
-  return { kind: 'settled', isRecorded, offers: after.records };
+  return { kind: 'settled', isDispatched, isRecorded, offers: after.records };
 }
 
 function settles(event: OfferingEvent): boolean {

@@ -46,7 +46,7 @@ describe('the life of a submission', () => {
     node.send({ type: 'accept', offerId: offer.offerId });
     await node.next('assign');
     expect(await stateOf(id)).toBe('dispatched');
-    expect(await replied).toBe('replied');
+    expect(await replied).toBe('dispatched');
     expect(node.texts.at(-1)).toContain(`"payload":${payloadText}`);
     node.send({ type: 'start', submissionId: wireId });
     await node.next('begin');
@@ -99,7 +99,7 @@ describe('the life of a submission', () => {
 describe('offering', () => {
   test('is over at once where no slot is free, and the hold is back', async () => {
     const { id, replied } = await service.post();
-    expect(await replied).toBe('replied');
+    expect(await replied).toBe('look');
     expect(await stateOf(id)).toBe('rejected');
   });
 
@@ -107,7 +107,7 @@ describe('offering', () => {
     const nodes = await Promise.all([0, 1, 0].map((dispatcher) => service.connect({ dispatcher })));
     for (const node of nodes) node.autoPilot({ answer: () => 'decline' });
     const { id, replied } = await service.post();
-    expect(await replied).toBe('replied');
+    expect(await replied).toBe('look');
     expect(await stateOf(id)).toBe('rejected');
     for (const node of nodes) expect(toldOf(node)).toEqual(['welcome', 'offer']);
     await Promise.all(nodes.map((node) => node.close()));
@@ -123,7 +123,7 @@ describe('offering', () => {
     awake.send({ type: 'accept', offerId: (await offerOf(awake)).offerId });
     expect((await awake.next('assign')).submissionId).toBe(submissionId);
     expect(await silent.next('revoke')).toEqual({ type: 'revoke', offerId });
-    expect(await replied).toBe('replied');
+    expect(await replied).toBe('dispatched');
     silent.send({ type: 'accept', offerId });
     expect(await silent.next('revoke')).toEqual({ type: 'revoke', offerId });
     expect((await service.row(id))?.node_id).toBe(fromWireId('nod', awake.nodeId));
@@ -137,9 +137,9 @@ describe('offering', () => {
     const first = await service.post();
     const { offerId } = await silent.next('offer');
     await silent.next('revoke');
-    expect(await first.replied).toBe('replied');
+    expect(await first.replied).toBe('dispatched');
     const second = await service.post();
-    expect(await second.replied).toBe('replied');
+    expect(await second.replied).toBe('dispatched');
     expect((await service.row(second.id))?.node_id).toBe(fromWireId('nod', awake.nodeId));
     expect(silent.frames.filter(({ type }) => type === 'offer')).toHaveLength(1);
     expect((await service.offers(first.id)).map((one) => one.offerId)).toContain(offerId);
@@ -168,7 +168,7 @@ describe('offering', () => {
     const { id, replied } = await service.post();
     const { offerId } = await node.next('offer');
     expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
-    expect(await replied).toBe('replied');
+    expect(await replied).toBe('look');
     expect(await stateOf(id)).toBe('rejected');
     expect(toldOf(node)).toEqual(['welcome', 'offer', 'revoke']);
     await node.close();
@@ -317,7 +317,7 @@ describe('a run that ends otherwise', () => {
     const { id, replied } = await service.post();
     const { offerId } = await node.next('offer');
     await service.cancelled(id);
-    expect(await replied).toBe('replied');
+    expect(await replied).toBe('look');
     expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
     await node.close();
   });

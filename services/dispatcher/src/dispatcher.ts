@@ -1,5 +1,5 @@
 import type { OfferResult } from '@svc/contracts';
-import type { DispatcherBus, FleetRegistry, Producer } from '@svc/queue';
+import type { DispatcherBus, FleetRegistry, Producer, Reply } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
 
@@ -26,8 +26,8 @@ export interface Dispatcher {
   readonly producer: Producer;
   readonly fleet: FleetRegistry;
   readonly bus: DispatcherBus;
-  /** Tells a waiting gateway to look; throws when Redis cannot be reached. */
-  reply(channel: string, submissionId: string): Promise<void>;
+  /** Tells a waiting gateway what became of a submission; throws when Redis cannot be reached. */
+  reply(channel: string, reply: Reply): Promise<void>;
   readonly links: Links;
   /** What is being offered from here, by submission. */
   readonly offerings: Map<string, Inbox<OfferingEvent>>;

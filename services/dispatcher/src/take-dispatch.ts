@@ -1,4 +1,5 @@
 import type { DispatchJob } from '@svc/contracts';
+import type { ReplyNews } from '@svc/queue';
 import { loadForDispatch, type DispatchableSubmission } from '@svc/store';
 
 import { coordinate } from './coordinate.ts';
@@ -17,7 +18,7 @@ export async function takeDispatch(
   const loaded = new Set(submissions.map(({ id }) => id));
   const settled = submissionIds.filter((id) => !loaded.has(id));
   await Promise.all([
-    ...settled.map((id) => reply(dispatcher, replyTo, id)),
+    ...settled.map((id) => reply(dispatcher, replyTo, id, 'look')),
     ...submissions.map((submission) => dispatchOne(dispatcher, submission, replyTo)),
   ]);
 }
@@ -28,24 +29,26 @@ async function dispatchOne(
   submission: DispatchableSubmission,
   replyTo: string | null,
 ): Promise<void> {
+  let news: ReplyNews = 'look';
   try {
-    await coordinate(dispatcher, submission);
+    news = await coordinate(dispatcher, submission);
   } catch (error) {
     // It stays pending, and is rejected by the reconciler one second after its deadline.
     const { requestId } = submission;
     dispatcher.logger.error({ err: error, requestId }, 'could not dispatch a submission');
   }
-  await reply(dispatcher, replyTo, submission.id);
+  await reply(dispatcher, replyTo, submission.id, news);
 }
 
 async function reply(
   dispatcher: Dispatcher,
   replyTo: string | null,
   submissionId: string,
+  news: ReplyNews,
 ): Promise<void> {
   if (replyTo === null) return;
   try {
-    await dispatcher.reply(replyTo, submissionId);
+    await dispatcher.reply(replyTo, { submissionId, news });
   } catch (error) {
     // The gateway looks by itself when its waiting time is over.
     dispatcher.logger.warn({ err: error }, 'could not reply to a gateway');

@@ -8,6 +8,7 @@ import {
   type Consumer,
   createConsumer,
   publishReplies,
+  type ReplyNews,
   waitForRedis,
 } from '@svc/queue';
 import { createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
@@ -36,7 +37,7 @@ import { gatewayConfig } from './config.ts';
 import { run } from './run.ts';
 
 /** What the stand-in for the dispatchers does with a submission. */
-type Dispatching = 'accept' | 'accept_unsaid' | 'reject' | 'ignore';
+type Dispatching = 'accept' | 'accept_vaguely' | 'accept_unsaid' | 'reject' | 'ignore';
 
 export interface TestTenant {
   readonly uuid: string;
@@ -170,7 +171,7 @@ async function startProxy(to: URL): Promise<{ url: string; close(): Promise<void
 
 async function startDispatcher(
   redisUrl: string,
-  dispatch: (id: string) => Promise<boolean>,
+  dispatch: (id: string) => Promise<ReplyNews | null>,
 ): Promise<Consumer> {
   const replies = connectRedis(redisUrl, 'producer', logger);
   await waitForRedis(replies, 5_000);
@@ -181,8 +182,9 @@ async function startDispatcher(
     logger,
     async handle({ submissionIds, replyTo }) {
       for (const id of submissionIds) {
-        const isSaid = await dispatch(id);
-        if (isSaid && replyTo !== null) await publishReplies(replies, replyTo, [id]);
+        const news = await dispatch(id);
+        if (news === null || replyTo === null) continue;
+        await publishReplies(replies, replyTo, [{ submissionId: id, news }]);
       }
     },
   });
@@ -195,17 +197,22 @@ async function startDispatcher(
   };
 }
 
-/** Whether the gateway is to be told. */
-async function dispatchOne(fixture: GatewayFixture, submissionId: string): Promise<boolean> {
+/** What the gateway is to be told, if anything. */
+async function dispatchOne(
+  fixture: GatewayFixture,
+  submissionId: string,
+): Promise<ReplyNews | null> {
   const { store, dispatching, nodeId } = fixture;
-  if (dispatching === 'ignore') return false;
+  if (dispatching === 'ignore') return null;
   if (dispatching === 'reject') {
     await rejectPending(store, submissionId, { onlyOverdue: false });
-    return true;
+    return 'look';
   }
   const commit = await commitDispatched(store, { submissionId, nodeId });
-  if (commit.kind === 'dispatched') fixture.payloadTexts.set(submissionId, commit.payloadText);
-  return dispatching !== 'accept_unsaid';
+  if (commit.kind !== 'dispatched') return 'look';
+  fixture.payloadTexts.set(submissionId, commit.payloadText);
+  if (dispatching === 'accept_unsaid') return null;
+  return dispatching === 'accept_vaguely' ? 'look' : 'dispatched';
 }
 
 async function newTenant(

@@ -68,10 +68,21 @@ describe('a creation', () => {
     expect(gateways.payloadTexts.get(uuidOf(submissionId))).toBe(sent);
   });
 
-  test('is answered from Postgres where the reply is lost', async () => {
-    gateways.dispatching = 'accept_unsaid';
-    const tenant = await gateways.tenant();
-    expect((await post(tenant, submission('a'))).status).toBe(201);
+  test('is answered the same by what was told, by Postgres, and by Postgres where the reply is lost', async () => {
+    const answers: unknown[] = [];
+    for (const dispatching of ['accept', 'accept_vaguely', 'accept_unsaid'] as const) {
+      gateways.dispatching = dispatching;
+      const tenant = await gateways.tenant({ credits: 9_999.000_001 });
+      const response = await post(tenant, submission('a', { tier: 'priority' }));
+      expect(response.status).toBe(201);
+      const { submissionId, ...rest } = bodyOf(response, SubmissionCreated);
+      expect((await read(tenant, uuidOf(submissionId))).status).toBe(200);
+      answers.push(rest);
+      const replay = await post(tenant, submission('a', { tier: 'priority' }));
+      expect(replay.json()).toEqual({ submissionId, ...rest, idempotent: true });
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
   });
 
   test('that no node takes is 503, leaves nothing held and frees its key', async () => {

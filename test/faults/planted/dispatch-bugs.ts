@@ -71,15 +71,12 @@ export const dispatchBugs: readonly Planted[] = [
   },
   {
     name: 'reply-taken-for-truth',
-    what: 'a gateway that was told, or has waited, answers 201 without a look at the state',
+    what: 'a gateway that was told anything, or has waited, answers 201 without a look at the state',
     edits: [
       {
         file: 'services/gateway/src/routes/create-submission.ts',
-        from: 'read: () => readDispatchOutcome(deps.store, id),',
-        to: `read: async () => {
-      const found = await readDispatchOutcome(deps.store, id);
-      return found?.state === 'pending' ? { ...found, state: 'dispatched', dispatched: true } : found;
-    },`,
+        from: "return (await replied) === 'dispatched' ? asDispatched(held) : undefined;",
+        to: 'return (await replied, asDispatched(held));',
       },
     ],
   },

@@ -72,7 +72,7 @@ export class ModelDispatcher {
       producer: this.mortal.outsider(ground.producer),
       fleet: this.mortal.outsider(registry),
       bus: this.#countedBus(),
-      reply: async (_channel, submissionId) => ground.replied([submissionId]),
+      reply: async (_channel, { submissionId }) => ground.replied([submissionId]),
       links: createLinks(),
       offerings: new Map(),
       clock: time,

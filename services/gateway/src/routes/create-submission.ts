@@ -7,6 +7,7 @@ import {
   formatCredits,
   type Tier,
 } from '@svc/domain';
+import type { ReplyNews } from '@svc/queue';
 import { failpoint } from '@svc/runtime';
 import { requestHash } from '@svc/signing';
 import {
@@ -28,7 +29,12 @@ import {
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { type JsonBody, readObject } from '../http/read-object.ts';
 import { awaitDispatchOutcome, lookEveryMs, pollIntervalMs } from '../submissions/await-outcome.ts';
-import { creationAnswer, decideDuplicate, keyConflict } from '../submissions/creation-answer.ts';
+import {
+  creationAnswer,
+  decideDuplicate,
+  keyConflict,
+  type StandingCreation,
+} from '../submissions/creation-answer.ts';
 import { canonicalRequest, checkJob, readIdempotencyKey } from '../submissions/read-request.ts';
 
 /** BullMQ's: 1 is first; every dispatch job has one. */
@@ -67,17 +73,29 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
   if (read.kind === 'problem') return read;
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
-  // The key is looked up, then taken; between the two somebody else may take it or free it.
+  // The key is found taken, then looked up; between the two it may be freed, and taken again.
   for (let round = 0; round < keyRoundsMax; round += 1) {
-    const { tenantId } = request.tenant;
-    const found = await findByIdempotencyKey(deps.store, tenantId, read.key);
-    const answer =
-      found === null
-        ? await createUnderFreeKey(deps, keyed)
-        : await answerDuplicate(deps, found, hash);
+    const answer = await createUnlessTaken(deps, keyed);
     if (answer !== 'look_again') return answer;
   }
   return outcomeUnknown;
+}
+
+/**
+ * The hold itself looks at the key, and so it is looked up only where there is something else to
+ * say than that it is held: a key that is taken comes before every other refusal (CONTRACT section
+ * 3). That a hold was refused may have been decided beside the hold that took the key, so the key
+ * is looked up behind every refusal alike.
+ */
+async function createUnlessTaken(
+  deps: GatewayDeps,
+  keyed: KeyedRequest,
+): Promise<Answer | 'look_again'> {
+  const creation = await holdIfSound(deps, keyed);
+  if (creation.kind === 'held') return dispatchHeld(deps, creation);
+  const found = await findByIdempotencyKey(deps.store, keyed.request.tenant.tenantId, keyed.key);
+  if (found !== null) return answerDuplicate(deps, found, keyed.hash);
+  return creation.kind === 'key_taken' ? 'look_again' : creation;
 }
 
 async function answerDuplicate(
@@ -95,7 +113,7 @@ async function answerDuplicate(
     case 'wait':
       return answerWhenDecided(deps, found, {
         isReplay: true,
-        pause: (ms, attempt) => sleep(Math.min(ms, pollIntervalMs(attempt))),
+        pause: (ms, attempt) => sleep(Math.min(ms, pollIntervalMs(attempt)), undefined),
       });
     case 'answer':
       return creationAnswer(found, { isReplay: true }) ?? outcomeUnknown;
@@ -104,23 +122,31 @@ async function answerDuplicate(
   }
 }
 
-async function createUnderFreeKey(
+/** A submission whose hold is committed, with what its creation is answered once a node has it. */
+interface HeldSubmission {
+  readonly kind: 'held';
+  readonly submission: NewSubmission;
+  readonly availableAfterMicros: bigint;
+}
+
+/** Checks all that needs no write, and places the hold. */
+async function holdIfSound(
   deps: GatewayDeps,
   keyed: KeyedRequest,
-): Promise<Answer | 'look_again'> {
+): Promise<HeldSubmission | { readonly kind: 'key_taken' } | ProblemAnswer> {
   const submission = await prepareSubmission(deps, keyed);
   if ('kind' in submission) return submission;
   const hold = await holdSubmission(deps.store, submission);
   switch (hold.kind) {
     case 'key_taken':
-      return 'look_again';
+      return hold;
     case 'in_flight_max':
       return tooManyInFlight;
     case 'insufficient_credits':
       return insufficientCredits(submission.quote.maxMicros);
     case 'held':
       await failpoint('hold.committed');
-      return dispatchHeld(deps, submission);
+      return { ...hold, submission };
     default:
       return assertNever(hold);
   }
@@ -151,10 +177,10 @@ async function prepareSubmission(
 }
 
 /** Passes a held submission on and answers when a node has it, or none will. */
-async function dispatchHeld(deps: GatewayDeps, submission: NewSubmission): Promise<Answer> {
-  const { id, tier, requestId } = submission;
+async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
+  const { id, tier, requestId } = held.submission;
   // A reply that comes before anybody waits for it is dropped, so the waiting begins first.
-  let reply: Promise<unknown> | undefined = deps.replies.wait(id, lookEveryMs);
+  let reply: Promise<ReplyNews | 'timeout'> | undefined = deps.replies.wait(id, lookEveryMs);
   try {
     await deps.enqueueDispatch(id, queuePriority[tier]);
   } catch (error) {
@@ -166,13 +192,29 @@ async function dispatchHeld(deps: GatewayDeps, submission: NewSubmission): Promi
     { id, remainingMs: dispatchDeadlineMs },
     {
       isReplay: false,
-      pause: (ms) => {
+      pause: async (ms) => {
         const replied = reply ?? deps.replies.wait(id, ms);
         reply = undefined;
-        return replied;
+        return (await replied) === 'dispatched' ? asDispatched(held) : undefined;
       },
     },
   );
+}
+
+/**
+ * How it stands when `dispatched` is committed: figures are pinned by the hold, and what has become
+ * of it since changes nothing of its `201`.
+ */
+function asDispatched({ submission, availableAfterMicros }: HeldSubmission): StandingCreation {
+  return {
+    id: submission.id,
+    state: 'dispatched',
+    dispatched: true,
+    quote: submission.quote,
+    availableAfterMicros,
+    chargedMicros: null,
+    refundedMicros: null,
+  };
 }
 
 /**
@@ -195,7 +237,7 @@ async function answerWhenDecided(
     pause,
   }: {
     readonly isReplay: boolean;
-    readonly pause: (ms: number, attempt: number) => Promise<unknown>;
+    readonly pause: (ms: number, attempt: number) => Promise<StandingCreation | undefined>;
   },
 ): Promise<Answer> {
   const creation = await awaitDispatchOutcome({
@@ -215,7 +257,7 @@ const tooManyInFlight = rateLimited(
   'As many submissions of this tenant are in flight as may be; repeat it when one has ended.',
 );
 
-function insufficientCredits(requiredMicros: bigint): Answer {
+function insufficientCredits(requiredMicros: bigint): ProblemAnswer {
   return problem(
     'insufficient_credits',
     `The worst case of this submission is ${formatCredits(requiredMicros)} credits, more than is available.`,

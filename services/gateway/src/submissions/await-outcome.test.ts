@@ -26,6 +26,7 @@ function simulate(rowAt: (nowMs: number, rejected: boolean) => Row | null, remai
     pause: async (ms) => {
       nowMs += ms;
       await Promise.resolve();
+      return undefined;
     },
     monotonicMs: () => nowMs,
     remainingMs,
@@ -39,6 +40,17 @@ test('an outcome whose reply was lost is found within a second', async () => {
   );
   expect(row?.state).toBe('dispatched');
   expect(nowMs).toBe(1000);
+});
+
+test('what was told of the outcome is not looked for', async () => {
+  const told = await awaitDispatchOutcome<Row, string>({
+    read: () => Promise.reject(new Error('Postgres was asked')),
+    reject: () => Promise.reject(new Error('Postgres was asked')),
+    pause: () => Promise.resolve('a node has it'),
+    monotonicMs: () => 0,
+    remainingMs: 5000,
+  });
+  expect(told).toBe('a node has it');
 });
 
 test('what is still pending a second past its deadline is rejected by whoever waits', async () => {

@@ -14,23 +14,25 @@ export interface PendingCreation {
 
 /**
  * Waits until a creation is pending no more, and ends it itself where it still is one second past
- * its deadline (CONTRACT section 3). Everything is read from Postgres; `pause` only says when to
- * look again, and may end early. Undefined: still pending after `waitMsMax`, or gone.
+ * its deadline (CONTRACT section 3). `pause` says when to look again in Postgres, and may end early;
+ * what it was told of the outcome by whoever committed it needs no look. Undefined: still pending
+ * after `waitMsMax`, or gone.
  */
-export async function awaitDispatchOutcome<Creation extends PendingCreation>(steps: {
+export async function awaitDispatchOutcome<Creation extends PendingCreation, Told>(steps: {
   readonly read: () => Promise<Creation | null>;
   /** Rejects it, if it is pending and overdue by the database's clock. */
   readonly reject: () => Promise<unknown>;
-  readonly pause: (ms: number, attempt: number) => Promise<unknown>;
+  readonly pause: (ms: number, attempt: number) => Promise<Told | undefined>;
   readonly monotonicMs: () => number;
   /** From the hold or from what was read first, until the deadline. */
   readonly remainingMs: number;
-}): Promise<Creation | undefined> {
+}): Promise<Creation | Told | undefined> {
   const giveUpAtMs = steps.monotonicMs() + waitMsMax;
   let remainingMs = steps.remainingMs;
   for (let attempt = 0; ; attempt += 1) {
     const overdueInMs = Math.max(remainingMs + dispatchGraceMs, 1);
-    await steps.pause(Math.min(overdueInMs, lookEveryMs), attempt);
+    const told = await steps.pause(Math.min(overdueInMs, lookEveryMs), attempt);
+    if (told !== undefined) return told;
     let creation = await steps.read();
     if (creation?.overdue === true) {
       await steps.reject();

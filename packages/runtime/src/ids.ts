@@ -1,17 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+
+/** Of a random UUID: what stands behind its version, variant included. */
+const randomFrom = 15;
 
 /** A UUIDv7: time-ordered, so that rows go in at the right edge of their index. */
 export function newId(nowMs: number = Date.now()): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join('-');
+  const time = nowMs.toString(16).padStart(12, '0');
+  // A random UUID has its random digits where this one has them, and they are drawn in blocks:
+  // bytes of its own for each id were a hundredth of the gateway's time.
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(randomFrom)}`;
 }

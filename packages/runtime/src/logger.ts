@@ -1,18 +1,14 @@
-import {
-  destination as createDestination,
-  pino,
-  stdTimeFunctions,
-  type DestinationStream,
-  type Logger,
-} from 'pino';
+import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 
+import { standardOutput } from './log-output.ts';
 import { describeError, placeholder, redactedPaths, redactFields } from './redaction.ts';
 
 export type { Logger } from 'pino';
 
 /**
  * A JSON logger on standard output (or `destination`), one object to a line, without secrets and
- * personal data. Errors belong under `err`, submissions under `submissionId`.
+ * personal data. Lines are written together, at the latest after `logWrittenWithinMs`; a warning or
+ * worse takes what came before it along at once, and so does `logger.flush()`. Errors belong under `err`, submissions under `submissionId`.
  */
 export function createLogger({
   service,
@@ -34,8 +30,7 @@ export function createLogger({
     },
     serializers: { err: (error: unknown) => describeError(error) },
   };
-  // Synchronously: the last lines before a crash are the ones that are needed.
-  return pino(options, destination ?? createDestination({ fd: 1, sync: true }));
+  return pino(options, destination ?? standardOutput());
 }
 
 /** A logger whose every line carries the id of the request that caused it (CONTRACT section 2). */

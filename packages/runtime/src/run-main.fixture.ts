@@ -16,6 +16,12 @@ await runMain({
       await failpoint('example.point');
       logger.info('passed');
     }
+    if (behaviour === 'warn-and-die') {
+      logger.info('before');
+      logger.warn('worse');
+      process.kill(process.pid, 'SIGKILL');
+    }
+    if (behaviour === 'talk') setTimeout(() => logger.info('by the way'), 5);
     const timer = setInterval(() => {
       if (behaviour === 'crash') throw new Error('broken invariant');
     }, 5);

@@ -91,6 +91,17 @@ test('an exception that nobody caught is logged and ends the process with 1', as
   });
 });
 
+test('a warning is written at once, and what came before it too: a kill takes neither', async () => {
+  const service = start({ EXAMPLE_BEHAVIOUR: 'warn-and-die' });
+  await service.exited();
+  expect(service.lines.map(({ msg }) => msg)).toEqual(['before', 'worse']);
+});
+
+test('a line that nothing follows is written all the same', async () => {
+  const service = start({ EXAMPLE_BEHAVIOUR: 'talk' });
+  expect(await service.said('by the way')).toMatchObject({ level: 'info' });
+});
+
 test('a service goes when the parent that holds its channel goes', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'run' });
   await service.said('ready');

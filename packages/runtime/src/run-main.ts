@@ -86,6 +86,8 @@ export async function runMain<T extends TObject>({
     const running = await run(config, { logger });
     superviseUntilExit(running, logger);
     logger.info({ port: running.port, adminPort: running.adminPort }, 'ready');
+    // Whoever started the process waits for this line.
+    logger.flush();
   } catch (error) {
     die(error);
   }

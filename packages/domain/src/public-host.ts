@@ -57,6 +57,8 @@ export function isPublicAddress(ip: string): boolean {
 }
 
 const localSuffixes = ['localhost', 'local', 'internal', 'lan', 'home.arpa'];
+/** How the URL parser writes an IPv4 address, whatever notation it came in. */
+const fourParts = /^[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/;
 const hostDelimiters = /[/\\?#@:\s]/;
 const bracketed = /^\[([^\]]*)\]$/;
 
@@ -81,7 +83,8 @@ export function isPublicHost(hostname: string): boolean {
   const ipv6 = bracketed.exec(host)?.[1];
   if (ipv6 !== undefined) return isPublicAddress(ipv6);
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
-  if (ipaddr.IPv4.isValidFourPartDecimal(name)) return isPublicAddress(name);
+  // Asked of a name, the library throws and catches.
+  if (fourParts.test(name)) return isPublicAddress(name);
   const labels = name.split('.');
   if (labels.length < 2 || labels.includes('')) return false;
   return !localSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { replayWindowSeconds, signatureValuesMax } from '@svc/domain';
+import { createKeyCache } from './key-objects.ts';
 
 /**
  * Signed requests of tenants, operators and nodes (CONTRACT section 1);
@@ -30,8 +31,10 @@ export function stringToSign(parts: SignedParts): string {
   );
 }
 
+const keyOf = createKeyCache((secret) => Buffer.from(secret));
+
 function hmac(secret: string, text: string): Buffer {
-  return createHmac('sha256', secret).update(text).digest();
+  return createHmac('sha256', keyOf(secret)).update(text).digest();
 }
 
 /** The value of `X-SVC-Signature`; the key is the whole secret string, its prefix included. */

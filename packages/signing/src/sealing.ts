@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from 'node:crypto';
+import { keyOfBytes } from './key-objects.ts';
 
 /**
  * Secrets and personal data at rest (DESIGN section 5): AES-256-GCM under `SVC_MASTER_KEY`, bound
@@ -49,10 +50,26 @@ export function openKeyring(text: string): Keyring {
   return { sealingKeyId, keys };
 }
 
-function requireKey(keyring: Keyring, keyId: string): Uint8Array {
+function requireKey(keyring: Keyring, keyId: string): KeyObject {
   const key = keyring.keys.get(keyId);
   if (key === undefined) throw new SealError('Sealed under a master key that is not here.');
-  return key;
+  return keyOfBytes(key);
+}
+
+/** Random bytes for this many nonces are drawn at once: one at a time took longer than sealing. */
+const noncesDrawn = 256;
+const drawn = Buffer.alloc(noncesDrawn * nonceBytes);
+let nextNonceAt = drawn.byteLength;
+
+/** Fresh random bytes, given out once; they stand until the next call. */
+function nextNonce(): Uint8Array {
+  if (nextNonceAt === drawn.byteLength) {
+    randomFillSync(drawn);
+    nextNonceAt = 0;
+  }
+  const from = nextNonceAt;
+  nextNonceAt += nonceBytes;
+  return drawn.subarray(from, nextNonceAt);
 }
 
 /** Version, length of the key id, key id. */
@@ -66,7 +83,7 @@ export function seal(
   binding: string,
   plaintext: Uint8Array | string,
 ): Uint8Array<ArrayBuffer> {
-  const nonce = randomBytes(nonceBytes);
+  const nonce = nextNonce();
   const cipher = createCipheriv('aes-256-gcm', requireKey(keyring, keyring.sealingKeyId), nonce);
   cipher.setAAD(Buffer.from(binding));
   const bytes = typeof plaintext === 'string' ? Buffer.from(plaintext) : plaintext;

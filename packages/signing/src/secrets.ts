@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { keyOfBytes } from './key-objects.ts';
 
 /** What a secret is for: tenants' requests by environment, webhooks, nodes, operators. */
 export type SecretPrefix = 'hsk_test' | 'hsk_live' | 'whsec' | 'nsk' | 'osk';
@@ -23,5 +24,5 @@ export function newSecret(
  * data in it has little entropy (DESIGN section 5). `canonicalText` is equal for equal bodies.
  */
 export function requestHash(key: Uint8Array, canonicalText: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHmac('sha256', key).update(canonicalText).digest());
+  return new Uint8Array(createHmac('sha256', keyOfBytes(key)).update(canonicalText).digest());
 }

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { createKeyCache } from './key-objects.ts';
 
 /**
  * Signatures of webhooks by Standard Webhooks v1 (CONTRACT section 6);
@@ -14,6 +15,8 @@ function webhookKey(secret: string): Buffer {
   return Buffer.from(encoded, 'base64');
 }
 
+const keyOf = createKeyCache(webhookKey);
+
 /**
  * The value of `webhook-signature`, over `{id}.{timestamp}.{body}`: one signature per secret, space
  * separated, so that receivers verify with the old secret or the new while a rotation overlaps.
@@ -28,7 +31,7 @@ export function signWebhook(webhook: {
   if (webhook.secrets.length === 0) throw new Error('A webhook is never sent unsigned.');
   return webhook.secrets
     .map((secret) => {
-      const signature = createHmac('sha256', webhookKey(secret))
+      const signature = createHmac('sha256', keyOf(secret))
         .update(`${webhook.id}.${webhook.timestampSeconds}.`)
         .update(webhook.body)
         .digest('base64');

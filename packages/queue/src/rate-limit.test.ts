@@ -41,6 +41,26 @@ test('many at once take no more than there are', async () => {
   await close();
 });
 
+test('what asks at once is answered in its order, each by its own bucket and policy', async () => {
+  const { limit, close } = await limiter(server.redisUrl);
+  const other = { perSecond: 0.001, burst: 2 };
+  // More than one message takes.
+  const decisions = await Promise.all(
+    Array.from({ length: 150 }, (_, index) =>
+      index % 50 === 0 ? limit.take('odd', other) : limit.take(`even ${index % 50}`, policy),
+    ),
+  );
+  const odd = decisions.filter((_, index) => index % 50 === 0);
+  expect(odd.map(({ allowed, left }) => [allowed, left])).toEqual([
+    [true, 1],
+    [true, 0],
+    [false, 0],
+  ]);
+  const evenOnes = decisions.filter((_, index) => index % 50 === 7);
+  expect(evenOnes.map(({ left }) => left)).toEqual([2, 1, 0]);
+  await close();
+});
+
 test('a bucket fills again, and its key goes by itself', async () => {
   const { redis, limit, close } = await limiter(server.redisUrl);
   const fast = { perSecond: 1_000_000, burst: 1 };

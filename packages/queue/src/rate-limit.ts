@@ -1,13 +1,7 @@
-import {
-  decisionOf,
-  type RateDecision,
-  type RatePolicy,
-  takeToken,
-  type TokenBucket,
-} from '@svc/domain';
+import { type RateDecision, type RatePolicy, takeToken, type TokenBucket } from '@svc/domain';
 import type { Redis } from 'ioredis';
-import { takeTokenScript } from './rate-limit-script.ts';
 import { keyPrefix, type QueueLogger, redisIsReady } from './redis.ts';
+import { createSharedBuckets } from './shared-buckets.ts';
 
 /** The tenants' rate limit (CONTRACT section 2, 429). */
 export interface RateLimiter {
@@ -37,6 +31,12 @@ export function createRateLimiter({
   readonly monotonicMs: () => number;
   readonly logger?: QueueLogger;
 }): RateLimiter {
+  const shared = createSharedBuckets({
+    redis,
+    keyBegin: `${keyPrefix(prefix)}:rate:`,
+    answerTimeoutMs,
+    monotonicMs,
+  });
   const local = createLocalBuckets(localBucketsMax);
   let leftAloneUntilMs = -Infinity;
 
@@ -45,33 +45,17 @@ export function createRateLimiter({
       const nowMs = monotonicMs();
       if (nowMs < leftAloneUntilMs || !redisIsReady(redis)) return local.take(name, policy, nowMs);
       try {
-        return await withinTime(takeShared(redis, `${keyPrefix(prefix)}:rate:${name}`, policy));
+        return await shared.take(name, policy);
       } catch (error) {
+        // Those that shared a message fail together: one line is enough for them.
+        if (nowMs >= leftAloneUntilMs) {
+          logger?.warn({ err: error }, 'rate limits count per gateway for a while');
+        }
         leftAloneUntilMs = nowMs + leftAloneMs;
-        logger?.warn({ err: error }, 'rate limits count per gateway for a while');
         return local.take(name, policy, nowMs);
       }
     },
   };
-}
-
-async function takeShared(redis: Redis, key: string, policy: RatePolicy): Promise<RateDecision> {
-  const reply = await takeTokenScript(redis, key, [policy.perSecond, policy.burst]);
-  if (!Array.isArray(reply)) throw new Error('the rate limit script answered something else');
-  const [allowed, tokens] = reply;
-  return decisionOf(Number(tokens), allowed === 1, policy);
-}
-
-async function withinTime<T>(promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('Redis is slow')), answerTimeoutMs);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 export interface LocalBuckets {

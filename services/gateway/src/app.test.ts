@@ -381,7 +381,14 @@ describe('every response', () => {
   test('is not to be cached, sniffed or framed, and does not name its software', async () => {
     const { headers } = await send({ target: '/v1/things/a' });
     expect(headers['cache-control']).toBe('no-store');
-    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers).toMatchObject({
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
     expect(headers['x-powered-by']).toBeUndefined();
     expect(headers['content-type']).toBe('application/json');
   });

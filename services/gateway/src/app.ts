@@ -3,12 +3,12 @@ import { QueueUnavailable } from '@svc/queue';
 import type { Logger } from '@svc/runtime';
 import { isUnavailable } from '@svc/store';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import helmet from 'helmet';
 import { answerOpen } from './http/answer-open.ts';
 import { answerSigned, type SignedOptions } from './http/answer-signed.ts';
 import { type Answer, notFound, problem, unavailable } from './http/answer.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { beginExchange, type Exchange, type ObserveRequest } from './http/exchange.ts';
+import { securityHeaders } from './http/security-headers.ts';
 import { sendAnswer } from './http/send.ts';
 
 export interface AppOptions extends SignedOptions {
@@ -21,25 +21,6 @@ export interface AppOptions extends SignedOptions {
 }
 
 /**
- * What of helmet means anything to answers that are no pages; those that are say more themselves.
- * `no-referrer` and `nosniff` and HSTS are among its defaults.
- */
-const securityHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  },
-  xFrameOptions: { action: 'deny' },
-  crossOriginOpenerPolicy: false,
-  crossOriginResourcePolicy: { policy: 'same-origin' },
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-});
-
-/**
  * The tenant API over HTTP. The order of the checks is that of CONTRACT section 3: unparsable,
  * route and method, size, signature, query parameters, and then what the endpoint itself checks.
  */
@@ -48,7 +29,6 @@ export function createApp(options: AppOptions): Express {
   app.disable('x-powered-by').disable('etag').set('query parser', false);
   app.enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', options.trustProxy ?? false);
-  app.use(securityHeaders);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const exchangeOf = (request: Request, response: Response): Exchange => {
     const exchange = exchanges.get(request) ?? beginExchange(request, response, options);
@@ -62,6 +42,7 @@ export function createApp(options: AppOptions): Express {
   };
 
   app.use(async (request, response, next) => {
+    for (const [name, value] of securityHeaders) response.setHeader(name, value);
     exchangeOf(request, response);
     response.setHeader('cache-control', 'no-store');
     if (isParsable(request)) next();

@@ -1,7 +1,7 @@
 import { destination as createDestination } from 'pino';
 
 /** How long a line that is no warning may wait for others to be written with it. */
-export const logWrittenWithinMs = 100;
+const logWrittenWithinMs = 100;
 /** Lines are written when there is this much of them: half of what a pipe takes in one piece. */
 const bufferedBytesMax = 8 * 1024;
 /** Of pino: `warn`. */

@@ -27,6 +27,8 @@ export interface FaultsOptions {
   /** How long it may take to come to rest; where left out, longer than anything may. */
   readonly restBoundMs?: number;
   readonly planted?: Planted;
+  /** Strikes no more once something is seen broken: the rest would only wait for what is gone. */
+  readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;
   readonly say?: (line: string) => void;
   /** Looks at the world before it is gone: for logs of what failed. */
@@ -105,7 +107,7 @@ async function strikeAll(
   world: World,
   prober: Prober,
   schedule: readonly Fault[],
-  { minutes, onFault = () => {} }: FaultsOptions,
+  { minutes, endsWhenBroken = false, onFault = () => {} }: FaultsOptions,
 ): Promise<StruckFault[]> {
   const startedMs = performance.now();
   const everyMs = (minutes * 60_000) / Math.max(1, schedule.length);
@@ -118,6 +120,8 @@ async function strikeAll(
     const one = { number: index + 1, atSeconds, kind: fault.kind, name: fault.name, recoveryMs };
     struck.push(one);
     onFault(one);
+    const isBroken = recoveryMs === undefined || world.seen.complaints.length > 0;
+    if (endsWhenBroken && isBroken) break;
   }
   return struck;
 }

@@ -1,7 +1,8 @@
+import { toWireId } from '@svc/domain';
 import type { LoadTenant } from '../load/tenant.ts';
 import { type Logged, type NodeLine, readNodeLog } from '../node/node-log.ts';
 import type { World } from '../world/types.ts';
-import { readBooks } from './books.ts';
+import { type FinalRecord, readBooks } from './books.ts';
 import { auditEvents } from './events.ts';
 import { Findings } from './findings.ts';
 import { auditBooks, auditLedgerTables } from './money.ts';
@@ -17,14 +18,16 @@ export async function audit(world: World, tenants: readonly LoadTenant[]): Promi
   const { seen } = world;
   // Before the records are read: what is in these logs by now must be in the records by then.
   const lines = readNodes(world);
-  const books = await Promise.all(tenants.map((tenant) => readBooks(world, tenant)));
-  const records = books.flatMap((one) => one.records);
-  for (const one of books) {
-    auditBooks(findings, one, seen.grants);
-    auditEvents(findings, one);
+  const records: FinalRecord[] = [];
+  // One after the other: a statement of a long run is large, and is needed no longer than this.
+  for (const tenant of tenants) {
+    const books = await readBooks(world, tenant);
+    auditBooks(findings, books, seen.grants);
+    auditEvents(findings, books);
+    records.push(...books.records);
   }
   auditOutcomes(findings, seen, records);
-  auditRuns(findings, lines, records);
+  auditRuns(findings, lines, records, await dispatchedNodes(world));
   await auditReplays(findings, world, [...seen.applications.values()]);
   await auditLedgerTables(findings, world.pool);
   const answers = [...seen.answers.values()].reduce((sum, count) => sum + count, 0);
@@ -33,6 +36,20 @@ export async function audit(world: World, tenants: readonly LoadTenant[]): Promi
   const deaths = processes.flatMap(({ process }) => process.deaths);
   findings.addAll('no process ends by itself', processes.length, deaths);
   return findings;
+}
+
+/** Which node each submission was dispatched to, by the rows: no tenant is told. */
+async function dispatchedNodes({ pool, nodes }: World): Promise<ReadonlyMap<string, string>> {
+  const names = new Map(nodes.map(({ nodeId, process }) => [nodeId, process.name]));
+  const { rows } = await pool.query<{ id: string; node_id: string }>(
+    'SELECT id, node_id FROM submissions WHERE node_id IS NOT NULL',
+  );
+  return new Map(
+    rows.map((row) => [
+      toWireId('sub', row.id),
+      names.get(toWireId('nod', row.node_id)) ?? row.node_id,
+    ]),
+  );
 }
 
 function readNodes({ nodes }: World): Logged<NodeLine>[] {

@@ -1,4 +1,4 @@
-import type { ExecutedLine, Logged, NodeLine, OutcomeLine } from '../node/node-log.ts';
+import type { DecidedLine, ExecutedLine, Logged, NodeLine, OutcomeLine } from '../node/node-log.ts';
 import { type FinalRecord, inWords } from './books.ts';
 import type { Findings } from './findings.ts';
 
@@ -7,6 +7,7 @@ export function auditRuns(
   findings: Findings,
   lines: readonly Logged<NodeLine>[],
   records: readonly FinalRecord[],
+  nodeOf: ReadonlyMap<string, string>,
 ): void {
   const byId = new Map(records.map((record) => [record.id, record]));
   const byKey = new Map(records.map((record) => [record.key, record]));
@@ -15,25 +16,30 @@ export function auditRuns(
     lines.filter((line) => line.what === 'executed'),
     byKey,
   );
-  const assigned = Map.groupBy(
-    lines.flatMap((line) => (line.what === 'assigned' ? [line] : [])),
-    ({ submissionId }) => submissionId,
-  );
-  for (const [submissionId, of] of assigned) {
-    const nodes = new Set(of.map(({ node }) => node));
-    const record = byId.get(submissionId);
-    findings.expect(
-      'a submission is given to one node, after it was dispatched',
-      nodes.size === 1 && record !== undefined && record.dispatchedAt !== null,
-      submissionId,
-      () => `given to ${[...nodes].join(', ')}; its record reads ${inWords(record)}`,
-    );
-  }
   for (const line of lines) {
+    if (line.what === 'assigned')
+      expectDispatched(findings, line, byId.get(line.submissionId), nodeOf);
     if (line.what === 'begun')
       expectBegun(findings, line.submissionId, byId.get(line.submissionId));
     if (isAcknowledged(line)) expectKept(findings, line, byId.get(line.submissionId));
   }
+}
+
+/** Given to the node that the commit of `dispatched` names, and so to one node only. */
+function expectDispatched(
+  findings: Findings,
+  { submissionId, node }: Logged<DecidedLine>,
+  record: FinalRecord | undefined,
+  nodeOf: ReadonlyMap<string, string>,
+): void {
+  const dispatchedTo = nodeOf.get(submissionId);
+  findings.expect(
+    'a submission is given to one node, to which it was dispatched',
+    dispatchedTo === node && record !== undefined && record.dispatchedAt !== null,
+    submissionId,
+    () =>
+      `given to ${node}, dispatched to ${dispatchedTo ?? 'nobody'}; its record reads ${inWords(record)}`,
+  );
 }
 
 /** By key, which is what the employer knows: an application that came under two submissions counts. */

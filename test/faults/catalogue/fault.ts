@@ -35,8 +35,49 @@ export interface FaultKind {
   plan(random: Random, targets: Targets, pace: Pace): Fault | undefined;
 }
 
-export function lasting(random: Random, { lastsMs: [least, most] }: Pace): number {
-  return least + random.nat(most - least);
+/** What is particular to one fault of a kind that lasts as long as the pace says. */
+interface Lasting {
+  /** As the report tells it, before how long. */
+  readonly name: string;
+  /** What it needs beyond the pace to be felt at all. */
+  readonly atLeastMs?: number;
+  readonly strike: Fault['strike'];
+  readonly heal: Fault['heal'];
+}
+
+/** A kind whose faults go on for a while that the pace decides. */
+export function lastingKind(
+  kind: string,
+  weight: number,
+  draw: (random: Random, targets: Targets) => Lasting | undefined,
+): FaultKind {
+  return {
+    kind,
+    weight,
+    plan(random, targets, { lastsMs: [least, most] }) {
+      const drawn = draw(random, targets);
+      if (drawn === undefined) return undefined;
+      const { name, atLeastMs = 0, strike, heal } = drawn;
+      const lastsMs = atLeastMs + least + random.nat(most - least);
+      return { kind, name: `${name} for ${seconds(lastsMs)}`, lastsMs, strike, heal };
+    },
+  };
+}
+
+/** A kind whose faults are over as they strike. */
+export function momentaryKind(
+  kind: string,
+  weight: number,
+  draw: (random: Random, targets: Targets) => Pick<Fault, 'name' | 'strike'> | undefined,
+): FaultKind {
+  return {
+    kind,
+    weight,
+    plan(random, targets) {
+      const drawn = draw(random, targets);
+      return drawn && { ...drawn, kind, lastsMs: 0, heal: () => {} };
+    },
+  };
 }
 
 /** As a person reads it. */

@@ -1,11 +1,12 @@
 import type { ControlledProcess } from '../world/controlled-process.ts';
 import type { World } from '../world/types.ts';
-import { type FaultKind, lasting, seconds } from './fault.ts';
+import { type FaultKind, lastingKind, seconds } from './fault.ts';
 
-const awayMsMax = 800;
+/** How long a process that was killed stays away, in milliseconds, at most. */
+export const awayMsMax = 800;
 const clockOffMs = 4 * 60_000;
 
-function processOf({ services, nodes }: World, name: string): ControlledProcess {
+export function processOf({ services, nodes }: World, name: string): ControlledProcess {
   const found = [...services, ...nodes].find((one) => one.process.name === name);
   if (found === undefined) throw new Error(`there is no process ${name}`);
   return found.process;
@@ -56,22 +57,15 @@ const pause: FaultKind = {
 };
 
 /** Inside the window of signatures (300 s), so that only what trusts a process's clock goes wrong. */
-const wrongClock: FaultKind = {
-  kind: 'a clock that is off',
-  weight: 6,
-  plan(random, targets, pace) {
-    const name = random.pick(targets.services)?.name;
-    if (name === undefined) return undefined;
-    const offsetMs = random.chance(0.5) ? clockOffMs : -clockOffMs;
-    const lastsMs = lasting(random, pace);
-    return {
-      kind: this.kind,
-      name: `clock of ${name} ${offsetMs > 0 ? '4 min ahead' : '4 min behind'} for ${seconds(lastsMs)}`,
-      lastsMs,
-      strike: (world) => processOf(world, name).setClockOffset(offsetMs),
-      heal: (world) => processOf(world, name).setClockOffset(0),
-    };
-  },
-};
+const wrongClock = lastingKind('a clock that is off', 6, (random, { services }) => {
+  const name = random.pick(services)?.name;
+  if (name === undefined) return undefined;
+  const offsetMs = random.chance(0.5) ? clockOffMs : -clockOffMs;
+  return {
+    name: `clock of ${name} ${offsetMs > 0 ? '4 min ahead' : '4 min behind'}`,
+    strike: (world) => processOf(world, name).setClockOffset(offsetMs),
+    heal: (world) => processOf(world, name).setClockOffset(0),
+  };
+});
 
 export const processFaults: readonly FaultKind[] = [killService, killNode, pause, wrongClock];

@@ -3,9 +3,18 @@ import type { World } from '../world/types.ts';
 import type { Fault, FaultKind, Pace, Targets } from './fault.ts';
 import { processFaults } from './processes.ts';
 import { serverFaults } from './servers.ts';
+import { slowPostgresFaults } from './slow-postgres.ts';
 import { wireFaults } from './wires.ts';
 
-const catalogue: readonly FaultKind[] = [...processFaults, ...serverFaults, ...wireFaults];
+const catalogue: readonly FaultKind[] = [
+  ...processFaults,
+  ...serverFaults,
+  ...wireFaults,
+  ...slowPostgresFaults,
+];
+
+/** With this many faults each kind has come. */
+export const kindsCount = catalogue.length;
 
 /** How often two faults strike at once. */
 const pairChance = 0.12;
@@ -63,7 +72,7 @@ function both(one: Fault, other: Fault): Fault {
       await Promise.allSettled([one.strike(world), other.strike(world)]);
     },
     async heal(world) {
-      // Servers first: a process that is started again may need one.
+      // At once: a process that is started again may need a server that the other brings back.
       await Promise.all([one.heal(world), other.heal(world)]);
     },
   };

@@ -1,81 +1,64 @@
+import type { Random } from '../../simulation/random.ts';
 import type { TcpProxy } from '../world/tcp-proxy.ts';
 import type { World } from '../world/types.ts';
-import { type FaultKind, lasting, seconds } from './fault.ts';
+import { type FaultKind, lastingKind, momentaryKind } from './fault.ts';
 
-const delaysMs = [20, 100, 400] as const;
+/** The third makes a node's accept come just when a second node has been asked (CONTRACT section 7). */
+const delaysMs = [20, 100, 160, 400, 1_000] as const;
 
-function wireOf({ wires }: World, name: string): TcpProxy {
+export function wireOf({ wires }: World, name: string): TcpProxy {
   const wire = wires.get(name);
   if (wire === undefined) throw new Error(`there is no wire ${name}`);
   return wire;
 }
 
-const cut: FaultKind = {
-  kind: 'connections cut',
-  weight: 18,
-  plan(random, { wires }) {
+const cut = momentaryKind('connections cut', 18, (random, { wires }) => {
+  const name = random.pick(wires);
+  if (name === undefined) return undefined;
+  return { name: `connections cut: ${name}`, strike: (world) => wireOf(world, name).cut() };
+});
+
+/** A kind that does one thing to one wire, until it is healed. */
+function onOneWire(
+  kind: string,
+  weight: number,
+  draw: (random: Random) => {
+    readonly what: string;
+    readonly atLeastMs?: number;
+    readonly strike: (wire: TcpProxy) => void;
+  },
+): FaultKind {
+  return lastingKind(kind, weight, (random, { wires }) => {
     const name = random.pick(wires);
     if (name === undefined) return undefined;
+    const { what, strike, ...lasts } = draw(random);
     return {
-      kind: this.kind,
-      name: `connections cut: ${name}`,
-      lastsMs: 0,
-      strike: (world) => wireOf(world, name).cut(),
-      heal: () => {},
-    };
-  },
-};
-
-const sever: FaultKind = {
-  kind: 'a wire refused',
-  weight: 8,
-  plan(random, { wires }, pace) {
-    const name = random.pick(wires);
-    if (name === undefined) return undefined;
-    const lastsMs = lasting(random, pace);
-    return {
-      kind: this.kind,
-      name: `connections refused: ${name}, for ${seconds(lastsMs)}`,
-      lastsMs,
-      strike: (world) => wireOf(world, name).sever(),
+      name: `${what}: ${name},`,
+      ...lasts,
+      strike: (world) => strike(wireOf(world, name)),
       heal: (world) => wireOf(world, name).heal(),
     };
-  },
-};
+  });
+}
 
-const stall: FaultKind = {
-  kind: 'a wire on which nothing passes',
-  weight: 6,
-  plan(random, { wires }, pace) {
-    const name = random.pick(wires);
-    if (name === undefined) return undefined;
-    const lastsMs = lasting(random, pace);
-    return {
-      kind: this.kind,
-      name: `nothing passes: ${name}, for ${seconds(lastsMs)}`,
-      lastsMs,
-      strike: (world) => wireOf(world, name).stall(),
-      heal: (world) => wireOf(world, name).heal(),
-    };
-  },
-};
+const sever = onOneWire('a wire refused', 8, () => ({
+  what: 'connections refused',
+  strike: (wire) => wire.sever(),
+}));
 
-const delay: FaultKind = {
-  kind: 'packets delayed',
-  weight: 8,
-  plan(random, { wires }, pace) {
-    const name = random.pick(wires);
-    const delayMs = random.pick(delaysMs);
-    if (name === undefined || delayMs === undefined) return undefined;
-    const lastsMs = lasting(random, pace);
-    return {
-      kind: this.kind,
-      name: `packets ${delayMs} ms late: ${name}, for ${seconds(lastsMs)}`,
-      lastsMs,
-      strike: (world) => wireOf(world, name).delay(delayMs),
-      heal: (world) => wireOf(world, name).heal(),
-    };
-  },
-};
+const stall = onOneWire('a wire on which nothing passes', 6, () => ({
+  what: 'nothing passes',
+  strike: (wire) => wire.stall(),
+}));
+
+const delay = onOneWire('packets delayed', 8, (random) => {
+  const delayMs = random.pick(delaysMs) ?? 0;
+  return {
+    what: `packets ${delayMs} ms late`,
+    // Long enough for a question and its answer to have crossed it.
+    atLeastMs: 2 * delayMs,
+    strike: (wire) => wire.delay(delayMs),
+  };
+});
 
 export const wireFaults: readonly FaultKind[] = [cut, sever, stall, delay];

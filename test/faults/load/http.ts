@@ -32,9 +32,13 @@ export interface Http {
   close(): void;
 }
 
-/** Connections are kept, as a tenant's own client does, so that cuts strike them in use. */
+/**
+ * Connections are kept, as a tenant's own client does, so that cuts strike them in use. The load
+ * bounds how many there are; a request that waited for one here would use up its time before it
+ * is sent.
+ */
 export function createHttp(): Http {
-  const agent = new Agent({ keepAlive: true, maxSockets: 256, scheduling: 'lifo' });
+  const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });
   return {
     async ask(baseUrl, question) {
       try {

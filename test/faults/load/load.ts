@@ -26,14 +26,22 @@ export interface LoadOptions {
   readonly random: Random;
 }
 
-/** Tenants who would ask for more at once wait: a bound, and how a client behaves. */
-const inFlightMax = 500;
+/**
+ * Whoever would come while so many seconds' applications are in flight does not come at all: else
+ * what an outage has kept back comes at once when it is over, and keeps a busy machine from ever
+ * getting out of it.
+ */
+const inFlightSecondsMax = 10;
 const triesMax = 12;
+/** What an impatient tenant does: the service alone must find out what became of it. */
+const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;
 
-/** A steady stream of applications, begun on time whatever becomes of the earlier ones. */
+/** A steady stream of applications, begun on time or not at all, whatever becomes of the earlier. */
 export function startLoad(world: LoadWorld, { perSecond, random }: LoadOptions): Load {
   const inFlight = new Set<Promise<void>>();
+  const inFlightMax = perSecond * inFlightSecondsMax;
+  let due = 0;
   let begun = 0;
   let isStopped = false;
   const startedMs = performance.now();
@@ -42,8 +50,9 @@ export function startLoad(world: LoadWorld, { perSecond, random }: LoadOptions):
     void work.finally(() => inFlight.delete(work));
   };
   const tick = (): void => {
-    const due = Math.floor(((performance.now() - startedMs) / 1000) * perSecond);
-    while (begun < due && inFlight.size < inFlightMax) {
+    const dueBefore = due;
+    due = Math.floor(((performance.now() - startedMs) / 1000) * perSecond);
+    for (let left = due - dueBefore; left > 0 && inFlight.size < inFlightMax; left -= 1) {
       begun += 1;
       begin(live(world, newApplication(world, begun, random), random));
       if (random.chance(0.03)) begin(grantToPoor(world, begun, random));
@@ -114,6 +123,7 @@ export function application(
 async function live(world: LoadWorld, wanted: Application, random: Random): Promise<void> {
   // All drawn at once, so that the stream of numbers does not depend on how answers interleave.
   const plan = {
+    isImpatient: random.chance(0.4),
     isDoubled: random.chance(0.1),
     isCancelled: random.chance(0.12),
     isReplayed: random.chance(0.15),
@@ -121,25 +131,34 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
     givesUp: random.chance(0.5),
     afterMs: random.nat(1_200),
   };
-  const firsts = [create(world, wanted, plan.givesUp, random.nat(8))];
-  if (plan.isDoubled) firsts.push(create(world, wanted, plan.givesUp, random.nat(8)));
+  const patience = plan.isImpatient ? onlyOnce : { triesMax, givesUp: plan.givesUp };
+  const firsts = [create(world, wanted, patience, random.nat(8))];
+  if (plan.isDoubled && !plan.isImpatient)
+    firsts.push(create(world, wanted, patience, random.nat(8)));
   await Promise.all(firsts);
   if (submissionIdOf(wanted) === null) return;
   if (plan.isCancelled) {
     await sleep(plan.afterMs);
     await cancel(world, wanted, random.nat(8));
   }
-  if (plan.isReplayed) await create(world, wanted, true, random.nat(8));
+  const again = { triesMax, givesUp: true };
+  if (plan.isReplayed) await create(world, wanted, again, random.nat(8));
   if (!plan.isRead) return;
   await sleep(plan.afterMs);
   await read(world, wanted, random.nat(8));
 }
 
-/** Asks one gateway after the other until there is an answer; a refusal may be final or not. */
+interface Patience {
+  readonly triesMax: number;
+  /** Takes a refusal for final. */
+  readonly givesUp: boolean;
+}
+
+/** Asks one gateway after the other until there is an answer, or patience is over. */
 async function create(
   world: LoadWorld,
   wanted: Application,
-  givesUp: boolean,
+  patience: Patience,
   turn: number,
 ): Promise<void> {
   const { http, seen } = world;
@@ -150,14 +169,14 @@ async function create(
     body: wanted.body,
     signer,
   } as const;
-  for (let attempt = 0; attempt < triesMax; attempt += 1) {
+  for (let attempt = 0; attempt < patience.triesMax; attempt += 1) {
     const wasCreated = wanted.created !== undefined;
     const answer = await http.ask(gatewayOf(world, turn + attempt), question);
     seen.noteCreation(wanted, answer, { wasCreated });
     const isPassing =
       answer === undefined || answer.code === 'unavailable' || answer.status === 429;
     const isRefusal = answer?.code === 'dispatch_unavailable';
-    if (!isPassing && (!isRefusal || givesUp || attempt >= 2)) return;
+    if (!isPassing && (!isRefusal || patience.givesUp || attempt >= 2)) return;
     await sleep(Math.min(100 * 2 ** attempt, 1_500));
   }
 }

@@ -12,7 +12,7 @@ interface StartedLine {
   readonly inHand: readonly string[];
 }
 
-interface DecidedLine {
+export interface DecidedLine {
   readonly what: 'assigned' | 'begun' | 'stopped';
   readonly submissionId: string;
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { kindsCount } from '../catalogue/schedule.ts';
 import { endEarlyInOrder } from '../end-early.ts';
 import type { FaultsReport } from '../report.ts';
 import { runFaults } from '../run.ts';
@@ -19,8 +20,8 @@ const { values, positionals } = parseArgs({
     rate: { type: 'string', default: '12' },
   },
 });
-/** Sixteen faults are each kind once. */
-const faultCounts = [16, 48];
+/** Each kind once, then more. */
+const faultCounts = [kindsCount, 48];
 /** Many of the bugs keep the system from ever coming to rest. */
 const restBoundMs = 25_000;
 /** How many violations are told in full, on the standard error. */
@@ -36,6 +37,7 @@ async function runWith(planted: Planted, faults: number): Promise<FaultsReport> 
     pace: shortPace,
     movesClock: true,
     restBoundMs,
+    endsWhenBroken: true,
     planted,
   });
 }
@@ -53,7 +55,7 @@ async function tryUntilCaught(planted: Planted): Promise<boolean> {
   for (const faults of faultCounts) {
     const report = await runWith(planted, faults);
     if (report.violations.length === 0) continue;
-    row([planted.name, planted.what, `${faults}`, caughtBy(report)]);
+    row([planted.name, planted.what, `${report.struck.length}`, caughtBy(report)]);
     for (const violation of report.violations.slice(0, toldMax))
       process.stderr.write(`${violation}\n`);
     return true;

@@ -1,8 +1,18 @@
-import type { Planted } from './planted.ts';
+import type { Planted, PlantedEdit } from './planted.ts';
 
 const holding = 'packages/store/src/holding.ts';
 const ending = 'packages/domain/src/ending.ts';
 const dropOneMovement = 'DROP INDEX ledger_entries_submission_id_type_key';
+const reconcile = 'services/settlement/src/reconcile.ts';
+
+const nobodySettlesLater: PlantedEdit = {
+  file: reconcile,
+  from: `case 'unsettled':
+      tell(deps, overdue);
+      return true;`,
+  to: `case 'unsettled':
+      return false;`,
+};
 
 export const moneyBugs: readonly Planted[] = [
   {
@@ -70,36 +80,20 @@ export const moneyBugs: readonly Planted[] = [
         to: `await enqueueSettlements(producer, [submissionId]).catch(() => {});
     const stored = await storeOutcome(`,
       },
-      {
-        file: 'services/settlement/src/reconcile.ts',
-        from: `case 'unsettled':
-      tell(deps, overdue);
-      return true;`,
-        to: `case 'unsettled':
-      return false;`,
-      },
+      nobodySettlesLater,
     ],
   },
   {
     name: 'nobody-looks-for-outcomes',
     what: 'a stored outcome whose job was lost is not looked for',
-    edits: [
-      {
-        file: 'services/settlement/src/reconcile.ts',
-        from: `case 'unsettled':
-      tell(deps, overdue);
-      return true;`,
-        to: `case 'unsettled':
-      return false;`,
-      },
-    ],
+    edits: [nobodySettlesLater],
   },
   {
     name: 'nobody-looks-for-pending',
     what: 'a hold whose gateway has gone is not rejected when its time is over',
     edits: [
       {
-        file: 'services/settlement/src/reconcile.ts',
+        file: reconcile,
         from: 'const outcome = await rejectPending(deps.store, submissionId, { onlyOverdue: true });',
         to: "const outcome = { kind: deps === undefined ? 'rejected' : 'not_pending' };",
       },

@@ -24,7 +24,7 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
   const binary = await redisBinary();
   const port = await freePort();
   let server: { pid: number; stop: () => Promise<void> } | undefined;
-  const start = async ({ empty = false } = {}): Promise<void> => {
+  const launch = async (empty: boolean): Promise<void> => {
     if (empty) rmSync(path.join(dir, 'appendonlydir'), { recursive: true, force: true });
     const configFile = path.join(dir, 'redis.conf');
     writeFileSync(configFile, configuration(port, dir));
@@ -40,6 +40,13 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
           () => false,
         ),
     });
+  };
+  let starting: Promise<void> | undefined;
+  // Two faults may each have it started again.
+  const start = async ({ empty = false } = {}): Promise<void> => {
+    if (server !== undefined) return;
+    starting ??= launch(empty).finally(() => (starting = undefined));
+    await starting;
   };
   await start();
   return {

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../simulation/random.ts';
+import type { World } from '../world/types.ts';
+import { type FaultKind, lastingKind, seconds, type Targets } from './fault.ts';
+import { awayMsMax, processOf } from './processes.ts';
+import { wireOf } from './wires.ts';
+
+/**
+ * What hurts most is what goes wrong between a commit and the message about it, which takes a
+ * fraction of a millisecond. With every packet to and from Postgres late, each such moment is long,
+ * many submissions are in one at any time, and what strikes then strikes all of them.
+ */
+const delaysMs = [80, 160, 250] as const;
+/** How many ways to Postgres and back what is under way has made when the blow comes. */
+const waysBefore = 8;
+
+interface Slow {
+  readonly delayMs: number;
+  readonly wires: readonly string[];
+}
+
+function drawSlow(random: Random, { wires }: Targets): Slow {
+  return {
+    delayMs: random.pick(delaysMs) ?? 0,
+    wires: wires.filter((name) => name.endsWith(' - Postgres')),
+  };
+}
+
+function slowDown(world: World, { wires, delayMs }: Slow): void {
+  for (const name of wires) wireOf(world, name).delay(delayMs);
+}
+
+function speedUp(world: World, { wires }: Slow): void {
+  for (const name of wires) wireOf(world, name).heal();
+}
+
+/** Slow for as long as it takes that something is at every step, and then some. */
+async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<void> {
+  slowDown(world, slow);
+  await sleep(waysBefore * slow.delayMs + extraMs);
+}
+
+/** An accept takes so long to commit that a second node is asked, and accepts, before it has. */
+const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
+  const slow = drawSlow(random, targets);
+  return {
+    name: `packets ${slow.delayMs} ms late to and from Postgres`,
+    atLeastMs: waysBefore * slow.delayMs,
+    strike: (world) => slowDown(world, slow),
+    heal: (world) => speedUp(world, slow),
+  };
+});
+
+/** Whatever was being committed is lost, or was committed and nobody was told. */
+const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, targets) => {
+  const slow = drawSlow(random, targets);
+  const extraMs = random.nat(2 * slow.delayMs);
+  return {
+    name: `packets ${slow.delayMs} ms late to and from Postgres, then it stopped (immediate), away`,
+    async strike(world) {
+      await slowDownFor(world, slow, extraMs);
+      await world.postgres.stopImmediately();
+    },
+    async heal(world) {
+      speedUp(world, slow);
+      await world.postgres.start();
+    },
+  };
+});
+
+/** As a host dies that runs one of each. */
+const killedWhileSlow: FaultKind = {
+  kind: 'one of each service killed while Postgres is slow',
+  weight: 5,
+  plan(random, targets) {
+    const slow = drawSlow(random, targets);
+    const extraMs = random.nat(2 * slow.delayMs);
+    const byService = Map.groupBy(targets.services, ({ service }) => service);
+    const struck = [...byService.values()].flatMap((those) => random.pick(those)?.name ?? []);
+    const lastsMs = random.nat(awayMsMax);
+    return {
+      kind: this.kind,
+      name: `packets ${slow.delayMs} ms late to and from Postgres, then kill -9 ${struck.join(', ')}, started after ${seconds(lastsMs)}`,
+      lastsMs,
+      async strike(world) {
+        await slowDownFor(world, slow, extraMs);
+        await Promise.all(struck.map((name) => processOf(world, name).kill()));
+      },
+      async heal(world) {
+        speedUp(world, slow);
+        await Promise.all(struck.map((name) => processOf(world, name).start()));
+      },
+    };
+  },
+};
+
+export const slowPostgresFaults: readonly FaultKind[] = [
+  slowPostgres,
+  stoppedWhileSlow,
+  killedWhileSlow,
+];

@@ -1,4 +1,5 @@
-import type { Queryable } from './store.ts';
+import { Prisma } from './generated/client.ts';
+import type { Query, Queryable } from './store.ts';
 
 /**
  * Who makes a change: an operator by its key, a tenant by its own, whoever signs up, or, in a
@@ -38,12 +39,29 @@ export interface AuditedChange {
 /** Appends to the audit log, in the transaction of the change itself. */
 export async function insertAudit(
   tx: Queryable,
+  author: Author,
+  change: AuditedChange,
+): Promise<void> {
+  await tx.$executeRaw(auditSql(author, change));
+}
+
+/** The same in a transaction of `store.transaction`. */
+export async function appendAudit(
+  query: Query,
+  author: Author,
+  change: AuditedChange,
+): Promise<void> {
+  const { text, values } = auditSql(author, change);
+  await query(text, values);
+}
+
+function auditSql(
   { actor, requestId }: Author,
   { action, subject, before, after }: AuditedChange,
-): Promise<void> {
+): Prisma.Sql {
   const actorId = 'id' in actor ? actor.id : null;
   const actorName = 'name' in actor ? actor.name : null;
-  await tx.$executeRaw`
+  return Prisma.sql`
     INSERT INTO audit_log (at, actor_kind, actor_id, actor_name, action, subject_kind, subject_id,
       before, after, request_id)
     VALUES (svc_now(), ${actor.kind}, ${actorId}::uuid, ${actorName}, ${action}, ${subject.kind},

@@ -123,12 +123,13 @@ test('a plan made while the table was empty reads no more when one tenant has fi
   const nodeId = await fixture.node();
   const flush = () => store.db.$queryRaw`SELECT pg_stat_force_next_flush()::text, 1 AS one`;
   const life = async () => {
-    const { id: submissionId } = await fixture.hold(tenantId, { key: randomUUID(), max: 1 });
+    const { id: submissionId } = await fixture.hold(tenantId, { key: randomUUID() });
     await findByIdempotencyKey(store, tenantId, submissionId);
     await commitDispatched(store, { submissionId, nodeId });
     await commitRunning(store, { submissionId, nodeId });
     const outcome = { kind: 'completed', usage: {}, result: {} } as const;
     await storeOutcome(store, { submissionId, nodeId, outcome });
+    await settle(store, [submissionId]);
   };
   // A statement gets its lasting plan with its sixth execution; nothing here is analyzed.
   for (let time = 0; time < 10; time += 1) await life();

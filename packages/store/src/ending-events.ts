@@ -47,10 +47,10 @@ export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {
 function endingEvent(store: Store, { submission, ending }: EndedSubmission): EndingEvent | null {
   const figures = {
     submissionId: toWireId('sub', submission.id),
-    jobType: submission.job_type,
+    jobType: submission.jobType,
     tier: submission.tier,
     actualMicros: ending.chargeMicros,
-    refundedMicros: submission.quote_max_micros - ending.chargeMicros,
+    refundedMicros: submission.quoteMaxMicros - ending.chargeMicros,
   };
   switch (ending.to) {
     case 'submitted':
@@ -58,10 +58,10 @@ function endingEvent(store: Store, { submission, ending }: EndedSubmission): End
     case 'cancelled':
       return { ...figures, kind: 'cancelled', by: ending.by };
     case 'failed': {
-      const code = submission.failure_code;
+      const code = submission.failureCode;
       assertInvariant(code !== null, 'a failure has a code');
-      const { message = '' } = unsealOutcome(store, submission.id, submission.outcome_sealed);
-      const begun = submission.running_ms !== null;
+      const { message = '' } = unsealOutcome(store, submission.id, submission.outcomeSealed);
+      const begun = submission.runningMs !== null;
       return {
         ...figures,
         kind: 'failed',
@@ -80,10 +80,10 @@ function newEvent(
   data: object,
 ): NewEvent {
   return {
-    tenantId: submission.tenant_id,
+    tenantId: submission.tenantId,
     type,
     submissionId,
-    requestId: submission.request_id,
+    requestId: submission.requestId,
     notified: account.notified,
     body: (id) => eventBody({ id: toWireId('evt', id), type, at: submission.now, data }),
   };

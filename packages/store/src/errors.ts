@@ -6,6 +6,11 @@ export class BatchOverflow extends Error {
   override readonly name = 'BatchOverflow';
 }
 
+/** A transaction took longer than it may, and was rolled back. */
+export class TransactionExpired extends Error {
+  override readonly name = 'TransactionExpired';
+}
+
 /** The SQLSTATE of an error that Postgres answered, where it was one. */
 export function sqlState(error: unknown): string | undefined {
   if (error instanceof DatabaseError) return error.code;
@@ -38,7 +43,7 @@ export function isTransient(error: unknown): boolean {
  * the caller answers `503 unavailable` (CONTRACT.md section 2) instead of `500`.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof BatchOverflow) return true;
+  if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
   const state = sqlState(error);
   // 08: connection; 53: resources; 57P: shutdown, crash, not yet up; 57014: our own time limit.
   if (state !== undefined) return /^(08|53|57P|57014|55P03)/.test(state);

@@ -9,16 +9,9 @@ export interface TenantMovements {
   reference?: string;
 }
 
-/**
- * Appends ledger entries in the order given. The caller holds the lock of each tenant's account
- * row, so that a tenant's entries are numbered in the order of their commits.
- */
-export async function insertMovements(
-  store: Store,
-  tx: Queryable,
-  ...groups: TenantMovements[]
-): Promise<void> {
-  const rows = groups.flatMap((group) =>
+/** The entries of these movements, in their order, each with an id of its own. */
+export function entriesOf(store: Store, groups: readonly TenantMovements[]) {
+  return groups.flatMap((group) =>
     group.movements.map((movement) => ({
       id: store.newId(),
       tenant_id: group.tenantId,
@@ -33,6 +26,18 @@ export async function insertMovements(
       reference: group.reference ?? null,
     })),
   );
+}
+
+/**
+ * Appends ledger entries in the order given. The caller holds the lock of each tenant's account
+ * row, so that a tenant's entries are numbered in the order of their commits.
+ */
+export async function insertMovements(
+  store: Store,
+  tx: Queryable,
+  ...groups: TenantMovements[]
+): Promise<void> {
+  const rows = entriesOf(store, groups);
   if (rows.length === 0) return;
   await tx.$executeRaw`
     INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,

@@ -14,6 +14,32 @@ export interface NewEvent {
 
 export const eventBinding = (id: string) => `events.body_sealed:${id}`;
 
+/** An event as it is written: its bytes sealed, and the delivery that it is to have. */
+export interface SealedEvent {
+  readonly id: string;
+  readonly event: NewEvent;
+  readonly bodySealed: Uint8Array;
+  /** Null: nobody to tell. */
+  readonly deliveryId: string | null;
+}
+
+export function sealEvents(store: Store, events: readonly NewEvent[]): SealedEvent[] {
+  return events.map((event) => {
+    const id = store.newId();
+    return {
+      id,
+      event,
+      bodySealed: store.sealer.seal(eventBinding(id), event.body(id)),
+      deliveryId: event.notified ? store.newId() : null,
+    };
+  });
+}
+
+/** What is to be announced after the commit. */
+export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
+  return events.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]));
+}
+
 /**
  * Writes events, and a delivery for each tenant that has a URL, in the caller's transaction: the
  * outbox. Returns the id of each event's delivery (null: nobody to tell), in the order of the events,
@@ -25,18 +51,15 @@ export async function insertEvents(
   events: readonly NewEvent[],
 ): Promise<(string | null)[]> {
   if (events.length === 0) return [];
-  const rows = events.map((event) => {
-    const id = store.newId();
-    return {
-      id,
-      tenant_id: event.tenantId,
-      type: event.type,
-      submission_id: event.submissionId,
-      request_id: event.requestId,
-      body: Buffer.from(store.sealer.seal(eventBinding(id), event.body(id))).toString('base64'),
-      delivery_id: event.notified ? store.newId() : null,
-    };
-  });
+  const rows = sealEvents(store, events).map(({ id, event, bodySealed, deliveryId }) => ({
+    id,
+    tenant_id: event.tenantId,
+    type: event.type,
+    submission_id: event.submissionId,
+    request_id: event.requestId,
+    body: Buffer.from(bodySealed).toString('base64'),
+    delivery_id: deliveryId,
+  }));
   await tx.$executeRaw`
     WITH input AS (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id uuid, tenant_id uuid,

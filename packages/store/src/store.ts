@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, type QueryResultRow } from 'pg';
+import { assertInvariant } from '@svc/domain';
+import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
+import { TransactionExpired } from './errors.ts';
 import { PrismaClient } from './generated/client.ts';
 
 /** Seals a value to its place (`<table>.<column>:<row id>`), so that it cannot be read elsewhere. */
@@ -33,13 +35,21 @@ export interface Store {
    * One named statement straight to the driver, for the hot path, where the client's own work costs
    * more than the statement. Values and rows are the driver's: a `bigint` column is a text.
    */
-  query<Row extends QueryResultRow>(
-    this: void,
-    text: string,
-    values: readonly unknown[],
-  ): Promise<Row[]>;
+  readonly query: Query;
+  /**
+   * The same for a transaction, all of whose statements `work` asks for by the `query` it is given.
+   * Committed where `work` resolves, rolled back where it rejects; not run again by itself. Throws
+   * `TransactionExpired` where it takes longer than `transactionTimeoutMs`.
+   */
+  transaction<Result>(this: void, work: (query: Query) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
+
+export type Query = <Row extends QueryResultRow>(
+  this: void,
+  text: string,
+  values: readonly unknown[],
+) => Promise<Row[]>;
 
 /** Either the pool or one transaction of it. */
 export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
@@ -101,13 +111,58 @@ export function openStore(options: StoreOptions): Store {
     db,
     sealer: options.sealer,
     newId: options.newId,
-    async query<Row extends QueryResultRow>(text: string, values: readonly unknown[]) {
-      const name = statementName(text);
-      const { rows } = await pool.query<Row>({ name, text, values: [...values] });
-      return rows;
+    query: queryOf(pool),
+    async transaction<Result>(work: (query: Query) => Promise<Result>) {
+      const client = await pool.connect();
+      return await inTransaction(client, work);
     },
     close: () => db.$disconnect(),
   };
+}
+
+function queryOf(connection: Pick<PoolClient, 'query'>): Query {
+  return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
+    const name = statementName(text);
+    const { rows } = await connection.query<Row>({ name, text, values: [...values] });
+    return rows;
+  };
+}
+
+/**
+ * Gives the connection back, or ends it where it may still be at work or cannot be rolled back: the
+ * server does that then.
+ */
+async function inTransaction<Result>(
+  client: PoolClient,
+  work: (query: Query) => Promise<Result>,
+): Promise<Result> {
+  const expiresMs = performance.now() + transactionTimeoutMs;
+  let isBroken = false;
+  const onConnection = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) isBroken = true;
+      throw error;
+    }
+  };
+  const query = queryOf(client);
+  try {
+    await onConnection(() => client.query('BEGIN'));
+    const result = await work(async (text, values) => {
+      if (performance.now() > expiresMs) throw new TransactionExpired();
+      return await onConnection(() => query(text, values));
+    });
+    const { command } = await onConnection(() => client.query('COMMIT'));
+    assertInvariant(command === 'COMMIT', 'work that resolved has left no failed statement');
+    return result;
+  } catch (error) {
+    if (!isBroken)
+      await onConnection(() => client.query('ROLLBACK')).catch(() => (isBroken = true));
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
 }
 
 const statementNames = new Map<string, string>();

@@ -51,13 +51,15 @@ export const eventBugs: readonly Planted[] = [
     what: 'the event of an end is written on another connection than the end itself',
     edits: [
       {
-        file: 'packages/store/src/endings.ts',
-        from: `  const deliveryIds = await insertEvents(
-    store,
-    tx,`,
-        to: `  const deliveryIds = await insertEvents(
-    store,
-    store.db,`,
+        file: 'packages/store/src/end-submissions.ts',
+        from: `await writeEndings(store, query, { moved, accounts, events, offers: offersOf(request) });`,
+        to: `await insertEvents(store, store.db, decided.flatMap(({ plan }) => plan?.events ?? []));
+    await writeEndings(store, query, { moved, accounts, events: [], offers: offersOf(request) });`,
+      },
+      {
+        file: 'packages/store/src/end-submissions.ts',
+        from: `import { deliveryIdsOf, sealEvents } from`,
+        to: `import { deliveryIdsOf, insertEvents, sealEvents } from`,
       },
     ],
   },

@@ -93,7 +93,9 @@ export class Mortal {
     });
     const query: Store['query'] = (text, values) =>
       this.#statement(() => store.query(text, values));
-    return { ...store, db, query };
+    const transaction: Store['transaction'] = (work) =>
+      this.#statement(() => store.transaction(work));
+    return { ...store, db, query, transaction };
   }
 
   /** Anything else whose methods are all asynchronous. */

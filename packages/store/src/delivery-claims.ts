@@ -3,7 +3,7 @@ import { attemptClaimMs } from './deliveries.ts';
 import { eventBinding } from './outbox.ts';
 import { unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
-import { findWebhookSecrets } from './tenants.ts';
+import { unsealTenantSecret } from './tenants.ts';
 
 export interface ClaimedAttempt {
   deliveryId: string;
@@ -44,6 +44,8 @@ interface ClaimedRow {
   picked: number;
   hour_left_ms: number;
   webhook_url: string | null;
+  /** Valid now, newest first; `sealed` in base64. */
+  secrets: { id: string; sealed: string }[] | null;
   id: string | null;
   event_id: string;
   type: string;
@@ -65,16 +67,14 @@ export async function claimDue(
   asks: readonly EndpointAsk[],
   attemptsMax: number = webhookAttemptsMax,
 ): Promise<EndpointClaim[]> {
-  const tenantIds = asks.map(({ tenantId }) => tenantId);
-  const [rows, secrets] = await Promise.all([
-    claimRows(store, asks, attemptsMax),
-    findWebhookSecrets(store, tenantIds),
-  ]);
   const claims = new Map<string, EndpointClaim>();
-  for (const row of rows) {
+  const secrets = new Map<string, string[]>();
+  for (const row of await claimRows(store, asks, attemptsMax)) {
     const claim = claims.get(row.tenant_id) ?? emptyClaim(row);
     claims.set(row.tenant_id, claim);
     if (row.id === null) continue;
+    const known = secrets.get(row.tenant_id) ?? secretsOf(store, row);
+    secrets.set(row.tenant_id, known);
     claim.attempts.push({
       deliveryId: row.id,
       tenantId: row.tenant_id,
@@ -83,7 +83,7 @@ export async function claimDue(
       round: row.round,
       attemptNumber: row.attempt_count,
       url: row.webhook_url ?? '',
-      secrets: secrets.get(row.tenant_id) ?? [],
+      secrets: known,
       body: bodyOf(store, row),
       requestId: row.request_id,
     });
@@ -99,6 +99,17 @@ function emptyClaim({ tenant_id, asked, room, picked, hour_left_ms }: ClaimedRow
     more: picked === room,
     putOffMs: capped ? Math.ceil(hour_left_ms) : 0,
   };
+}
+
+/** One that cannot be unsealed is left out: it must not cost the other tenants of the claim. */
+function secretsOf(store: Store, { secrets }: ClaimedRow): string[] {
+  return (secrets ?? []).flatMap(({ id, sealed }) => {
+    try {
+      return [unsealTenantSecret(store, id, Buffer.from(sealed, 'base64'))];
+    } catch {
+      return [];
+    }
+  });
 }
 
 function bodyOf({ sealer }: Store, row: ClaimedRow): string | null {
@@ -133,7 +144,11 @@ const claimSql = `
     FROM endpoint e JOIN webhook_caps c ON c.tenant_id = e.tenant_id
     ORDER BY c.tenant_id FOR UPDATE OF c
   ), allowed AS MATERIALIZED (
-    SELECT e.*, LEAST(e.asked, cap.left_over) AS room
+    SELECT e.*, LEAST(e.asked, cap.left_over) AS room, (
+        SELECT jsonb_agg(jsonb_build_object('id', s.id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.created_at DESC)
+        FROM tenant_secrets s WHERE s.tenant_id = e.tenant_id AND s.kind = 'webhook'
+          AND (s.expires_at IS NULL OR s.expires_at > svc_now())
+      ) AS secrets
     FROM endpoint e LEFT JOIN cap ON cap.tenant_id = e.tenant_id
   ), picked AS MATERIALIZED (
     SELECT d.id, e.tenant_id, CASE
@@ -163,7 +178,7 @@ const claimSql = `
     FROM (SELECT tenant_id, count(*)::int AS attempts FROM claimed GROUP BY tenant_id) n
     WHERE c.tenant_id = n.tenant_id
   )
-  SELECT e.tenant_id, e.asked, e.room, e.webhook_url,
+  SELECT e.tenant_id, e.asked, e.room, e.webhook_url, e.secrets,
     (SELECT count(*)::int FROM picked p WHERE p.tenant_id = e.tenant_id) AS picked,
     (extract(epoch FROM date_trunc('hour', svc_now(), 'UTC') + interval '1 hour' - svc_now()) * 1000)::float8 AS hour_left_ms,
     c.id, c.event_id, c.type, c.round, c.attempt_count, v.body_sealed, v.request_id

@@ -102,34 +102,16 @@ export async function findTenantCredentials(
     disabled: first.disabled,
     allowedJobTypes: first.allowed_job_types,
     hmacSecrets: rows.flatMap(({ secret_id, sealed }) =>
-      secret_id === null || sealed === null
-        ? []
-        : [unsealText(store.sealer, secretBinding(secret_id), sealed)],
+      secret_id === null || sealed === null ? [] : [unsealTenantSecret(store, secret_id, sealed)],
     ),
     rateLimitPerSecond: first.rate_limit_per_second,
     rateLimitBurst: first.rate_limit_burst,
   };
 }
 
-/** The webhook secrets that are valid now, newest first, by tenant. */
-export async function findWebhookSecrets(
-  store: Store,
-  tenantIds: string[],
-): Promise<Map<string, string[]>> {
-  const rows = await store.query<{ id: string; tenant_id: string; sealed: Uint8Array }>(
-    `SELECT id, tenant_id, sealed FROM tenant_secrets
-     WHERE tenant_id = ANY($1::uuid[]) AND kind = 'webhook'
-       AND (expires_at IS NULL OR expires_at > svc_now())
-     ORDER BY created_at DESC`,
-    [tenantIds],
-  );
-  const secrets = new Map<string, string[]>();
-  for (const row of rows) {
-    const known = secrets.get(row.tenant_id) ?? [];
-    known.push(unsealText(store.sealer, secretBinding(row.id), row.sealed));
-    secrets.set(row.tenant_id, known);
-  }
-  return secrets;
+/** A secret of the tenants' as text. Throws where it was sealed elsewhere, or was tampered with. */
+export function unsealTenantSecret(store: Store, id: string, sealed: Uint8Array): string {
+  return unsealText(store.sealer, secretBinding(id), sealed);
 }
 
 interface TenantRow {

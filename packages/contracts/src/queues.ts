@@ -64,7 +64,8 @@ export const queues = {
     schema: WebhookJob,
     attemptsMax: 1,
     lockDurationMs: 60_000,
-    concurrency: 64,
+    // Tenants that are told of while one job is in hand join the next.
+    concurrency: 1,
     stalledCountMax: 1,
   },
 } as const satisfies Record<string, QueueDefinition>;

@@ -17,8 +17,7 @@ function deliverer(taken: string[]): void {
     queue: 'webhook',
     logger: quiet,
     async handle({ tenantIds }) {
-      await takeAlarms(redis, prefix, tenantIds);
-      taken.push(...tenantIds);
+      taken.push(...tenantIds, ...(await takeAlarms(redis, prefix)));
     },
   });
   consumers.push(consumer);
@@ -35,30 +34,63 @@ test('a tenant is announced, and after that again', async () => {
   expect(taken).toEqual([tenantId, tenantId]);
 });
 
-test('of a tenant one alarm waits at most, and others get theirs in jobs of 64', async () => {
+test('one job waits at most, and rings for all who were told of meanwhile, each once', async () => {
   const { producer } = queues();
   const [flooding, ...others] = Array.from({ length: 130 }, () => randomUUID());
   for (let n = 0; n < 1_000; n += 1) await announceDeliveries(producer, [flooding ?? '']);
-  expect(await producer.countWaiting('webhook')).toBe(1);
   await announceDeliveries(producer, [flooding ?? '', ...others]);
-  expect(await producer.countWaiting('webhook')).toBe(4);
+  expect(await producer.countWaiting('webhook')).toBe(1);
   const taken: string[] = [];
   deliverer(taken);
-  await waitUntil(() => taken.length === 130);
+  await waitUntil(() => new Set(taken).size === 130);
   expect(new Set(taken)).toEqual(new Set([flooding, ...others]));
+  // The flooding one is named by the job that waited, and by those who joined it.
+  expect(taken).toHaveLength(131);
 });
 
-test('while no deliverer takes alarms, the queue does not grow without end', async () => {
-  const { producer } = queues();
-  for (let n = 0; n < 300; n += 1) await announceDeliveries(producer, [randomUUID()]);
-  expect(await producer.countWaiting('webhook')).toBe(256);
+test('who is told of while a job is in hand is rung for anew', async () => {
+  const { producer, redis, prefix, gate, consumers } = queues();
+  const [first, second] = [randomUUID(), randomUUID()];
+  const taken: string[][] = [];
+  const inHand = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  consumers.push(
+    createConsumer({
+      redisUrl: gate.redisUrl,
+      prefix,
+      queue: 'webhook',
+      logger: quiet,
+      async handle({ tenantIds }) {
+        taken.push([...tenantIds, ...(await takeAlarms(redis, prefix))]);
+        inHand.resolve();
+        await go.promise;
+      },
+    }),
+  );
+  await announceDeliveries(producer, [first]);
+  await inHand.promise;
+  await announceDeliveries(producer, [second]);
+  go.resolve();
+  await waitUntil(() => taken.length === 2);
+  expect(taken).toEqual([[first], [second]]);
 });
 
-test('an alarm whose job was lost is in the way of later ones for ten seconds, not longer', async () => {
+test('while no deliverer takes alarms, neither the queue nor the set grows without end', async () => {
   const { producer, redis, prefix } = queues();
-  const tenantId = randomUUID();
-  await announceDeliveries(producer, [tenantId]);
-  const leftMs = await redis.pttl(`{${prefix}}:webhook-alarm:${tenantId}`);
+  for (let n = 0; n < 100; n += 1) {
+    await announceDeliveries(
+      producer,
+      Array.from({ length: 64 }, () => randomUUID()),
+    );
+  }
+  expect(await producer.countWaiting('webhook')).toBe(1);
+  expect(await redis.scard(`{${prefix}}:webhook-alarms`)).toBe(4_096);
+});
+
+test('a set that nobody takes is forgotten after ten seconds', async () => {
+  const { producer, redis, prefix } = queues();
+  for (let n = 0; n < 2; n += 1) await announceDeliveries(producer, [randomUUID()]);
+  const leftMs = await redis.pttl(`{${prefix}}:webhook-alarms`);
   expect(leftMs).toBeGreaterThan(0);
   expect(leftMs).toBeLessThanOrEqual(10_000);
 });

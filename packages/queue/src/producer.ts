@@ -4,7 +4,7 @@ import { jobIdsMax, queues, type JobOf, type QueueKey } from '@svc/contracts';
 import { Queue, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { admitAlarms } from './delivery-alarms.ts';
+import { joinWaitingAlarm } from './delivery-alarms.ts';
 import { createGatherer } from './gather.ts';
 import { assertJob } from './job-schemas.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
@@ -33,8 +33,8 @@ export interface Producer {
   countWaiting(key: QueueKey): Promise<number>;
   /** Whether an operator has paused the queue. Throws `QueueUnavailable`. */
   isPaused(key: QueueKey): Promise<boolean>;
-  /** Of `announceDeliveries`: the tenants for whom no alarm waits yet. Throws `QueueUnavailable`. */
-  admitAlarms(tenantIds: readonly string[]): Promise<string[]>;
+  /** Of `announceDeliveries`: false where no job waits that rings for them. Throws `QueueUnavailable`. */
+  joinWaitingAlarm(tenantIds: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -125,8 +125,8 @@ export function createProducer({
     async isPaused(key) {
       return await ask(key, (queue) => queue.isPaused());
     },
-    async admitAlarms(tenantIds) {
-      return await ask('webhook', () => admitAlarms(redis, prefix, tenantIds));
+    async joinWaitingAlarm(tenantIds) {
+      return await ask('webhook', () => joinWaitingAlarm(redis, prefix, tenantIds));
     },
     async close() {
       await Promise.all([...open.values()].map((queue) => queue.close()));
@@ -200,7 +200,8 @@ export async function announceDeliveries(
 ): Promise<void> {
   const all = [...new Set(tenantIds)];
   for (let start = 0; start < all.length; start += jobIdsMax) {
-    const admitted = await producer.admitAlarms(all.slice(start, start + jobIdsMax));
-    if (admitted.length > 0) await producer.enqueue('webhook', { tenantIds: admitted });
+    const some = all.slice(start, start + jobIdsMax);
+    const joined = await producer.joinWaitingAlarm(some);
+    if (!joined) await producer.enqueue('webhook', { tenantIds: some });
   }
 }

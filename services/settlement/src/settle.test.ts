@@ -108,7 +108,7 @@ test('without Redis money moves all the same, and the event is due in Postgres',
   const submissionId = await fixture.submission(tenantId, 'settling');
   const away = {
     ...fixture.deps.producer,
-    admitAlarms: () => Promise.reject(new Error('Redis is away')),
+    joinWaitingAlarm: () => Promise.reject(new Error('Redis is away')),
   };
   await settleSubmissions({ ...fixture.deps, producer: away }, [submissionId]);
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');

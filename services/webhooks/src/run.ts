@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { announceService, createConsumer, redisIsReady, takeAlarms } from '@svc/queue';
 import {
   createLifecycle,
@@ -15,6 +16,9 @@ import { createWebhooksMetrics } from './metrics.ts';
 import { openDeliverer } from './open-deliverer.ts';
 import { createRecovery } from './recover.ts';
 
+/** Alarms are taken this far apart, and what one rings for is claimed together. */
+const alarmIntervalMs = 20;
+
 /** Opens the deliverer's resources in order; `close` lets what runs finish and closes in reverse. */
 export async function run(
   config: WebhooksConfig,
@@ -30,8 +34,10 @@ export async function run(
       prefix: config.REDIS_PREFIX,
       queue: 'webhook',
       async handle({ tenantIds }) {
-        await takeAlarms(redis, config.REDIS_PREFIX, tenantIds).catch(() => {});
-        deliverer.wake(tenantIds);
+        const joined = await takeAlarms(redis, config.REDIS_PREFIX).catch(() => []);
+        deliverer.wake([...tenantIds, ...joined]);
+        // The next job waits meanwhile, for all who are told of to join it.
+        await pause(alarmIntervalMs);
       },
       logger,
     });

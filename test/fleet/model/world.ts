@@ -199,7 +199,7 @@ export class World implements Fleet {
       },
       countWaiting: async () => this.#settlements.length,
       isPaused: async () => false,
-      admitAlarms: async () => [],
+      joinWaitingAlarm: async () => true,
       async close() {},
     };
   }

@@ -1,8 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Driver, World } from './load/children.ts';
-import { cpuSeconds } from './load/cpu.ts';
+import type { Driver } from './load/children.ts';
+import { cpuSeconds, memoryMib } from './load/cpu.ts';
 import type { LoadTenant } from './load/messages.ts';
-import type { System } from './systems.ts';
+import { quantile } from './quantile.ts';
+import type { System } from './systems/system.ts';
+import { untilNoneLeft } from './wait.ts';
 
 export interface Shape {
   readonly name: string;
@@ -10,92 +11,132 @@ export interface Shape {
   readonly tenants: number;
   /** Post to 201, or on to the acknowledged webhook. */
   readonly until: 'created' | 'told';
+  /** No more than so many a second; without it as many as come back. */
+  readonly perSecond?: number;
 }
 
 /** One measurement: rates a second, milliseconds, CPU microseconds a submission by process. */
 export interface Sample {
   readonly perSecond: number;
+  readonly created: number;
   /** Answers other than 201. */
   readonly refused: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
+  /** From the settlement's statement to the acknowledged first attempt; of a whole life only. */
+  readonly told?: { readonly p50Ms: number; readonly p99Ms: number };
   readonly cpuMicros: Readonly<Record<string, number>>;
   readonly cpuMicrosAll: number;
+  /** MiB by process, so far (load/cpu.ts). */
+  readonly memoryMib: Readonly<Record<string, number>>;
 }
 
-export interface Bench {
-  readonly driver: Driver;
-  readonly worlds: Readonly<Record<System['name'], World>>;
-}
-
-const pollMs = 20;
-const drainBoundMs = 60_000;
 /** Of the floor's answers some are 503: `waitUntilFinished` misses what finishes too soon. */
-const refusedShareMax = 0.02;
+export const refusedShareMax = 0.02;
+/** Nodes have slots for no more than can be only accepted, with the headroom of the tier. */
+const acceptedMax = 20_000;
 
 /** Drives one shape against one system for some seconds, then lets everything come to its end. */
 export async function measure(
-  { driver, worlds }: Bench,
+  driver: Driver,
   system: System,
   shape: Shape,
   seconds: number,
 ): Promise<Sample> {
-  const world = worlds[system.name];
+  const { world } = system;
   const isLife = shape.until === 'told';
-  const tenants: readonly LoadTenant[] = (isLife ? system.told : system.quiet).slice(
-    0,
-    shape.tenants,
-  );
+  const tenants = (isLife ? system.told : system.quiet).slice(0, shape.tenants);
   const before = await world.ask({ kind: 'mode', mode: isLife ? 'complete' : 'accept' });
-  const cpuBefore = cpuSeconds(system.pids);
+  await world.ask({ kind: 'arrivals' });
+  const cpuBefore = cpuSeconds(system.pids());
   const startedMs = Date.now();
-  const { gatewayUrl } = system;
-  const requestsMax = Number.MAX_SAFE_INTEGER;
-  const load = { gatewayUrl, tenants, inFlight: shape.inFlight, seconds, requestsMax };
-  const result = await driver.ask(load);
+  const result = await drive(driver, system, tenants, {
+    ...shape,
+    seconds,
+    requestsMax: isLife ? Number.MAX_SAFE_INTEGER : acceptedMax,
+  });
   const { created } = result;
-  const refused = Object.values(result.refused).reduce((sum, count) => sum + count, 0);
-  if (refused > created * refusedShareMax)
-    throw new Error(`${system.name}, ${shape.name}: refused ${JSON.stringify(result.refused)}`);
   let elapsedSeconds = result.seconds;
   if (isLife) {
-    const until = before.webhooks + created;
-    const counts = await waitFor(async () => {
+    const expected = before.webhooks + created;
+    await untilNoneLeft(`${system.name}'s webhooks of "${shape.name}"`, async () => {
       const now = await world.ask({ kind: 'count' });
-      return now.webhooks >= until ? now : undefined;
+      elapsedSeconds = (now.lastWebhookAtMs - startedMs) / 1_000;
+      return expected - now.webhooks;
     });
-    elapsedSeconds = (counts.lastWebhookAtMs - startedMs) / 1_000;
   }
-  const cpuAfter = cpuSeconds(system.pids);
-  const cpuMicros = Object.fromEntries(
-    Object.entries(cpuAfter).map(([name, after]) => [
-      name,
-      ((after - (cpuBefore[name] ?? 0)) / created) * 1e6,
-    ]),
-  );
-  await world.ask({ kind: 'release' });
-  await waitFor(async () => ((await system.inFlight()) === 0 ? true : undefined));
-  const sorted = result.latenciesMs.toSorted((one, other) => one - other);
-  const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  const cpuMicros = perSubmission(cpuBefore, cpuSeconds(system.pids()), created);
+  await comeToRest(system, shape.name);
+  const told = isLife ? await toldAfterMs(system, startedMs) : undefined;
+  const at = (share: number) => quantile(result.latenciesMs, share);
   return {
     perSecond: created / elapsedSeconds,
-    refused,
+    created,
+    refused: result.refused,
     p50Ms: at(0.5),
     p95Ms: at(0.95),
     p99Ms: at(0.99),
+    ...(told === undefined
+      ? {}
+      : { told: { p50Ms: quantile(told, 0.5), p99Ms: quantile(told, 0.99) } }),
     cpuMicros,
     cpuMicrosAll: Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0),
+    memoryMib: memoryMib(system.pids()),
   };
 }
 
-async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const endMs = Date.now() + drainBoundMs;
-  while (Date.now() < endMs) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await delay(pollMs);
-  }
-  throw new Error(`not at its end after ${drainBoundMs} ms`);
+interface Drive {
+  readonly inFlight: number;
+  readonly seconds: number;
+  readonly requestsMax: number;
+  readonly perSecond?: number;
+}
+
+/** Throws where more than a few were refused, and where none was created. */
+export async function drive(
+  driver: Driver,
+  { name, gatewayUrls }: System,
+  tenants: readonly LoadTenant[],
+  { inFlight, seconds, requestsMax, perSecond }: Drive,
+) {
+  const load = { gatewayUrls, tenants, inFlight, seconds, requestsMax };
+  const result = await driver.ask(perSecond === undefined ? load : { ...load, perSecond });
+  const refused = Object.values(result.refused).reduce((sum, count) => sum + count, 0);
+  if (result.created === 0 || refused > result.created * refusedShareMax)
+    throw new Error(
+      `${name}: ${result.created} created, refused ${JSON.stringify(result.refused)}`,
+    );
+  return { ...result, refused };
+}
+
+export function perSubmission(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+  count: number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, seconds]) => [
+      name,
+      ((seconds - (before[name] ?? 0)) / count) * 1e6,
+    ]),
+  );
+}
+
+/** Nothing is in flight and every node is free. */
+async function comeToRest(system: System, after: string): Promise<void> {
+  await system.world.ask({ kind: 'release' });
+  await untilNoneLeft(`${system.name}'s submissions of "${after}" to end`, () => system.inFlight());
+}
+
+/** Of everything told of since then, once all of it has arrived. */
+async function toldAfterMs(system: System, sinceMs: number): Promise<number[]> {
+  const made = await system.deliveriesSince(sinceMs);
+  const arrivals = new Map<string, number>();
+  await untilNoneLeft(`${system.name}'s webhooks`, async () => {
+    const { arrivals: more = [] } = await system.world.ask({ kind: 'arrivals' });
+    for (const [id, atMs] of more) arrivals.set(id, atMs);
+    return [...made.keys()].filter((id) => !arrivals.has(id)).length;
+  });
+  return [...made].map(([id, madeAtMs]) => (arrivals.get(id) ?? Number.NaN) - madeAtMs);
 }

@@ -5,6 +5,8 @@ import type { Load, LoadResult, WorldCounts, WorldMessage } from './messages.ts'
 
 /** One of the benchmark's own processes: asked one thing at a time, answers each. */
 interface Child<Question, Answer> {
+  readonly pid: number;
+  /** Throws where it ends before it answers. */
   ask(question: Question): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -16,17 +18,21 @@ async function startChild<Question extends object, Answer>(
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   if (child.stdout !== null) await once(child.stdout, 'data');
+  const exited = once(child, 'exit');
   return {
+    pid: child.pid ?? 0,
     async ask(question) {
-      const answer = once(child, 'message');
+      const ended = exited.then(([code]) => {
+        throw new Error(`${file} ended with ${String(code)} before it answered`);
+      });
+      const answered = once(child, 'message');
       child.send(question);
-      const [message]: Answer[] = await answer;
+      const [message]: Answer[] = await Promise.race([answered, ended]);
       if (message === undefined) throw new Error(`${file} answered nothing`);
       return message;
     },
     async close() {
-      const exited = once(child, 'exit');
-      child.disconnect();
+      if (child.connected) child.disconnect();
       await exited;
     },
   };

@@ -3,11 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Clock ticks of the kernel a second, as Linux has them everywhere. */
 const ticksPerSecond = 100;
 
-/** CPU seconds that each process and what it started have taken so far. */
-export function cpuSeconds(pids: Readonly<Record<string, number>>): Record<string, number> {
+export type Pids = Readonly<Record<string, readonly number[]>>;
+
+/** CPU seconds that the processes of each kind, and what they started, have taken so far. */
+export function cpuSeconds(pids: Pids): Record<string, number> {
   const children = childrenByParent();
+  return mapSums(pids, (pid) => treeTicks(pid, children) / ticksPerSecond);
+}
+
+function mapSums(pids: Pids, of: (pid: number) => number): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(pids).map(([name, pid]) => [name, treeTicks(pid, children) / ticksPerSecond]),
+    Object.entries(pids).map(([name, some]) => [name, some.reduce((sum, pid) => sum + of(pid), 0)]),
   );
 }
 
@@ -39,11 +45,35 @@ function statOf(pid: number): { parent: number; ticks: number } | undefined {
   }
 }
 
-/** The most memory that a process has had in use, MiB. */
-export function memoryPeakMib(pid: number): number {
+/**
+ * The memory of each kind of process, MiB: the most that a service or Redis has had, and what
+ * Postgres has in use now, shared pages once.
+ */
+export function memoryMib(pids: Pids): Record<string, number> {
+  const { postgres = [], ...others } = pids;
+  const children = childrenByParent();
+  return {
+    ...mapSums(others, (pid) => kibOf(`/proc/${pid}/status`, 'VmHWM') / 1_024),
+    ...mapSums({ postgres }, (pid) => treePssKib(pid, children) / 1_024),
+  };
+}
+
+/** In use now, MiB. */
+export function residentMib(pid: number): number {
+  return kibOf(`/proc/${pid}/status`, 'VmRSS') / 1_024;
+}
+
+function treePssKib(pid: number, children: ReadonlyMap<number, readonly number[]>): number {
+  const below = (children.get(pid) ?? []).map((child) => treePssKib(child, children));
+  return below.reduce((sum, kib) => sum + kib, kibOf(`/proc/${pid}/smaps_rollup`, 'Pss'));
+}
+
+/** Of a process that has ended: none. */
+function kibOf(file: string, field: string): number {
   try {
-    const peak = /VmHWM:\s+([0-9]+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return Math.round(Number(peak ?? 0) / 1024);
+    return Number(
+      new RegExp(`^${field}:\\s+([0-9]+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1],
+    );
   } catch {
     return 0;
   }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { signRequest } from '@svc/signing';
 import type { Load, LoadResult } from './messages.ts';
 
 /**
- * A process that drives one gateway over HTTP, so that what it costs is not the cost of what it
+ * A process that drives gateways over HTTP, so that what it costs is not the cost of what it
  * measures: one connection for each request in flight, kept alive, every request properly signed.
  * It speaks HTTP by itself, because on two cores a client library takes as much as a server does;
  * it asks for nothing a proper client would not, and takes no other answer than 201.
@@ -27,23 +28,29 @@ process.on('disconnect', () => process.exit(0));
 process.stdout.write(`${JSON.stringify({ msg: 'ready' })}\n`);
 
 async function drive(load: Load): Promise<LoadResult> {
-  const url = new URL(load.gatewayUrl);
   const latenciesMs: number[] = [];
   const refused: Record<string, number> = {};
   const sockets = await Promise.all(
-    Array.from({ length: load.inFlight }, async () => {
+    Array.from({ length: load.inFlight }, async (_, index) => {
+      const url = new URL(load.gatewayUrls[index % load.gatewayUrls.length] ?? '');
       const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
       await once(socket, 'connect');
-      return socket;
+      return { socket, host: url.host };
     }),
   );
   const startedMs = performance.now();
   const endMs = startedMs + load.seconds * 1_000;
   let sent = 0;
-  const worker = async (socket: Socket): Promise<void> => {
+  const worker = async ({ socket, host }: { socket: Socket; host: string }): Promise<void> => {
     const answers = readAnswers(socket);
     while (performance.now() < endMs && sent < load.requestsMax) {
-      const bytes = requestOf(load, sent++, url.host);
+      const index = sent++;
+      if (load.perSecond !== undefined) {
+        const dueMs = startedMs + (index * 1_000) / load.perSecond;
+        if (dueMs >= endMs) break;
+        await delay(Math.max(0, dueMs - performance.now()));
+      }
+      const bytes = requestOf(load, index, host);
       const askedMs = performance.now();
       socket.write(bytes);
       const status = await answers.next();
@@ -52,7 +59,7 @@ async function drive(load: Load): Promise<LoadResult> {
     }
     socket.destroy();
   };
-  await Promise.all(sockets.map((socket) => worker(socket)));
+  await Promise.all(sockets.map((one) => worker(one)));
   const seconds = (performance.now() - startedMs) / 1_000;
   return { created: latenciesMs.length, refused, seconds, latenciesMs };
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { signRequest } from '@svc/signing';
-import { type RawData, WebSocket } from 'ws';
-import type { LinkTo, WorldCounts, WorldMessage } from './messages.ts';
+import { WebSocket } from 'ws';
+import type { LinkTo, NodeMode, WorldCounts, WorldMessage } from './messages.ts';
+import { textOf } from './text-of.ts';
 
 /**
  * A process that is everything outside: the nodes, which accept at once, and the tenants' webhook
@@ -10,16 +11,18 @@ import type { LinkTo, WorldCounts, WorldMessage } from './messages.ts';
  */
 
 const slots = 1_000;
-const seen = { connected: 0, accepted: 0, acknowledged: 0, webhooks: 0, lastWebhookAtMs: 0 };
+const seen = { connected: 0, acknowledged: 0, webhooks: 0, lastWebhookAtMs: 0 };
 const accepted = new Map<string, WebSocket>();
-let mode: 'accept' | 'complete' = 'complete';
+const arrivals = new Map<string, number>();
+let mode: NodeMode = 'complete';
+/** From `release` to the next `mode`: the answer to a tenant may come before the node's `assign`. */
+let isReleasing = false;
 
 const server = createServer((request, response) => {
   request.resume();
   request.once('end', () => {
-    seen.webhooks += 1;
-    seen.lastWebhookAtMs = Date.now();
     response.writeHead(204).end();
+    note(String(request.headers['x-svc-delivery']));
   });
 });
 server.keepAliveTimeout = 60_000;
@@ -33,16 +36,33 @@ process.on('message', (message: WorldMessage) => {
     void Promise.all(message.nodes.map((node) => connectNode(node))).then(() => tell());
     return;
   }
-  if (message.kind === 'mode') mode = message.mode;
+  if (message.kind === 'mode') {
+    mode = message.mode;
+    isReleasing = false;
+  }
   if (message.kind === 'release') release();
-  tell();
+  tell(message.kind === 'arrivals' ? takeArrivals() : {});
 });
 process.on('disconnect', () => process.exit(0));
 process.stdout.write(`${JSON.stringify({ msg: 'ready', port })}\n`);
 
-function tell(): void {
-  const counts: WorldCounts = { webhookUrl: `http://127.0.0.1:${port}/`, ...seen };
+function tell(more: Pick<WorldCounts, 'arrivals'> = {}): void {
+  const counts: WorldCounts = { webhookUrl: `http://127.0.0.1:${port}/`, ...seen, ...more };
   process.send?.(counts);
+}
+
+function note(deliveryId: string): void {
+  if (arrivals.has(deliveryId)) return;
+  const nowMs = Date.now();
+  arrivals.set(deliveryId, nowMs);
+  seen.webhooks += 1;
+  seen.lastWebhookAtMs = nowMs;
+}
+
+function takeArrivals(): Required<Pick<WorldCounts, 'arrivals'>> {
+  const taken = [...arrivals];
+  arrivals.clear();
+  return { arrivals: taken };
 }
 
 async function connectNode({ link, nodeId, secret }: LinkTo): Promise<void> {
@@ -93,14 +113,15 @@ function take(socket: WebSocket, text: string): void {
   const { submissionId, offerId } = frame;
   switch (frame.type) {
     case 'offer':
-      seen.accepted += 1;
       send(socket, { type: 'accept', offerId });
       break;
     case 'assign':
-      if (mode === 'complete') send(socket, { type: 'start', submissionId });
+      if (mode !== 'accept') send(socket, { type: 'start', submissionId });
+      else if (isReleasing) fail(submissionId, socket);
       else accepted.set(submissionId, socket);
       break;
     case 'begin':
+      if (mode === 'run') break;
       send(socket, {
         type: 'completed',
         submissionId,
@@ -117,13 +138,12 @@ function take(socket: WebSocket, text: string): void {
 
 /** Gives back what was only accepted, so that the next measurement finds every slot free. */
 function release(): void {
-  const failure = { code: 'node_error', message: 'released' };
-  for (const [submissionId, socket] of accepted)
-    send(socket, { type: 'failed', submissionId, usage: {}, failure });
+  isReleasing = true;
+  for (const [submissionId, socket] of accepted) fail(submissionId, socket);
   accepted.clear();
 }
 
-function textOf(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
-  return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
+function fail(submissionId: string, socket: WebSocket): void {
+  const failure = { code: 'node_error', message: 'released' };
+  send(socket, { type: 'failed', submissionId, usage: {}, failure });
 }

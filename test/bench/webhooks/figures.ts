@@ -1,13 +1,3 @@
-export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
-}
-
-/** The smallest of the values that `share` of them do not exceed. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? 0;
-}
-
 export async function until(what: string, timeoutMs: number, check: () => Promise<boolean>) {
   const startedMs = performance.now();
   while (!(await check())) {

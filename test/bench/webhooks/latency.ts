@@ -1,6 +1,7 @@
 import { toWireId } from '@svc/domain';
 import { announceDeliveries, createProducer } from '@svc/queue';
-import { arrivalsAt, quantile, until } from './figures.ts';
+import { quantile } from '../quantile.ts';
+import { arrivalsAt, until } from './figures.ts';
 import { pendingCount, seedDeliveries, seedTenant } from './seed.ts';
 import type { World } from './world.ts';
 

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { startDriver } from './load/children.ts';
+import { isWanted, options } from './options.ts';
+import { measureShapes } from './parts/shapes.ts';
+import type { Report } from './report/report.ts';
+import { memoryTable, ratiosLine, shapesTable } from './report/tables.ts';
+import { seedSubmissions } from './seed/seed.ts';
+import { created1, created64, life64 } from './shapes.ts';
+import { startProduct } from './systems/product.ts';
+import type { System } from './systems/system.ts';
+
+/** The product after many finished submissions beside the product after few, in turns. */
+export async function runGrowth(report: Report): Promise<void> {
+  const { seedRows, seedRowsFew, tenants, nodes, seconds } = options;
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-growth-'));
+  const driver = await startDriver();
+  const systems: System[] = [];
+  const labels = [seedRows, seedRowsFew].map((rows) => `${rows.toLocaleString('en')} before`);
+  try {
+    // The auditor of the ledger begins five minutes after settlement: many first, few right after.
+    for (const rows of [seedRowsFew, seedRows]) {
+      const system = await startProduct({
+        dir: path.join(dir, `${rows}`),
+        tenants,
+        nodes,
+        prepare: async (stack, tenantIds) => {
+          const seeded = await seedSubmissions(stack.servers.databaseUrl, tenantIds, rows);
+          report.say(
+            `${rows.toLocaleString('en')} seeded in ${seeded.seconds.toFixed(0)} s, ` +
+              `${(seeded.databaseMib / 1_024).toFixed(2)} GiB of database`,
+          );
+        },
+      });
+      systems.unshift(system);
+      await system.world.ask({ kind: 'connect', nodes: system.links });
+    }
+    for (const system of systems) report.servers(await system.versions());
+    const shapes = [created64, created1, life64].filter(({ name }) => isWanted(name));
+    await report.part(
+      'growth',
+      () => measureShapes(driver, systems, shapes, { ...options.growth, seconds }),
+      (results) => {
+        report.lastLine(ratiosLine(results, labels[1] ?? ''));
+        return [
+          shapesTable(results, labels),
+          'Goal: CPU and p50 at most 1.20 ×.',
+          memoryTable(results, labels),
+        ].join('\n\n');
+      },
+    );
+  } finally {
+    for (const system of systems) await system.close();
+    await driver.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util';
+
+/**
+ * `pnpm bench [--quick] [--only TEXT] [--rounds N] [--seconds N] [--seed-rows N] [--profile DIR]`:
+ * see docs/PERFORMANCE.md.
+ */
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    only: { type: 'string', default: '' },
+    profile: { type: 'string' },
+    'seed-rows': { type: 'string', default: '0' },
+  },
+});
+
+const { quick } = values;
+
+function natural(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new Error(`--${name} is a whole number`);
+  return value;
+}
+
+export const options = {
+  quick,
+  /** Only what has this in its name. */
+  only: values.only,
+  /** Where the profiles of the product's services go. */
+  profileDir: values.profile,
+  /** After so many finished submissions, beside `seedRowsFew`; 0: the usual run. */
+  seedRows: natural('seed-rows', values['seed-rows']),
+  seedRowsFew: 10_000,
+  rounds: natural('rounds', values.rounds ?? (quick ? '1' : '5')),
+  seconds: natural('seconds', values.seconds ?? (quick ? '1' : '6')),
+  tenants: quick ? 100 : 1_000,
+  nodes: 24,
+  halfLoad: quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 15 },
+  backlog: quick ? { rounds: 1, count: 500 } : { rounds: 3, count: 5_000 },
+  cancels: quick ? { count: 100, atOnce: 4 } : { count: 1_000, atOnce: 8 },
+  deadNodes: { nodes: 20, waitForRuns: !quick },
+  twoOfEach: { rounds: quick ? 1 : 4 },
+  growth: { rounds: quick ? 1 : 4 },
+} as const;
+
+export function isWanted(name: string): boolean {
+  return name.includes(options.only);
+}

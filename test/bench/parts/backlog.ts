@@ -1,0 +1,78 @@
+import type { Driver } from '../load/children.ts';
+import { cpuSeconds } from '../load/cpu.ts';
+import { drive, perSubmission } from '../measure.ts';
+import type { BackgroundService, Span, System } from '../systems/system.ts';
+import { untilNoneLeft } from '../wait.ts';
+
+/** How a backlog was worked off: the rate from the first to the last, CPU microseconds of each. */
+export interface BacklogSample {
+  readonly count: number;
+  readonly perSecond: number;
+  /** From the service's start, Node's own included, to the first one. */
+  readonly firstAfterMs: number;
+  /** From where the service was ready. */
+  readonly cpuMicrosAll: number;
+}
+
+const inFlight = 64;
+const drivenSecondsMax = 300;
+
+/**
+ * So many submissions come while a service is away; it is started, and works off what waits for
+ * it: deliveries of settled submissions that are all due, or outcomes that are all stored.
+ */
+export async function measureBacklog(
+  driver: Driver,
+  system: System,
+  away: BackgroundService,
+  count: number,
+): Promise<BacklogSample> {
+  const { world, name } = system;
+  const isTold = away === 'webhooks';
+  const before = await world.ask({ kind: 'mode', mode: 'complete' });
+  await world.ask({ kind: 'arrivals' });
+  await system.stopService(away);
+  const sinceMs = Date.now();
+  const { created } = await drive(driver, system, isTold ? system.told : system.quiet, {
+    inFlight,
+    seconds: drivenSecondsMax,
+    requestsMax: count,
+  });
+  if (isTold) {
+    await untilNoneLeft(`${name}'s submissions to be settled`, () => system.inFlight());
+  } else {
+    await untilNoneLeft(`${name}'s outcomes to be stored`, async () => {
+      const { acknowledged } = await world.ask({ kind: 'count' });
+      return before.acknowledged + created - acknowledged;
+    });
+  }
+  const startedMs = Date.now();
+  await system.startService(away);
+  const cpuBefore = cpuSeconds(system.pids());
+  const span = await (isTold ? untilTold(system, sinceMs) : untilSettled(system, sinceMs));
+  const cpuMicros = perSubmission(cpuBefore, cpuSeconds(system.pids()), span.count);
+  return {
+    count: span.count,
+    perSecond: ((span.count - 1) / Math.max(1, span.lastMs - span.firstMs)) * 1_000,
+    firstAfterMs: span.firstMs - startedMs,
+    cpuMicrosAll: Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0),
+  };
+}
+
+async function untilSettled(system: System, sinceMs: number): Promise<Span> {
+  await untilNoneLeft(`${system.name}'s outcomes to be settled`, () => system.inFlight());
+  return system.endedSince(sinceMs);
+}
+
+async function untilTold(system: System, sinceMs: number): Promise<Span> {
+  const waiting = new Set((await system.deliveriesSince(sinceMs)).keys());
+  const count = waiting.size;
+  const atMs: number[] = [];
+  await untilNoneLeft(`${system.name}'s deliveries`, async () => {
+    const { arrivals = [] } = await system.world.ask({ kind: 'arrivals' });
+    for (const [id, arrivedMs] of arrivals) if (waiting.delete(id)) atMs.push(arrivedMs);
+    return waiting.size;
+  });
+  atMs.sort((one, other) => one - other);
+  return { count, firstMs: atMs[0] ?? 0, lastMs: atMs.at(-1) ?? 0 };
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { parseFrameToNode } from '@svc/contracts';
+import { createClient, type Client } from '@svc/client';
+import { linkRequest, openLinkSocket } from '@svc/testkit';
+import type { LinkTo, LoadTenant } from '../load/messages.ts';
+import { textOf } from '../load/text-of.ts';
+
+/** Milliseconds from a cancel to the node's `cancel` frame, both seen by one process. */
+export interface CancelLatencies {
+  /** From before the tenant's request was sent. */
+  readonly fromRequestMs: readonly number[];
+  /** From its `200`; a frame that came before it counts as 0. */
+  readonly fromAnswerMs: readonly number[];
+}
+
+export interface Cancelling {
+  readonly gatewayUrl: string;
+  readonly tenants: readonly LoadTenant[];
+  readonly nodes: readonly LinkTo[];
+  readonly cancels: number;
+  readonly atOnce: number;
+}
+
+const slotsPerNode = 100;
+const eventMsMax = 30_000;
+
+/** Submits, waits for the run to begin and cancels it, again and again, `atOnce` of them at a time. */
+export async function measureCancels(options: Cancelling): Promise<CancelLatencies> {
+  const { gatewayUrl: baseUrl, tenants, atOnce } = options;
+  const begun = new Moments('begin');
+  const cancelled = new Moments('cancel');
+  const sockets = await Promise.all(options.nodes.map((node) => link(node, begun, cancelled)));
+  const clients = tenants.map(({ tenantId, hmacSecret: secret }) =>
+    createClient({ baseUrl, tenantId, secret }),
+  );
+  const fromRequestMs: number[] = [];
+  const fromAnswerMs: number[] = [];
+  let left = options.cancels;
+  const work = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const client = clientAt(clients, left);
+      const { submissionId } = await client.submit(submission());
+      await begun.of(submissionId);
+      const askedMs = performance.now();
+      await client.cancel(submissionId);
+      const answeredMs = performance.now();
+      const heardMs = await cancelled.of(submissionId);
+      fromRequestMs.push(heardMs - askedMs);
+      fromAnswerMs.push(Math.max(0, heardMs - answeredMs));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, work));
+  } finally {
+    for (const socket of sockets) socket.terminate();
+  }
+  return { fromRequestMs, fromAnswerMs };
+}
+
+/** When a frame about a submission came, for who asks before or after it. */
+class Moments {
+  readonly #what: string;
+  readonly #came = new Map<string, PromiseWithResolvers<number>>();
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  now(submissionId: string): void {
+    this.#entry(submissionId).resolve(performance.now());
+  }
+
+  /** Throws where it does not come. */
+  async of(submissionId: string): Promise<number> {
+    const { promise, reject } = this.#entry(submissionId);
+    const error = new Error(`no ${this.#what} of ${submissionId} in ${eventMsMax} ms`);
+    const timer = setTimeout(() => reject(error), eventMsMax);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#came.delete(submissionId);
+    }
+  }
+
+  #entry(submissionId: string): PromiseWithResolvers<number> {
+    const entry = this.#came.get(submissionId) ?? Promise.withResolvers<number>();
+    this.#came.set(submissionId, entry);
+    return entry;
+  }
+}
+
+/** A node that accepts, begins and goes on until it is told to stop. */
+async function link(node: LinkTo, begun: Moments, cancelled: Moments) {
+  const socket = await openLinkSocket(linkRequest(node));
+  const send = (frame: object): void => socket.send(JSON.stringify(frame));
+  const welcomed = new Promise((resolve) => socket.once('message', resolve));
+  socket.on('error', () => {});
+  socket.on('message', (data) => {
+    const parsed = parseFrameToNode(textOf(data));
+    if (parsed.kind === 'bad') throw new Error(`the service sent a bad frame: ${parsed.message}`);
+    const { frame } = parsed;
+    if (frame.type === 'offer') send({ type: 'accept', offerId: frame.offerId });
+    if (frame.type === 'assign') send({ type: 'start', submissionId: frame.submissionId });
+    if (frame.type === 'begin') begun.now(frame.submissionId);
+    if (frame.type === 'cancel') {
+      cancelled.now(frame.submissionId);
+      send({ type: 'stopped', submissionId: frame.submissionId, usage: {} });
+    }
+  });
+  const jobTypes = ['ats.application'];
+  send({ type: 'hello', agentVersion: 'bench', jobTypes, slots: slotsPerNode, running: [] });
+  await welcomed;
+  return socket;
+}
+
+function clientAt(clients: readonly Client[], index: number): Client {
+  const client = clients[index % clients.length];
+  if (client === undefined) throw new Error('no tenants');
+  return client;
+}
+
+function submission() {
+  return {
+    idempotencyKey: randomUUID(),
+    jobType: 'ats.application',
+    tier: 'instant',
+    payload: {
+      applicationUrl: 'https://jobs.example.com/apply/8841',
+      atsType: 'greenhouse',
+      applicantProfile: { name: 'Ana Pérez' },
+      jobContext: { title: 'Welder', company: 'Example Works' },
+    },
+  } as const;
+}

@@ -1,0 +1,18 @@
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** A table that can be pasted into a document. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
+
+/** Whole numbers from a hundred on. */
+export function figure(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (value >= 100) return Math.round(value).toLocaleString('en');
+  return value.toFixed(value >= 10 ? 1 : 2);
+}
+
+export const ratio = (one: number, other: number): string => {
+  const value = one / other;
+  return Number.isFinite(value) ? `${value.toFixed(2)} ×` : '–';
+};

@@ -1,0 +1,33 @@
+import type { Sample } from '../measure.ts';
+import { median } from '../quantile.ts';
+
+/** Each figure's median of its own; memory's is the last one. */
+export function medianOf(samples: readonly Sample[]): Sample {
+  const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
+  const last = samples.at(-1);
+  const told = samples.flatMap((sample) => sample.told ?? []);
+  return {
+    perSecond: of(({ perSecond }) => perSecond),
+    created: of(({ created }) => created),
+    refused: of(({ refused }) => refused),
+    p50Ms: of(({ p50Ms }) => p50Ms),
+    p95Ms: of(({ p95Ms }) => p95Ms),
+    p99Ms: of(({ p99Ms }) => p99Ms),
+    ...(told.length === 0
+      ? {}
+      : {
+          told: {
+            p50Ms: median(told.map(({ p50Ms }) => p50Ms)),
+            p99Ms: median(told.map(({ p99Ms }) => p99Ms)),
+          },
+        }),
+    cpuMicros: Object.fromEntries(
+      Object.keys(last?.cpuMicros ?? {}).map((name) => [
+        name,
+        of(({ cpuMicros }) => cpuMicros[name] ?? 0),
+      ]),
+    ),
+    cpuMicrosAll: of(({ cpuMicrosAll }) => cpuMicrosAll),
+    memoryMib: last?.memoryMib ?? {},
+  };
+}

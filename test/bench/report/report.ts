@@ -1,0 +1,68 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { aboutThisRun } from './about.ts';
+
+const file = 'bench/results.json';
+
+/** What has been found so far: printed part by part, and written whole after each. */
+export class Report {
+  readonly #startedMs = performance.now();
+  readonly #parts: Record<string, unknown> = {};
+  readonly #failed: string[] = [];
+  #about: object = aboutThisRun({});
+  #lastLine = '';
+
+  /** Once the servers are there. */
+  servers(versions: Readonly<Record<string, string>>): void {
+    this.#about = aboutThisRun(versions);
+  }
+
+  say(text: string): void {
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** Said when all is done. */
+  lastLine(text: string): void {
+    this.#lastLine = text;
+  }
+
+  /** One part. Where it fails that is said, and the others go on. */
+  async part<T>(
+    name: string,
+    measure: () => Promise<T>,
+    describe: (result: T) => string,
+  ): Promise<T | undefined> {
+    const startedMs = performance.now();
+    try {
+      const result = await measure();
+      this.#parts[name] = result;
+      this.say(`\n${describe(result)}\n`);
+      return result;
+    } catch (error) {
+      this.#failed.push(name);
+      this.#parts[name] = { failed: String(error) };
+      console.error(`${name} failed:`, error);
+      return undefined;
+    } finally {
+      const took = ((performance.now() - startedMs) / 1_000).toFixed(0);
+      console.error(`(${name}: ${took} s)`);
+      this.#write();
+    }
+  }
+
+  end(): void {
+    this.#write();
+    const seconds = ((performance.now() - this.#startedMs) / 1_000).toFixed(0);
+    this.say(`${file} has every round; ${seconds} s in all.`);
+    if (this.#failed.length > 0) {
+      this.say(`Failed: ${this.#failed.join(', ')}.`);
+      process.exitCode = 1;
+    }
+    if (this.#lastLine !== '') this.say(this.#lastLine);
+  }
+
+  #write(): void {
+    mkdirSync('bench', { recursive: true });
+    const whole = { ...this.#about, failed: this.#failed, results: this.#parts };
+    writeFileSync(file, `${JSON.stringify(whole, null, 2)}\n`);
+  }
+}

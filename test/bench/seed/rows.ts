@@ -1,0 +1,90 @@
+/**
+ * Rows as months of operation leave them, made in the database, by statements that each make rows
+ * `$2` to `$3` of `$4` for the `$6` tenants `$1`, who began with `$5` micro-credits, as they are at
+ * the moment `$7`. The tenants take turns. Of every hundred submissions of a tenant eight failed, two were cancelled and ninety were
+ * submitted; each held 200 credits and, unless it failed, was charged 30.5 of them. Payloads,
+ * results and offers are as after purging: gone.
+ */
+
+const holdMicros = 200_000_000;
+const chargeMicros = 30_500_000;
+/** The first one was created so long ago, the last one a minute ago. */
+const days = 90;
+/** Those that are told by webhook, the second half of the tenants, still have what told them. */
+const toldDays = 27;
+
+/** How many of the submissions before the `x`th of a cycle of a hundred were charged. */
+const chargedBefore = (x: string) => `((${x}) / 100 * 92 + GREATEST(0, (${x}) % 100 - 8))`;
+
+/** Of row `n` at its time, as ids were given out then: they come in order. */
+const idAt = (at: string, salt: string) =>
+  `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')
+    || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
+
+/** `turn`: how many of the tenant's own came before it; `place`: where its cycle stands. */
+const source = `(
+  SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,
+    $5::bigint - ${chargeMicros} * (${chargedBefore('place')} - ${chargedBefore('seat')}) AS balance,
+    CASE WHEN place % 100 < 8 THEN 'failed' WHEN place % 100 < 10 THEN 'cancelled'
+      ELSE 'submitted' END AS state,
+    CASE WHEN place % 100 < 8 THEN 0 ELSE ${chargeMicros} END AS charge,
+    at + interval '40 seconds' AS ended_at, seat >= $6::bigint / 2 AS told
+  FROM (
+    SELECT n, seat, turn, seat + turn AS place, ($1::uuid[])[1 + seat] AS tenant_id,
+      date_trunc('milliseconds', $7::timestamptz - interval '1 minute' - ($4::bigint - n) * step) AS at
+    FROM (
+      SELECT n, (n - 1) % $6::bigint AS seat, (n - 1) / $6::bigint AS turn,
+        interval '${days} days' / $4::float8 AS step
+      FROM generate_series($2::bigint, $3::bigint) AS n) counted) placed) s`;
+
+export const submissionsSql = `INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash,
+    request_id, job_type, tier, state, quote_estimated_micros, quote_max_micros, surge_micros,
+    rate_card_version, available_after_micros, node_id, dispatch_deadline_at, start_deadline_at,
+    lease_expires_at, run_deadline_at, usage_node_seconds, usage_cpu_seconds, usage_actions,
+    outcome_kind, outcome_by, outcome_at, failure_code, charged_micros, cancelled_by, created_at,
+    dispatched_at, started_at, finished_at)
+  SELECT id, tenant_id, 'application-' || n, sha256(n::text::bytea), 'req-' || n, 'ats.application',
+    'standard', state, 30000000, ${holdMicros}, 1000000, 1, balance - ${holdMicros}, tenant_id,
+    at + interval '5 seconds', at + interval '1 minute', ended_at + interval '1 minute',
+    at + interval '30 minutes', 12.5, 3.2, 7,
+    CASE state WHEN 'submitted' THEN 'completed' WHEN 'failed' THEN 'failed' END,
+    CASE WHEN state <> 'cancelled' THEN 'node' END, CASE WHEN state <> 'cancelled' THEN ended_at END,
+    CASE state WHEN 'failed' THEN 'ats_rejected' END, charge,
+    CASE state WHEN 'cancelled' THEN 'tenant' END, at, at, at, ended_at
+  FROM ${source}`;
+
+export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debit_account,
+    credit_account, amount_micros, balance_after_micros, held_after_micros, submission_id, created_at)
+  SELECT ${idAt('m.at', "' || m.type || '")}, tenant_id, m.type, m.debit, m.credit, m.amount, m.balance_after,
+    m.held_after, s.id, m.at
+  FROM ${source} CROSS JOIN LATERAL (VALUES
+    ('hold', 'tenant_available', 'tenant_held', ${holdMicros}, balance, ${holdMicros}, s.at),
+    ('charge', 'tenant_held', 'revenue', charge, balance - charge, ${holdMicros} - charge, ended_at),
+    ('release', 'tenant_held', 'tenant_available', ${holdMicros} - charge, balance - charge, 0, ended_at)
+  ) AS m (type, debit, credit, amount, balance_after, held_after, at)
+  WHERE m.amount > 0`;
+
+/** What told of the end: the event, its delivery and the one attempt that brought it. */
+export const toldSql = `WITH told AS (
+    SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,
+      'submission.' || CASE state WHEN 'submitted' THEN 'completed' ELSE state END AS type
+    FROM ${source} WHERE told AND ended_at > $7::timestamptz - interval '${toldDays} days'
+  ), event AS (
+    INSERT INTO events (id, tenant_id, type, submission_id, body_sealed, request_id, created_at)
+    SELECT event_id, tenant_id, type, id, decode(repeat(md5(n::text), 9), 'hex'), 'req-' || n, ended_at
+    FROM told
+  ), delivery AS (
+    INSERT INTO deliveries (id, tenant_id, event_id, type, status, attempt_count, created_at,
+      finished_at, round_started_at)
+    SELECT delivery_id, tenant_id, event_id, type, 'delivered', 1, ended_at, ended_at, ended_at FROM told
+  )
+  INSERT INTO delivery_attempts (delivery_id, round, number, at, recorded_at, status_code, duration_ms)
+  SELECT delivery_id, 1, 1, ended_at, ended_at, 204, 12 FROM told`;
+
+/** The accounts as their entries leave them: of the `$3` tenants `$1`, after `$2` rows. */
+export const accountsSql = `UPDATE credit_accounts a
+  SET balance_micros = balance_micros - ${chargeMicros} * (${chargedBefore('seat + turns')} - ${chargedBefore('seat')})
+  FROM (
+    SELECT id, seat, ($2::bigint - seat + $3::bigint - 1) / $3::bigint AS turns
+    FROM (SELECT id, ordinality - 1 AS seat FROM unnest($1::uuid[]) WITH ORDINALITY AS t (id, ordinality)) seated
+  ) t WHERE a.tenant_id = t.id`;

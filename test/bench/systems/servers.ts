@@ -1,0 +1,59 @@
+import path from 'node:path';
+import { type RunningServer, startPostgres, startRedis } from '@svc/local';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+
+export interface Servers {
+  readonly postgres: RunningServer;
+  readonly redis: RunningServer;
+  readonly databaseUrl: string;
+  /** Of both, and how they keep what is committed. */
+  versions(): Promise<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Of two of each service, with room for what looks on. */
+const connectionsMax = 300;
+
+/**
+ * A Postgres and a Redis of a system's own. `durable`, as in operation: what is committed is on the
+ * disk (fsync and synchronous_commit are on).
+ */
+export async function startServers(dir: string, { durable }: { durable: boolean }) {
+  const postgres = await startPostgres({ dir, durable, connectionsMax });
+  const redis = await startRedis({ dir: path.join(dir, 'redis'), durable });
+  const admin = new Client({ connectionString: postgres.url });
+  await admin.connect();
+  await admin.query('CREATE DATABASE bench');
+  await admin.end();
+  const servers: Servers = {
+    postgres,
+    redis,
+    databaseUrl: postgres.databaseUrl('bench'),
+    versions: () => versionsOf(postgres, redis),
+    async close() {
+      await Promise.all([postgres.stop(), redis.stop()]);
+    },
+  };
+  return servers;
+}
+
+async function versionsOf(postgres: RunningServer, redis: RunningServer) {
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string; setting: string }>(
+    `SELECT name, setting FROM pg_settings WHERE name IN ('server_version', 'fsync', 'synchronous_commit')`,
+  );
+  await client.end();
+  const asked = new Redis(redis.url);
+  const info = await asked.info();
+  asked.disconnect();
+  const redisFacts = ['redis_version', 'aof_enabled'].map((name): [string, string] => [
+    name,
+    new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '',
+  ]);
+  return Object.fromEntries([
+    ...rows.map(({ name, setting }): [string, string] => [`postgres ${name}`, setting]),
+    ...redisFacts,
+  ]);
+}

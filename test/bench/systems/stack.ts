@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { microsPerCredit, toWireId } from '@svc/domain';
+import {
+  type ServiceName,
+  type ServiceProcess,
+  serviceEntry,
+  serviceEnvironment,
+  startServiceProcess,
+} from '@svc/local';
+import { newId } from '@svc/runtime';
+import { createSealer, newSecret, openKeyring } from '@svc/signing';
+import { assertReady, createNode, migrate, openStore, openTenant, type Store } from '@svc/store';
+import { Pool } from 'pg';
+import type { LinkTo, LoadTenant } from '../load/messages.ts';
+import { type Servers, startServers } from './servers.ts';
+
+/** A database and a Redis of the product, and whichever of its services are started on them. */
+export interface Stack {
+  readonly servers: Servers;
+  readonly store: Store;
+  readonly pool: Pool;
+  start(service: ServiceName): Promise<ServiceProcess>;
+  close(): Promise<void>;
+}
+
+export interface StackOptions {
+  readonly dir: string;
+  readonly durable: boolean;
+  /** What the services are given beside the usual. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** More than any run of the benchmark charges to one tenant. */
+const credits = 500_000_000n;
+const author = { actor: { kind: 'local', name: 'bench' }, requestId: null } as const;
+const createdAtOnce = 8;
+
+export async function openStack({ dir, durable, env: more }: StackOptions): Promise<Stack> {
+  const servers = await startServers(dir, { durable });
+  const { databaseUrl } = servers;
+  const migrated = await migrate(databaseUrl);
+  if (migrated.kind === 'refused') throw new Error(migrated.reason);
+  const masterKey = `bench:${randomBytes(32).toString('base64')}`;
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    ...serviceEnvironment({ databaseUrl, redisUrl: servers.redis.url, masterKey }),
+    GATEWAY_PORT: '0',
+    NODE_LINK_PORT: '0',
+    ADMIN_PORT: '0',
+    ...more,
+  };
+  const sealer = createSealer(openKeyring(masterKey));
+  const store = openStore({ databaseUrl, sealer, newId, poolMax: createdAtOnce });
+  await assertReady(store, 'sandbox');
+  const pool = new Pool({ connectionString: databaseUrl, max: 4 });
+  // Postgres is stopped while the last of its connections are still closing.
+  pool.on('error', () => {});
+  const started: ServiceProcess[] = [];
+  return {
+    servers,
+    store,
+    pool,
+    async start(name) {
+      const one = await startServiceProcess({ name, entry: serviceEntry(name), env });
+      started.push(one);
+      return one;
+    },
+    async close() {
+      await Promise.all(started.map((one) => one.stop()));
+      await Promise.all([store.close(), pool.end()]);
+      await servers.close();
+    },
+  };
+}
+
+/** With credits for any run, and without a limit: what is measured is the service. */
+export async function createTenants(
+  { store, pool }: Stack,
+  count: number,
+  webhookUrl: string | null,
+): Promise<LoadTenant[]> {
+  const tenants = await makeMany(count, async (index) => {
+    const id = newId();
+    const hmacSecret = newSecret('hsk_test', randomBytes);
+    const tenant = {
+      id,
+      name: 'bench',
+      webhookUrl: webhookUrl === null ? null : `${webhookUrl}${index}`,
+      allowedJobTypes: ['ats.application'],
+      hmacSecret,
+      webhookSecret: newSecret('whsec', randomBytes),
+    };
+    await openTenant(store, tenant, credits * microsPerCredit, author);
+    return { tenantId: toWireId('tnt', id), hmacSecret };
+  });
+  await pool.query(
+    'UPDATE tenants SET rate_limit_per_second = 1000000, rate_limit_burst = 2000000',
+  );
+  return tenants;
+}
+
+/** Nodes that go round the dispatchers, whose links are at these ports. */
+export function createNodes(
+  { store }: Stack,
+  count: number,
+  dispatcherPorts: readonly number[],
+): Promise<LinkTo[]> {
+  return makeMany(count, async (index) => {
+    const id = newId();
+    const secret = newSecret('nsk', randomBytes);
+    await createNode(store, { id, name: `bench ${index}`, secret }, author);
+    const port = dispatcherPorts[index % dispatcherPorts.length];
+    return { link: `ws://127.0.0.1:${port}/node/v1`, nodeId: toWireId('nod', id), secret };
+  });
+}
+
+async function makeMany<T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < count) {
+      const index = next++;
+      made[index] = await make(index);
+    }
+  };
+  await Promise.all(Array.from({ length: createdAtOnce }, work));
+  return made;
+}

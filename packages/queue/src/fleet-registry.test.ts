@@ -299,6 +299,63 @@ describe('dispatchers', () => {
   });
 });
 
+async function scriptCalls(): Promise<number> {
+  const stats = await redis.info('commandstats');
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
+
+describe('what is asked for at the same time', () => {
+  test('goes in one call, as does what comes while that is under way', async () => {
+    await fleet.join(node('n1', { slots: 50 }));
+    await fleet.reserve(wanted('first'));
+    const ask = (name: string) =>
+      Array.from({ length: 20 }, (_, i) => fleet.reserve(wanted(`${name}${i}`)));
+    const before = await scriptCalls();
+    const early = ask('early');
+    await new Promise((resolve) => setImmediate(resolve));
+    const late = [...ask('late'), fleet.confirm('n1', 'first'), fleet.release('n1', 'first')];
+    await Promise.all([...early, ...late]);
+    expect((await scriptCalls()) - before).toBe(2);
+    expect(await fleet.capacity()).toEqual({ slots: 50, free: 10 });
+  });
+
+  test('is answered each for itself, and a slot that is freed is given to who asks beside it', async () => {
+    await fleet.join(node('n1'));
+    await fleet.join(node('n2', { jobTypes: ['other'] }));
+    await fleet.reserve(wanted('s1'));
+    const answers = await Promise.all([
+      fleet.reserve(wanted('s2')),
+      fleet.reserve(wanted('s3', { jobType: 'other' })),
+      fleet.reserve(wanted('s4')),
+      fleet.reserve(wanted('s5', { dispatcherId: 'unheard of' })),
+      fleet.release('n1', 's1'),
+    ]);
+    const refused = [{ kind: 'no_headroom' }, { kind: 'lost' }, undefined];
+    const [first, second, ...others] = answers;
+    expect([first, second]).toMatchObject([{ nodeId: 'n1' }, { nodeId: 'n2' }]);
+    expect(others).toEqual(refused);
+  });
+
+  test('keeps its order for one slot', async () => {
+    await fleet.join(node('n1'));
+    await fleet.reserve(wanted('s1'));
+    await Promise.all([fleet.confirm('n1', 's1'), fleet.release('n1', 's1')]);
+    expect(await fleet.capacity()).toEqual({ slots: 1, free: 1 });
+    await Promise.all([fleet.release('n1', 's1'), fleet.confirm('n1', 's1')]);
+    expect(await fleet.capacity()).toEqual({ slots: 1, free: 0 });
+  });
+
+  test('fails together where Redis does not do it, and the next is asked for anew', async () => {
+    await fleet.join(node('n1'));
+    await redis.set('{test}:fleet:tokens:n1', 'not what it should be');
+    const asked = [fleet.release('n1', 's1'), fleet.reserve(wanted('s2'))];
+    const kinds = (await Promise.allSettled(asked)).map(({ status }) => status);
+    expect(kinds).toEqual(['rejected', 'rejected']);
+    await redis.del('{test}:fleet:tokens:n1');
+    expect((await fleet.reserve(wanted('s3'))).kind).toBe('reserved');
+  });
+});
+
 test('all keys lie in one slot of a cluster', async () => {
   await fleet.join(node('n1'));
   await fleet.reserve(wanted('s1'));

@@ -1,14 +1,8 @@
 import { hasHeadroom, type Tier } from '@svc/domain';
 import type { Redis } from 'ioredis';
 
-import {
-  confirmScript,
-  joinScript,
-  leaveScript,
-  refreshScript,
-  releaseScript,
-  reserveScript,
-} from './fleet-scripts.ts';
+import { createCallBatcher } from './call-batcher.ts';
+import { joinScript, leaveScript, refreshScript, stepsScript } from './fleet-scripts.ts';
 import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
@@ -63,7 +57,8 @@ export interface FleetRegistry {
   leave(nodeId: string, linkId: string): Promise<void>;
   /**
    * Reserves a slot of the eligible node that has the most of them free, in one atomic step that
-   * any dispatcher may take (CONTRACT section 7): the headroom of the tier is counted first.
+   * any dispatcher may take (CONTRACT section 7): the headroom of the tier is counted first. What
+   * is reserved, confirmed and released at the same time shares a call, and fails together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /** The reserved slot is taken until it is released. */
@@ -98,9 +93,13 @@ export const fleetRebuildingMs = 1_500;
 const refresh = redisScript(refreshScript);
 const join = redisScript(joinScript);
 const leave = redisScript(leaveScript);
-const reserve = redisScript(reserveScript);
-const confirm = redisScript(confirmScript);
-const release = redisScript(releaseScript);
+const steps = redisScript(stepsScript);
+
+/** How many steps one call of the script takes: few enough that nobody waits long for Redis. */
+const stepsMax = 64;
+
+/** Of `stepsScript`, with its arguments. */
+type Step = readonly ['reserve' | 'confirm' | 'release', ...(string | number)[]];
 
 /** The domain's rule, asked for a hundred slots, is the share that the script applies to S slots. */
 function reservedHundredths(tier: Tier): number {
@@ -133,6 +132,28 @@ function readReservation(answer: unknown): Reservation {
 }
 
 /**
+ * Several steps in one atomic call. Slots are freed and kept, in the order that was asked for,
+ * before new ones are given: nobody is refused for a slot that is free by then.
+ */
+async function takeSteps(
+  redis: Redis,
+  call: { readonly key: string; readonly now: string; readonly waiting: readonly Step[] },
+): Promise<readonly unknown[]> {
+  const { key, now, waiting } = call;
+  const isAsking = ([kind]: Step): boolean => kind === 'reserve';
+  const ordered = [...waiting.filter((step) => !isAsking(step)), ...waiting.filter(isAsking)];
+  const answers = await steps(redis, key, [
+    now,
+    dispatcherSilentMs,
+    fleetRebuildingMs,
+    JSON.stringify(ordered),
+  ]);
+  if (!Array.isArray(answers)) throw new Error('the fleet registry answered no list');
+  const byStep = new Map(ordered.map((step, index) => [step, answers[index]]));
+  return waiting.map((step) => byStep.get(step));
+}
+
+/**
  * The fleet in Redis, shared by all dispatchers: which dispatcher holds the link of each node, and
  * how many of its slots are free. It is a cache of the connected links and rebuilt from them when
  * Redis loses it. All times are Redis's own; `nowMs` replaces them in tests. Everything throws
@@ -149,6 +170,10 @@ export function createFleetRegistry({
 }): FleetRegistry {
   const key = `${keyPrefix(prefix)}:fleet`;
   const now = (): string => (nowMs === undefined ? '' : String(nowMs()));
+  const inOneCall = createCallBatcher<Step, unknown>({
+    sizeMax: stepsMax,
+    run: (waiting) => takeSteps(redis, { key, now: now(), waiting }),
+  });
 
   return {
     async refresh(dispatcherId) {
@@ -164,24 +189,22 @@ export function createFleetRegistry({
       await leave(redis, key, [now(), nodeId, linkId]);
     },
     async reserve(input) {
-      const answer = await reserve(redis, key, [
-        now(),
+      const answer = await inOneCall([
+        'reserve',
         input.dispatcherId,
         input.jobType,
         reserved[input.tier],
         input.submissionId,
         Math.ceil(input.ttlMs),
-        dispatcherSilentMs,
-        fleetRebuildingMs,
         ...input.excludeNodeIds,
       ]);
       return readReservation(answer);
     },
     async confirm(nodeId, submissionId) {
-      await confirm(redis, key, [now(), nodeId, submissionId]);
+      await inOneCall(['confirm', nodeId, submissionId]);
     },
     async release(nodeId, submissionId, { silent } = { silent: false }) {
-      await release(redis, key, [now(), nodeId, submissionId, silent ? silentNodeMs : 0]);
+      await inOneCall(['release', nodeId, submissionId, silent ? silentNodeMs : 0]);
     },
     async suspect(dispatcherId) {
       await redis.zadd(`${key}:dispatchers`, 'XX', 0, dispatcherId);

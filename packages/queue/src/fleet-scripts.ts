@@ -26,9 +26,14 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
+-- A node is read once a script.
+local loaded = {}
 local function load(nodeId)
-  local text = redis.call('HGET', key('nodes'), nodeId)
-  return text and cjson.decode(text)
+  if loaded[nodeId] == nil then
+    local text = redis.call('HGET', key('nodes'), nodeId)
+    loaded[nodeId] = text and cjson.decode(text)
+  end
+  return loaded[nodeId]
 end
 
 local function freeSlots(node)
@@ -76,6 +81,7 @@ end
 
 local function drop(node)
   uncount(node)
+  loaded[node.nodeId] = false
   redis.call('HDEL', key('nodes'), node.nodeId)
   redis.call('SREM', key('links:' .. node.dispatcherId), node.nodeId)
   redis.call('DEL', key('tokens:' .. node.nodeId))
@@ -178,60 +184,92 @@ return 0
 `;
 
 /**
- * ARGV: time, dispatcher, job type, hundredths of the slots that the tier leaves free, submission,
- * ttl ms of the reservation, dead after ms, rebuilding for ms, then nodes not to ask.
+ * ARGV: time, dead after ms, rebuilding for ms, then a JSON list of steps, each a list that begins
+ * with its kind; answers one answer a step. What frees or keeps a slot comes before what asks for
+ * one:
+ *
+ * - `release`, node, submission, for how many ms the node counts as silent (0: it does not)
+ * - `confirm`, node, submission: the reserved slot is taken until it is released
+ * - `reserve`, dispatcher, job type, hundredths of the slots that the tier leaves free, submission,
+ *   ttl ms of the reservation, then nodes not to ask
  */
-export const reserveScript = `${library}
+export const stepsScript = `${library}
+local aliveSince = now - tonumber(ARGV[2])
 local born = redis.call('GET', key('born'))
-if not born or not redis.call('ZSCORE', key('dispatchers'), ARGV[2]) then return {'lost'} end
-freeExpired()
-local asked = {}
-for i = 9, #ARGV do asked[ARGV[i]] = true end
-local aliveSince = now - tonumber(ARGV[7])
-local rebuilding = now - born < tonumber(ARGV[8])
-local jobType = ARGV[3]
-while true do
-  local slots = tonumber(redis.call('HGET', key('totals'), jobType .. ':slots') or 0)
-  local freeTotal = tonumber(redis.call('HGET', key('totals'), jobType .. ':free') or 0)
-  if freeTotal <= math.floor(slots * tonumber(ARGV[4]) / 100) then
-    return {rebuilding and 'rebuilding' or 'no_headroom'}
+local rebuilding = born and now - born < tonumber(ARGV[3])
+
+-- Nodes whose slots have changed are counted once, before somebody looks for a free one.
+local changed = {}
+local function countChanged()
+  for nodeId in pairs(changed) do
+    local node = load(nodeId)
+    if node then count(node) end
   end
-  local dropped = false
-  -- Beyond the nodes already asked there are some that are not, so one page always suffices.
-  local page = redis.call('ZREVRANGEBYSCORE', key('free:' .. jobType), '+inf', '(0', 'LIMIT', 0, #ARGV + 8)
-  for _, nodeId in ipairs(page) do
-    if not asked[nodeId] then
-      local node = load(nodeId)
-      local heard = redis.call('ZSCORE', key('dispatchers'), node.dispatcherId)
-      if heard and tonumber(heard) >= aliveSince then
-        take(nodeId, ARGV[5], tonumber(ARGV[6]))
-        count(node)
-        return {'reserved', nodeId, node.dispatcherId, node.linkId}
+  changed = {}
+end
+
+local heardAt = {}
+local function heard(dispatcherId)
+  if heardAt[dispatcherId] == nil then
+    local at = redis.call('ZSCORE', key('dispatchers'), dispatcherId)
+    heardAt[dispatcherId] = at and tonumber(at)
+  end
+  return heardAt[dispatcherId]
+end
+
+local steps = {}
+
+function steps.release(nodeId, submissionId, silentMs)
+  free(nodeId, submissionId)
+  if silentMs > 0 then redis.call('ZADD', key('silent'), now + silentMs, nodeId) end
+  changed[nodeId] = true
+  return 0
+end
+
+function steps.confirm(nodeId, submissionId)
+  if load(nodeId) then
+    take(nodeId, submissionId, 0)
+    redis.call('ZREM', key('silent'), nodeId)
+    changed[nodeId] = true
+  end
+  return 0
+end
+
+local isExpiredFreed = false
+function steps.reserve(dispatcherId, jobType, hundredths, submissionId, ttlMs, ...)
+  countChanged()
+  if not born or not heard(dispatcherId) then return {'lost'} end
+  if not isExpiredFreed then freeExpired() end
+  isExpiredFreed = true
+  local asked = {}
+  for _, nodeId in ipairs({...}) do asked[nodeId] = true end
+  while true do
+    local totals = redis.call('HMGET', key('totals'), jobType .. ':slots', jobType .. ':free')
+    local kept = math.floor(tonumber(totals[1] or 0) * hundredths / 100)
+    if tonumber(totals[2] or 0) <= kept then return {rebuilding and 'rebuilding' or 'no_headroom'} end
+    local dropped = false
+    -- Beyond the nodes already asked there are some that are not, so one page always suffices.
+    local page = redis.call(
+      'ZREVRANGEBYSCORE', key('free:' .. jobType), '+inf', '(0', 'LIMIT', 0, select('#', ...) + 8)
+    for _, nodeId in ipairs(page) do
+      if not asked[nodeId] then
+        local node = load(nodeId)
+        local at = heard(node.dispatcherId)
+        if at and at >= aliveSince then
+          take(nodeId, submissionId, ttlMs)
+          count(node)
+          return {'reserved', nodeId, node.dispatcherId, node.linkId}
+        end
+        drop(node)
+        dropped = true
       end
-      drop(node)
-      dropped = true
     end
+    if not dropped then return {rebuilding and 'rebuilding' or 'none_left'} end
   end
-  if not dropped then return {rebuilding and 'rebuilding' or 'none_left'} end
 end
-`;
 
-/** ARGV: time, node, submission: the reserved slot is taken until it is released. */
-export const confirmScript = `${library}
-local node = load(ARGV[2])
-if node then
-  take(ARGV[2], ARGV[3], 0)
-  redis.call('ZREM', key('silent'), ARGV[2])
-  count(node)
-end
-return 0
-`;
-
-/** ARGV: time, node, submission, for how many ms the node counts as silent (0: it does not). */
-export const releaseScript = `${library}
-free(ARGV[2], ARGV[3])
-if tonumber(ARGV[4]) > 0 then redis.call('ZADD', key('silent'), now + tonumber(ARGV[4]), ARGV[2]) end
-local node = load(ARGV[2])
-if node then count(node) end
-return 0
+local answers = {}
+for i, step in ipairs(cjson.decode(ARGV[4])) do answers[i] = steps[step[1]](unpack(step, 2)) end
+countChanged()
+return answers
 `;

@@ -17,37 +17,60 @@ export interface DispatchableSubmission {
   loadedAt: Date;
 }
 
-/** Those of `ids` that are pending and before their deadline; what is late is never offered. */
+/**
+ * Those of `ids` that are pending and before their deadline; what is late is never offered. What is
+ * loaded at the same time shares a statement.
+ */
 export async function loadForDispatch(
   store: Store,
-  ids: string[],
+  ids: readonly string[],
 ): Promise<DispatchableSubmission[]> {
-  const rows = await store.db.$queryRaw<
-    {
-      id: string;
-      tier: Tier;
-      job_type: string;
-      payload_sealed: Uint8Array;
-      request_id: string;
-      remaining_ms: number;
-      now: Date;
-    }[]
-  >`
-    SELECT id, tier, job_type, payload_sealed, request_id,
-      (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms,
-      svc_now() AS now
-    FROM submissions
-    WHERE id = ANY(${ids}::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL
-      AND svc_now() < dispatch_deadline_at`;
-  return rows.map((row) => ({
-    id: row.id,
-    tier: row.tier,
-    jobType: row.job_type,
-    payloadText: unsealText(store.sealer, payloadBinding(row.id), row.payload_sealed),
-    requestId: row.request_id,
-    remainingMs: row.remaining_ms,
-    loadedAt: row.now,
-  }));
+  const batcher = loadBatcherOf(store);
+  const loaded = await Promise.all(ids.map((id) => batcher.call(id)));
+  return loaded.filter((submission) => submission !== null);
+}
+
+const loadBatcherOf = perStore((store) =>
+  createBatcher<string, DispatchableSubmission | null>({ run: (ids) => loadAll(store, ids) }),
+);
+
+interface DispatchableRow {
+  readonly id: string;
+  readonly tier: Tier;
+  readonly job_type: string;
+  readonly payload_sealed: Uint8Array;
+  readonly request_id: string;
+  readonly remaining_ms: number;
+  readonly now: Date;
+}
+
+const dispatchableSql = `
+  SELECT id, tier, job_type, payload_sealed, request_id,
+    (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms,
+    svc_now() AS now
+  FROM submissions
+  WHERE id = ANY($1::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL
+    AND svc_now() < dispatch_deadline_at`;
+
+async function loadAll(
+  store: Store,
+  ids: readonly string[],
+): Promise<(DispatchableSubmission | null)[]> {
+  const rows = await store.query<DispatchableRow>(dispatchableSql, [ids]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => {
+    const row = byId.get(id);
+    if (row === undefined) return null;
+    return {
+      id,
+      tier: row.tier,
+      jobType: row.job_type,
+      payloadText: unsealText(store.sealer, payloadBinding(id), row.payload_sealed),
+      requestId: row.request_id,
+      remainingMs: row.remaining_ms,
+      loadedAt: row.now,
+    };
+  });
 }
 
 export type DispatchCommit =

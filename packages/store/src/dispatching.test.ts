@@ -16,6 +16,7 @@ import {
 } from './dispatching.ts';
 import { cancelSubmission, rejectPending } from './endings.ts';
 import { storeServiceFailure } from './service-failures.ts';
+import type { Store } from './store.ts';
 import { findOverdue } from './overdue.ts';
 import { createFixture, usage } from './test-fixture.ts';
 import { recordUsage } from './usage-reports.ts';
@@ -127,6 +128,69 @@ test('the run limit counts from dispatch, by tier, however often the lease is re
   expect(await findOverdue(store, 10)).toEqual([{ submissionId, kind: 'run_limit', nodeId }]);
   const limit = { submissionId, code: 'deadline_exceeded' } as const;
   expect(await storeServiceFailure(store, limit)).toEqual({ kind: 'stored', nodeId });
+});
+
+/** A store whose first answer to a statement of several accepts is lost after its commit. */
+function losingAnAnswer(store: Store): Store {
+  let isLost = false;
+  const query: Store['query'] = async (text, values) => {
+    const rows = await store.query<never>(text, values);
+    const [ids] = values;
+    if (isLost || !Array.isArray(ids) || ids.length < 2) return rows;
+    isLost = true;
+    throw new Error('Connection terminated unexpectedly');
+  };
+  return { ...store, query };
+}
+
+function acceptOf(offerId: string, nodeId: string): OfferRecord[] {
+  const at = '2026-01-01T00:00:00.000Z';
+  return [{ offerId, nodeId, answer: 'accepted', offeredAt: at, answeredAt: at }];
+}
+
+test('accepts that were committed in one statement whose answer was lost are known to be', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const tenantId = await tenant();
+  const [one, other] = [await node(), await node()];
+  const [a, b] = [await hold(tenantId), await hold(tenantId)];
+  const losing = losingAnAnswer(store);
+  const accepts = [
+    { submissionId: a.id, nodeId: one, offers: acceptOf('ofr_1', one) },
+    // Two of one submission: of the same node by another offer, and of another node.
+    { submissionId: a.id, nodeId: one, offers: acceptOf('ofr_2', one) },
+    { submissionId: a.id, nodeId: other, offers: acceptOf('ofr_3', other) },
+    { submissionId: b.id, nodeId: other, offers: acceptOf('ofr_4', other) },
+  ];
+  const commits = await Promise.all(accepts.map((accept) => commitDispatched(losing, accept)));
+  const won = { kind: 'dispatched', payloadText: expect.any(String), requestId: 'req-1' };
+  const lost = { kind: 'not_pending' };
+  expect(commits).toEqual([won, lost, lost, won]);
+  // Nor does anybody win who asks afterwards, were it with the same words.
+  for (const accept of accepts) expect(await commitDispatched(losing, { ...accept })).toEqual(lost);
+});
+
+test('an accept whose answer was lost is not given what was cancelled meanwhile', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const tenantId = await tenant();
+  const [a, b] = [await hold(tenantId), await hold(tenantId)];
+  const nodeId = await node();
+  const losing = losingAnAnswer(store);
+  const accepts = [a, b].map(({ id }, index) => {
+    return { submissionId: id, nodeId, offers: acceptOf(`ofr_${index}`, nodeId) };
+  });
+  const cancelling: Store = {
+    ...losing,
+    async query(text, values) {
+      try {
+        return await losing.query(text, values);
+      } catch (error) {
+        await cancelSubmission(store, { submissionId: a.id, tenantId, by: 'tenant' });
+        throw error;
+      }
+    },
+  };
+  const commits = await Promise.all(accepts.map((accept) => commitDispatched(cancelling, accept)));
+  expect(commits.map(({ kind }) => kind)).toEqual(['not_pending', 'dispatched']);
 });
 
 test('whom it was offered to is kept with its dispatch, and put right without taking the accept back', async () => {

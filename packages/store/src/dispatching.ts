@@ -93,7 +93,8 @@ const dispatchBatcherOf = perStore((store) =>
  * Gives a submission to one node, for good: only while it is pending and before its deadline, so
  * that the first accept to commit wins (CONTRACT.md section 7, "At most once"). The node may be
  * sent the payload only after this has returned `dispatched`. `offers`: whom it was offered to.
- * Calls that wait at the same time share one statement; each gets its own outcome.
+ * Calls that wait at the same time share one statement; each gets its own outcome, and where the
+ * answer to all of them is lost, each is asked again: with `offers`, what was committed says so.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchBatcherOf(store).call(dispatch);
@@ -116,6 +117,12 @@ const dispatchedSql = `
     AND svc_now() < dispatch_deadline_at
   RETURNING id, payload_sealed, request_id`;
 
+interface DispatchedRow {
+  readonly id: string;
+  readonly payload_sealed: Uint8Array;
+  readonly request_id: string;
+}
+
 async function commitAllDispatched(
   store: Store,
   dispatches: readonly Dispatch[],
@@ -124,15 +131,9 @@ async function commitAllDispatched(
   for (const dispatch of dispatches)
     if (!firsts.has(dispatch.submissionId)) firsts.set(dispatch.submissionId, dispatch);
   const asked = [...firsts.values()];
-  const rows = await store.query<{ id: string; payload_sealed: Uint8Array; request_id: string }>(
-    dispatchedSql,
-    [
-      asked.map(({ submissionId }) => submissionId),
-      asked.map(({ nodeId }) => nodeId),
-      asked.map(({ offers }) => (offers === undefined ? null : JSON.stringify(offers))),
-    ],
-  );
-  const byId = new Map(rows.map((row) => [row.id, row]));
+  const rows = await giveAll(store, asked);
+  const committed = await findCommitted(store, asked, rows);
+  const byId = new Map([...rows, ...committed].map((row) => [row.id, row]));
   return dispatches.map((dispatch) => {
     const { submissionId } = dispatch;
     const row = firsts.get(submissionId) === dispatch ? byId.get(submissionId) : undefined;
@@ -141,6 +142,55 @@ async function commitAllDispatched(
     const payloadText = unsealText(store.sealer, binding, row.payload_sealed);
     return { kind: 'dispatched', payloadText, requestId: row.request_id };
   });
+}
+
+/** Whether these were committed is not known: they were sent, and no answer came. */
+const unanswered = new WeakSet<Dispatch>();
+
+async function giveAll(store: Store, asked: readonly Dispatch[]): Promise<DispatchedRow[]> {
+  try {
+    return await store.query<DispatchedRow>(dispatchedSql, [
+      asked.map(({ submissionId }) => submissionId),
+      asked.map(({ nodeId }) => nodeId),
+      asked.map(({ offers }) => (offers === undefined ? null : JSON.stringify(offers))),
+    ]);
+  } catch (error) {
+    for (const dispatch of asked) unanswered.add(dispatch);
+    throw error;
+  }
+}
+
+const committedSql = `
+  SELECT id, payload_sealed, request_id FROM submissions
+  WHERE id = ANY($1::uuid[]) AND state = 'dispatched' AND payload_sealed IS NOT NULL
+    AND node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], id)]
+    AND offers @> ($3::text[])[array_position($1::uuid[], id)]::jsonb`;
+
+/**
+ * Of those that are asked again after their answer was lost, and are pending no more: what was
+ * given to that very node by the accept of that very offer. An offer is accepted once, and only
+ * the call that made it is asked again, so that nobody else's accept can pass for it.
+ */
+async function findCommitted(
+  store: Store,
+  asked: readonly Dispatch[],
+  given: readonly DispatchedRow[],
+): Promise<DispatchedRow[]> {
+  const givenIds = new Set(given.map(({ id }) => id));
+  const doubtful = asked.flatMap((dispatch) => {
+    const { submissionId, nodeId, offers } = dispatch;
+    const accepted = offers?.find(({ answer }) => answer === 'accepted');
+    if (!unanswered.has(dispatch) || givenIds.has(submissionId) || accepted === undefined)
+      return [];
+    const { offerId, answer } = accepted;
+    return [{ submissionId, nodeId, accept: JSON.stringify([{ offerId, answer }]) }];
+  });
+  if (doubtful.length === 0) return [];
+  return await store.query<DispatchedRow>(committedSql, [
+    doubtful.map(({ submissionId }) => submissionId),
+    doubtful.map(({ nodeId }) => nodeId),
+    doubtful.map(({ accept }) => accept),
+  ]);
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   type RevokeOffer,
 } from '@svc/contracts';
 import { secondOfferAfterMs, toWireId, type OfferRecord } from '@svc/domain';
-import { failpoint, withRequestId } from '@svc/runtime';
+import { failpoint } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
@@ -148,9 +148,9 @@ export async function onAccept(
     refuse(dispatcher, link, message, 'gone');
     return;
   }
-  const logger = withRequestId(link.logger, commit.requestId);
-  logger.info({ submissionId: toWireId('sub', submissionId) }, 'dispatched');
-  run.requestId = commit.requestId;
+  const { requestId } = commit;
+  link.logger.info({ requestId, submissionId: toWireId('sub', submissionId) }, 'dispatched');
+  run.requestId = requestId;
   await failpoint('dispatched.committed');
   const confirmed = dispatcher.fleet.confirm(nodeId, submissionId);
   inBackground(dispatcher, 'confirm a slot', confirmed);

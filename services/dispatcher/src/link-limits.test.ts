@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -88,23 +88,49 @@ describe('a node that floods', () => {
   });
 });
 
+/** One end of a link as the link server has it, and the node's. */
+async function openTransport() {
+  const http = createServer();
+  const server = new WebSocketServer({ server: http });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const address = http.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
+  onTestFinished(async () => {
+    client.terminate();
+    http.close();
+    await once(http, 'close');
+  });
+  const connected: Promise<[WebSocket, IncomingMessage]> = new Promise((resolve) =>
+    server.once('connection', (...given) => resolve(given)),
+  );
+  const [[socket, request]] = await Promise.all([connected, once(client, 'open')]);
+  const connection = request.socket;
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  return { client, socket, connection, transport: transportOf(socket, connection, logger) };
+}
+
+test('the frames of one turn leave together at its end, in order, before a close', async () => {
+  const { client, connection, transport } = await openTransport();
+  const got: string[] = [];
+  client.on('message', (data: Buffer) => got.push(data.toString()));
+  const closed = once(client, 'close');
+  for (const text of ['a', 'b', 'c']) transport.send(text);
+  expect(connection.writableCorked).toBe(1);
+  expect(connection.writableLength).toBeGreaterThan(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(connection.writableCorked).toBe(0);
+  transport.send('d');
+  transport.close(1008, 'enough');
+  await closed;
+  expect(got).toEqual(['a', 'b', 'c', 'd']);
+});
+
 describe('a node that does not read', () => {
   test('is dropped, not buffered for', async () => {
-    const http = createServer();
-    const server = new WebSocketServer({ server: http });
-    http.listen(0, '127.0.0.1');
-    await once(http, 'listening');
-    const address = http.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
-    onTestFinished(async () => {
-      client.terminate();
-      http.close();
-      await once(http, 'close');
-    });
-    const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'open')]);
+    const { client, socket, transport } = await openTransport();
     client.pause();
-    const transport = transportOf(socket, createLogger({ service: 'test', level: 'silent' }));
     const frame = 'x'.repeat(256 * 1024);
     let highest = 0;
     // The kernel holds some megabytes of its own; a peer that is dropped takes no more.

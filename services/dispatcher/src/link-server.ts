@@ -98,8 +98,13 @@ function refuse(
   writeRefusal(socket, refusal, requestId);
 }
 
-function accept({ options, sockets }: State, webSocket: WebSocket, node: AcceptedNode): void {
-  const link = options.open(transportOf(webSocket, options.logger), node);
+function accept(
+  { options, sockets }: State,
+  webSocket: WebSocket,
+  connection: Duplex,
+  node: AcceptedNode,
+): void {
+  const link = options.open(transportOf(webSocket, connection, options.logger), node);
   const socket = attachSocket(webSocket, link, options);
   sockets.add(socket);
   webSocket.once('close', () => sockets.delete(socket));
@@ -117,7 +122,7 @@ async function upgrade(
     return;
   }
   state.webSockets.handleUpgrade(request, socket, head, (opened) =>
-    accept(state, opened, decision),
+    accept(state, opened, socket, decision),
   );
 }
 

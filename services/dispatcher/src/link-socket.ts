@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+
 import { frameToNodeBytesMax, heartbeatSeconds, linkSilentMs } from '@svc/domain';
 import type { Clock, Logger } from '@svc/runtime';
 import type { RawData, WebSocket } from 'ws';
@@ -16,11 +18,33 @@ export interface LinkSocket {
   terminate(): void;
 }
 
-/** The transport of a link over its WebSocket. Sending to one that is closed does nothing. */
-export function transportOf(socket: WebSocket, logger: Logger): LinkTransport {
+/**
+ * Holds back what is written to `connection` until this turn of the event loop has heard all that
+ * came in over sockets: the frames of one turn leave in one write, and no frame waits beyond it.
+ */
+function createTurnCork(connection: Duplex): () => void {
+  let isCorked = false;
+  return () => {
+    if (isCorked) return;
+    isCorked = true;
+    connection.cork();
+    setImmediate(() => {
+      isCorked = false;
+      connection.uncork();
+    });
+  };
+}
+
+/**
+ * The transport of a link over its WebSocket, and over the connection below that. Sending to one
+ * that is closed does nothing.
+ */
+export function transportOf(socket: WebSocket, connection: Duplex, logger: Logger): LinkTransport {
+  const cork = createTurnCork(connection);
   return {
     send(text) {
       if (socket.readyState !== socket.OPEN) return;
+      cork();
       socket.send(text);
       if (socket.bufferedAmount <= unreadBytesMax) return;
       logger.warn({ unreadBytes: socket.bufferedAmount }, 'dropped a node that does not read');

@@ -1,7 +1,7 @@
 import type { FrameFromNodeOf, ReportedUsage } from '@svc/contracts';
 import { fromWireId, parseUsage, toWireId, usageUnits, type Usage } from '@svc/domain';
 import { announceDeliveries, enqueueSettlements } from '@svc/queue';
-import { failpoint, withRequestId } from '@svc/runtime';
+import { failpoint } from '@svc/runtime';
 import { commitRunning, recordUsage, storeOutcome, type NodeOutcome } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
@@ -55,14 +55,12 @@ export async function onStart(
     sendCancel(dispatcher, link, submissionId);
     return handled;
   }
-  withRequestId(link.logger, commit.requestId).info(
-    { submissionId: frame.submissionId },
-    'running',
-  );
+  const { requestId } = commit;
+  link.logger.info({ requestId, submissionId: frame.submissionId }, 'running');
   await failpoint('running.committed');
   const run = takeSlot(dispatcher, link, submissionId);
   run.isAssigned = true;
-  run.requestId = commit.requestId;
+  run.requestId = requestId;
   // Cancelled while it was being committed: the node was told, and must not begin after that.
   if (!run.isStopping) sendFrame(link, { type: 'begin', submissionId: frame.submissionId });
   return handled;

@@ -45,7 +45,7 @@ describe('over TLS', () => {
     const node = await service.connect({ ca });
     node.autoPilot();
     const { replied, id } = await service.post();
-    expect(await replied).toBe('replied');
+    expect(await replied).toBe('dispatched');
     await node.next('ack');
     expect((await service.row(id))?.state).toBe('settling');
     await expect(service.connect()).rejects.toThrow('self-signed');

@@ -35,8 +35,8 @@ export const dispatchBugs: readonly Planted[] = [
     edits: [
       {
         file: dispatching,
-        from: "WHERE id = ANY($1::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL",
-        to: "WHERE id = ANY($1::uuid[]) AND state IN ('pending', 'dispatched') AND payload_sealed IS NOT NULL",
+        from: "ELSE ${runLimitMs.standard} END\n  WHERE id = ANY($1::uuid[]) AND state = 'pending'",
+        to: "ELSE ${runLimitMs.standard} END\n  WHERE id = ANY($1::uuid[]) AND state IN ('pending', 'dispatched')",
       },
     ],
   },

@@ -3,7 +3,7 @@ import { attemptClaimMs } from './deliveries.ts';
 import { eventBinding } from './outbox.ts';
 import { unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
-import { unsealTenantSecret } from './tenants.ts';
+import { unsealTenantSecret } from './tenant-credentials.ts';
 
 export interface ClaimedAttempt {
   deliveryId: string;

@@ -50,6 +50,7 @@ export * from './status.ts';
 export * from './submission-list.ts';
 export * from './submissions.ts';
 export * from './surge-pin.ts';
+export { findTenantCredentials, type TenantCredentials } from './tenant-credentials.ts';
 export * from './tenant-secrets.ts';
 export * from './tenants.ts';
 export * from './trace.ts';

@@ -8,7 +8,7 @@ import {
 } from './operators.ts';
 import { grantCredits } from './purchases.ts';
 import { rotateTenantSecret } from './tenant-secrets.ts';
-import { findTenantCredentials } from './tenants.ts';
+import { findTenantCredentials } from './tenant-credentials.ts';
 import { createFixture, type Fixture } from './test-fixture.ts';
 
 let fixture: Fixture;

@@ -1,21 +1,10 @@
 import { dropPendingDeliveries } from './deliveries.ts';
 import { Prisma } from './generated/client.ts';
 import type { Queryable, Store } from './store.ts';
-import { unsealText } from './sealed.ts';
+import { secretBinding } from './tenant-credentials.ts';
 import { insertWebhookCap } from './webhook-caps.ts';
 
 export type TenantSecretKind = 'hmac' | 'webhook';
-
-/** What authenticates a tenant's request (CONTRACT.md section 1). */
-export interface TenantCredentials {
-  tenantId: string;
-  disabled: boolean;
-  allowedJobTypes: string[];
-  /** Valid now: one, or two while a rotation overlaps. */
-  hmacSecrets: string[];
-  rateLimitPerSecond: number;
-  rateLimitBurst: number;
-}
 
 export interface TenantRecord {
   id: string;
@@ -69,49 +58,6 @@ export async function insertSecret(
   await tx.$executeRaw`
     INSERT INTO tenant_secrets (id, tenant_id, kind, sealed, created_at)
     VALUES (${id}::uuid, ${tenantId}::uuid, ${kind}, ${sealed}, svc_now())`;
-}
-
-const secretBinding = (id: string) => `tenant_secrets.sealed:${id}`;
-
-interface CredentialsRow {
-  disabled: boolean;
-  allowed_job_types: string[];
-  rate_limit_per_second: number;
-  rate_limit_burst: number;
-  secret_id: string | null;
-  sealed: Uint8Array | null;
-}
-
-/** Null for an unknown tenant. Expired secrets are left out. */
-export async function findTenantCredentials(
-  store: Store,
-  tenantId: string,
-): Promise<TenantCredentials | null> {
-  const rows = await store.db.$queryRaw<CredentialsRow[]>`
-    SELECT t.disabled_at IS NOT NULL AS disabled, t.allowed_job_types, t.rate_limit_per_second,
-           t.rate_limit_burst, s.id AS secret_id, s.sealed
-    FROM tenants t
-    LEFT JOIN tenant_secrets s ON s.tenant_id = t.id AND s.kind = 'hmac'
-      AND (s.expires_at IS NULL OR s.expires_at > svc_now())
-    WHERE t.id = ${tenantId}::uuid
-    ORDER BY s.created_at DESC`;
-  const [first] = rows;
-  if (first === undefined) return null;
-  return {
-    tenantId,
-    disabled: first.disabled,
-    allowedJobTypes: first.allowed_job_types,
-    hmacSecrets: rows.flatMap(({ secret_id, sealed }) =>
-      secret_id === null || sealed === null ? [] : [unsealTenantSecret(store, secret_id, sealed)],
-    ),
-    rateLimitPerSecond: first.rate_limit_per_second,
-    rateLimitBurst: first.rate_limit_burst,
-  };
-}
-
-/** A secret of the tenants' as text. Throws where it was sealed elsewhere, or was tampered with. */
-export function unsealTenantSecret(store: Store, id: string, sealed: Uint8Array): string {
-  return unsealText(store.sealer, secretBinding(id), sealed);
 }
 
 interface TenantRow {

@@ -1,0 +1,78 @@
+import { createBatcher, perStore } from './batching.ts';
+import { unsealText } from './sealed.ts';
+import type { Store } from './store.ts';
+
+/** What authenticates a tenant's request (CONTRACT.md section 1). */
+export interface TenantCredentials {
+  tenantId: string;
+  disabled: boolean;
+  allowedJobTypes: string[];
+  /** Valid now: one, or two while a rotation overlaps. */
+  hmacSecrets: string[];
+  rateLimitPerSecond: number;
+  rateLimitBurst: number;
+}
+
+interface CredentialsRow {
+  readonly tenant_id: string;
+  readonly disabled: boolean;
+  readonly allowed_job_types: string[];
+  readonly rate_limit_per_second: number;
+  readonly rate_limit_burst: number;
+  readonly secret_id: string | null;
+  readonly sealed: Uint8Array | null;
+}
+
+const credentialsSql = `
+  SELECT t.id AS tenant_id, t.disabled_at IS NOT NULL AS disabled, t.allowed_job_types,
+    t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.sealed
+  FROM tenants t
+  LEFT JOIN LATERAL (
+    SELECT id, sealed FROM tenant_secrets
+    WHERE tenant_id = t.id AND kind = 'hmac' AND (expires_at IS NULL OR expires_at > svc_now())
+    ORDER BY created_at DESC) s ON true
+  WHERE t.id = ANY($1::uuid[])`;
+
+const batcherOf = perStore((store) =>
+  createBatcher<string, TenantCredentials | null>({
+    run: async (tenantIds) => {
+      const rows = await store.query<CredentialsRow>(credentialsSql, [tenantIds]);
+      const byTenant = Map.groupBy(rows, (row) => row.tenant_id);
+      return tenantIds.map((tenantId) => credentialsOf(store, byTenant.get(tenantId) ?? []));
+    },
+  }),
+);
+
+/**
+ * Null for an unknown tenant. Expired secrets are left out; the newest comes first. Calls that wait
+ * at the same time share one statement. `tenantId` is in lower case, as `fromWireId` gives it.
+ */
+export function findTenantCredentials(
+  store: Store,
+  tenantId: string,
+): Promise<TenantCredentials | null> {
+  return batcherOf(store).call(tenantId);
+}
+
+function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCredentials | null {
+  const [first] = rows;
+  if (first === undefined) return null;
+  return {
+    tenantId: first.tenant_id,
+    disabled: first.disabled,
+    allowedJobTypes: first.allowed_job_types,
+    hmacSecrets: rows.flatMap(({ secret_id, sealed }) =>
+      secret_id === null || sealed === null ? [] : [unsealTenantSecret(store, secret_id, sealed)],
+    ),
+    rateLimitPerSecond: first.rate_limit_per_second,
+    rateLimitBurst: first.rate_limit_burst,
+  };
+}
+
+/** The place that a secret is sealed to. */
+export const secretBinding = (id: string): string => `tenant_secrets.sealed:${id}`;
+
+/** A secret of the tenants' as text. Throws where it was sealed elsewhere, or was tampered with. */
+export function unsealTenantSecret(store: Store, id: string, sealed: Uint8Array): string {
+  return unsealText(store.sealer, secretBinding(id), sealed);
+}

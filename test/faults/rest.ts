@@ -16,28 +16,41 @@ const moveEveryMs = 2_500;
 /** Beyond the lease, the start deadline, an attempt's claim and the longest retry of the run. */
 const moveByMs = 61_000;
 
+export interface Rest {
+  readonly ms: number;
+  /** Who still has what under way; empty where all came to rest in time. */
+  readonly restless: readonly string[];
+}
+
+export function describeRest({ ms, restless }: Rest): string {
+  const seconds = `${(ms / 1000).toFixed(1)} s`;
+  if (restless.length === 0) return `came to rest in ${seconds}`;
+  return `did not come to rest in ${seconds}: ${restless.join('; ')}`;
+}
+
 /**
  * Waits, as a tenant would, until nothing is under way any more: nothing held, nothing pending,
- * dispatched or running, no delivery to come. Resolves with how long that took, or undefined.
+ * dispatched or running, no delivery to come.
  */
 export async function comeToRest(
   world: World,
   tenants: readonly LoadTenant[],
   { boundMs, movesClock }: RestOptions,
-): Promise<number | undefined> {
+): Promise<Rest> {
   const startedMs = performance.now();
   let movedAtMs = startedMs;
   let offsetMs = 0;
-  while (performance.now() - startedMs < boundMs) {
-    const restless = await Promise.all(tenants.map((tenant) => isUnderWay(world, tenant)));
-    if (!restless.includes(true) && nodesAreIdle(world)) return performance.now() - startedMs;
+  for (;;) {
+    const ofTenants = await Promise.all(tenants.map((tenant) => underWay(world, tenant)));
+    const restless = [...ofTenants.flat(), ...busyNodes(world)];
+    const ms = performance.now() - startedMs;
+    if (restless.length === 0 || ms >= boundMs) return { ms, restless };
     await sleep(lookEveryMs);
     if (!movesClock || performance.now() - movedAtMs < moveEveryMs) continue;
     movedAtMs = performance.now();
     offsetMs += moveByMs;
     await world.pool.query(nowWithOffset(offsetMs));
   }
-  return undefined;
 }
 
 function nowWithOffset(offsetMs: number): string {
@@ -46,21 +59,24 @@ function nowWithOffset(offsetMs: number): string {
 }
 
 /** What a node still reports may be a late outcome, with an event of its own. */
-function nodesAreIdle({ nodes }: World): boolean {
-  return nodes.every(
-    ({ process, logFile }) => inHandOf(readNodeLog(process.name, logFile)).size === 0,
-  );
+function busyNodes({ nodes }: World): string[] {
+  return nodes.flatMap(({ process: { name }, logFile }) => {
+    const { size } = inHandOf(readNodeLog(name, logFile));
+    return size === 0 ? [] : [`${name} has ${size} in hand`];
+  });
 }
 
 const openStatuses = ['pending', 'dispatched', 'running'];
 
-async function isUnderWay(world: World, tenant: LoadTenant): Promise<boolean> {
+async function underWay(world: World, tenant: LoadTenant): Promise<string[]> {
+  const found: string[] = [];
   const balance = await readObject(world, tenant, '/v1/credits/balance');
-  if (microsOf(balance['held']) !== 0n) return true;
+  if (microsOf(balance['held']) !== 0n) found.push(`${String(balance['held'])} credits held`);
   for (const status of openStatuses) {
     const open = await readList(world, tenant, '/v1/submissions', `status=${status}`, 1);
-    if (open.length > 0) return true;
+    found.push(...open.map((one) => `${String(one['submissionId'])} is ${status}`));
   }
   const pending = await readList(world, tenant, '/v1/webhooks/deliveries', 'status=pending', 1);
-  return pending.length > 0;
+  found.push(...pending.map((one) => `${String(one['deliveryId'])} is pending`));
+  return found.map((what) => `${tenant.name}: ${what}`);
 }

@@ -8,7 +8,7 @@ import { startLoad } from './load/load.ts';
 import type { Planted } from './planted/planted.ts';
 import { createProber, type Prober } from './probe.ts';
 import type { FaultsReport, StruckFault } from './report.ts';
-import { comeToRest } from './rest.ts';
+import { comeToRest, describeRest } from './rest.ts';
 import { populate } from './world/tenants.ts';
 import type { World, WorldSize } from './world/types.ts';
 import { startWorld } from './world/world.ts';
@@ -44,7 +44,7 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { seed, faults, planted, say = () => {} } = options;
   const { restBoundMs = restBoundMsByDefault } = options;
   const startedMs = performance.now();
-  const world = await startWorld(options.size, planted);
+  const world = await startWorld({ size: options.size, planted });
   try {
     const population = await populate(world, createRandom(seed + 1));
     const tenants = [...population.tenants, population.probeTenant];
@@ -64,30 +64,26 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     await load.stop();
     await prober.settle();
     const loadSeconds = (performance.now() - loadedMs) / 1000;
-    const restMs = await comeToRest(world, tenants, {
+    const rest = await comeToRest(world, tenants, {
       boundMs: restBoundMs,
       movesClock: options.movesClock,
     });
-    say(
-      restMs === undefined
-        ? 'did not come to rest'
-        : `came to rest in ${(restMs / 1000).toFixed(1)} s`,
-    );
+    say(describeRest(rest));
     const findings = await audit(world, tenants);
     auditRecovery(findings, struck);
     const seconds = restBoundMs / 1000;
     findings.expect(
       `the system comes to rest within ${seconds} s`,
-      restMs !== undefined,
+      rest.restless.length === 0,
       'at the end',
-      () => 'something is still under way',
+      () => describeRest(rest),
     );
     const report: FaultsReport = {
       seed,
       planted,
       struck,
       loadSeconds,
-      restMs,
+      restMs: rest.restless.length === 0 ? rest.ms : undefined,
       checks: findings.results(),
       answers: Object.fromEntries(world.seen.answers),
       applications: world.seen.applications.size,

@@ -24,9 +24,12 @@ function describe({ name, unit, first, last, perHour, isFlat }: Trend): string {
 }
 
 const perSecond = Number(values.rate);
-const report = await soak({ minutes, perSecond, seed: Number(values.seed), size, say });
-say('\n  first    last           slope');
-for (const trend of report.trends) say(describe(trend));
+const onTrends = (trends: readonly Trend[]): void => {
+  say('\n  first    last           slope');
+  for (const trend of trends) say(describe(trend));
+};
+const seed = Number(values.seed);
+const report = await soak({ minutes, perSecond, seed, size, say, onTrends });
 for (const violation of report.violations.slice(0, 20)) say(violation.slice(0, 600));
 const growing = report.trends.filter(({ isFlat }) => !isFlat);
 const isGood = growing.length === 0 && report.violations.length === 0;

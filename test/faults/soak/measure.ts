@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { collectedBytes } from './collected.ts';
 import type { World } from '../world/types.ts';
 import type { Series } from './slope.ts';
 
@@ -6,10 +7,19 @@ type Figure = Omit<Series, 'points'> & { readonly value: number };
 
 const kibPerMb = 1024;
 
-/** What may grow without a bound: memory, file descriptors, connections, keys. */
+/**
+ * What may grow without a bound: memory (what a process holds after a collection, and what it has of
+ * the machine's then), file descriptors, connections, keys.
+ */
 export async function measure(world: World): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { process } of [...world.services, ...world.nodes]) {
+    const bytes = await collectedBytes(world.dir, process.name, process.pid());
+    figures.push({
+      name: `live heap of ${process.name}`,
+      unit: 'MB',
+      value: bytes / kibPerMb ** 2,
+    });
     figures.push({
       name: `memory of ${process.name}`,
       unit: 'MB',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../simulation/random.ts';
 import { audit } from '../audit/audit.ts';
 import { startLoad } from '../load/load.ts';
-import { comeToRest } from '../rest.ts';
+import { comeToRest, describeRest } from '../rest.ts';
 import { populate } from '../world/tenants.ts';
 import type { WorldSize } from '../world/types.ts';
 import { startWorld } from '../world/world.ts';
@@ -15,6 +15,8 @@ export interface SoakOptions {
   readonly seed: number;
   readonly size: WorldSize;
   readonly say: (line: string) => void;
+  /** What grew and what did not, told before the audit, which takes its time. */
+  readonly onTrends: (trends: readonly Trend[]) => void;
 }
 
 export interface SoakReport {
@@ -24,15 +26,15 @@ export interface SoakReport {
   readonly violations: readonly string[];
 }
 
-const measureEveryMs = 5_000;
+const measureEveryMs = 20_000;
 /** Of the time, in which caches fill, pools open and code is compiled. */
 const warmUpShare = 0.25;
 const restBoundMs = 240_000;
 
 /** Runs the load without faults, and looks at what may grow; then the same audit. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
-  const { minutes, perSecond, seed, size, say } = options;
-  const world = await startWorld(size, undefined);
+  const { minutes, perSecond, seed, size, say, onTrends } = options;
+  const world = await startWorld({ size, tellsMemory: true });
   try {
     const population = await populate(world, createRandom(seed + 1));
     const tenants = [...population.tenants, population.probeTenant];
@@ -48,13 +50,17 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       minute += 1;
       say(`${minute} min, ${load.begun()} applications`);
     }
+    const trends = [...series.values()].map(trendOf);
+    onTrends(trends);
     await load.stop();
-    const restMs = await comeToRest(world, tenants, { boundMs: restBoundMs, movesClock: false });
+    const rest = await comeToRest(world, tenants, { boundMs: restBoundMs, movesClock: false });
+    say(describeRest(rest));
     const findings = await audit(world, tenants);
-    findings.expect('the system comes to rest', restMs !== undefined, 'at the end', () => 'not');
+    const isAtRest = rest.restless.length === 0;
+    findings.expect('the system comes to rest', isAtRest, 'at the end', () => describeRest(rest));
     await population.close();
     return {
-      trends: [...series.values()].map(trendOf),
+      trends,
       submissions: [...world.seen.applications.values()].filter((one) => one.created).length,
       looks: findings.results().reduce((sum, { count }) => sum + count, 0),
       violations: findings.violations(),

@@ -41,11 +41,21 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
         ),
     });
   };
+  /** After a full disk Redis may refuse its own file: whoever keeps it then begins with none. */
+  const launchAtAnyRate = async (empty: boolean): Promise<void> => {
+    try {
+      await launch(empty);
+    } catch (error) {
+      if (empty) throw error;
+      process.stderr.write(`Redis refuses its file, and begins without: ${String(error)}\n`);
+      await launch(true);
+    }
+  };
   let starting: Promise<void> | undefined;
   // Two faults may each have it started again.
   const start = async ({ empty = false } = {}): Promise<void> => {
     if (server !== undefined) return;
-    starting ??= launch(empty).finally(() => (starting = undefined));
+    starting ??= launchAtAnyRate(empty).finally(() => (starting = undefined));
     await starting;
   };
   await start();

@@ -1,21 +1,29 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createNode, samePorts, type ServiceName, serviceEntry } from '@svc/local';
-import type { Planted } from '../planted/planted.ts';
+import { collecting, collectPreload } from '../soak/collected.ts';
 import { startControlled } from './controlled-process.ts';
-import type { NodeUnderTest, ServiceUnderTest, World } from './types.ts';
+import type { NodeUnderTest, ServiceUnderTest, World, WorldOptions } from './types.ts';
 
 const clockPreload = path.join(import.meta.dirname, 'clock-preload.ts');
 const plantPreload = path.join(import.meta.dirname, '../planted/plant-preload.ts');
 const nodeEntry = path.join(import.meta.dirname, '../node/main.ts');
 
 /** What Node loads before the process's own code. */
-function preloads(planted: Planted | undefined): NodeJS.ProcessEnv {
-  const files = planted === undefined ? [clockPreload] : [clockPreload, plantPreload];
-  const words = files.map((file) => `--import=${pathToFileURL(file).href}`);
+function preloads(
+  world: World,
+  name: string,
+  { planted, tellsMemory = false }: WorldOptions,
+): NodeJS.ProcessEnv {
+  const files = [
+    pathToFileURL(clockPreload),
+    ...(planted === undefined ? [] : [pathToFileURL(plantPreload)]),
+    ...(tellsMemory ? [collectPreload] : []),
+  ];
   return {
-    NODE_OPTIONS: words.join(' '),
+    NODE_OPTIONS: files.map(({ href }) => `--import=${href}`).join(' '),
     ...(planted === undefined ? {} : { FAULTS_PLANTED: planted.name }),
+    ...(tellsMemory ? collecting(world.dir, name) : {}),
   };
 }
 
@@ -33,7 +41,7 @@ export async function startService(
   world: World,
   service: ServiceName,
   index: number,
-  planted: Planted | undefined,
+  options: WorldOptions,
 ): Promise<ServiceUnderTest> {
   const name = `${service} ${index}`;
   const { postgres, redis, env } = world;
@@ -44,7 +52,7 @@ export async function startService(
     entry: serviceEntry(service),
     env: {
       ...env,
-      ...preloads(planted),
+      ...preloads(world, name, options),
       DATABASE_URL: postgres.urlThrough(toPostgres.port),
       REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
     },
@@ -65,8 +73,8 @@ function portOf({ ready }: { ready: { port?: number } }): { port: number } | und
 export async function startNode(
   world: World,
   services: readonly ServiceUnderTest[],
-  { index, slots }: { readonly index: number; readonly slots: number },
-  planted: Planted | undefined,
+  index: number,
+  options: WorldOptions,
 ): Promise<NodeUnderTest> {
   const name = `node ${index}`;
   const dispatchers = services.filter(({ service }) => service === 'dispatcher');
@@ -85,11 +93,11 @@ export async function startNode(
     env: {
       PATH: world.env['PATH'],
       HOME: world.env['HOME'],
-      ...preloads(planted),
+      ...preloads(world, name, options),
       SVC_NODE_LINK: `ws://127.0.0.1:${wire.port}`,
       SVC_NODE_ID: nodeId,
       SVC_NODE_SECRET: nodeSecret,
-      SVC_NODE_SLOTS: `${slots}`,
+      SVC_NODE_SLOTS: `${options.size.slotsPerNode}`,
       SVC_NODE_STATE_DIR: path.join(world.dir, 'nodes', nodeId),
       FAULTS_NODE_LOG: logFile,
     },

@@ -6,7 +6,15 @@ import type { ControlledProcess } from './controlled-process.ts';
 import type { Disk } from './disk.ts';
 import type { PostgresUnderTest } from './postgres-server.ts';
 import type { RedisUnderTest } from './redis-server.ts';
+import type { Planted } from '../planted/planted.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
+
+export interface WorldOptions {
+  readonly size: WorldSize;
+  readonly planted?: Planted | undefined;
+  /** Each process can be asked what memory it holds (soak/collected.ts). */
+  readonly tellsMemory?: boolean;
+}
 
 export interface WorldSize {
   readonly counts: Readonly<Record<ServiceName, number>>;

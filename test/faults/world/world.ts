@@ -11,14 +11,13 @@ import { openPostgres } from './postgres-server.ts';
 import { openRedis } from './redis-server.ts';
 import { startNode, startService } from './stack.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
-import type { World, WorldSize } from './types.ts';
-import type { Planted } from '../planted/planted.ts';
+import type { World, WorldOptions } from './types.ts';
 
 const reconcileIntervalMs = 250;
 /** Seven retries within a minute, so that a run sees them through. */
 const backoffSeconds = '1,1,2,4,8,15,30';
 
-export async function startWorld(size: WorldSize, planted: Planted | undefined): Promise<World> {
+export async function startWorld(options: WorldOptions): Promise<World> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-faults-'));
   const disks = {
     postgres: openDisk(path.join(dir, 'postgres')),
@@ -33,7 +32,7 @@ export async function startWorld(size: WorldSize, planted: Planted | undefined):
     for (let next = closers.pop(); next !== undefined; next = closers.pop()) await next();
   };
   try {
-    for (const part of ['logs', 'clocks', 'nodes']) mkdirSync(path.join(dir, part));
+    for (const part of ['logs', 'clocks', 'nodes', 'memory']) mkdirSync(path.join(dir, part));
     const postgres = await openPostgres(disks.postgres.dir);
     closers.push(() => postgres.stop());
     const redis = await openRedis(disks.redis.dir);
@@ -46,7 +45,7 @@ export async function startWorld(size: WorldSize, planted: Planted | undefined):
     const pool = new Pool({ connectionString: postgres.urlThrough(auditors.port), max: 4 });
     pool.on('error', () => {});
     closers.push(() => pool.end());
-    for (const sql of planted?.sql ?? []) await pool.query(sql);
+    for (const sql of options.planted?.sql ?? []) await pool.query(sql);
     const http = createHttp();
     closers.push(() => http.close());
     const wires = new Map<string, TcpProxy>();
@@ -71,7 +70,7 @@ export async function startWorld(size: WorldSize, planted: Planted | undefined):
       },
       close,
     };
-    await populate(world, size, planted, closers);
+    await populate(world, options, closers);
     return world;
   } catch (error) {
     await close();
@@ -81,21 +80,19 @@ export async function startWorld(size: WorldSize, planted: Planted | undefined):
 
 async function populate(
   world: World,
-  size: WorldSize,
-  planted: Planted | undefined,
+  options: WorldOptions,
   closers: (() => Promise<void> | void)[],
 ): Promise<void> {
+  const { size } = options;
   const starts = serviceNames.flatMap((service) =>
     Array.from({ length: size.counts[service] }, (_, index) =>
-      startService(world, service, index, planted),
+      startService(world, service, index, options),
     ),
   );
   const services = await Promise.all(starts);
   for (const one of services) closers.push(() => one.process.stop());
   const nodes = await Promise.all(
-    Array.from({ length: size.nodes }, (_, index) =>
-      startNode(world, services, { index, slots: size.slotsPerNode }, planted),
-    ),
+    Array.from({ length: size.nodes }, (_, index) => startNode(world, services, index, options)),
   );
   for (const one of nodes) closers.push(() => one.process.kill());
   Object.assign(world, { services, nodes });

@@ -1,0 +1,40 @@
+import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+
+/** What a process needs in its environment to be asked for its memory (collect-preload.ts). */
+export function collecting(dir: string, name: string): NodeJS.ProcessEnv {
+  return { FAULTS_MEMORY_FILE: fileOf(dir, name) };
+}
+
+export const collectPreload = pathToFileURL(path.join(import.meta.dirname, 'collect-preload.ts'));
+
+const lookEveryMs = 20;
+const boundMs = 20_000;
+
+/** Has a process collect its garbage; resolves with the bytes that it still holds then. */
+export async function collectedBytes(dir: string, name: string, pid: number): Promise<number> {
+  const file = fileOf(dir, name);
+  rmSync(file, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  const startedMs = performance.now();
+  while (performance.now() - startedMs < boundMs) {
+    await sleep(lookEveryMs);
+    const bytes = read(file);
+    if (bytes !== undefined) return bytes;
+  }
+  throw new Error(`${name} did not tell its memory in ${boundMs} ms`);
+}
+
+function read(file: string): number | undefined {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function fileOf(dir: string, name: string): string {
+  return path.join(dir, 'memory', name.replaceAll(' ', '-'));
+}

@@ -8,6 +8,11 @@ const knownCards = new WeakMap<Store, Map<number, RateCard>>();
 
 const cardsSql = 'SELECT version, card FROM rate_cards WHERE version = ANY($1::int[])';
 
+/** One rate card, read and parsed once. Throws where there is none of this version. */
+export async function rateCardOfVersion(store: Store, version: number): Promise<RateCard> {
+  return (await pinnedCards(store, store.query, [version]))(version);
+}
+
 /**
  * The rate cards of these versions, each read and parsed once: a version is never edited, which the
  * database refuses too. Throws where there is none of a version.

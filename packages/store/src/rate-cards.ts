@@ -2,6 +2,7 @@ import {
   type Decimal,
   decimalOf,
   parseDecimal,
+  parseRateCard,
   type RateCard,
   rateCardToJson,
   type Usage,
@@ -9,41 +10,15 @@ import {
   usageUnits,
 } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
-import { createBatcher, perStore } from './batching.ts';
-import { pinnedCards } from './pinned-cards.ts';
 import type { Store } from './store.ts';
 
-/** Each tenant's own newest version, or else the newest default. */
-const currentVersionsSql = `
-  SELECT asked.tenant_id, COALESCE(
-    (SELECT version FROM rate_cards WHERE tenant_id = asked.tenant_id ORDER BY version DESC LIMIT 1),
-    (SELECT version FROM rate_cards WHERE tenant_id IS NULL ORDER BY version DESC LIMIT 1)) AS version
-  FROM unnest($1::uuid[]) AS asked (tenant_id)`;
-
-const currentBatcherOf = perStore((store) =>
-  createBatcher<string, RateCard | null>({
-    run: async (tenantIds) => {
-      const rows = await store.query<{ tenant_id: string; version: number | null }>(
-        currentVersionsSql,
-        [tenantIds],
-      );
-      const versions = new Map(rows.map(({ tenant_id, version }) => [tenant_id, version]));
-      const inForce = [...versions.values()].filter((version) => version !== null);
-      const cardOf = await pinnedCards(store, store.query, inForce);
-      return tenantIds.map((tenantId) => {
-        const version = versions.get(tenantId) ?? null;
-        return version === null ? null : cardOf(version);
-      });
-    },
-  }),
-);
-
-/**
- * The card in force: the tenant's own where it has one, else the default. Null: there is none. Calls
- * that wait at the same time share one statement. `tenantId` is in lower case.
- */
-export function currentRateCard(store: Store, tenantId: string): Promise<RateCard | null> {
-  return currentBatcherOf(store).call(tenantId);
+/** The card in force: the tenant's own where it has one, else the default. Null: there is none. */
+export async function currentRateCard(store: Store, tenantId: string): Promise<RateCard | null> {
+  const [row] = await store.db.$queryRaw<{ version: number; card: unknown }[]>`
+    SELECT version, card FROM rate_cards
+    WHERE tenant_id = ${tenantId}::uuid OR tenant_id IS NULL
+    ORDER BY tenant_id IS NULL, version DESC LIMIT 1`;
+  return row === undefined ? null : parseRateCard(row.version, row.card);
 }
 
 /**

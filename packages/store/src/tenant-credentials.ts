@@ -2,7 +2,7 @@ import { createBatcher, perStore } from './batching.ts';
 import { unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
 
-/** What authenticates a tenant's request (CONTRACT.md section 1). */
+/** What authenticates a tenant's request (CONTRACT.md section 1), and by which card it is priced. */
 export interface TenantCredentials {
   tenantId: string;
   disabled: boolean;
@@ -11,6 +11,8 @@ export interface TenantCredentials {
   hmacSecrets: string[];
   rateLimitPerSecond: number;
   rateLimitBurst: number;
+  /** Of the card in force: the tenant's own where it has one, else the default. Null: there is none. */
+  rateCardVersion: number | null;
 }
 
 interface CredentialsRow {
@@ -19,13 +21,18 @@ interface CredentialsRow {
   readonly allowed_job_types: string[];
   readonly rate_limit_per_second: number;
   readonly rate_limit_burst: number;
+  readonly rate_card_version: number | null;
   readonly secret_id: string | null;
   readonly sealed: Uint8Array | null;
 }
 
 const credentialsSql = `
   SELECT t.id AS tenant_id, t.disabled_at IS NOT NULL AS disabled, t.allowed_job_types,
-    t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.sealed
+    t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.sealed,
+    COALESCE(
+      (SELECT version FROM rate_cards WHERE tenant_id = t.id ORDER BY version DESC LIMIT 1),
+      (SELECT version FROM rate_cards WHERE tenant_id IS NULL ORDER BY version DESC LIMIT 1)
+    ) AS rate_card_version
   FROM tenants t
   LEFT JOIN LATERAL (
     SELECT id, sealed FROM tenant_secrets
@@ -66,6 +73,7 @@ function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCre
     ),
     rateLimitPerSecond: first.rate_limit_per_second,
     rateLimitBurst: first.rate_limit_burst,
+    rateCardVersion: first.rate_card_version,
   };
 }
 

@@ -24,6 +24,7 @@ const credentials: TenantCredentials = {
   hmacSecrets: [secret],
   rateLimitPerSecond: 4,
   rateLimitBurst: 10,
+  rateCardVersion: 1,
 };
 
 /** Answers that the tests let go one by one. */

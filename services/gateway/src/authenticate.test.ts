@@ -30,6 +30,7 @@ async function attempt(options: Attempt = {}) {
     hmacSecrets: secrets,
     rateLimitPerSecond: 1,
     rateLimitBurst: 1,
+    rateCardVersion: 1,
   };
   const keys: Keys = {
     tenant: async (id) =>

@@ -3,7 +3,10 @@ import { findOperatorCredentials, findTenantCredentials, type Store } from '@svc
 import type { Keys } from './authenticate.ts';
 import { createExpiringCache } from './expiring-cache.ts';
 
-/** How long a rotated secret or a disabled key may go unnoticed; secrets are unsealed as rarely. */
+/**
+ * How long a rotated secret, a disabled key or a new rate card may go unnoticed (a quote pins the
+ * version it was made with); secrets are unsealed as rarely.
+ */
 const keysTtlMs = 3_000;
 const tenantsMax = 10_000;
 const operatorsMax = 100;

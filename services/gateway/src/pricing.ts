@@ -12,17 +12,17 @@ import { createExpiringCache } from './expiring-cache.ts';
 
 /** What prices are made of, as of a moment ago. */
 export interface Pricing {
-  /** The card in force for the tenant; where there is none, one of version 0 without prices. */
-  rateCard(tenantId: string): Promise<RateCard>;
+  /** The card of a version; where there is none (null), one of version 0 without prices. */
+  rateCard(version: number | null): Promise<RateCard>;
   /** The multiplier in force, in millionths. */
   surgeMicros(): Promise<bigint>;
   /** Prices one job (CONTRACT section 4); `quote_failed` where there is no price. */
-  quote(tenantId: string, job: { jobType: string; tier: Tier }): Promise<QuoteOutcome>;
+  quote(
+    rateCardVersion: number | null,
+    job: { jobType: string; tier: Tier },
+  ): Promise<QuoteOutcome>;
 }
 
-/** A new rate card is in force after this; a quote pins the version it was made with. */
-const rateCardTtlMs = 2_000;
-const rateCardsMax = 10_000;
 const typicalUsageTtlMs = 10_000;
 const typicalUsagesMax = 100;
 const surgeTtlMs = 1_000;
@@ -32,20 +32,17 @@ const noRateCard = parseRateCard(0, {
   jobTypes: [],
 });
 
-/** Reads each of the sources at most once in its time, not once a request. */
+/** Reads what changes at most once in its time, not once a request; a version of a card never does. */
 export function createPricing(sources: {
-  readonly loadRateCard: (tenantId: string) => Promise<RateCard | null>;
+  /** Cheap for a version that was asked for before. */
+  readonly loadRateCard: (version: number) => Promise<RateCard>;
   readonly loadTypicalUsage: (jobType: string) => Promise<Usage | null>;
   readonly loadSurgeMicros: () => Promise<bigint>;
   readonly clock: Clock;
 }): Pricing {
   const { clock } = sources;
-  const cards = createExpiringCache({
-    load: async (tenantId) => (await sources.loadRateCard(tenantId)) ?? noRateCard,
-    ttlMs: rateCardTtlMs,
-    entriesMax: rateCardsMax,
-    clock,
-  });
+  const rateCard = async (version: number | null): Promise<RateCard> =>
+    version === null ? noRateCard : await sources.loadRateCard(version);
   const usages = createExpiringCache({
     load: sources.loadTypicalUsage,
     ttlMs: typicalUsageTtlMs,
@@ -59,11 +56,11 @@ export function createPricing(sources: {
     clock,
   });
   return {
-    rateCard: (tenantId) => cards.get(tenantId),
+    rateCard,
     surgeMicros: () => surge.get(''),
-    async quote(tenantId, { jobType, tier }) {
+    async quote(rateCardVersion, { jobType, tier }) {
       const [card, typicalUsage, surgeMicros] = await Promise.all([
-        cards.get(tenantId),
+        rateCard(rateCardVersion),
         usages.get(jobType),
         surge.get(''),
       ]);

@@ -21,7 +21,7 @@ import {
   startAdminServer,
   systemClock,
 } from '@svc/runtime';
-import { currentRateCard, type Store, typicalUsage } from '@svc/store';
+import { rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
 import { createApp } from './app.ts';
 import { assertConsistent, type GatewayConfig, tlsOf } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
@@ -124,7 +124,7 @@ export async function run(
 
 function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: Clock) {
   return createPricing({
-    loadRateCard: (tenantId) => currentRateCard(store, tenantId),
+    loadRateCard: (version) => rateCardOfVersion(store, version),
     loadTypicalUsage: (jobType) => typicalUsage(store, jobType),
     loadSurgeMicros,
     clock,

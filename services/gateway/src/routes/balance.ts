@@ -11,10 +11,10 @@ export function balanceEndpoint(deps: GatewayDeps): TenantEndpoint {
     method: 'get',
     path: '/v1/credits/balance',
     query: NoQuery,
-    async handle({ tenant: { tenantId } }) {
+    async handle({ tenant: { tenantId, rateCardVersion } }) {
       const [figures, card] = await Promise.all([
         readBalance(deps.store, tenantId),
-        deps.pricing.rateCard(tenantId),
+        deps.pricing.rateCard(rateCardVersion),
       ]);
       assertInvariant(figures !== null, 'every tenant has an account');
       const { balanceMicros, heldMicros } = figures;

@@ -18,12 +18,12 @@ export function createQuoteEndpoint(deps: GatewayDeps): TenantEndpoint {
 }
 
 async function createQuote(deps: GatewayDeps, request: TenantRequest): Promise<Answer> {
-  const { tenantId, allowedJobTypes } = request.tenant;
+  const { tenantId, allowedJobTypes, rateCardVersion } = request.tenant;
   const body = readObject(request);
   if (body.kind === 'problem') return body;
   const job = checkJob(body, 'quote', allowedJobTypes);
   if (job.kind === 'problem') return job;
-  const quoted = await deps.pricing.quote(tenantId, job);
+  const quoted = await deps.pricing.quote(rateCardVersion, job);
   if (quoted.kind === 'quote_failed') return problem('quote_failed', quoted.reason);
   const figures = await readBalance(deps.store, tenantId);
   assertInvariant(figures !== null, 'every tenant has an account');

@@ -157,11 +157,11 @@ async function prepareSubmission(
   deps: GatewayDeps,
   { request, body, key, hash }: KeyedRequest,
 ): Promise<NewSubmission | ProblemAnswer> {
-  const { tenantId, allowedJobTypes } = request.tenant;
+  const { tenantId, allowedJobTypes, rateCardVersion } = request.tenant;
   const job = checkJob(body, 'submission', allowedJobTypes);
   if (job.kind === 'problem') return job;
   const { jobType, tier, payloadText } = job;
-  const quoted = await deps.pricing.quote(tenantId, { jobType, tier });
+  const quoted = await deps.pricing.quote(rateCardVersion, { jobType, tier });
   if (quoted.kind === 'quote_failed') return problem('quote_failed', quoted.reason);
   return {
     id: deps.newId(),

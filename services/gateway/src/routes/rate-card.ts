@@ -9,9 +9,9 @@ export function rateCardEndpoint(deps: GatewayDeps): TenantEndpoint {
     method: 'get',
     path: '/v1/rate-card',
     query: NoQuery,
-    async handle({ tenant: { tenantId } }) {
+    async handle({ tenant: { rateCardVersion } }) {
       const [card, surgeMicros] = await Promise.all([
-        deps.pricing.rateCard(tenantId),
+        deps.pricing.rateCard(rateCardVersion),
         deps.pricing.surgeMicros(),
       ]);
       return json(200, rateCardAnswer(card, surgeMicros));

@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { endEarlyInOrder } from './end-early.ts';
+import type { Pace } from './catalogue/fault.ts';
 import { plantedBugs } from './planted/catalogue.ts';
 import { describeFault, describeReport } from './report.ts';
 import { runFaults } from './run.ts';
@@ -9,13 +10,14 @@ import { longPace, shortPace, size } from './sizes.ts';
 
 endEarlyInOrder();
 
-/** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--brief] [--keep DIR] [--planted NAME]` */
+/** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR] [--planted NAME]` */
 const { values } = parseArgs({
   options: {
     faults: { type: 'string', default: '60' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     minutes: { type: 'string', default: '0' },
     rate: { type: 'string', default: '25' },
+    lasts: { type: 'string', default: `${longPace.lastsMs[1]}` },
     brief: { type: 'boolean', default: false },
     keep: { type: 'string' },
     planted: { type: 'string' },
@@ -36,13 +38,16 @@ function keep(dir: string, from: string, report: object): void {
   writeFileSync(path.join(dir, 'report.json'), JSON.stringify(report, null, 1));
 }
 
+const pace: Pace = values.brief
+  ? shortPace
+  : { ...longPace, lastsMs: [longPace.lastsMs[0], Number(values.lasts)] };
 const report = await runFaults({
   faults: Number(values.faults),
   seed: Number(values.seed),
   minutes: Number(values.minutes),
   perSecond: Number(values.rate),
   size,
-  pace: values.brief ? shortPace : longPace,
+  pace,
   movesClock: values.brief,
   ...(planted === undefined ? {} : { planted }),
   onFault: (struck) => say(describeFault(struck)),

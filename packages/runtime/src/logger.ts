@@ -8,7 +8,8 @@ export type { Logger } from 'pino';
 /**
  * A JSON logger on standard output (or `destination`), one object to a line, without secrets and
  * personal data. Lines are written together, a tenth of a second later at most; a warning or
- * worse takes what came before it along at once, and so does `logger.flush()`. Errors belong under `err`, submissions under `submissionId`.
+ * worse takes what came before it along at once, and so does `logger.flush()`. Errors belong under
+ * `err`, submissions under `submissionId`.
  */
 export function createLogger({
   service,

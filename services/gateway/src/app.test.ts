@@ -1,168 +1,20 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { compileSchema, NoQuery, Problem } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
-import { createLogger, newId, systemClock } from '@svc/runtime';
-import type { OperatorCredentials, TenantCredentials } from '@svc/store';
-import { type RawResponse, sendSigned, type SignedRequest, waitUntil } from '@svc/testkit';
-import { Type } from 'typebox';
+import { newId, systemClock } from '@svc/runtime';
+import { sendSigned, type SignedRequest, waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AppOptions, createApp } from './app.ts';
-import type { Keys } from './authenticate.ts';
-import { json } from './http/answer.ts';
+import { codeOf, control, observed, operatorUuid, sendTo, startApp } from './app.fixture.ts';
 import { createFailureLimit } from './failure-limit.ts';
-import { type Endpoint, operatorEndpoint, tenantEndpoint } from './http/endpoint.ts';
-import { type HttpServer, startHttpServer } from './http/http-server.ts';
+import type { HttpServer } from './http/http-server.ts';
 
-const tenantUuid = newId();
-const tenantId = toWireId('tnt', tenantUuid);
-const secret = 'hsk_test_secret';
-const credentials: TenantCredentials = {
-  tenantId: tenantUuid,
-  disabled: false,
-  allowedJobTypes: [],
-  hmacSecrets: [secret],
-  rateLimitPerSecond: 4,
-  rateLimitBurst: 10,
-  rateCardVersion: 1,
-};
-
-/** Answers that the tests let go one by one. */
-let release = (): void => {};
-const endpoints: Endpoint[] = [
-  tenantEndpoint({
-    method: 'post',
-    path: '/v1/things',
-    query: Type.Object({ known: Type.Optional(Type.String()) }, { additionalProperties: false }),
-    handle: async ({ body }) => await Promise.resolve(json(201, { bytes: body.length })),
-  }),
-  tenantEndpoint({
-    method: 'patch',
-    path: '/v1/things',
-    query: NoQuery,
-    handle: async () => await Promise.resolve(json(200, {})),
-  }),
-  operatorEndpoint({
-    method: 'post',
-    path: '/v1/operations',
-    query: NoQuery,
-    handle: async ({ operator }) => await Promise.resolve(json(200, { id: operator.operatorId })),
-  }),
-  tenantEndpoint({
-    method: 'get',
-    path: '/v1/things/:id',
-    query: NoQuery,
-    async handle({ id }) {
-      if (id === 'broken') throw new Error('secret internals');
-      if (id === 'no-database') throw new Error('connect ECONNREFUSED 127.0.0.1:5432');
-      return json(200, { id });
-    },
-  }),
-  {
-    access: 'open',
-    method: 'get',
-    path: '/slow',
-    async handle() {
-      await new Promise<void>((resolve) => (release = resolve));
-      return json(200, { slow: true });
-    },
-  },
-  {
-    access: 'open',
-    method: 'get',
-    path: '/open',
-    handle: async () => await Promise.resolve(json(200, { open: true })),
-  },
-];
-
-const logger = createLogger({ service: 'gateway', level: 'silent' });
-const validateProblem = compileSchema(Problem);
 let server: HttpServer;
 let baseUrl: string;
-
-const operatorUuid = newId();
-const operator: OperatorCredentials = {
-  operatorId: operatorUuid,
-  disabled: false,
-  secret: 'osk_1',
-};
-const keys: Keys = {
-  tenant: async (id) => await Promise.resolve(id === tenantUuid ? credentials : null),
-  operator: async (id) => await Promise.resolve(id === operatorUuid ? operator : null),
-};
-
-/** Whether the next requests of the tenant are within its limit. */
-let allowed = true;
-const limiter = {
-  take: async () =>
-    await Promise.resolve({ allowed, left: 7, fullInMs: 1_200, retryInMs: allowed ? 0 : 2_001 }),
-};
-const observed: string[] = [];
-
-async function start(options: Partial<AppOptions> = {}): Promise<HttpServer> {
-  const listener = createApp({
-    endpoints,
-    keys,
-    limiter,
-    failures: createFailureLimit({ clock: systemClock }),
-    observe: ({ route, status }) => observed.push(`${route} ${status}`),
-    newId,
-    clock: systemClock,
-    logger,
-    ...options,
-  });
-  const timeouts = { headersMs: 300, requestMs: 600, checkEveryMs: 50 };
-  return startHttpServer({ host: '127.0.0.1', port: 0, listener, newId, logger, timeouts });
-}
-
 beforeAll(async () => {
-  server = await start();
+  server = await startApp();
   baseUrl = `http://127.0.0.1:${server.port}`;
 });
 afterAll(() => server.close());
 
-const send = (request: Partial<SignedRequest> & { target: string }) =>
-  sendSigned({ baseUrl, method: 'GET', tenantId, secret, ...request });
-
-/** Everything that comes back on a connection until it closes. */
-async function sendBytes(...chunks: (string | Buffer)[]): Promise<string> {
-  return await sendBytesTo(server.port, ...chunks);
-}
-
-async function sendBytesTo(port: number, ...chunks: (string | Buffer)[]): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  const received: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => received.push(chunk));
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  for (const chunk of chunks) socket.write(chunk);
-  await once(socket, 'close');
-  return Buffer.concat(received).toString('utf8');
-}
-
-/** The code of a problem answer, which must be one to the letter. */
-function codeOf(response: RawResponse): string {
-  const validation = validateProblem(response.json());
-  if (validation.kind === 'invalid') throw new Error(JSON.stringify(validation.errors));
-  const { code, status, requestId } = validation.value;
-  expect(response.headers['content-type']).toBe('application/problem+json');
-  expect([status, requestId]).toEqual([response.status, response.headers['x-request-id']]);
-  return code;
-}
-
-/** The same of an answer that was read from the socket. */
-function rawCodeOf(text: string): string {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  const headers = head.split('\r\n').map((line) => line.split(': '));
-  return codeOf({
-    status: Number(head.split(' ')[1]),
-    headers: Object.fromEntries(
-      headers.map(([name = '', value = '']) => [name.toLowerCase(), value]),
-    ),
-    text: body,
-    json: () => JSON.parse(body),
-  });
-}
+const send = (request: Partial<SignedRequest> & { target: string }) => sendTo(server, request);
 
 describe('routes and methods come before authentication', () => {
   test.each(['/', '/v1', '/v1/thing', '/v1/things/', '/V1/things', '/v1/things/a/b', '//open'])(
@@ -233,7 +85,7 @@ describe('the order of the checks', () => {
   });
 
   test('the signature comes before the rate limit, the rate limit before the query', async () => {
-    allowed = false;
+    control.allowed = false;
     const unknown = { ...post, target: '/v1/things?x' };
     expect(codeOf(await send({ ...unknown, secret: 'hsk_test_other' }))).toBe('unauthenticated');
     const limited = await send(unknown);
@@ -244,14 +96,14 @@ describe('the order of the checks', () => {
       ratelimit: '"tenant";r=7;t=2',
     });
     expect(limited.json()).toMatchObject({ retryAfterSeconds: 3 });
-    allowed = true;
+    control.allowed = true;
   });
 
   test('the rate limit comes before who may call', async () => {
-    allowed = false;
+    control.allowed = false;
     const operation = { method: 'POST', target: '/v1/operations' };
     expect(codeOf(await send(operation))).toBe('rate_limited');
-    allowed = true;
+    control.allowed = true;
     expect(codeOf(await send(operation))).toBe('operator_only');
   });
 
@@ -327,7 +179,7 @@ describe('a limit by address', () => {
   const policy = { perSecond: 0.001, burst: 2 };
   const failures = () => createFailureLimit({ clock: systemClock, policy });
   test('stops what is forged, and never who has signed correctly', async () => {
-    const limited = await start({ failures: failures() });
+    const limited = await startApp({ failures: failures() });
     const url = `http://127.0.0.1:${limited.port}`;
     expect((await send({ baseUrl: url, target: '/v1/things/a' })).status).toBe(200);
     const codes = [await forge(url), await forge(url), await forge(url)];
@@ -340,8 +192,8 @@ describe('a limit by address', () => {
   });
 
   test('goes by the forwarded address only where the proxy is declared', async () => {
-    const behind = await start({ failures: failures(), trustProxy: 'loopback' });
-    const bare = await start({ failures: failures() });
+    const behind = await startApp({ failures: failures(), trustProxy: 'loopback' });
+    const bare = await startApp({ failures: failures() });
     expect(await forgeThrice(behind)).toBe('unauthenticated');
     expect(await forgeThrice(bare)).toBe('rate_limited');
     await Promise.all([behind.close(), bare.close()]);
@@ -393,80 +245,4 @@ describe('every response', () => {
     expect(headers['x-powered-by']).toBeUndefined();
     expect(headers['content-type']).toBe('application/json');
   });
-});
-
-describe('what is no proper request gets a problem document all the same', () => {
-  test.each([
-    ['garbage', 'nonsense\r\n\r\n'],
-    ['an unknown method', 'BREW /open HTTP/1.1\r\nhost: x\r\n\r\n'],
-    ['no host', 'GET /open HTTP/1.1\r\nconnection: close\r\n\r\n'],
-    ['a path of raw bytes', 'GET /\xff HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'],
-    [
-      'a bad chunk',
-      'POST /v1/things HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
-    ],
-    [
-      'two lengths',
-      'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
-    ],
-  ])('%s: 400', async (_name, bytes) => {
-    expect(rawCodeOf(await sendBytes(Buffer.from(bytes, 'latin1')))).toBe('bad_request');
-  });
-
-  test('headers over 16 KiB: 431', async () => {
-    const text = await sendBytes(
-      `GET /open HTTP/1.1\r\nhost: x\r\nx-a: ${'a'.repeat(17_000)}\r\n\r\n`,
-    );
-    expect(rawCodeOf(text)).toBe('headers_too_large');
-  });
-
-  test('headers that do not end: 408', async () => {
-    expect(rawCodeOf(await sendBytes('GET /open HTTP/1.1\r\nhost: x\r\n'))).toBe('request_timeout');
-  });
-
-  test('a body that does not end: 408', async () => {
-    const head = 'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n';
-    expect(rawCodeOf(await sendBytes(head, 'abc'))).toBe('request_timeout');
-  });
-
-  test('CONNECT: 404', async () => {
-    expect(rawCodeOf(await sendBytes('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n'))).toBe('not_found');
-  });
-
-  test('garbage behind a request that is still at work does not cost it its answer', async () => {
-    const request = 'GET /open HTTP/1.1\r\nhost: x\r\n\r\n';
-    const text = await sendBytes(`${request}garbage garbage\r\n\r\n`);
-    expect(text).toContain('{"open":true}');
-  });
-
-  test('a client that waits for 100 Continue is told to go on, or gets the final answer', async () => {
-    const head = 'host: x\r\nexpect: 100-continue\r\nconnection: close\r\n';
-    const large = `POST /v1/things HTTP/1.1\r\n${head}content-length: 999999\r\n\r\n`;
-    expect(rawCodeOf(await sendBytes(large))).toBe('payload_too_large');
-    const small = `POST /v1/things HTTP/1.1\r\n${head}content-length: 2\r\n\r\n`;
-    const text = await sendBytes(small, '{}');
-    expect(text.startsWith('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 401')).toBe(true);
-  });
-});
-
-test('a client that goes away in the middle of its body leaves the server at work', async () => {
-  const socket = connect(server.port, '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write('POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc');
-  socket.destroy();
-  await once(socket, 'close');
-  expect((await send({ target: '/v1/things/a' })).status).toBe(200);
-});
-
-test('closing lets what runs finish, keeps no connection alive and takes nothing new', async () => {
-  const closing = await start();
-  const before = release;
-  const slow = sendBytesTo(closing.port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
-  await waitUntil(() => release !== before, { what: 'the handler' });
-  const closed = closing.close();
-  const late = { baseUrl: `http://127.0.0.1:${closing.port}`, method: 'GET', target: '/open' };
-  await expect(sendSigned(late)).rejects.toThrow('ECONNREFUSED');
-  release();
-  await closed;
-  expect(await slow).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*\{"slow":true\}$/i);
 });

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { sendSigned, waitUntil } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { control, rawCodeOf, sendBytesTo, sendTo, startApp } from '../app.fixture.ts';
+import type { HttpServer } from './http-server.ts';
+
+let server: HttpServer;
+beforeAll(async () => {
+  server = await startApp();
+});
+afterAll(() => server.close());
+
+const sendBytes = (...chunks: (string | Buffer)[]) => sendBytesTo(server, ...chunks);
+
+describe('what is no proper request gets a problem document all the same', () => {
+  test.each([
+    ['garbage', 'nonsense\r\n\r\n'],
+    ['an unknown method', 'BREW /open HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['no host', 'GET /open HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['a path of raw bytes', 'GET /\xff HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'],
+    [
+      'a bad chunk',
+      'POST /v1/things HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+    ],
+    [
+      'two lengths',
+      'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+    ],
+  ])('%s: 400', async (_name, bytes) => {
+    expect(rawCodeOf(await sendBytes(Buffer.from(bytes, 'latin1')))).toBe('bad_request');
+  });
+
+  test('headers over 16 KiB: 431', async () => {
+    const text = await sendBytes(
+      `GET /open HTTP/1.1\r\nhost: x\r\nx-a: ${'a'.repeat(17_000)}\r\n\r\n`,
+    );
+    expect(rawCodeOf(text)).toBe('headers_too_large');
+  });
+
+  test('headers that do not end: 408', async () => {
+    expect(rawCodeOf(await sendBytes('GET /open HTTP/1.1\r\nhost: x\r\n'))).toBe('request_timeout');
+  });
+
+  test('a body that does not end: 408', async () => {
+    const head = 'POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n';
+    expect(rawCodeOf(await sendBytes(head, 'abc'))).toBe('request_timeout');
+  });
+
+  test('CONNECT: 404', async () => {
+    expect(rawCodeOf(await sendBytes('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n'))).toBe('not_found');
+  });
+
+  test('garbage behind a request that is still at work does not cost it its answer', async () => {
+    const request = 'GET /open HTTP/1.1\r\nhost: x\r\n\r\n';
+    const text = await sendBytes(`${request}garbage garbage\r\n\r\n`);
+    expect(text).toContain('{"open":true}');
+  });
+
+  test('a client that waits for 100 Continue is told to go on, or gets the final answer', async () => {
+    const head = 'host: x\r\nexpect: 100-continue\r\nconnection: close\r\n';
+    const large = `POST /v1/things HTTP/1.1\r\n${head}content-length: 999999\r\n\r\n`;
+    expect(rawCodeOf(await sendBytes(large))).toBe('payload_too_large');
+    const small = `POST /v1/things HTTP/1.1\r\n${head}content-length: 2\r\n\r\n`;
+    const text = await sendBytes(small, '{}');
+    expect(text.startsWith('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 401')).toBe(true);
+  });
+});
+
+test('a client that goes away in the middle of its body leaves the server at work', async () => {
+  const socket = connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write('POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc');
+  socket.destroy();
+  await once(socket, 'close');
+  expect((await sendTo(server, { target: '/v1/things/a' })).status).toBe(200);
+});
+
+test('closing lets what runs finish, keeps no connection alive and takes nothing new', async () => {
+  const closing = await startApp();
+  const before = control.release;
+  const slow = sendBytesTo(closing, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+  await waitUntil(() => control.release !== before, { what: 'the handler' });
+  const closed = closing.close();
+  const late = { baseUrl: `http://127.0.0.1:${closing.port}`, method: 'GET', target: '/open' };
+  await expect(sendSigned(late)).rejects.toThrow('ECONNREFUSED');
+  control.release();
+  await closed;
+  expect(await slow).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*\{"slow":true\}$/i);
+});

@@ -275,6 +275,16 @@ export interface Assignment {
   state: 'dispatched' | 'running' | 'settling';
 }
 
+const endedSql = `
+  SELECT id FROM submissions
+  WHERE id = ANY($1::uuid[]) AND state NOT IN ('pending', 'dispatched', 'running')`;
+
+/** Which of these have ended, settled or not yet. */
+export async function findEnded(store: Store, submissionIds: readonly string[]): Promise<string[]> {
+  const rows = await store.query<{ id: string }>(endedSql, [submissionIds]);
+  return rows.map(({ id }) => id);
+}
+
 /** What a node has in hand as the service knows it: what its `hello` is compared with. */
 export async function assignmentsOf(store: Store, nodeId: string): Promise<Assignment[]> {
   return store.db.$queryRaw<Assignment[]>`

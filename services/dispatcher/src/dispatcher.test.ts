@@ -1,5 +1,6 @@
-import { fromWireId, linkSilentMs, stoppedDeadlineMs } from '@svc/domain';
-import { waitUntil, type ScriptedNode } from '@svc/testkit';
+import { fromWireId, leaseMs, linkSilentMs, stoppedDeadlineMs } from '@svc/domain';
+import { cancelAsOperator } from '@svc/store';
+import { testAuthor, waitUntil, type ScriptedNode } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { payloadText, startDispatching, toldOf, type Dispatching } from './test-fixture.ts';
@@ -298,6 +299,24 @@ describe('a run that ends otherwise', () => {
     await node.close();
   });
 
+  test('is cancelled at the node that has it, where another of the same dispatcher accepted it too', async () => {
+    const nodes = [await service.connect(), await service.connect()];
+    const { id, wireId } = await service.post();
+    const offers = await Promise.all(nodes.map((node) => node.next('offer')));
+    nodes.forEach((node, index) =>
+      node.send({ type: 'accept', offerId: offers[index]?.offerId ?? '' }),
+    );
+    const isTold = (type: string) => () => nodes.find((node) => toldOf(node).includes(type));
+    const winner = await waitUntil(isTold('assign'));
+    const loser = await waitUntil(isTold('revoke'));
+    await service.cancelled(id);
+    expect(await winner.next('cancel')).toEqual({ type: 'cancel', submissionId: wireId });
+    expect(toldOf(loser)).not.toContain('cancel');
+    winner.send({ type: 'stopped', submissionId: wireId, usage: {} });
+    await winner.next('ack');
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
   test('is answered cancel where its node goes on with it', async () => {
     const node = await service.connect();
     await service.post();
@@ -332,6 +351,21 @@ async function pass(node: ScriptedNode, ms: number): Promise<void> {
     await node.next('cancel', { where: ({ submissionId }) => submissionId === 'sub_x' });
   }
 }
+
+describe('a run that has ended and of which its node says nothing', () => {
+  test('is cancelled there though the message about it was lost', async () => {
+    const node = await service.connect();
+    const { id } = await service.post();
+    const submissionId = await node.runNext();
+    await cancelAsOperator(service.store, id, testAuthor);
+    await pass(node, leaseMs);
+    const isItself = (frame: { submissionId: string }) => frame.submissionId === submissionId;
+    await node.next('cancel', { where: isItself, timeoutMs: 15_000 });
+    node.send({ type: 'stopped', submissionId, usage: {} });
+    await node.next('ack');
+    await node.close();
+  }, 30_000);
+});
 
 describe('a node that was told to stop and does not say that it has', () => {
   test('has its slot back after 30 s', async () => {

@@ -1,6 +1,6 @@
 import { reportOffer } from './report-offer.ts';
 import { inBackground, type Dispatcher } from './dispatcher.ts';
-import type { NodeLink } from './links.ts';
+import { forgetHolder, type NodeLink } from './links.ts';
 
 /**
  * Forgets a link that is gone. Its open offers go to other nodes; what the node was given stays
@@ -11,7 +11,7 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   const hasSaidHello = link.state !== 'connected';
   link.state = 'ended';
   link.helloTimer?.clear();
-  const { all, byNode, bySubmission } = dispatcher.links;
+  const { all, byNode } = dispatcher.links;
   all.delete(link);
   if (byNode.get(link.nodeId) === link) byNode.delete(link.nodeId);
   for (const { message, timer } of link.offers.values()) {
@@ -21,7 +21,7 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   link.offers.clear();
   for (const run of link.runs.values()) {
     run.slotTimer?.clear();
-    if (bySubmission.get(run.submissionId) === link) bySubmission.delete(run.submissionId);
+    forgetHolder(dispatcher.links, link, run.submissionId);
   }
   if (!hasSaidHello) return;
   const left = dispatcher.fleet.leave(link.nodeId, link.linkId);

@@ -31,6 +31,8 @@ export interface HeldRun {
   isAssigned: boolean;
   /** The node must stop: it has been, or is about to be, sent `cancel`, `stop` or `revoke`. */
   isStopping: boolean;
+  /** By the monotonic clock: when it was last known to be the node's, at first when it took the slot. */
+  lookedAtMs: number;
   /** When its slot is free although the node has not said `stopped`. */
   slotTimer?: Timer;
 }
@@ -72,8 +74,27 @@ export interface Links {
   readonly all: Set<NodeLink>;
   /** Those that have said `hello`, at most one a node. */
   readonly byNode: Map<string, NodeLink>;
-  /** Whose slot a submission takes. */
-  readonly bySubmission: Map<string, NodeLink>;
+  /**
+   * Whose slot a submission takes: two nodes' while both have accepted it and one of them is about to
+   * be told that it came too late.
+   */
+  readonly bySubmission: Map<string, Set<NodeLink>>;
+}
+
+/** The submission takes a slot of this link from now on. */
+export function holdRun({ bySubmission }: Links, link: NodeLink, run: HeldRun): void {
+  const { submissionId } = run;
+  link.runs.set(submissionId, run);
+  const holders = bySubmission.get(submissionId);
+  if (holders === undefined) bySubmission.set(submissionId, new Set([link]));
+  else holders.add(link);
+}
+
+/** This link is not found by the submission any more; others that hold it are. */
+export function forgetHolder({ bySubmission }: Links, link: NodeLink, submissionId: string): void {
+  const holders = bySubmission.get(submissionId);
+  holders?.delete(link);
+  if (holders?.size === 0) bySubmission.delete(submissionId);
 }
 
 export function createLinks(): Links {

@@ -3,6 +3,7 @@ import type { Lifecycle } from '@svc/runtime';
 
 import type { Dispatcher } from './dispatcher.ts';
 import type { DispatcherMetrics } from './metrics.ts';
+import { stopEndedRuns } from './ended-runs.ts';
 import { followNodes } from './node-standing.ts';
 import { startSurge } from './surge.ts';
 
@@ -24,6 +25,8 @@ export function startRounds(
   const { store, fleet, logger } = dispatcher;
   const nodes = followNodes(dispatcher);
   lifecycle.add('node changes', () => nodes.close());
+  const runs = stopEndedRuns(dispatcher);
+  lifecycle.add('ended runs', () => runs.close());
   const board = createSurgeBoard({ redis, prefix });
   const onMultiplier = (micros: bigint): void => metrics.look(dispatcher, micros);
   const surge = startSurge({ store, fleet, board, logger, onMultiplier });

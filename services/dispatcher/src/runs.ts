@@ -159,10 +159,11 @@ export function onStopped(
 
 /** The submission has ended otherwise than by its node: the node that has it here must stop. */
 export function stopRun(dispatcher: Dispatcher, submissionId: string): void {
-  const link = dispatcher.links.bySubmission.get(submissionId);
-  const run = link?.runs.get(submissionId);
-  if (link === undefined || run === undefined || run.isStopping) return;
-  run.isStopping = true;
-  // An accept that is being committed finds the mark: the payload is not sent then.
-  if (run.isAssigned) sendCancel(dispatcher, link, submissionId);
+  for (const link of dispatcher.links.bySubmission.get(submissionId) ?? []) {
+    const run = link.runs.get(submissionId);
+    if (run === undefined || run.isStopping) continue;
+    run.isStopping = true;
+    // An accept that is being committed finds the mark: the payload is not sent then.
+    if (run.isAssigned) sendCancel(dispatcher, link, submissionId);
+  }
 }

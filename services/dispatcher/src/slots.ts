@@ -1,7 +1,7 @@
 import { stoppedDeadlineMs } from '@svc/domain';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
-import type { HeldRun, NodeLink } from './links.ts';
+import { forgetHolder, type HeldRun, holdRun, type NodeLink } from './links.ts';
 
 /**
  * Which submissions take a slot of which node. The truth is here, with the link; the fleet
@@ -12,9 +12,9 @@ import type { HeldRun, NodeLink } from './links.ts';
 export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): HeldRun {
   const present = link.runs.get(submissionId);
   if (present !== undefined) return present;
-  const run: HeldRun = { submissionId, isAssigned: false, isStopping: false };
-  link.runs.set(submissionId, run);
-  dispatcher.links.bySubmission.set(submissionId, link);
+  const lookedAtMs = dispatcher.clock.monotonicMs();
+  const run: HeldRun = { submissionId, isAssigned: false, isStopping: false, lookedAtMs };
+  holdRun(dispatcher.links, link, run);
   return run;
 }
 
@@ -24,9 +24,7 @@ export function freeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
   if (run === undefined) return;
   run.slotTimer?.clear();
   link.runs.delete(submissionId);
-  if (dispatcher.links.bySubmission.get(submissionId) === link) {
-    dispatcher.links.bySubmission.delete(submissionId);
-  }
+  forgetHolder(dispatcher.links, link, submissionId);
   inBackground(dispatcher, 'release a slot', dispatcher.fleet.release(link.nodeId, submissionId));
 }
 

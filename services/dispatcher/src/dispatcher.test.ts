@@ -360,7 +360,8 @@ describe('a run that has ended and of which its node says nothing', () => {
     await cancelAsOperator(service.store, id, testAuthor);
     await pass(node, leaseMs);
     const isItself = (frame: { submissionId: string }) => frame.submissionId === submissionId;
-    await node.next('cancel', { where: isItself, timeoutMs: 15_000 });
+    const cancel = await node.next('cancel', { where: isItself, timeoutMs: 15_000 });
+    expect(cancel).toEqual({ type: 'cancel', submissionId });
     node.send({ type: 'stopped', submissionId, usage: {} });
     await node.next('ack');
     await node.close();

@@ -25,10 +25,12 @@ export async function measure(world: World): Promise<Figure[]> {
       unit: 'MB',
       value: residentMb(process.pid()),
     });
+    // How many tenants come at once is theirs: their connections to a gateway are counted apart.
+    const ofTenants = world.wires.get(`tenants - ${process.name}`)?.connections() ?? 0;
     figures.push({
       name: `descriptors of ${process.name}`,
       unit: '',
-      value: descriptors(process.pid()),
+      value: descriptors(process.pid()) - ofTenants,
     });
   }
   const info = await world.redis.command('INFO');

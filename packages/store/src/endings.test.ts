@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { formatDecimal } from '@svc/domain';
+import { assert, expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, settle } from './endings.ts';
 import { auditLedger } from './ledger-audit.ts';
@@ -82,7 +83,9 @@ test('node-seconds never exceed the time since begin, and no unit goes down', as
   await settle(store, [submissionId]);
   const record = await findSubmission(store, tenantId, submissionId);
   expect(record?.usage.actions).toEqual({ digits: 7n, scale: 0 });
-  const nodeSeconds = Number(record?.usage.nodeSeconds?.digits) / 10 ** 3;
+  const measured = record?.usage.nodeSeconds;
+  assert(measured);
+  const nodeSeconds = Number(formatDecimal(measured));
   expect(nodeSeconds).toBeGreaterThanOrEqual(10);
   expect(nodeSeconds).toBeLessThan(15);
 });

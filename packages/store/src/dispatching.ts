@@ -49,14 +49,14 @@ const dispatchableSql = `
     (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms,
     svc_now() AS now
   FROM submissions
-  WHERE id = ANY($1::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL
+  WHERE id = ANY($1::uuid[]) AND state = $2 AND payload_sealed IS NOT NULL
     AND svc_now() < dispatch_deadline_at`;
 
 async function loadAll(
   store: Store,
   ids: readonly string[],
 ): Promise<(DispatchableSubmission | null)[]> {
-  const rows = await store.query<DispatchableRow>(dispatchableSql, [ids]);
+  const rows = await store.query<DispatchableRow>(dispatchableSql, [ids, 'pending']);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => {
     const row = byId.get(id);
@@ -101,8 +101,9 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 }
 
 /**
- * The ids are a condition and not a join, so that the planner can only walk the primary key; what
- * belongs to a row is found by the place of its id. Of two accepts of one submission in one statement
+ * The ids are a condition and not a join, and the state is a parameter (see `plannerOptions`), so
+ * that the planner can only walk the primary key; what belongs to a row is found by the place of its
+ * id. Of two accepts of one submission in one statement
  * the first one decides: where it is given to that node, the other comes too late, and where it is
  * not, it is pending no more.
  */
@@ -113,7 +114,7 @@ const dispatchedSql = `
     run_deadline_at = svc_now() + interval '1 millisecond' * CASE tier
       WHEN 'instant' THEN ${runLimitMs.instant} WHEN 'priority' THEN ${runLimitMs.priority}
       ELSE ${runLimitMs.standard} END
-  WHERE id = ANY($1::uuid[]) AND state = 'pending' AND payload_sealed IS NOT NULL
+  WHERE id = ANY($1::uuid[]) AND state = $4 AND payload_sealed IS NOT NULL
     AND svc_now() < dispatch_deadline_at
   RETURNING id, payload_sealed, request_id`;
 
@@ -153,6 +154,7 @@ async function giveAll(store: Store, asked: readonly Dispatch[]): Promise<Dispat
       asked.map(({ submissionId }) => submissionId),
       asked.map(({ nodeId }) => nodeId),
       asked.map(({ offers }) => (offers === undefined ? null : JSON.stringify(offers))),
+      'pending',
     ]);
   } catch (error) {
     for (const dispatch of asked) unanswered.add(dispatch);
@@ -162,7 +164,7 @@ async function giveAll(store: Store, asked: readonly Dispatch[]): Promise<Dispat
 
 const committedSql = `
   SELECT id, payload_sealed, request_id FROM submissions
-  WHERE id = ANY($1::uuid[]) AND state = 'dispatched' AND payload_sealed IS NOT NULL
+  WHERE id = ANY($1::uuid[]) AND state = $4 AND payload_sealed IS NOT NULL
     AND node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], id)]
     AND offers @> ($3::text[])[array_position($1::uuid[], id)]::jsonb`;
 
@@ -190,6 +192,7 @@ async function findCommitted(
     doubtful.map(({ submissionId }) => submissionId),
     doubtful.map(({ nodeId }) => nodeId),
     doubtful.map(({ accept }) => accept),
+    'dispatched',
   ]);
 }
 
@@ -243,7 +246,7 @@ const runBatcherOf = perStore((store) =>
 const runningSql = `
   UPDATE submissions SET state = 'running', started_at = COALESCE(started_at, svc_now()),
     lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond'
-  WHERE id = ANY($1::uuid[]) AND state IN ('dispatched', 'running')
+  WHERE id = ANY($1::uuid[]) AND state = ANY($3::text[])
     AND node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], id)]
   RETURNING id, request_id`;
 
@@ -256,6 +259,7 @@ async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise
     const rows = await store.query<{ id: string; request_id: string }>(runningSql, [
       asked.map(({ submissionId }) => submissionId),
       asked.map(({ nodeId }) => nodeId),
+      ['dispatched', 'running'],
     ]);
     const running = new Map(rows.map((row) => [row.id, row.request_id]));
     for (const begin of asked) {

@@ -80,8 +80,8 @@ const outcomeSql = `
         ${raisedUsageSql(8)} FROM ${placeOfRow})
   WHERE s.id = ANY($1::uuid[])
     AND s.node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], s.id)]
-    AND (s.state = 'running'
-      OR (s.state = 'dispatched' AND ($3::text[])[array_position($1::uuid[], s.id)] = 'failed'))
+    AND s.state = ANY($13::text[])
+    AND (s.state <> 'dispatched' OR ($3::text[])[array_position($1::uuid[], s.id)] = 'failed')
   RETURNING s.id`;
 
 /** The submissions whose outcome was stored. */
@@ -100,6 +100,7 @@ async function updateWithOutcomes(
     from,
     to,
     ...usageValues(outcomes.map(({ usage }) => usage)),
+    ['dispatched', 'running'],
   ]);
   return new Set(rows.map(({ id }) => id));
 }

@@ -26,7 +26,7 @@ export async function storeServiceFailure(
   const [row] = await store.db.$queryRaw<{ node_id: string }[]>`
     UPDATE submissions SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
       outcome_at = svc_now(), failure_code = ${code}, outcome_sealed = ${sealed}
-    WHERE id = ${submissionId}::uuid AND state IN ('dispatched', 'running') AND CASE ${code}
+    WHERE id = ${submissionId}::uuid AND state = ANY(${['dispatched', 'running']}) AND CASE ${code}
       WHEN 'node_lost' THEN node_id = ${nodeId}::uuid
         OR (${nodeId}::uuid IS NULL AND state = 'running' AND lease_expires_at <= svc_now())
       WHEN 'not_started' THEN state = 'dispatched' AND start_deadline_at <= svc_now()

@@ -69,7 +69,10 @@ const transactionTimeoutMs = 10_000;
  * that reads a whole table, made while the table was small, would be kept while it grows. One plan
  * a statement, for all values: planned anew each time, a hold alone took 1.2 ms instead of 0.7. A
  * statement must therefore bound an index by its parameters themselves (`id > COALESCE(…)`, never
- * `… IS NULL OR id > …`).
+ * `… IS NULL OR id > …`). And one that finds rows by their ids names their states by a parameter: by
+ * a literal the planner can prove that a partial index of those states has them all, and reads the
+ * whole of that index, which was small when the plan was made (measured: a quarter of what Postgres
+ * did for a submission with thousands under way).
  */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 

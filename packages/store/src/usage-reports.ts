@@ -28,7 +28,7 @@ export async function recordUsage(store: Store, report: UsageReport): Promise<Us
   if (await usageBatcherOf(store).call(report)) return { kind: 'recorded' };
   const [row] = await store.db.$queryRaw<unknown[]>`
     SELECT 1 FROM submissions WHERE id = ${report.submissionId}::uuid
-      AND node_id IS NOT DISTINCT FROM ${report.nodeId}::uuid AND state = 'dispatched'`;
+      AND node_id IS NOT DISTINCT FROM ${report.nodeId}::uuid AND state = ${'dispatched'}`;
   return { kind: row === undefined ? 'refused' : 'not_begun' };
 }
 
@@ -60,7 +60,7 @@ const usageSql = `
   WITH updated AS (
     UPDATE submissions s SET lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond',
       (${usageColumnNames}) = (SELECT ${raisedUsageSql(3)} FROM ${placeOfRow})
-    WHERE s.id = ANY($1::uuid[]) AND s.state = 'running'
+    WHERE s.id = ANY($1::uuid[]) AND s.state = $8
       AND s.node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], s.id)]
     RETURNING s.id, ${usageColumnNames}
   ), reported AS (
@@ -78,6 +78,7 @@ async function updateUsage(store: Store, reports: readonly UsageReport[]): Promi
     reports.map(({ submissionId }) => submissionId),
     reports.map(({ nodeId }) => nodeId),
     ...usageValues(reports.map(({ usage }) => usage)),
+    'running',
   ]);
   return new Set(rows.map(({ id }) => id));
 }

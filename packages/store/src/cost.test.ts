@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { readBalance } from './credits.ts';
 import { exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
 import { claimDue } from './delivery-claims.ts';
+import { recordAttempt } from './delivery-records.ts';
 import { assignmentsOf, commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, rejectPending, settle } from './endings.ts';
 import { storeOutcome } from './outcomes.ts';
@@ -20,6 +21,8 @@ import { recordUsage } from './usage-reports.ts';
 
 const submissions = 300_000;
 const entriesPerSubmission = 3;
+/** Of a store's pool. */
+const poolConnectionsMax = 10;
 /** A page of 20 with what was passed over for it. */
 const rowsReadMax = 300;
 
@@ -51,28 +54,38 @@ interface Reads {
   indexBlocks: number;
 }
 
-/** Of the large tables, by every session so far. */
-async function readsSoFar({ database }: Fixture): Promise<Reads> {
-  const [row] = await database.query<Reads>(`
-    SELECT sum(seq_scan)::int AS scanned, sum(idx_tup_fetch)::int AS "byIndex",
+const ledgerTables = ['submissions', 'ledger_entries'];
+
+/** Of these tables, by every session so far. */
+async function readsSoFar({ database }: Fixture, tables: readonly string[]): Promise<Reads> {
+  const [row] = await database.query<Reads>(
+    `SELECT sum(seq_scan)::int AS scanned, sum(idx_tup_fetch)::int AS "byIndex",
       sum(idx_blks_hit + idx_blks_read)::int AS "indexBlocks"
     FROM pg_stat_user_tables JOIN pg_statio_user_tables USING (relid)
-    WHERE pg_stat_user_tables.relname IN ('submissions', 'ledger_entries')`);
+    WHERE pg_stat_user_tables.relname LIKE ANY($1)`,
+    [tables],
+  );
   return row ?? { scanned: 0, byIndex: 0, indexBlocks: 0 };
 }
 
-async function costOf(fixture: Fixture, run: () => Promise<unknown>): Promise<Reads> {
+async function costOf(
+  fixture: Fixture,
+  run: () => Promise<unknown>,
+  tables: readonly string[] = ledgerTables,
+): Promise<Reads> {
   // The counters of a session that is idle are written some seconds later, or when it asks for it:
-  // what the seeding read, too.
+  // every session of the pool, and the one that seeded.
   const flush = async () => {
-    await fixture.store.db.$queryRaw`SELECT pg_stat_force_next_flush()::text, 1 AS one`;
+    const slowly = 'SELECT pg_stat_force_next_flush(), pg_sleep(0.1)';
+    const sessions = Array.from({ length: poolConnectionsMax }, () => slowly);
+    await Promise.all(sessions.map((ask) => fixture.store.query(ask, [])));
     await fixture.database.query('SELECT pg_stat_force_next_flush()');
   };
   await flush();
-  const before = await readsSoFar(fixture);
+  const before = await readsSoFar(fixture, tables);
   await run();
   await flush();
-  const after = await readsSoFar(fixture);
+  const after = await readsSoFar(fixture, tables);
   return {
     scanned: after.scanned - before.scanned,
     byIndex: after.byIndex - before.byIndex,
@@ -161,5 +174,46 @@ test('a plan made while the table was empty reads no more when one tenant has fi
   expect(scanned).toBe(0);
   expect(byIndex).toBeLessThan(rowsReadMax);
   // Each index has a level more, which is twice as many blocks; one that is read whole has six times.
+  expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
+});
+
+test('a plan made while there were no deliveries reads no more behind a backlog', async () => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  const tenantId = await fixture.tenant(100_000, 'https://hooks.example.com/svc');
+  const deliver = async () => {
+    const { id: submissionId } = await fixture.hold(tenantId, { key: randomUUID() });
+    await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
+    const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 8 }]);
+    expect(claim?.attempts).toHaveLength(1);
+    for (const attempt of claim?.attempts ?? []) {
+      const observed = { statusCode: 200, durationMs: 1, error: null, responseText: 'ok' };
+      const verdict = { kind: 'delivered' } as const;
+      expect(await recordAttempt(store, { ...attempt, ...observed, verdict })).toEqual({
+        status: 'delivered',
+      });
+    }
+  };
+  // With their partitions.
+  const tables = ['deliveries%', 'delivery_attempts%', 'events', 'tenants', 'webhook_caps'];
+  for (let time = 0; time < 10; time += 1) await deliver();
+  const blocksWhileEmpty = (await costOf(fixture, deliver, tables)).indexBlocks;
+  await database.query(
+    `WITH seed AS (
+       SELECT id, gen_random_uuid() AS event_id, gen_random_uuid() AS tenant_id, svc_now() - n * interval '1 ms' AS at
+       FROM unnest($1::uuid[]) WITH ORDINALITY AS r (id, n)
+     ), event AS (
+       INSERT INTO events (id, tenant_id, type, body_sealed, created_at)
+       SELECT event_id, tenant_id, 'submission.cancelled', '\\x00', at FROM seed
+     ), attempt AS (
+       INSERT INTO delivery_attempts (delivery_id, round, number, at) SELECT id, 1, 1, at FROM seed
+     )
+     INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, round_started_at, created_at)
+     SELECT id, tenant_id, event_id, 'submission.cancelled', 'pending', at, at, at FROM seed`,
+    [Array.from({ length: 5_000 }, () => store.newId())],
+  );
+  const { scanned, byIndex, indexBlocks } = await costOf(fixture, deliver, tables);
+  expect(scanned).toBe(0);
+  expect(byIndex).toBeLessThan(rowsReadMax);
   expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
 });

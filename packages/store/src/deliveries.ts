@@ -52,7 +52,7 @@ export async function exhaustAgedRounds(store: Store, limit: number): Promise<nu
       ORDER BY round_started_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
     )
     UPDATE deliveries d SET status = 'exhausted', next_attempt_at = NULL, finished_at = svc_now()
-    FROM aged WHERE d.id = aged.id`;
+    WHERE d.id = ANY(ARRAY(SELECT id FROM aged))`;
 }
 
 /** Ends what is still pending for a tenant whose URL is gone, without an attempt. */
@@ -64,5 +64,5 @@ export async function dropPendingDeliveries(tx: Queryable, tenantId: string): Pr
       ORDER BY id FOR UPDATE
     )
     UPDATE deliveries d SET status = 'dropped', next_attempt_at = NULL, finished_at = svc_now()
-    FROM pending WHERE d.id = pending.id`;
+    WHERE d.id = ANY(ARRAY(SELECT id FROM pending))`;
 }

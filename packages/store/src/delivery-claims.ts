@@ -132,16 +132,20 @@ async function claimRows(
   ]);
 }
 
+/**
+ * What is looked up by its id is bound by those ids, or is a lateral join of one row: left to join,
+ * the planner reads all of a table that was small when the plan was made.
+ */
 const claimSql = `
   WITH endpoint AS MATERIALIZED (
     SELECT a.tenant_id, a.asked, t.webhook_url,
       t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
     FROM unnest($1::uuid[], $2::int[]) AS a (tenant_id, asked)
-    JOIN tenants t ON t.id = a.tenant_id
+    CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = a.tenant_id LIMIT 1) t
   ), cap AS MATERIALIZED (
     SELECT c.tenant_id, GREATEST(c.attempts_per_hour
       - CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END, 0) AS left_over
-    FROM endpoint e JOIN webhook_caps c ON c.tenant_id = e.tenant_id
+    FROM endpoint e JOIN webhook_caps c ON c.tenant_id = e.tenant_id AND c.tenant_id = ANY($1::uuid[])
     ORDER BY c.tenant_id FOR UPDATE OF c
   ), allowed AS MATERIALIZED (
     SELECT e.*, LEAST(e.asked, cap.left_over) AS room, (
@@ -165,7 +169,7 @@ const claimSql = `
     UPDATE deliveries d SET status = p.status, attempt_count = d.attempt_count + (p.status = 'pending')::int,
       next_attempt_at = CASE WHEN p.status = 'pending' THEN svc_now() + ${attemptClaimMs} * interval '1 millisecond' END,
       finished_at = CASE WHEN p.status <> 'pending' THEN svc_now() END
-    FROM picked p WHERE d.id = p.id
+    FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
     RETURNING d.id, d.tenant_id, d.event_id, d.type, d.round, d.attempt_count, d.status
   ), claimed AS MATERIALIZED (
     SELECT * FROM moved WHERE status = 'pending'
@@ -176,10 +180,11 @@ const claimSql = `
     UPDATE webhook_caps c SET hour = date_trunc('hour', svc_now(), 'UTC'), attempts = n.attempts
       + CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END
     FROM (SELECT tenant_id, count(*)::int AS attempts FROM claimed GROUP BY tenant_id) n
-    WHERE c.tenant_id = n.tenant_id
+    WHERE c.tenant_id = n.tenant_id AND c.tenant_id = ANY($1::uuid[])
   )
   SELECT e.tenant_id, e.asked, e.room, e.webhook_url, e.secrets,
     (SELECT count(*)::int FROM picked p WHERE p.tenant_id = e.tenant_id) AS picked,
     (extract(epoch FROM date_trunc('hour', svc_now(), 'UTC') + interval '1 hour' - svc_now()) * 1000)::float8 AS hour_left_ms,
     c.id, c.event_id, c.type, c.round, c.attempt_count, v.body_sealed, v.request_id
-  FROM allowed e LEFT JOIN claimed c ON c.tenant_id = e.tenant_id LEFT JOIN events v ON v.id = c.event_id`;
+  FROM allowed e LEFT JOIN claimed c ON c.tenant_id = e.tenant_id
+    LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`;

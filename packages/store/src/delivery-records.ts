@@ -77,6 +77,7 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
   retry: 'pending',
 };
 
+/** The deliveries are bound by their ids and the status by a parameter: see `plannerOptions`. */
 const recordSql = `
   WITH input AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS (position int, delivery_id uuid,
@@ -85,19 +86,19 @@ const recordSql = `
     UPDATE delivery_attempts a SET recorded_at = svc_now(), status_code = r.status_code,
       duration_ms = r.duration_ms, error = r.error, response_sealed = decode(r.response, 'base64')
     FROM input r
-    WHERE a.delivery_id = r.delivery_id AND a.round = r.round AND a.number = r.number AND a.recorded_at IS NULL
+    WHERE a.delivery_id = ANY($2::uuid[]) AND a.delivery_id = r.delivery_id AND a.round = r.round AND a.number = r.number AND a.recorded_at IS NULL
   ), held AS MATERIALIZED (
     SELECT r.position, d.id, r.round, r.number, svc_now() + r.delay_ms * interval '1 millisecond' AS next_at,
       CASE WHEN r.status = 'pending' AND svc_now() + r.delay_ms * interval '1 millisecond'
         >= d.round_started_at + ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted' ELSE r.status END AS status
-    FROM input r JOIN deliveries d ON d.id = r.delivery_id
+    FROM input r JOIN deliveries d ON d.id = r.delivery_id AND d.id = ANY($2::uuid[])
     ORDER BY d.id FOR UPDATE OF d
   )
   UPDATE deliveries d SET status = h.status,
     next_attempt_at = CASE WHEN h.status = 'pending' THEN h.next_at END,
     finished_at = CASE WHEN h.status <> 'pending' THEN svc_now() END
   FROM held h
-  WHERE d.id = h.id AND d.status = 'pending' AND d.round = h.round AND d.attempt_count = h.number
+  WHERE d.id = ANY($2::uuid[]) AND d.id = h.id AND d.status = $3 AND d.round = h.round AND d.attempt_count = h.number
   RETURNING h.position, d.status`;
 
 /** In the order given. Run again, it does nothing twice: a recorded attempt is not moved any more. */
@@ -120,6 +121,8 @@ async function recordAttempts(
   }));
   const rows = await query<{ position: number; status: DeliveryStatus }>(recordSql, [
     JSON.stringify(input),
+    attempts.map(({ deliveryId }) => deliveryId),
+    'pending',
   ]);
   const statuses = new Map(rows.map(({ position, status }) => [position, status]));
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));

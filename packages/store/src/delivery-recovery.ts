@@ -67,7 +67,7 @@ export async function recoverDeliveries(
       )
       UPDATE deliveries d SET status = 'pending', next_attempt_at = svc_now(), finished_at = NULL,
         round = d.round + 1, round_started_at = svc_now(), attempt_count = 0
-      FROM picked p WHERE d.id = p.id
+      FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
       RETURNING d.id, p.status`;
     const ids = rows.map(({ id }) => id).toSorted();
     const [first, last] = [ids[0], ids.at(-1)];

@@ -4,13 +4,19 @@ import { readBalance } from './credits.ts';
 import { exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
 import { claimDue } from './delivery-claims.ts';
 import { recordAttempt } from './delivery-records.ts';
-import { assignmentsOf, commitDispatched, commitRunning, loadForDispatch } from './dispatching.ts';
+import {
+  assignmentsOf,
+  commitDispatched,
+  commitRunning,
+  findEnded,
+  loadForDispatch,
+} from './dispatching.ts';
 import { cancelSubmission, rejectPending, settle } from './endings.ts';
 import { storeOutcome } from './outcomes.ts';
 import { findOverdue } from './overdue.ts';
 import { readStatement } from './statement.ts';
 import { listSubmissions } from './submission-list.ts';
-import { findByIdempotencyKey, findSubmission } from './submissions.ts';
+import { findByIdempotencyKey, findSubmission, readDispatchOutcome } from './submissions.ts';
 import { findTenantCredentials } from './tenant-credentials.ts';
 import { createFixture, type Fixture, usage } from './test-fixture.ts';
 import { recordUsage } from './usage-reports.ts';
@@ -157,9 +163,20 @@ test('a plan made while the tables were empty reads no more when they have fille
     expect(await loadForDispatch(store, [submissionId])).toHaveLength(1);
     await commitDispatched(store, { submissionId, nodeId });
     await commitRunning(store, { submissionId, nodeId });
+    await recordUsage(store, { submissionId, nodeId, usage: usage({ actions: '1' }) });
+    expect(await findEnded(store, [submissionId])).toEqual([]);
     const outcome = { kind: 'completed', usage: {}, result: {} } as const;
     await storeOutcome(store, { submissionId, nodeId, outcome });
+    await storeOutcome(store, { submissionId, nodeId, outcome });
     await settle(store, [submissionId]);
+    await findSubmission(store, tenantId, submissionId);
+    await readBalance(store, tenantId);
+    const cancelled = await fixture.hold(tenantId, { key: randomUUID() });
+    const by = { submissionId: cancelled.id, tenantId, by: 'tenant' } as const;
+    expect(await cancelSubmission(store, by)).toMatchObject({ kind: 'cancelled' });
+    const rejected = await fixture.hold(tenantId, { key: randomUUID() });
+    await readDispatchOutcome(store, rejected.id);
+    await rejectPending(store, rejected.id, { onlyOverdue: false });
   };
   const tables = [...ledgerTables, 'credit_accounts', 'tenants', 'tenant_secrets'];
   // A statement gets its lasting plan with its sixth execution; nothing here is analyzed.

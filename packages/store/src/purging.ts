@@ -54,7 +54,7 @@ async function purgeEvents(store: Store, tx: Queryable, submissionIds: string[])
   await tx.$executeRaw`
     UPDATE events e SET body_sealed = decode(r.body, 'base64')
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, body text)
-    WHERE e.id = r.id`;
+    WHERE e.id = r.id AND e.id = ANY(${events.map(({ id }) => id)}::uuid[])`;
 }
 
 export type PurgeOutcome =

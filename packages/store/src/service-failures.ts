@@ -46,7 +46,8 @@ export async function loseAssignments(
     SELECT id FROM submissions WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')
     ORDER BY id FOR UPDATE`;
   if (assigned.length === 0) return [];
-  const rows = assigned.map(({ id }) => {
+  const ids = assigned.map(({ id }) => id);
+  const rows = ids.map((id) => {
     const sealed = sealOutcome(store, id, { message: serviceFailureMessages[code] });
     return { id, sealed: Buffer.from(sealed).toString('hex') };
   });
@@ -54,8 +55,8 @@ export async function loseAssignments(
     UPDATE submissions s SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
       outcome_at = svc_now(), failure_code = ${code}, outcome_sealed = decode(r.sealed, 'hex')
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, sealed text)
-    WHERE s.id = r.id`;
-  return assigned.map(({ id }) => id);
+    WHERE s.id = r.id AND s.id = ANY(${ids}::uuid[])`;
+  return ids;
 }
 
 /** What is said of an outcome in words, as it is kept. */

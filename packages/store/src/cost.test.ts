@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { flushCounters } from './counters.fixture.ts';
 import { readBalance } from './credits.ts';
 import { exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
 import { claimDue } from './delivery-claims.ts';
@@ -28,8 +29,6 @@ import { recordUsage } from './usage-reports.ts';
 
 const submissions = 300_000;
 const entriesPerSubmission = 3;
-/** Of a store's pool. */
-const poolConnectionsMax = 10;
 /** A page of 20 with what was passed over for it. */
 const rowsReadMax = 300;
 
@@ -80,18 +79,10 @@ async function costOf(
   run: () => Promise<unknown>,
   tables: readonly string[] = ledgerTables,
 ): Promise<Reads> {
-  // The counters of a session that is idle are written some seconds later, or when it asks for it:
-  // every session of the pool, and the one that seeded.
-  const flush = async () => {
-    const slowly = 'SELECT pg_stat_force_next_flush(), pg_sleep(0.1)';
-    const sessions = Array.from({ length: poolConnectionsMax }, () => slowly);
-    await Promise.all(sessions.map((ask) => fixture.store.query(ask, [])));
-    await fixture.database.query('SELECT pg_stat_force_next_flush()');
-  };
-  await flush();
+  await flushCounters(fixture);
   const before = await readsSoFar(fixture, tables);
   await run();
-  await flush();
+  await flushCounters(fixture);
   const after = await readsSoFar(fixture, tables);
   return {
     scanned: after.scanned - before.scanned,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { flushCounters } from './counters.fixture.ts';
 import { type DeliveryFilter, listDeliveries } from './delivery-list.ts';
 import { readStatement, type StatementFilter } from './statement.ts';
 import { listSubmissions, type SubmissionFilter } from './submission-list.ts';
@@ -36,9 +37,9 @@ async function seed({ database }: Fixture, tenantId: string): Promise<void> {
   await database.query('ANALYZE');
 }
 
-async function rowsReadSoFar({ database, store }: Fixture): Promise<number> {
-  await store.db.$queryRaw`SELECT pg_stat_force_next_flush()::text, 1 AS one`;
-  const [row] = await database.query<{ read: number }>(`
+async function rowsReadSoFar(fixture: Fixture): Promise<number> {
+  await flushCounters(fixture);
+  const [row] = await fixture.database.query<{ read: number }>(`
     SELECT sum(idx_tup_fetch + seq_tup_read)::int AS read FROM pg_stat_user_tables
     WHERE relname ~ '^(submissions|ledger_entries|deliveries)'`);
   return row?.read ?? 0;

@@ -86,7 +86,8 @@ const recordSql = `
     UPDATE delivery_attempts a SET recorded_at = svc_now(), status_code = r.status_code,
       duration_ms = r.duration_ms, error = r.error, response_sealed = decode(r.response, 'base64')
     FROM input r
-    WHERE a.delivery_id = ANY($2::uuid[]) AND a.delivery_id = r.delivery_id AND a.round = r.round AND a.number = r.number AND a.recorded_at IS NULL
+    WHERE a.delivery_id = ANY($2::uuid[]) AND a.delivery_id = r.delivery_id AND a.round = r.round
+      AND a.number = r.number AND a.recorded_at IS NULL
   ), held AS MATERIALIZED (
     SELECT r.position, d.id, r.round, r.number, svc_now() + r.delay_ms * interval '1 millisecond' AS next_at,
       CASE WHEN r.status = 'pending' AND svc_now() + r.delay_ms * interval '1 millisecond'

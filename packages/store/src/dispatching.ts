@@ -103,9 +103,8 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 /**
  * The ids are a condition and not a join, and the state is a parameter (see `plannerOptions`), so
  * that the planner can only walk the primary key; what belongs to a row is found by the place of its
- * id. Of two accepts of one submission in one statement
- * the first one decides: where it is given to that node, the other comes too late, and where it is
- * not, it is pending no more.
+ * id. Of two accepts of one submission in one statement the first one decides: where it is given to
+ * that node, the other comes too late, and where it is not, it is pending no more.
  */
 const dispatchedSql = `
   UPDATE submissions SET state = 'dispatched', node_id = ($2::uuid[])[array_position($1::uuid[], id)],

@@ -15,6 +15,7 @@ export * from './self-signed.ts';
 export * from './signed-request.ts';
 export * from './stack-types.ts';
 export * from './stack.ts';
+export * from './submission-lock.ts';
 export * from './test-author.ts';
 export { bareEnvironment, newMasterKey, testMasterKey } from './test-environment.ts';
 export * from './wait-until.ts';

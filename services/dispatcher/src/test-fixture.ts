@@ -26,6 +26,7 @@ import {
   advanceDatabaseClock,
   connectScriptedNode,
   createTestDatabase,
+  lockSubmission,
   startTestRedis,
   testMasterKey,
   waitUntil,
@@ -112,21 +113,7 @@ export async function startDispatching({
     flush: () => server.flush(),
     /** What an operator has changed of a node is told to the dispatchers, as `svc` does. */
     told: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
-    /** Holds a submission's row, so that whoever commits to it waits until it is let go. */
-    async lockRow(id: string): Promise<() => Promise<void>> {
-      const locked = Promise.withResolvers<void>();
-      const letGo = Promise.withResolvers<void>();
-      const held = store.db.$transaction(async (tx) => {
-        await tx.$queryRaw`SELECT 1 FROM submissions WHERE id = ${id}::uuid FOR UPDATE`;
-        locked.resolve();
-        await letGo.promise;
-      });
-      await Promise.race([locked.promise, held]);
-      return async () => {
-        letGo.resolve();
-        await held;
-      };
-    },
+    lockRow: (id: string) => lockSubmission(database.databaseUrl, id),
     async row(id: string): Promise<SubmissionRow | undefined> {
       const [row] = await database.query<SubmissionRow>(
         `SELECT state, node_id, failure_code, usage_actions::float8 AS actions

@@ -1,0 +1,212 @@
+import { fromWireId } from '@svc/domain';
+import { waitUntil } from '@svc/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { payloadText, startDispatching, toldOf, type Dispatching } from './test-fixture.ts';
+
+let service: Dispatching;
+
+beforeAll(async () => {
+  service = await startDispatching({ dispatchers: 2 });
+});
+
+afterAll(async () => {
+  await service.end();
+});
+
+afterEach(async () => {
+  await service.settled();
+});
+
+async function stateOf(id: string): Promise<string | undefined> {
+  return (await service.row(id))?.state;
+}
+
+async function expectState(id: string, state: string): Promise<void> {
+  await waitUntil(async () => (await stateOf(id)) === state, { what: `the state ${state}` });
+}
+
+describe('offering', () => {
+  test('is over at once where no slot is free, and the hold is back', async () => {
+    const { id, replied } = await service.post();
+    expect(await replied).toBe('look');
+    expect(await stateOf(id)).toBe('rejected');
+  });
+
+  test('goes from node to node until all have declined', async () => {
+    const nodes = await Promise.all([0, 1, 0].map((dispatcher) => service.connect({ dispatcher })));
+    for (const node of nodes) node.autoPilot({ answer: () => 'decline' });
+    const { id, replied } = await service.post();
+    expect(await replied).toBe('look');
+    expect(await stateOf(id)).toBe('rejected');
+    for (const node of nodes) expect(toldOf(node)).toEqual(['welcome', 'offer']);
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  test('asks a second node when the first is silent, and revokes the one that was not needed', async () => {
+    const silent = await service.connect({ slots: 9, dispatcher: 1 });
+    const awake = await service.connect({ slots: 2 });
+    const { id, replied } = await service.post();
+    const { offerId } = await silent.next('offer');
+    const { submissionId } = await awake.next('offer');
+    expect(toldOf(silent)).not.toContain('revoke');
+    awake.send({ type: 'accept', offerId: (await offerOf(awake)).offerId });
+    expect((await awake.next('assign')).submissionId).toBe(submissionId);
+    expect(await silent.next('revoke')).toEqual({ type: 'revoke', offerId });
+    expect(await replied).toBe('dispatched');
+    silent.send({ type: 'accept', offerId });
+    expect(await silent.next('revoke')).toEqual({ type: 'revoke', offerId });
+    expect((await service.row(id))?.node_id).toBe(fromWireId('nod', awake.nodeId));
+    await Promise.all([silent.close(), awake.close()]);
+  });
+
+  test('asks a node that left an offer unanswered after all others, until it takes one', async () => {
+    const silent = await service.connect({ slots: 9, dispatcher: 1 });
+    const awake = await service.connect({ slots: 2 });
+    awake.autoPilot({ outcome: () => undefined });
+    const first = await service.post();
+    const { offerId } = await silent.next('offer');
+    await silent.next('revoke');
+    expect(await first.replied).toBe('dispatched');
+    const second = await service.post();
+    expect(await second.replied).toBe('dispatched');
+    expect((await service.row(second.id))?.node_id).toBe(fromWireId('nod', awake.nodeId));
+    expect(silent.frames.filter(({ type }) => type === 'offer')).toHaveLength(1);
+    expect((await service.offers(first.id)).map((one) => one.offerId)).toContain(offerId);
+    await Promise.all([silent.close(), awake.close()]);
+  });
+
+  test('of two accepts gives the submission to one, and tells the other that it is void', async () => {
+    const nodes = [await service.connect(), await service.connect({ dispatcher: 1 })];
+    const { id } = await service.post();
+    const offers = await Promise.all(nodes.map((node) => node.next('offer')));
+    nodes.forEach((node, index) =>
+      node.send({ type: 'accept', offerId: offers[index]?.offerId ?? '' }),
+    );
+    const answers = await Promise.all(
+      nodes.map((node) =>
+        waitUntil(() => toldOf(node).find((type) => type === 'assign' || type === 'revoke')),
+      ),
+    );
+    expect(answers.toSorted()).toEqual(['assign', 'revoke']);
+    expect(await stateOf(id)).toBe('dispatched');
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  test('revokes an offer that nobody answers after 2 s, and does not ask that node again', async () => {
+    const node = await service.connect();
+    const { id, replied } = await service.post();
+    const { offerId } = await node.next('offer');
+    expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
+    expect(await replied).toBe('look');
+    expect(await stateOf(id)).toBe('rejected');
+    expect(toldOf(node)).toEqual(['welcome', 'offer', 'revoke']);
+    await node.close();
+  });
+
+  test('goes on with the next node when a link breaks', async () => {
+    const first = await service.connect({ slots: 9 });
+    const second = await service.connect({ dispatcher: 1 });
+    const { id } = await service.post();
+    await first.next('offer');
+    await first.cut();
+    await second.runNext();
+    // Made because the first was over, not because it was 300 ms old.
+    const [broken, accepted] = await service.offers(id);
+    expect(broken).toMatchObject({ nodeId: first.nodeId, answer: 'disconnected' });
+    expect(accepted?.offeredAt.localeCompare(broken?.answeredAt ?? '')).toBeGreaterThanOrEqual(0);
+    await second.close();
+  });
+
+  test('never dispatches what is past its deadline', async () => {
+    const node = await service.connect();
+    const { id } = await service.post();
+    const { offerId } = await node.next('offer');
+    await service.advance(5_000);
+    node.send({ type: 'accept', offerId });
+    expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
+    expect(await stateOf(id)).toBe('pending');
+    await node.close();
+  });
+
+  test('survives the loss of Redis: the links are entered again', async () => {
+    const nodes = [await service.connect(), await service.connect({ dispatcher: 1 })];
+    await service.flush();
+    for (const node of nodes) node.autoPilot();
+    const posted = await Promise.all([service.post(), service.post()]);
+    for (const { id } of posted) await expectState(id, 'settling');
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  test('tells simulated nodes of a sandbox behaviour, and nothing else of the payload', async () => {
+    const node = await service.connect();
+    await service.post({ payloadText: payloadText.replace('greenhouse', 'sandbox.decline') });
+    expect((await node.next('offer')).sandboxBehaviour).toBe('sandbox.decline');
+    await node.close();
+  });
+});
+
+describe('what became of its offers', () => {
+  test('is kept with what is dispatched: who declined and why, and who has it', async () => {
+    const declining = await service.connect({ slots: 9, dispatcher: 1 });
+    const accepting = await service.connect({ slots: 2 });
+    const { id } = await service.post();
+    const declined = await declining.next('offer');
+    declining.send({ type: 'decline', offerId: declined.offerId, reason: 'busy' });
+    const { offerId } = await accepting.next('offer');
+    accepting.send({ type: 'accept', offerId });
+    await accepting.next('assign');
+    const [first, second, ...rest] = await service.offers(id);
+    expect(rest).toEqual([]);
+    const of = { nodeId: declining.nodeId, offerId: declined.offerId };
+    expect(first).toMatchObject({ ...of, answer: 'declined', reason: 'busy' });
+    expect(second).toMatchObject({ nodeId: accepting.nodeId, offerId, answer: 'accepted' });
+    const times = [first, second].flatMap((one) => [one?.offeredAt ?? '', one?.answeredAt ?? '']);
+    expect(times.toSorted()).toEqual(times);
+    await Promise.all([declining.close(), accepting.close()]);
+  });
+
+  test('names an offer beside the accepted one as revoked', async () => {
+    const silent = await service.connect({ slots: 9, dispatcher: 1 });
+    const awake = await service.connect({ slots: 2 });
+    const { id } = await service.post();
+    await silent.next('offer');
+    const { offerId } = await awake.next('offer');
+    awake.send({ type: 'accept', offerId });
+    await waitUntil(async () => (await service.offers(id)).length === 2);
+    expect(await service.offers(id)).toMatchObject([
+      { nodeId: awake.nodeId, answer: 'accepted' },
+      { nodeId: silent.nodeId, answer: 'revoked' },
+    ]);
+    await Promise.all([silent.close(), awake.close()]);
+  });
+
+  test('is kept with what was rejected or cancelled, too', async () => {
+    const leaving = await service.connect({ slots: 9 });
+    const silent = await service.connect({ dispatcher: 1 });
+    const rejected = await service.post();
+    await leaving.next('offer');
+    await leaving.cut();
+    await rejected.replied;
+    expect(await service.offers(rejected.id)).toMatchObject([
+      { nodeId: leaving.nodeId, answer: 'disconnected' },
+      { nodeId: silent.nodeId, answer: 'expired' },
+    ]);
+    const other = await service.connect();
+    const cancelled = await service.post();
+    await other.next('offer');
+    await service.cancelled(cancelled.id);
+    await cancelled.replied;
+    await waitUntil(async () => (await service.offers(cancelled.id)).length > 0);
+    expect(await service.offers(cancelled.id)).toMatchObject([
+      { nodeId: other.nodeId, answer: 'revoked' },
+    ]);
+    await Promise.all([silent.close(), other.close()]);
+  });
+});
+
+async function offerOf(node: Awaited<ReturnType<Dispatching['connect']>>) {
+  const offer = node.frames.find((frame) => frame.type === 'offer');
+  if (offer?.type !== 'offer') throw new Error('no offer came');
+  return offer;
+}

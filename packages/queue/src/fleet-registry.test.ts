@@ -336,6 +336,51 @@ describe('what is asked for at the same time', () => {
     expect(others).toEqual(refused);
   });
 
+  test('is as if one came after another: each gets a node with the most free slots of those not asked', async () => {
+    const types = ['ats.application', 'other'];
+    const free = new Map<string, number>();
+    for (let index = 0; index < 60; index += 1) {
+      const slots = 1 + (index % 7);
+      free.set(`n${index}`, slots);
+      await fleet.join(node(`n${index}`, { slots, jobTypes: index % 3 === 0 ? types : ['other'] }));
+    }
+    const has = (nodeId: string, jobType: string) =>
+      jobType === 'other' || Number(nodeId.slice(1)) % 3 === 0;
+    const inputs = Array.from({ length: 260 }, (_, i) =>
+      wanted(`s${i}`, {
+        jobType: i % 5 === 0 ? 'ats.application' : 'other',
+        tier: tiers[i % tiers.length] ?? 'standard',
+        excludeNodeIds: i % 4 === 0 ? Array.from({ length: i % 9 }, (__, n) => `n${n * 3}`) : [],
+      }),
+    );
+    for (let start = 0; start < inputs.length; start += 60) {
+      const some = inputs.slice(start, start + 60);
+      const answers = await Promise.all(some.map((input) => fleet.reserve(input)));
+      for (const [index, answer] of answers.entries()) {
+        const { jobType, tier, excludeNodeIds } = some[index] ?? wanted('none');
+        const able = [...free].filter(([nodeId]) => has(nodeId, jobType));
+        const slots = able.reduce((sum, [nodeId]) => sum + 1 + (Number(nodeId.slice(1)) % 7), 0);
+        const freeOfAll = able.reduce((sum, [, count]) => sum + count, 0);
+        const open = able.filter(([id, count]) => count > 0 && !excludeNodeIds.includes(id));
+        const most = Math.max(0, ...open.map(([, count]) => count));
+        const kind = !hasHeadroom(tier, slots, freeOfAll)
+          ? 'no_headroom'
+          : most === 0
+            ? 'none_left'
+            : 'reserved';
+        expect(answer.kind).toBe(kind);
+        if (answer.kind !== 'reserved') continue;
+        expect(open.map(([nodeId]) => nodeId)).toContain(answer.nodeId);
+        expect(free.get(answer.nodeId)).toBe(most);
+        free.set(answer.nodeId, most - 1);
+      }
+      const left = [...free.values()].reduce((sum, count) => sum + count, 0);
+      expect((await fleet.capacity('other')).free).toBe(left);
+      expect((await fleet.capacity()).free).toBe(left);
+    }
+    expect(Math.max(...free.values())).toBeLessThan(2);
+  });
+
   test('keeps its order for one slot', async () => {
     await fleet.join(node('n1'));
     await fleet.reserve(wanted('s1'));

@@ -44,14 +44,26 @@ local function scoreOf(node, free)
   return redis.call('ZSCORE', key('silent'), node.nodeId) and free / 1024 or free
 end
 
+-- The same of a node whose free slots a script has at hand.
+local function placeOf(node) return node.isSilent and node.free / 1024 or node.free end
+
 local function freeOf(score)
   local free = tonumber(score)
   return free < 1 and free * 1024 or free
 end
 
+-- What a script adds to the sums is written once, before they are read and at its end.
+local added = {}
 local function addToTotals(jobType, free, slots)
-  redis.call('HINCRBY', key('totals'), jobType .. ':free', free)
-  if slots ~= 0 then redis.call('HINCRBY', key('totals'), jobType .. ':slots', slots) end
+  added[jobType .. ':free'] = (added[jobType .. ':free'] or 0) + free
+  added[jobType .. ':slots'] = (added[jobType .. ':slots'] or 0) + slots
+end
+
+local function writeTotals()
+  for field, more in pairs(added) do
+    if more ~= 0 then redis.call('HINCRBY', key('totals'), field, more) end
+  end
+  added = {}
 end
 
 -- Brings a node's place among the free ones, and the sums, up to date.
@@ -88,15 +100,17 @@ local function drop(node)
 end
 
 -- ttlMs 0: until it is released.
+-- Whether a slot was taken that was free before.
 local function take(nodeId, submissionId, ttlMs)
   local member = nodeId .. ' ' .. submissionId
+  local untilMs = ttlMs > 0 and now + ttlMs or 0
+  local added = redis.call('HSET', key('tokens:' .. nodeId), submissionId, untilMs)
   if ttlMs > 0 then
-    redis.call('HSET', key('tokens:' .. nodeId), submissionId, now + ttlMs)
-    redis.call('ZADD', key('expiring'), now + ttlMs, member)
+    redis.call('ZADD', key('expiring'), untilMs, member)
   else
-    redis.call('HSET', key('tokens:' .. nodeId), submissionId, 0)
     redis.call('ZREM', key('expiring'), member)
   end
+  return added == 1
 end
 
 local function free(nodeId, submissionId)
@@ -140,6 +154,7 @@ for _, dead in ipairs(redis.call('ZRANGEBYSCORE', key('dispatchers'), '-inf', '(
     redis.call('ZREM', key('dispatchers'), dead)
   end
 end
+writeTotals()
 return known and 1 or 0
 `;
 
@@ -173,6 +188,7 @@ for i = 1, #tokens, 2 do
 end
 for submissionId in pairs(held) do take(node.nodeId, submissionId, 0) end
 count(node)
+writeTotals()
 return node.epoch
 `;
 
@@ -180,6 +196,7 @@ return node.epoch
 export const leaveScript = `${library}
 local node = load(ARGV[2])
 if node and node.linkId == ARGV[3] then drop(node) end
+writeTotals()
 return 0
 `;
 
@@ -198,14 +215,32 @@ local aliveSince = now - tonumber(ARGV[2])
 local born = redis.call('GET', key('born'))
 local rebuilding = born and now - born < tonumber(ARGV[3])
 
--- Nodes whose slots have changed are counted once, before somebody looks for a free one.
+-- Nodes whose slots have changed are counted once, before anybody reads their places again: how many
+-- slots were taken where that is all that has changed, else true.
 local changed = {}
 local function countChanged()
-  for nodeId in pairs(changed) do
+  for nodeId, taken in pairs(changed) do
     local node = load(nodeId)
-    if node then count(node) end
+    if node and taken == true then
+      count(node)
+    elseif node then
+      for i, jobType in ipairs(node.jobTypes) do
+        redis.call('ZADD', key('free:' .. jobType), placeOf(node), nodeId)
+        addToTotals(jobType, 0 - taken, 0)
+        if i == 1 then addToTotals('*', 0 - taken, 0) end
+      end
+    end
   end
   changed = {}
+  writeTotals()
+end
+
+-- Of a job type: the nodes with the most free slots, and the sums. They are read once, and kept up
+-- to date with the reservations of this script; whatever else changes forgets them.
+local views = {}
+local function countAnew(nodeId)
+  changed[nodeId] = true
+  views = {}
 end
 
 local heardAt = {}
@@ -222,49 +257,89 @@ local steps = {}
 function steps.release(nodeId, submissionId, silentMs)
   free(nodeId, submissionId)
   if silentMs > 0 then redis.call('ZADD', key('silent'), now + silentMs, nodeId) end
-  changed[nodeId] = true
+  countAnew(nodeId)
   return 0
 end
 
 function steps.confirm(nodeId, submissionId)
   if load(nodeId) then
-    take(nodeId, submissionId, 0)
-    redis.call('ZREM', key('silent'), nodeId)
-    changed[nodeId] = true
+    local isTaken = take(nodeId, submissionId, 0)
+    local wasSilent = redis.call('ZREM', key('silent'), nodeId) == 1
+    if isTaken or wasSilent then countAnew(nodeId) end
   end
   return 0
 end
 
+local function viewOf(jobType, nodesMin)
+  local view = views[jobType]
+  if view and view.limit >= nodesMin then return view end
+  countChanged()
+  local totals = redis.call('HMGET', key('totals'), jobType .. ':slots', jobType .. ':free')
+  local limit = nodesMin + 24
+  local page = redis.call('ZREVRANGEBYSCORE', key('free:' .. jobType), '+inf', '(0',
+    'WITHSCORES', 'LIMIT', 0, limit)
+  view = { limit = limit, slots = tonumber(totals[1] or 0), free = tonumber(totals[2] or 0), nodes = {} }
+  for i = 1, #page, 2 do
+    local node = load(page[i])
+    local score = tonumber(page[i + 1])
+    node.free = freeOf(score)
+    node.isSilent = score < 1
+    view.nodes[#view.nodes + 1] = node
+    view.least = score
+  end
+  -- Whoever is not on the page has no more than its last: none where the page is all there is.
+  if #view.nodes < limit then view.least = 0 end
+  views[jobType] = view
+  return view
+end
+
+local function bestOf(view, asked)
+  local best
+  for _, node in ipairs(view.nodes) do
+    if not asked[node.nodeId] and node.free > 0 and (not best or placeOf(node) > placeOf(best)) then
+      best = node
+    end
+  end
+  return best
+end
+
+local function reserveOn(node, submissionId, ttlMs)
+  if not take(node.nodeId, submissionId, ttlMs) then return end
+  local before = changed[node.nodeId]
+  changed[node.nodeId] = before == true or (before or 0) + 1
+  node.free = node.free - 1
+  for _, jobType in ipairs(node.jobTypes) do
+    if views[jobType] then views[jobType].free = views[jobType].free - 1 end
+  end
+end
+
 local isExpiredFreed = false
 function steps.reserve(dispatcherId, jobType, hundredths, submissionId, ttlMs, ...)
-  countChanged()
   if not born or not heard(dispatcherId) then return {'lost'} end
   if not isExpiredFreed then freeExpired() end
   isExpiredFreed = true
   local asked = {}
   for _, nodeId in ipairs({...}) do asked[nodeId] = true end
   while true do
-    local totals = redis.call('HMGET', key('totals'), jobType .. ':slots', jobType .. ':free')
-    local kept = math.floor(tonumber(totals[1] or 0) * hundredths / 100)
-    if tonumber(totals[2] or 0) <= kept then return {rebuilding and 'rebuilding' or 'no_headroom'} end
-    local dropped = false
-    -- Beyond the nodes already asked there are some that are not, so one page always suffices.
-    local page = redis.call(
-      'ZREVRANGEBYSCORE', key('free:' .. jobType), '+inf', '(0', 'LIMIT', 0, select('#', ...) + 8)
-    for _, nodeId in ipairs(page) do
-      if not asked[nodeId] then
-        local node = load(nodeId)
-        local at = heard(node.dispatcherId)
-        if at and at >= aliveSince then
-          take(nodeId, submissionId, ttlMs)
-          count(node)
-          return {'reserved', nodeId, node.dispatcherId, node.linkId}
-        end
-        drop(node)
-        dropped = true
+    local view = viewOf(jobType, select('#', ...))
+    local kept = math.floor(view.slots * hundredths / 100)
+    if view.free <= kept then return {rebuilding and 'rebuilding' or 'no_headroom'} end
+    local node = bestOf(view, asked)
+    if node and placeOf(node) < view.least or not node and view.least > 0 then
+      -- Somebody who is not on the page may have more by now.
+      views[jobType] = nil
+    elseif not node then
+      return {rebuilding and 'rebuilding' or 'none_left'}
+    else
+      local at = heard(node.dispatcherId)
+      if at and at >= aliveSince then
+        reserveOn(node, submissionId, ttlMs)
+        return {'reserved', node.nodeId, node.dispatcherId, node.linkId}
       end
+      countChanged()
+      drop(node)
+      views = {}
     end
-    if not dropped then return {rebuilding and 'rebuilding' or 'none_left'} end
   end
 end
 

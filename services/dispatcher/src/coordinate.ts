@@ -22,9 +22,10 @@ import {
   type Offering,
 } from './offer.ts';
 import { offerTerms, type OfferTerms } from './offer-message.ts';
+import { confirmAfterMs } from './slots.ts';
 
-/** A reservation outlives its offer by this, in case nobody releases it. */
-const reservationGraceMs = 1_000;
+/** A reservation outlives its offer by this: for the commit, and until the registry is told of it. */
+const reservationGraceMs = confirmAfterMs + 1_000;
 
 /**
  * Brings one submission to a node, or back to its tenant: offers until one is accepted and

@@ -13,7 +13,7 @@ import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { hasEnded, sendFrame, type HeldOffer, type HeldRun, type NodeLink } from './links.ts';
 import { giveUpLost } from './lost-assignments.ts';
 import { reportOffer } from './report-offer.ts';
-import { freeSlot, takeSlot } from './slots.ts';
+import { confirmSlotLater, freeSlot, takeSlot } from './slots.ts';
 
 /**
  * Offers as the dispatcher sees them that holds the node's link, whoever coordinates the
@@ -152,8 +152,7 @@ export async function onAccept(
   link.logger.info({ requestId, submissionId: toWireId('sub', submissionId) }, 'dispatched');
   run.requestId = requestId;
   await failpoint('dispatched.committed');
-  const confirmed = dispatcher.fleet.confirm(nodeId, submissionId);
-  inBackground(dispatcher, 'confirm a slot', confirmed);
+  confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, payloadText: commit.payloadText });
   reportOffer(dispatcher, message, 'dispatched');
   // The offer was void with the link, and the node's next hello may have been answered before the

@@ -79,6 +79,8 @@ export interface Links {
    * be told that it came too late.
    */
   readonly bySubmission: Map<string, Set<NodeLink>>;
+  /** The runs whose slot the fleet registry knows as reserved only. */
+  readonly unconfirmed: Map<HeldRun, NodeLink>;
 }
 
 /** The submission takes a slot of this link from now on. */
@@ -98,7 +100,7 @@ export function forgetHolder({ bySubmission }: Links, link: NodeLink, submission
 }
 
 export function createLinks(): Links {
-  return { all: new Set(), byNode: new Map(), bySubmission: new Map() };
+  return { all: new Set(), byNode: new Map(), bySubmission: new Map(), unconfirmed: new Map() };
 }
 
 /** Asked again after every wait: a link may end at any time. */

@@ -1,5 +1,6 @@
-import { offerAnswers, offerRecordsMax, tiers } from '@svc/domain';
+import { offerAnswers, offerRecordsMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
+import { OfferFacts } from './offer-facts.ts';
 
 /**
  * What dispatchers tell one another over Redis's channels (DESIGN.md section 9: a job taken by one
@@ -28,17 +29,13 @@ export const MakeOffer = Type.Object({
   linkId: Id,
   offerId: Id,
   submissionId: Id,
-  jobType: Type.String(),
-  tier: Type.Enum(tiers),
-  targetHost: Type.String(),
   maxNodeSeconds: Type.Integer({ minimum: 1 }),
   expiresInMs: Type.Integer({ minimum: 1 }),
   /** RFC 3339, by the database's clock. */
   offeredAt: Type.String(),
   /** What came before it; an accept is committed together with it. */
   before: Type.Array(OfferRecord, { maxItems: offerRecordsMax }),
-  requestId: Type.String(),
-  sandboxBehaviour: Type.Optional(Type.String()),
+  ...OfferFacts.properties,
 });
 export type MakeOffer = Static<typeof MakeOffer>;
 

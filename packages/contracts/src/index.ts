@@ -11,6 +11,7 @@ export * from './api/submissions.ts';
 export * from './api/validate.ts';
 export * from './job-types/ats-application.ts';
 export * from './job-types/catalogue.ts';
+export * from './offer-facts.ts';
 export * from './queues.ts';
 export * from './webhook-events.ts';
 export * from './node-link.ts';

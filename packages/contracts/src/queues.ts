@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox';
+import { OfferFacts } from './offer-facts.ts';
 
 /**
  * The one catalogue of queues: what crosses from one service to another through BullMQ
- * (DESIGN.md section 4, rule 7). Payloads hold ids, never copies of state or personal data:
- * a job is an alarm clock, Postgres is the truth.
+ * (DESIGN.md section 4, rule 7). Payloads hold ids and what can never change, never copies of state or
+ * personal data: a job is an alarm clock, Postgres is the truth.
  */
 
 /** How many ids one job may carry (same queue, same tier). */
@@ -12,15 +13,36 @@ export const jobIdsMax = 64;
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 
-/** `replyTo` is the channel of the gateway that waits, or null where nobody does. */
+/**
+ * `replyTo` is the channel of the gateway that waits, or null where nobody does. `held`: what was held
+ * at `sentAtMs` by the gateway's clock, in the order of the ids, so that it can be offered before
+ * Postgres is asked for anything but the commit (decision 17).
+ */
 export const DispatchJob = Type.Object(
   {
     submissionIds: Uuids,
     replyTo: Type.Union([Type.String({ minLength: 1, maxLength: 128 }), Type.Null()]),
+    held: Type.Optional(
+      Type.Object(
+        {
+          sentAtMs: Type.Integer(),
+          each: Type.Array(
+            // `heldAtMs`: by the database's clock.
+            Type.Object(
+              { heldAtMs: Type.Integer(), facts: OfferFacts },
+              { additionalProperties: false },
+            ),
+            { minItems: 1, maxItems: jobIdsMax },
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 );
 export type DispatchJob = Static<typeof DispatchJob>;
+export type HeldFacts = NonNullable<DispatchJob['held']>['each'][number];
 
 export const SettlementJob = Type.Object({ submissionIds: Uuids }, { additionalProperties: false });
 export type SettlementJob = Static<typeof SettlementJob>;

@@ -304,6 +304,11 @@ async function scriptCalls(): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
+/** Of the nodes `n0`, `n1`, …: every third one takes both types. */
+function canTake(nodeId: string, jobType: string): boolean {
+  return jobType === 'other' || Number(nodeId.slice(1)) % 3 === 0;
+}
+
 describe('what is asked for at the same time', () => {
   test('goes in one call, as does what comes while that is under way', async () => {
     await fleet.join(node('n1', { slots: 50 }));
@@ -344,8 +349,6 @@ describe('what is asked for at the same time', () => {
       free.set(`n${index}`, slots);
       await fleet.join(node(`n${index}`, { slots, jobTypes: index % 3 === 0 ? types : ['other'] }));
     }
-    const has = (nodeId: string, jobType: string) =>
-      jobType === 'other' || Number(nodeId.slice(1)) % 3 === 0;
     const inputs = Array.from({ length: 260 }, (_, i) =>
       wanted(`s${i}`, {
         jobType: i % 5 === 0 ? 'ats.application' : 'other',
@@ -358,7 +361,7 @@ describe('what is asked for at the same time', () => {
       const answers = await Promise.all(some.map((input) => fleet.reserve(input)));
       for (const [index, answer] of answers.entries()) {
         const { jobType, tier, excludeNodeIds } = some[index] ?? wanted('none');
-        const able = [...free].filter(([nodeId]) => has(nodeId, jobType));
+        const able = [...free].filter(([nodeId]) => canTake(nodeId, jobType));
         const slots = able.reduce((sum, [nodeId]) => sum + 1 + (Number(nodeId.slice(1)) % 7), 0);
         const freeOfAll = able.reduce((sum, [, count]) => sum + count, 0);
         const open = able.filter(([id, count]) => count > 0 && !excludeNodeIds.includes(id));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { jobIdsMax, queues, type JobOf, type QueueKey } from '@svc/contracts';
+import { jobIdsMax, queues, type HeldFacts, type JobOf, type QueueKey } from '@svc/contracts';
 import { Queue, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 
@@ -135,32 +135,47 @@ export function createProducer({
   };
 }
 
-function batches(ids: readonly string[]): string[][] {
-  const found: string[][] = [];
-  for (let start = 0; start < ids.length; start += jobIdsMax) {
-    found.push(ids.slice(start, start + jobIdsMax));
+function batches<Item>(items: readonly Item[]): Item[][] {
+  const found: Item[][] = [];
+  for (let start = 0; start < items.length; start += jobIdsMax) {
+    found.push(items.slice(start, start + jobIdsMax));
   }
   return found;
 }
 
+/** A submission whose hold is committed, with what the offering of it needs to know. */
+export interface HeldToDispatch extends HeldFacts {
+  readonly submissionId: string;
+}
+
 /** Puts a held submission on the dispatch queue. Rejects with `QueueUnavailable`. */
-export type EnqueueDispatch = (submissionId: string, priority: number) => Promise<void>;
+export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promise<void>;
 
 /**
  * Submissions of one priority that are held in the same turn share a job, at most `jobIdsMax` to
- * each; whoever takes it tells `replyTo`.
+ * each; whoever takes it tells `replyTo`. `nowMs`: Unix time.
  */
-export function createDispatchEnqueuer(producer: Producer, replyTo: string): EnqueueDispatch {
-  const gather = createGatherer<string>((priority, submissionIds) =>
+export function createDispatchEnqueuer(
+  producer: Producer,
+  { replyTo, nowMs }: { readonly replyTo: string; readonly nowMs: () => number },
+): EnqueueDispatch {
+  const gather = createGatherer<HeldToDispatch>((priority, gathered) =>
     producer.enqueueBulk(
       'dispatch',
-      batches(submissionIds).map((batch) => ({
-        job: { submissionIds: batch, replyTo },
+      batches(gathered).map((batch) => ({
+        job: {
+          submissionIds: batch.map(({ submissionId }) => submissionId),
+          replyTo,
+          held: {
+            sentAtMs: Math.round(nowMs()),
+            each: batch.map(({ heldAtMs, facts }) => ({ heldAtMs, facts })),
+          },
+        },
         options: { priority: Number(priority) },
       })),
     ),
   );
-  return (submissionId, priority) => gather(String(priority), submissionId);
+  return (held, priority) => gather(String(priority), held);
 }
 
 const settlementGatherers = new WeakMap<Producer, (key: string, id: string) => Promise<void>>();

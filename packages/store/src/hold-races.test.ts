@@ -30,6 +30,9 @@ for (const [what, change] of [
       return waiting.length > 0;
     });
     await other.query('COMMIT');
-    expect((await placed).outcome).toEqual({ kind: 'held', availableAfterMicros: 50_000_000n });
+    expect((await placed).outcome).toMatchObject({
+      kind: 'held',
+      availableAfterMicros: 50_000_000n,
+    });
   });
 }

@@ -19,7 +19,8 @@ export interface NewSubmission {
 }
 
 export type HoldOutcome =
-  | { kind: 'held'; availableAfterMicros: bigint }
+  /** `heldAtMs`: by the database's clock, Unix time. */
+  | { kind: 'held'; availableAfterMicros: bigint; heldAtMs: number }
   | { kind: 'key_taken' }
   /** As many submissions of the tenant are in flight as may be. */
   | { kind: 'in_flight_max' }
@@ -90,6 +91,7 @@ interface HoldRow {
   has_room: boolean;
   /** Null where it was not granted. */
   available_after: string | null;
+  held_at_ms: string;
 }
 
 /** A tenant without an account has no row: it has no credits. */
@@ -98,7 +100,11 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   if (row?.has_room === false) return { kind: 'in_flight_max' };
   const available = row?.available_after ?? null;
   if (available === null) return { kind: 'insufficient_credits' };
-  return { kind: 'held', availableAfterMicros: BigInt(available) };
+  return {
+    kind: 'held',
+    availableAfterMicros: BigInt(available),
+    heldAtMs: Number(row?.held_at_ms),
+  };
 }
 
 /**
@@ -164,7 +170,8 @@ const holdSql = `
       balance - available, ($6::uuid[])[position], svc_now()
     FROM walk WHERE granted AND max > 0 ORDER BY position
   )
-  SELECT position::int AS position, key_taken, has_room, CASE WHEN granted THEN available END AS available_after
+  SELECT position::int AS position, key_taken, has_room, CASE WHEN granted THEN available END AS available_after,
+    (extract(epoch FROM svc_now()) * 1000)::bigint AS held_at_ms
   FROM walk WHERE turn > 0`;
 
 function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promise<HoldRow[]> {

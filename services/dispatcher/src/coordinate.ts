@@ -1,8 +1,14 @@
-import type { OfferResult } from '@svc/contracts';
-import { offerRecordsMax, toWireId, type OfferAnswer, type OfferRecord } from '@svc/domain';
+import type { OfferFacts, OfferResult } from '@svc/contracts';
+import {
+  offerRecordsMax,
+  runLimitMs,
+  toWireId,
+  type OfferAnswer,
+  type OfferRecord,
+} from '@svc/domain';
 import type { ReplyNews, Reservation } from '@svc/queue';
 import { newId } from '@svc/runtime';
-import { recordOffers, rejectPending, type DispatchableSubmission } from '@svc/store';
+import { recordOffers, rejectPending } from '@svc/store';
 
 import { inBackground, type Dispatcher, type OfferingEvent } from './dispatcher.ts';
 import { rebuildFleet } from './fleet-member.ts';
@@ -21,7 +27,7 @@ import {
   type OfferEnd,
   type Offering,
 } from './offer.ts';
-import { offerTerms, type OfferTerms } from './offer-message.ts';
+import type { Offerable } from './offerable.ts';
 import { confirmAfterMs } from './slots.ts';
 
 /** A reservation outlives its offer by this: for the commit, and until the registry is told of it. */
@@ -35,7 +41,7 @@ const reservationGraceMs = confirmAfterMs + 1_000;
  */
 export async function coordinate(
   dispatcher: Dispatcher,
-  submission: DispatchableSubmission,
+  submission: Offerable,
 ): Promise<ReplyNews> {
   // A job that came twice: the first one is at it, and Postgres would refuse a second dispatch.
   if (dispatcher.offerings.has(submission.id)) return 'look';
@@ -89,10 +95,9 @@ const answers: Readonly<Record<OfferResult, OfferAnswer>> = {
 
 async function offer(
   dispatcher: Dispatcher,
-  submission: DispatchableSubmission,
+  submission: Offerable,
   inbox: Inbox<OfferingEvent>,
 ): Promise<Ended> {
-  const terms = offerTerms(submission, dispatcher);
   let offering = beginOffering(dispatcher.clock.monotonicMs(), submission);
   for (;;) {
     offering = withoutSilent(dispatcher, offering);
@@ -113,7 +118,7 @@ async function offer(
       const end = { answer: 'expired', atMs: dispatcher.clock.monotonicMs() } as const;
       return { kind: 'nobody', offers: withoutOffers(offering, end).records };
     } else if (step.kind === 'search') {
-      offering = await askNext(dispatcher, offering, terms);
+      offering = await askNext(dispatcher, offering, submission);
     }
   }
 }
@@ -149,9 +154,9 @@ function settles(event: OfferingEvent): boolean {
 async function askNext(
   dispatcher: Dispatcher,
   offering: Offering,
-  terms: OfferTerms,
+  { id: submissionId, facts }: Offerable,
 ): Promise<Offering> {
-  const reservation = await reserve(dispatcher, offering, terms);
+  const reservation = await reserve(dispatcher, offering, submissionId, facts);
   const nowMs = dispatcher.clock.monotonicMs();
   switch (reservation.kind) {
     case 'no_headroom':
@@ -176,7 +181,9 @@ async function askNext(
     offeredAt: databaseTime(offering, nowMs),
     // With its own record they are as many as are kept.
     before: offering.records.slice(1 - offerRecordsMax),
-    ...terms,
+    submissionId,
+    maxNodeSeconds: runLimitMs[facts.tier] / 1000,
+    ...facts,
   });
   if (isHeard) return asked;
   // The dispatcher that held the link is gone, and the reservation goes with its nodes.
@@ -203,15 +210,16 @@ async function isSent(
 async function reserve(
   dispatcher: Dispatcher,
   offering: Offering,
-  terms: OfferTerms,
+  submissionId: string,
+  { jobType, tier }: OfferFacts,
 ): Promise<Reservation> {
   try {
     const reservation = await dispatcher.fleet.reserve({
       dispatcherId: dispatcher.id,
-      jobType: terms.jobType,
-      tier: terms.tier,
+      jobType,
+      tier,
       excludeNodeIds: offering.askedNodeIds,
-      submissionId: terms.submissionId,
+      submissionId,
       ttlMs: expiresInMs(offering, dispatcher.clock.monotonicMs()) + reservationGraceMs,
     });
     if (reservation.kind === 'lost') await rebuildFleet(dispatcher);

@@ -17,7 +17,7 @@ import {
   type Offering,
 } from './offer.ts';
 
-const begun = beginOffering(1_000, { remainingMs: 5_000, loadedAt: new Date(0) });
+const begun = beginOffering(1_000, { remainingMs: 5_000, asOf: new Date(0) });
 
 const declinedAt = { answer: 'declined', atMs: 1_310 } as const;
 

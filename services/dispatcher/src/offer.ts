@@ -65,11 +65,11 @@ export const searchAgainSoonMs = 100;
 
 export function beginOffering(
   nowMs: number,
-  { remainingMs, loadedAt }: { readonly remainingMs: number; readonly loadedAt: Date },
+  { remainingMs, asOf }: { readonly remainingMs: number; readonly asOf: Date },
 ): Offering {
   return {
     beganAtMs: nowMs,
-    beganAt: loadedAt,
+    beganAt: asOf,
     deadlineMs: nowMs + remainingMs,
     open: [],
     records: [],

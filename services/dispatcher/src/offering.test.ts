@@ -1,4 +1,5 @@
 import { fromWireId } from '@svc/domain';
+import { rejectPending } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -202,6 +203,49 @@ describe('what became of its offers', () => {
       { nodeId: other.nodeId, answer: 'revoked' },
     ]);
     await Promise.all([silent.close(), other.close()]);
+  });
+});
+
+describe('what was held a moment ago', () => {
+  test('is offered by what its job says, at the time of its hold', async () => {
+    const node = await service.connect();
+    node.autoPilot({ answer: () => 'accept' });
+    const { id, replied } = await service.post({
+      says: { targetHost: 'as.told.example', agoMs: 400 },
+    });
+    expect(await replied).toBe('dispatched');
+    expect(await offerOf(node)).toMatchObject({ targetHost: 'as.told.example' });
+    const [record] = await service.offers(id);
+    const heldAt = await service.heldAt(id);
+    const afterMs = Date.parse(record?.offeredAt ?? '') - heldAt.getTime();
+    expect(afterMs).toBeGreaterThanOrEqual(399);
+    expect(afterMs).toBeLessThan(1_500);
+    await node.close();
+  });
+
+  test.each([
+    ['came late', 1_100],
+    ['comes from a clock that is ahead', -300],
+  ])('is asked of Postgres where its job %s', async (_what, agoMs) => {
+    const node = await service.connect();
+    node.autoPilot({ answer: () => 'accept' });
+    const { replied } = await service.post({ says: { targetHost: 'as.told.example', agoMs } });
+    expect(await replied).toBe('dispatched');
+    expect(await offerOf(node)).toMatchObject({ targetHost: 'jobs.example.com' });
+    await node.close();
+  });
+
+  test('and is pending no more is given to nobody: the accept is revoked', async () => {
+    const node = await service.connect();
+    node.autoPilot({ answer: () => 'accept' });
+    const { id, replied } = await service.post({
+      says: { targetHost: 'as.told.example', agoMs: 0 },
+      meanwhile: (held) => rejectPending(service.store, held, { onlyOverdue: false }),
+    });
+    expect(await replied).toBe('look');
+    expect(await stateOf(id)).toBe('rejected');
+    expect(toldOf(node)).toEqual(['welcome', 'offer', 'revoke']);
+    await node.close();
   });
 });
 

@@ -1,20 +1,18 @@
 import type { DispatchJob } from '@svc/contracts';
 import type { ReplyNews } from '@svc/queue';
-import { loadForDispatch, type DispatchableSubmission } from '@svc/store';
 
 import { coordinate } from './coordinate.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { offerablesOf, type Offerable } from './offerable.ts';
 
 /**
  * Handles one job of the queue `dispatch`: each of its submissions is offered for itself, and the
  * gateway that waits is told as soon as it is known. What is pending no more, or past its
  * deadline, is not offered: the gateway looks at once (there is no edge queue).
  */
-export async function takeDispatch(
-  dispatcher: Dispatcher,
-  { submissionIds, replyTo }: DispatchJob,
-): Promise<void> {
-  const submissions = await loadForDispatch(dispatcher.store, submissionIds);
+export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Promise<void> {
+  const { submissionIds, replyTo } = job;
+  const submissions = await offerablesOf(dispatcher, job);
   const loaded = new Set(submissions.map(({ id }) => id));
   const settled = submissionIds.filter((id) => !loaded.has(id));
   await Promise.all([
@@ -26,7 +24,7 @@ export async function takeDispatch(
 /** One submission's failure is not its neighbours' in the same job. */
 async function dispatchOne(
   dispatcher: Dispatcher,
-  submission: DispatchableSubmission,
+  submission: Offerable,
   replyTo: string | null,
 ): Promise<void> {
   let news: ReplyNews = 'look';
@@ -34,7 +32,7 @@ async function dispatchOne(
     news = await coordinate(dispatcher, submission);
   } catch (error) {
     // It stays pending, and is rejected by the reconciler one second after its deadline.
-    const { requestId } = submission;
+    const { requestId } = submission.facts;
     dispatcher.logger.error({ err: error, requestId }, 'could not dispatch a submission');
   }
   await reply(dispatcher, replyTo, submission.id, news);

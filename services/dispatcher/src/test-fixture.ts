@@ -12,7 +12,7 @@ import {
   type Producer,
   type ReplyListener,
 } from '@svc/queue';
-import { createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
+import { type Clock, createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import {
   assertReady,
@@ -73,7 +73,7 @@ export async function startDispatching({
   const tenantId = await createFundedTenant(store);
   const offered: Promise<unknown>[] = [];
   const linked: ScriptedNode[] = [];
-  const context = { store, producer, replies, tenantId };
+  const context = { store, producer, replies, tenantId, clock: time.clock };
   return {
     store,
     database,
@@ -121,6 +121,14 @@ export async function startDispatching({
         [id],
       );
       return row;
+    },
+    async heldAt(id: string): Promise<Date> {
+      const [row] = await database.query<{ created_at: Date }>(
+        'SELECT created_at FROM submissions WHERE id = $1',
+        [id],
+      );
+      if (row === undefined) throw new Error('no such submission');
+      return row.created_at;
     },
     /** What the row says of its offers, with nodes as on the wire. */
     async offers(id: string) {
@@ -251,16 +259,26 @@ async function newNode(store: Store): Promise<Credentials> {
 export interface PostOptions {
   readonly tier?: Tier;
   readonly payloadText?: string;
+  /** The job says what is to be offered: with this host, and of so long ago by the fixture's clock. */
+  readonly says?: { readonly targetHost: string; readonly agoMs: number };
+  /** Between the hold and the job. */
+  readonly meanwhile?: (id: string) => Promise<unknown>;
 }
 
 export const payloadText =
   '{"applicationUrl":"https://Jobs.Example.com:8443/apply?x=1","atsType":"greenhouse","applicantProfile":{"z":12345678901234567890.10,"name":"Ana"},"jobContext":{"title":"Welder","company":"Example Works"}}';
 
 async function post(
-  context: { store: Store; producer: Producer; replies: ReplyListener; tenantId: string },
+  context: {
+    store: Store;
+    producer: Producer;
+    replies: ReplyListener;
+    tenantId: string;
+    clock: Clock;
+  },
   options: PostOptions = {},
 ) {
-  const { store, producer, replies, tenantId } = context;
+  const { store, producer, replies, tenantId, clock } = context;
   const id = newId();
   const held = await holdSubmission(store, {
     id,
@@ -280,7 +298,21 @@ async function post(
   });
   if (held.kind !== 'held') throw new Error(`not held: ${held.kind}`);
   const replied = replies.wait(id, 8_000);
-  await producer.enqueue('dispatch', { submissionIds: [id], replyTo: replies.channel });
+  await options.meanwhile?.(id);
+  const { says, tier = 'instant' } = options;
+  const facts = { jobType: 'ats.application', tier, requestId: `req-${id}` };
+  await producer.enqueue('dispatch', {
+    submissionIds: [id],
+    replyTo: replies.channel,
+    ...(says === undefined
+      ? {}
+      : {
+          held: {
+            sentAtMs: Math.round(clock.nowMs() - says.agoMs),
+            each: [{ heldAtMs: held.heldAtMs, facts: { ...facts, targetHost: says.targetHost } }],
+          },
+        }),
+  });
   return { id, wireId: toWireId('sub', id), replied };
 }
 

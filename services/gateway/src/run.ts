@@ -78,7 +78,10 @@ export async function run(
         redis,
         redisPrefix: prefix,
         producer,
-        enqueueDispatch: createDispatchEnqueuer(producer, replies.channel),
+        enqueueDispatch: createDispatchEnqueuer(producer, {
+          replyTo: replies.channel,
+          nowMs: () => clock.nowMs(),
+        }),
         replies,
         pricing: pricingOf(store, () => currentSurgeMicros(redis, prefix, logger), clock),
         requestHashKey,

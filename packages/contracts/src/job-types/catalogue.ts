@@ -2,13 +2,19 @@ import type { TSchema } from 'typebox';
 import { compileSchema, type Validation } from '../api/validate.ts';
 import { AtsApplicationPayload } from './ats-application.ts';
 
+/** What a payload of every job type has: offers name the host of the one, nodes go by the other. */
+export interface OfferedPayload {
+  readonly applicationUrl: string;
+  readonly atsType: string;
+}
+
 /** A declared type of job; nothing else is accepted (SPEC section 1). */
 export interface JobTypeDefinition {
   readonly jobType: string;
   readonly payloadSchema: TSchema;
   /** Members of the payload that are passed on untouched and not looked into. */
   readonly opaqueMembers: readonly string[];
-  readonly validatePayload: (payload: unknown, basePath: string) => Validation<unknown>;
+  readonly validatePayload: (payload: unknown, basePath: string) => Validation<OfferedPayload>;
 }
 
 const definitions: readonly JobTypeDefinition[] = [

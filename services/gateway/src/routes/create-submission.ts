@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NoQuery } from '@svc/contracts';
+import { NoQuery, type OfferFacts, offerFacts } from '@svc/contracts';
 import {
   assertNever,
   creditsToNumber,
@@ -126,7 +126,10 @@ async function answerDuplicate(
 interface HeldSubmission {
   readonly kind: 'held';
   readonly submission: NewSubmission;
+  readonly facts: OfferFacts;
   readonly availableAfterMicros: bigint;
+  /** By the database's clock, Unix time. */
+  readonly heldAtMs: number;
 }
 
 /** Checks all that needs no write, and places the hold. */
@@ -134,8 +137,9 @@ async function holdIfSound(
   deps: GatewayDeps,
   keyed: KeyedRequest,
 ): Promise<HeldSubmission | { readonly kind: 'key_taken' } | ProblemAnswer> {
-  const submission = await prepareSubmission(deps, keyed);
-  if ('kind' in submission) return submission;
+  const prepared = await prepareSubmission(deps, keyed);
+  if (prepared.kind === 'problem') return prepared;
+  const { submission, facts } = prepared;
   const hold = await holdSubmission(deps.store, submission);
   switch (hold.kind) {
     case 'key_taken':
@@ -146,34 +150,44 @@ async function holdIfSound(
       return insufficientCredits(submission.quote.maxMicros);
     case 'held':
       await failpoint('hold.committed');
-      return { ...hold, submission };
+      return { ...hold, submission, facts };
     default:
       return assertNever(hold);
   }
+}
+
+interface PreparedSubmission {
+  readonly kind: 'prepared';
+  readonly submission: NewSubmission;
+  readonly facts: OfferFacts;
 }
 
 /** Every check before the first write; the last of them is the price. */
 async function prepareSubmission(
   deps: GatewayDeps,
   { request, body, key, hash }: KeyedRequest,
-): Promise<NewSubmission | ProblemAnswer> {
+): Promise<PreparedSubmission | ProblemAnswer> {
   const { tenantId, allowedJobTypes, rateCardVersion } = request.tenant;
   const job = checkJob(body, 'submission', allowedJobTypes);
   if (job.kind === 'problem') return job;
-  const { jobType, tier, payloadText } = job;
+  const { jobType, tier, payloadText, payload } = job;
+  const { requestId } = request;
   const quoted = await deps.pricing.quote(rateCardVersion, { jobType, tier });
   if (quoted.kind === 'quote_failed') return problem('quote_failed', quoted.reason);
-  return {
+  const submission = {
     id: deps.newId(),
     tenantId,
     idempotencyKey: key,
     requestHash: hash,
-    requestId: request.requestId,
+    requestId,
     jobType,
     tier,
     payloadText,
     quote: quoted,
   };
+  const isSandbox = deps.environment === 'sandbox';
+  const facts = offerFacts({ jobType, tier, requestId }, payload, { isSandbox });
+  return { kind: 'prepared', submission, facts };
 }
 
 /** Passes a held submission on and answers when a node has it, or none will. */
@@ -182,7 +196,8 @@ async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<An
   // A reply that comes before anybody waits for it is dropped, so the waiting begins first.
   let reply: Promise<ReplyNews | 'timeout'> | undefined = deps.replies.wait(id, lookEveryMs);
   try {
-    await deps.enqueueDispatch(id, queuePriority[tier]);
+    const { heldAtMs, facts } = held;
+    await deps.enqueueDispatch({ submissionId: id, heldAtMs, facts }, queuePriority[tier]);
   } catch (error) {
     deps.logger.warn({ err: error, requestId, submissionId: id }, 'could not enqueue');
     return answerUnsent(deps, id);

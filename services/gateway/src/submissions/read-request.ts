@@ -3,6 +3,7 @@ import {
   fieldErrorsMax,
   findJobType,
   IdempotencyKey,
+  type OfferedPayload,
   QuoteRequest,
   SubmissionRequest,
 } from '@svc/contracts';
@@ -46,6 +47,7 @@ export interface CheckedJob {
   readonly tier: Tier;
   /** As sent: digits, order and all. */
   readonly payloadText: string;
+  readonly payload: OfferedPayload;
 }
 
 const validateSubmission = compileSchema(SubmissionRequest);
@@ -78,5 +80,6 @@ export function checkJob(
   }
   const validation = definition.validatePayload(payload, '/payload');
   if (validation.kind === 'invalid') return validationProblem(validation.errors);
-  return { kind: 'job', jobType, tier, payloadText: rawText(body.document, payloadNode) };
+  const payloadText = rawText(body.document, payloadNode);
+  return { kind: 'job', jobType, tier, payloadText, payload: validation.value };
 }

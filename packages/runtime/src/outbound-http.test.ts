@@ -148,6 +148,43 @@ describe('with private networks allowed', () => {
     expect((await http.post({ ...request, url })).kind).toBe('failed');
   });
 
+  test.each([
+    [
+      'another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    ],
+    ['less than it announced', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'],
+    [
+      'a piece without an end',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n',
+    ],
+    ['nothing', ''],
+  ])('an endpoint that answers with %s has not answered', async (_what, answer) => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket.end(answer));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${portOf(server)}/`;
+    const outcome = await client({ allowPrivateNetworks: true }).post({ ...request, url });
+    server.close();
+    expect(outcome).toMatchObject({ kind: 'failed', timedOut: false });
+  });
+
+  test('a connection is used again, also by what is sent after an answer came early', async () => {
+    const ports = new Set<number | undefined>();
+    const { url } = await serve((incoming, response) => {
+      ports.add(incoming.socket.remotePort);
+      incoming.resume();
+      response.writeHead(503).end('busy');
+    });
+    const http = client({ allowPrivateNetworks: true });
+    for (let sent = 0; sent < 3; sent += 1) {
+      const body = Buffer.alloc(100_000);
+      expect(await http.post({ ...request, url, body })).toMatchObject({ statusCode: 503 });
+    }
+    expect(ports.size).toBe(1);
+  });
+
   test('a request is given up when the service stops', async () => {
     const { url } = await serve(() => {});
     const stopping = new AbortController();

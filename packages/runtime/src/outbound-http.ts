@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
 
 import { checkWebhookUrl, isPublicAddress } from '@svc/domain';
-import got, { TimeoutError } from 'got';
-
 import { createAgents, DestinationRefused, resolveAllBySystem } from './guarded-agents.ts';
 import { createResolver, type ResolveAll } from './resolve-names.ts';
 
@@ -46,16 +45,77 @@ const idleConnectionsPerHostMax = 64;
 const idleConnectionMs = 20_000;
 const reasonLengthMax = 200;
 
-async function readUpTo(stream: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    length += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (length >= bytesMax) break;
-  }
-  return Buffer.concat(chunks).subarray(0, bytesMax);
+/** The first bytes of an answer; beyond them it is cut off, together with its connection. */
+function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    const settle = (): void => resolve(Buffer.concat(chunks).subarray(0, bytesMax));
+    incoming.on('data', (chunk: Uint8Array) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length < bytesMax) return;
+      settle();
+      incoming.destroy();
+    });
+    incoming.on('end', settle);
+    incoming.on('error', reject);
+    // Behind an end or an error it changes nothing.
+    incoming.on('close', () => reject(new Error('the answer ended before it was complete')));
+  });
+}
+
+class TimedOut extends Error {
+  override readonly name = 'TimedOut';
+}
+
+class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+}
+
+type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
+
+/** One request by `node:http`, which follows nothing, repeats nothing and unpacks nothing by itself. */
+function sendOnce(
+  { url, headers, body, timeoutMs, signal }: OutboundRequest,
+  agents: ReturnType<typeof createAgents>,
+): Promise<Responded> {
+  return new Promise((resolve, reject) => {
+    const target = new URL(url);
+    const isTls = target.protocol === 'https:';
+    const options = {
+      method: 'POST',
+      headers: { ...headers, 'content-length': body.byteLength },
+      agent: isTls ? agents.https : agents.http,
+    };
+    const outgoing = (isTls ? https : http).request(target, options);
+    const timer = setTimeout(() => fail(new TimedOut()), timeoutMs);
+    const onAbort = (): void => fail(new GivenUp());
+    const release = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const fail = (error: Error): void => {
+      release();
+      reject(error);
+      outgoing.destroy();
+    };
+    outgoing.on('error', fail);
+    const onClose = (): void => fail(new Error('the connection ended without an answer'));
+    outgoing.on('close', onClose);
+    outgoing.on('response', (incoming) => {
+      // From here on the answer says how it ends.
+      outgoing.off('close', onClose);
+      const { statusCode = 0, headers: received } = incoming;
+      readUpTo(incoming, responseBytesMax).then((read) => {
+        release();
+        resolve({ kind: 'responded', statusCode, headers: received, body: read });
+      }, fail);
+    });
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted === true) onAbort();
+    else outgoing.end(body);
+  });
 }
 
 function isRefused(error: unknown): boolean {
@@ -66,8 +126,8 @@ function isRefused(error: unknown): boolean {
 }
 
 function describeFailure(error: unknown, request: OutboundRequest): string {
-  if (error instanceof TimeoutError) return `no complete answer within ${request.timeoutMs} ms`;
-  if (request.signal?.aborted === true) return 'given up because the service is stopping';
+  if (error instanceof TimedOut) return `no complete answer within ${request.timeoutMs} ms`;
+  if (error instanceof GivenUp) return 'given up because the service is stopping';
   const message = error instanceof Error ? error.message : String(error);
   return message.slice(0, reasonLengthMax);
 }
@@ -97,27 +157,6 @@ export function createOutboundHttp({
     resolveAll: resolveAll ?? (allowPrivateNetworks ? resolveAllBySystem : createResolver()),
   });
 
-  async function send(
-    request: OutboundRequest,
-  ): Promise<Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>> {
-    const stream = got.stream.post(request.url, {
-      headers: { ...request.headers },
-      body: request.body,
-      agent: agents,
-      followRedirect: false,
-      retry: { limit: 0 },
-      throwHttpErrors: false,
-      decompress: false,
-      enableUnixSockets: false,
-      timeout: { request: request.timeoutMs },
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
-    });
-    const body = await readUpTo(stream, responseBytesMax);
-    const { response } = stream;
-    if (response === undefined) throw new Error('the answer has no head');
-    return { kind: 'responded', statusCode: response.statusCode, headers: response.headers, body };
-  }
-
   return {
     async post(request) {
       const startedMs = monotonicMs();
@@ -127,14 +166,14 @@ export function createOutboundHttp({
         return { kind: 'refused', reason: `the URL ${check.reason}`, durationMs: 0 };
       }
       try {
-        return { ...(await send(request)), durationMs: durationMs() };
+        return { ...(await sendOnce(request, agents)), durationMs: durationMs() };
       } catch (error) {
         if (isRefused(error)) {
           const { message } = new DestinationRefused();
           return { kind: 'refused', reason: message, durationMs: durationMs() };
         }
         const reason = describeFailure(error, request);
-        const timedOut = error instanceof TimeoutError;
+        const timedOut = error instanceof TimedOut;
         return { kind: 'failed', reason, durationMs: durationMs(), timedOut };
       }
     },

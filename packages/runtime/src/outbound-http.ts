@@ -103,14 +103,17 @@ function sendOnce(
     outgoing.on('error', fail);
     const onClose = (): void => fail(new Error('the connection ended without an answer'));
     outgoing.on('close', onClose);
+    const succeed = (
+      { statusCode = 0, headers: sent }: IncomingMessage,
+      read: Uint8Array,
+    ): void => {
+      release();
+      resolve({ kind: 'responded', statusCode, headers: sent, body: read });
+    };
     outgoing.on('response', (incoming) => {
       // From here on the answer says how it ends.
       outgoing.off('close', onClose);
-      const { statusCode = 0, headers: received } = incoming;
-      readUpTo(incoming, responseBytesMax).then((read) => {
-        release();
-        resolve({ kind: 'responded', statusCode, headers: received, body: read });
-      }, fail);
+      readUpTo(incoming, responseBytesMax).then((read) => succeed(incoming, read), fail);
     });
     signal?.addEventListener('abort', onAbort);
     if (signal?.aborted === true) onAbort();

@@ -1,4 +1,4 @@
-import { TypeID } from 'typeid-js';
+import { fromString, fromUUID, toUUID } from 'typeid-js';
 
 /** Kinds of ids on the wire (CONTRACT, head): each a TypeID over a UUIDv7. */
 export const idPrefixes = ['sub', 'tnt', 'nod', 'dlv', 'evt', 'op', 'ofr', 'pur', 'txn'] as const;
@@ -9,7 +9,7 @@ const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /** The id on the wire of a lower-case, dashed UUID. */
 export function toWireId(prefix: IdPrefix, uuid: string): string {
-  return TypeID.fromUUID(prefix, uuid).toString();
+  return fromUUID(uuid, prefix);
 }
 
 /**
@@ -20,7 +20,7 @@ export function fromWireId(prefix: IdPrefix, text: string): string | undefined {
   const suffix = text.slice(prefix.length + 1);
   if (!text.startsWith(`${prefix}_`) || !suffixPattern.test(suffix)) return undefined;
   try {
-    return TypeID.fromString(text, prefix).toUUID();
+    return toUUID(fromString(text, prefix));
   } catch {
     // Well-formed base32 of 128 bits that are no UUID.
     return undefined;

@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { replayWindowSeconds, signatureValuesMax } from '@svc/domain';
 import { createKeyCache } from './key-objects.ts';
 
@@ -12,7 +12,7 @@ const signatureVersion = 'v1';
 
 /** Lower-case hex SHA-256 of bytes as they are, or of a text in UTF-8. */
 export function sha256Hex(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes);
 }
 
 /** What of a request is signed. `target` is path and query exactly as sent. */

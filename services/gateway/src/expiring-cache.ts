@@ -74,6 +74,7 @@ function keep<Kept>(
   entry: Kept,
 ): void {
   entries.set(key, entry);
+  if (entries.size <= entriesMax) return;
   const [oldest] = entries.keys();
-  if (entries.size > entriesMax && oldest !== undefined) entries.delete(oldest);
+  if (oldest !== undefined) entries.delete(oldest);
 }

@@ -67,6 +67,7 @@ export function createFailureLimit({
 }
 
 function dropOldest(entries: Map<string, unknown> | Set<string>, entriesMax: number): void {
+  if (entries.size <= entriesMax) return;
   const [oldest] = entries.keys();
-  if (entries.size > entriesMax && oldest !== undefined) entries.delete(oldest);
+  if (oldest !== undefined) entries.delete(oldest);
 }

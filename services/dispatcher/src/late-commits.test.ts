@@ -49,6 +49,22 @@ describe('an accept whose link is gone before it is committed', () => {
   });
 });
 
+test('a node that asks before its accept is committed is told to stop, and is assigned it all the same', async () => {
+  const node = await service.connect();
+  const { id, wireId, replied } = await service.post();
+  const { offerId } = await node.next('offer');
+  const letGo = await service.lockRow(id);
+  node.send({ type: 'accept', offerId });
+  node.send({ type: 'start', submissionId: wireId });
+  await node.next('cancel');
+  await letGo();
+  expect(await replied).toBe('dispatched');
+  expect(await node.next('assign')).toMatchObject({ offerId, submissionId: wireId });
+  node.send({ type: 'start', submissionId: wireId });
+  expect(await node.next('begin')).toEqual({ type: 'begin', submissionId: wireId });
+  await node.close();
+});
+
 /** Runs `say` on a link that is cut while Postgres still waits to commit it. */
 async function saidAndCut(say: (node: ScriptedNode, submissionId: string) => void) {
   const own = await service.newNode();

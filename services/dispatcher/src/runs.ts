@@ -33,9 +33,14 @@ const unreadableUsage: RunFrameResult = {
   message: '/usage is not a measurement',
 };
 
-/** Sends `cancel`: the node must stop, and its slot is free when it has, or after 30 s. */
+/**
+ * Sends `cancel`: the node must stop, and its slot is free when it has, or after 30 s. One that it
+ * asks about while its accept is still being committed is not its own yet: it is assigned after that.
+ */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
-  freeSlotLater(dispatcher, link, submissionId);
+  if (link.runs.get(submissionId)?.isAssigned === true) {
+    freeSlotLater(dispatcher, link, submissionId);
+  }
   sendFrame(link, { type: 'cancel', submissionId: toWireId('sub', submissionId) });
 }
 

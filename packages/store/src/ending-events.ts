@@ -74,7 +74,7 @@ function endingEvent(store: Store, { submission, ending }: EndedSubmission): End
 }
 
 function newEvent(
-  { submission, account }: EndedSubmission,
+  { submission }: EndedSubmission,
   type: EventType,
   submissionId: string | null,
   data: object,
@@ -84,7 +84,7 @@ function newEvent(
     type,
     submissionId,
     requestId: submission.requestId,
-    notified: account.notified,
+    notified: submission.notified,
     body: (id) => eventBody({ id: toWireId('evt', id), type, at: submission.now, data }),
   };
 }

@@ -4,8 +4,6 @@ import type { Query } from './store.ts';
 export interface LockedAccount extends AccountFigures {
   tenantId: string;
   lowBalanceThresholdMicros: bigint;
-  rebateMillionths: number;
-  notified: boolean;
 }
 
 export interface LockedSubmission {
@@ -28,14 +26,20 @@ export interface LockedSubmission {
   outcomeSealed: Uint8Array | null;
   chargedMicros: bigint | null;
   requestId: string;
+  /** The tenant's settings, read while its account is locked. */
+  rebateMillionths: number;
+  notified: boolean;
   now: Date;
 }
 
+/**
+ * Reads only the locked rows. A row of `tenants` joined here would come from the snapshot of before
+ * the wait for the lock, and the settings may have changed during that wait.
+ */
 const accountsSql = `
   SELECT a.tenant_id, a.balance_micros, a.held_micros, a.rebate_accrued_micros,
-    a.low_balance_threshold_micros, t.rebate_millionths,
-    t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
-  FROM credit_accounts a JOIN tenants t ON t.id = a.tenant_id
+    a.low_balance_threshold_micros
+  FROM credit_accounts a
   WHERE a.tenant_id IN (SELECT tenant_id FROM submissions WHERE id = ANY($1::uuid[]))
     AND ($2::uuid IS NULL OR a.tenant_id = $2::uuid)
   ORDER BY a.tenant_id FOR UPDATE OF a`;
@@ -46,8 +50,6 @@ interface AccountRow {
   held_micros: string;
   rebate_accrued_micros: string;
   low_balance_threshold_micros: string;
-  rebate_millionths: number;
-  notified: boolean;
 }
 
 /** The accounts of these submissions, locked in the order of their ids. */
@@ -66,8 +68,6 @@ export async function lockAccounts(
         heldMicros: BigInt(row.held_micros),
         rebateAccruedMicros: BigInt(row.rebate_accrued_micros),
         lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),
-        rebateMillionths: row.rebate_millionths,
-        notified: row.notified,
       },
     ]),
   );
@@ -80,8 +80,9 @@ const submissionsSql = `
     round(extract(epoch FROM svc_now() - s.dispatch_deadline_at) * 1000)::bigint AS dispatch_overdue_ms,
     s.usage_node_seconds::text, s.usage_cpu_seconds::text, s.usage_memory_gb_seconds::text,
     s.usage_bandwidth_mb::text, s.usage_actions::text, s.outcome_kind, s.failure_code,
-    s.outcome_sealed, s.charged_micros, s.request_id, svc_now() AS now
-  FROM submissions s
+    s.outcome_sealed, s.charged_micros, s.request_id, t.rebate_millionths,
+    t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified, svc_now() AS now
+  FROM submissions s CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = s.tenant_id LIMIT 1) t
   WHERE s.id = ANY($1::uuid[]) AND ($2::uuid IS NULL OR s.tenant_id = $2::uuid)
   ORDER BY s.id FOR UPDATE OF s`;
 
@@ -107,13 +108,16 @@ interface SubmissionRow {
   outcome_sealed: Uint8Array | null;
   charged_micros: string | null;
   request_id: string;
+  rebate_millionths: number;
+  notified: boolean;
   now: Date;
 }
 
 /**
- * The submissions, locked in the order of their ids. A statement of its own, after that of the
- * accounts: how long each has run is measured from when the statement began, and must not be from
- * before a wait for an account.
+ * The submissions, locked in the order of their ids, with the settings of their tenants. This
+ * statement begins after the accounts are locked. Its clock and its snapshot are therefore not from
+ * before a wait for an account, and the settings cannot change until this transaction ends, because
+ * `changeSettings` locks the account first.
  */
 export async function lockSubmissions(
   query: Query,
@@ -145,6 +149,8 @@ export async function lockSubmissions(
     outcomeSealed: row.outcome_sealed,
     chargedMicros: bigintOrNull(row.charged_micros),
     requestId: row.request_id,
+    rebateMillionths: row.rebate_millionths,
+    notified: row.notified,
     now: row.now,
   }));
 }

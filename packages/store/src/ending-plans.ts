@@ -57,7 +57,7 @@ export function planOne(
   const { movements, after } = planEnding(account, {
     heldMicros: submission.quoteMaxMicros,
     chargeMicros: ending.chargeMicros,
-    rebateMillionths: BigInt(account.rebateMillionths),
+    rebateMillionths: BigInt(submission.rebateMillionths),
   });
   accounts.set(tenantId, { ...account, ...after });
   return {

@@ -1,17 +1,6 @@
-import { waitUntil } from '@svc/testkit';
-import { Client } from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
-import { createFixture, type Fixture } from './test-fixture.ts';
-
-/** Somebody else's transaction that changes the account and has not ended yet. */
-async function beginChange({ database }: Fixture, change: string): Promise<Client> {
-  const client = new Client({ connectionString: database.databaseUrl });
-  await client.connect();
-  onTestFinished(() => client.end());
-  await client.query('BEGIN');
-  await client.query(`UPDATE credit_accounts SET ${change}`);
-  return client;
-}
+import { expect, test } from 'vitest';
+import { beginOther, untilLockWait } from './lock-wait.fixture.ts';
+import { createFixture } from './test-fixture.ts';
 
 for (const [what, change] of [
   ['a release', 'held_micros = 600000000'],
@@ -21,15 +10,11 @@ for (const [what, change] of [
     const fixture = await createFixture();
     const tenantId = await fixture.tenant(900);
     await fixture.hold(tenantId, { max: 800 });
-    const other = await beginChange(fixture, change);
+    const other = await beginOther(fixture);
+    await other.query(`UPDATE credit_accounts SET ${change}`);
     const placed = fixture.hold(tenantId, { max: 250 });
-    await waitUntil(async () => {
-      const waiting = await fixture.database.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
-    await other.query('COMMIT');
+    await untilLockWait(fixture);
+    await other.commit();
     expect((await placed).outcome).toMatchObject({
       kind: 'held',
       availableAfterMicros: 50_000_000n,

@@ -132,9 +132,10 @@ async function recordLateOutcome(
   await tx.$executeRaw`
     UPDATE submissions SET late_outcome_status = ${status}, late_outcome_at = ${row.now}
     WHERE id = ${submissionId}::uuid AND late_outcome_status IS NULL`;
+  // Locked until the commit: an event that follows a change of the URL goes to the new URL.
   const [tenant] = await tx.$queryRaw<{ notified: boolean }[]>`
     SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
-    FROM tenants WHERE id = ${row.tenant_id}::uuid`;
+    FROM tenants WHERE id = ${row.tenant_id}::uuid FOR SHARE`;
   const type = 'submission.late_outcome';
   const data = lateOutcomeEventData({
     submissionId: toWireId('sub', submissionId),

@@ -124,8 +124,10 @@ function tenantOfRow(row: TenantRow): TenantRecord {
 }
 
 /**
- * Sets where a tenant's events go, and enables it again; `null` clears it and drops what is
- * pending (CONTRACT.md section 5). False for an unknown tenant.
+ * Sets where a tenant's events go, and enables it again. `null` clears it. Pending deliveries are
+ * dropped if there is no URL in force before or after (CONTRACT.md section 5): a transaction that
+ * wrote an event while a 410 disabled the URL may have committed its delivery after that. False for
+ * an unknown tenant.
  */
 export async function setWebhookUrl(
   store: Store,
@@ -141,9 +143,13 @@ export async function writeWebhookUrl(
   tenantId: string,
   webhookUrl: string | null,
 ): Promise<boolean> {
-  const changed = await tx.$executeRaw`
+  const [before] = await tx.$queryRaw<{ notified: boolean }[]>`
+    SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
+    FROM tenants WHERE id = ${tenantId}::uuid FOR UPDATE`;
+  if (before === undefined) return false;
+  await tx.$executeRaw`
     UPDATE tenants SET webhook_url = ${webhookUrl}, webhook_disabled_at = NULL, webhook_disabled_reason = NULL
     WHERE id = ${tenantId}::uuid`;
-  if (webhookUrl === null) await dropPendingDeliveries(tx, tenantId);
-  return changed > 0;
+  if (webhookUrl === null || !before.notified) await dropPendingDeliveries(tx, tenantId);
+  return true;
 }

@@ -1,0 +1,35 @@
+import { waitUntil } from '@svc/testkit';
+import { Client } from 'pg';
+import { onTestFinished } from 'vitest';
+import type { Fixture } from './test-fixture.ts';
+
+/** A transaction of somebody else that holds its locks until the test ends it. */
+export interface OpenTransaction {
+  readonly query: (text: string, values?: unknown[]) => Promise<unknown>;
+  readonly commit: () => Promise<unknown>;
+}
+
+/** Begins a transaction on a connection of its own. The server rolls it back with the test. */
+export async function beginOther({ database }: Fixture): Promise<OpenTransaction> {
+  const client = new Client({ connectionString: database.databaseUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('BEGIN');
+  return {
+    query: (text, values) => client.query(text, values),
+    commit: () => client.query('COMMIT'),
+  };
+}
+
+/** Resolves as soon as a statement in the test's database waits for a lock. */
+export async function untilLockWait({ database }: Fixture): Promise<void> {
+  await waitUntil(
+    async () => {
+      const waiting = await database.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    },
+    { what: 'a statement to wait for a lock' },
+  );
+}

@@ -10,6 +10,7 @@ export type {
 } from '@svc/local';
 export * from './database-clock.ts';
 export * from './database.ts';
+export * from './database-gate.ts';
 export * from './redis.ts';
 export * from './self-signed.ts';
 export * from './signed-request.ts';

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import { microsPerCredit, toWireId } from '@svc/domain';
 import {
   closeRedis,
@@ -24,6 +22,8 @@ import {
 } from '@svc/store';
 import {
   createTestDatabase,
+  type DatabaseGate,
+  openDatabaseGate,
   type RawResponse,
   sendSigned,
   type SignedRequest,
@@ -68,8 +68,8 @@ export interface GatewayFixture {
   operator(): Promise<Pick<TestTenant, 'uuid' | 'send'>>;
   /** Moves the clock by which the gateways keep what they have read; not that of signatures. */
   advanceCaches(ms: number): void;
-  /** From now on no gateway reaches the database; the fixture itself does. */
-  cutDatabase(): Promise<void>;
+  /** Between the gateways and the database; the fixture itself reaches it without. */
+  readonly gate: DatabaseGate;
   /** Ends the Redis server. */
   endRedis(): Promise<void>;
   close(): Promise<void>;
@@ -85,10 +85,10 @@ export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<Gatewa
   const masterKey = testMasterKey();
   const sealer = createSealer(openKeyring(masterKey));
   const store = openStore({ databaseUrl, sealer, newId });
-  const proxy = await startProxy(new URL(databaseUrl));
+  const gate = await openDatabaseGate(databaseUrl);
   const config = loadConfig(gatewayConfig, {
     SVC_ENVIRONMENT: 'sandbox',
-    DATABASE_URL: proxy.url,
+    DATABASE_URL: gate.databaseUrl,
     REDIS_URL: redis.redisUrl,
     SVC_MASTER_KEY: masterKey,
     REDIS_PREFIX: prefix,
@@ -126,47 +126,18 @@ export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<Gatewa
     tenant: (options) => newTenant(store, baseUrls[0] ?? '', options),
     operator: () => newOperator(store, baseUrls[0] ?? ''),
     advanceCaches: (ms) => void (aheadMs += ms),
-    cutDatabase: () => proxy.close(),
+    gate,
     endRedis,
     async close() {
       await dispatcher.close();
       for (const gateway of gateways) await gateway.close();
-      await proxy.close();
+      await gate.close();
       await store.close();
       await endRedis();
       await database.close();
     },
   };
   return fixture;
-}
-
-/** A way to the database that can be cut; the database itself is everybody's. */
-async function startProxy(to: URL): Promise<{ url: string; close(): Promise<void> }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(Number(to.port), to.hostname);
-    client.pipe(upstream).pipe(client);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => sockets.delete(socket));
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const url = new URL(to);
-  url.port = typeof address === 'object' ? String(address?.port) : '';
-  return {
-    url: url.href,
-    async close() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
 }
 
 async function startDispatcher(

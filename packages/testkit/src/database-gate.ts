@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A gate before a Postgres server, for tests that make the server silent or lose its answers. */
+export interface DatabaseGate {
+  /** The database's address through the gate. */
+  readonly databaseUrl: string;
+  /** Nothing passes any more, and nobody is told. New connections are accepted and not answered. */
+  stall(): void;
+  /**
+   * Once: the server does what the statement that carries `marker` says, and its connection breaks
+   * before the answer. The marker is a text among the statement's parameters.
+   */
+  loseAnswerTo(marker: string): void;
+  /** Cuts every connection and accepts no new one. */
+  close(): Promise<void>;
+}
+
+/** Listens on a free port of 127.0.0.1. */
+export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGate> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const markers = new Set<string>();
+  let isStalled = false;
+
+  function keep(socket: Socket): Socket {
+    sockets.add(socket);
+    return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+  }
+
+  const server = createServer((client) => {
+    const upstream = keep(connect(Number(target.port), target.hostname));
+    let isLost = false;
+    const cut = (): void => {
+      client.destroy();
+      upstream.destroy();
+    };
+    keep(client).on('close', cut);
+    upstream.on('close', cut);
+    client.on('data', (chunk) => {
+      if (isStalled) return;
+      for (const marker of markers) {
+        if (chunk.includes(marker)) isLost = markers.delete(marker);
+      }
+      upstream.write(chunk);
+    });
+    upstream.on('data', (chunk) => {
+      if (isLost) cut();
+      else if (!isStalled) client.write(chunk);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a gate has no port');
+  const url = new URL(databaseUrl);
+  url.port = String(address.port);
+  return {
+    databaseUrl: url.href,
+    stall: () => void (isStalled = true),
+    loseAnswerTo: (marker) => void markers.add(marker),
+    async close() {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}

@@ -62,6 +62,70 @@ test('what waits is shared out among the batches that may be under way, where it
   expect(gate.batches.map(({ length }) => length)).toEqual([20, 20, 10]);
 });
 
+/** A `run` that fails as `failures` say, one after another, and then gives its inputs back. */
+function failing(failures: readonly Error[]) {
+  const left = [...failures];
+  const batches: number[][] = [];
+  return {
+    batches,
+    async run(inputs: readonly number[]) {
+      await Promise.resolve();
+      batches.push([...inputs]);
+      const failure = left.shift();
+      if (failure !== undefined) throw failure;
+      return inputs;
+    },
+  };
+}
+
+const lost = new Error('Connection terminated unexpectedly');
+const inputs = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+test('a batch whose answer was lost is asked for once more, as a whole', async () => {
+  const { batches, run } = failing([lost]);
+  const batcher = createBatcher({ run });
+  const outcomes = await Promise.all(inputs(40).map((input) => batcher.call(input)));
+  expect(outcomes).toEqual(inputs(40));
+  expect(batches).toEqual([inputs(40), inputs(40)]);
+});
+
+test('a batch whose answer is lost again is refused as a whole', async () => {
+  const { batches, run } = failing([lost, lost]);
+  const batcher = createBatcher({ run });
+  const outcomes = await Promise.allSettled(inputs(40).map((input) => batcher.call(input)));
+  expect(outcomes).toEqual(inputs(40).map(() => ({ status: 'rejected', reason: lost })));
+  expect(batches.map(({ length }) => length)).toEqual([40, 40]);
+});
+
+test('a server that is lost while inputs run one by one is asked for no more of them', async () => {
+  const refused = new Error('one of them is wrong');
+  const { batches, run } = failing([refused, refused, lost]);
+  const batcher = createBatcher({ run });
+  const outcomes = await Promise.allSettled(inputs(40).map((input) => batcher.call(input)));
+  const reasons = outcomes.map((one) => (one.status === 'rejected' ? one.reason : one.value));
+  expect(reasons).toEqual([refused, ...inputs(39).map(() => lost)]);
+  expect(batches.slice(1)).toEqual([[0], [1]]);
+});
+
+test('calls are answered in their time, and a silent batch holds up neither them nor the next', async () => {
+  const gate = gated();
+  const batcher = createBatcher({
+    run: (asked: readonly number[]) => gate.run(asked),
+    sizeMax: 2,
+    answerMsMax: 50,
+  });
+  const outcomes = await Promise.allSettled([1, 2, 3, 4].map((input) => batcher.call(input)));
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ reason: { name: 'AnswerOverdue' } });
+  }
+  expect(gate.batches).toEqual([[1, 2]]);
+  const next = batcher.call(5);
+  await gate.letThrough();
+  await gate.letThrough();
+  expect(await next).toBe(10);
+  expect(gate.batches).toEqual([[1, 2], [5]]);
+});
+
 test('one that fails does not fail its neighbours', async () => {
   const batcher = createBatcher({
     async run(inputs: readonly number[]) {

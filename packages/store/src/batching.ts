@@ -1,14 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BatchOverflow } from './errors.ts';
+import { AnswerOverdue, BatchOverflow, isAnswerLost } from './errors.ts';
 import type { Store } from './store.ts';
 
 /**
- * Coalesces calls that wait anyway (DESIGN.md section 6): while one batch runs, whatever arrives
- * becomes the next one, and what one turn of the event loop brings goes together. Nothing waits
- * longer than that turn for the sake of a batch, and at one call at a time a batch is that call.
+ * Coalesces calls that wait anyway: calls that arrive while a batch runs form the next batch, and
+ * calls of one turn of the event loop go together. A call waits for a batch no longer than that
+ * turn. A call that comes alone is a batch of one.
  */
 export interface Batcher<Input, Output> {
-  /** The outcome of this input alone. Rejects where its own statement failed. */
+  /**
+   * The outcome of this input alone. Rejects if its statement failed, and with `AnswerOverdue`
+   * after `answerMsMax`: then it may have been done, or may yet be done.
+   */
   call(input: Input): Promise<Output>;
 }
 
@@ -18,17 +21,47 @@ const batchSizeMax = 64;
 const batchShareMin = 16;
 /** Inputs that wait in memory at most, before a caller is told that there is no room. */
 export const batchWaitingMax = 10_000;
+/**
+ * A call is answered within this time unless its batcher has another limit. Node links and jobs
+ * repeat what was not answered. The server ends a statement after the same time.
+ */
+const answerMsDefault = 10_000;
 
-interface Waiting<Input, Output> {
+interface Call<Input, Output> {
   readonly input: Input;
+  readonly answer: Promise<Output>;
   readonly resolve: (output: Output) => void;
   readonly reject: (error: unknown) => void;
+  /** Resolves as soon as it is answered. */
+  readonly answered: Promise<void>;
+  isAnswered: boolean;
+}
+
+function createCall<Input, Output>(input: Input, answerMsMax: number): Call<Input, Output> {
+  const { promise: answer, resolve, reject } = Promise.withResolvers<Output>();
+  const timer = setTimeout(() => reject(new AnswerOverdue(answerMsMax)), answerMsMax);
+  const end = (): void => {
+    clearTimeout(timer);
+    call.isAnswered = true;
+  };
+  const answered = answer.then(end, end);
+  const call = { input, answer, resolve, reject, answered, isAnswered: false };
+  return call;
+}
+
+function open<Input, Output>(calls: readonly Call<Input, Output>[]): Call<Input, Output>[] {
+  return calls.filter(({ isAnswered }) => !isAnswered);
 }
 
 /**
- * `run` takes up to `sizeMax` inputs and gives as many outputs, in their order. A batch that fails
- * as a whole is run again one by one, so that one caller's failure never fails its neighbours; an
- * input must therefore be such that running it again does nothing twice.
+ * `run` takes up to `sizeMax` inputs and gives as many outputs, in their order. An input must be
+ * such that running it again does nothing twice, because a failed batch runs again:
+ *
+ * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
+ *   whole. If that answer is lost too, all its calls are rejected. One by one, each call would wait
+ *   for the same silence.
+ * - The server refused it: its inputs run one by one, so that one caller's failure does not fail
+ *   its neighbours.
  */
 export function createBatcher<Input, Output>(options: {
   readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
@@ -39,28 +72,53 @@ export function createBatcher<Input, Output>(options: {
    */
   readonly inFlightMax?: number;
   readonly sizeMax?: number;
+  /** A call is answered, or rejected, within this time. */
+  readonly answerMsMax?: number;
 }): Batcher<Input, Output> {
-  const { run, inFlightMax = 1, sizeMax = batchSizeMax } = options;
-  const waiting: Waiting<Input, Output>[] = [];
+  const { run, inFlightMax = 1, sizeMax = batchSizeMax, answerMsMax = answerMsDefault } = options;
+  const waiting: Call<Input, Output>[] = [];
   /** Turns that go on until nothing waits, and those of them that have a batch under way. */
   let inFlight = 0;
   let running = 0;
 
-  async function settle(batch: readonly Waiting<Input, Output>[]): Promise<void> {
-    let outputs: readonly Output[];
+  /** Answers the calls. Returns the error if the server's answer to them was lost. */
+  async function attempt(
+    calls: readonly Call<Input, Output>[],
+    isRepeated: boolean,
+  ): Promise<{ lost: unknown } | undefined> {
     try {
-      outputs = await run(batch.map(({ input }) => input));
+      const outputs = await run(calls.map(({ input }) => input));
+      for (const [index, call] of calls.entries()) {
+        const output = outputs[index];
+        if (output === undefined) call.reject(new Error('a batch gave fewer outputs than inputs'));
+        else call.resolve(output);
+      }
+      return undefined;
     } catch (error) {
-      const [only] = batch;
-      if (batch.length === 1 && only !== undefined) return only.reject(error);
-      for (const one of batch) await settle([one]);
-      return;
+      const unanswered = open(calls);
+      if (isAnswerLost(error)) {
+        if (!isRepeated && unanswered.length > 0) return attempt(unanswered, true);
+        for (const call of unanswered) call.reject(error);
+        return { lost: error };
+      }
+      if (calls.length > 1) return oneByOne(unanswered);
+      for (const call of unanswered) call.reject(error);
+      return undefined;
     }
-    for (const [index, one] of batch.entries()) {
-      const output = outputs[index];
-      if (output === undefined) one.reject(new Error('a batch gave fewer outputs than inputs'));
-      else one.resolve(output);
+  }
+
+  /** Stops as soon as the server does not answer: the rest are rejected without being asked. */
+  async function oneByOne(
+    calls: readonly Call<Input, Output>[],
+  ): Promise<{ lost: unknown } | undefined> {
+    for (const call of calls) {
+      if (call.isAnswered) continue;
+      const failed = await attempt([call], true);
+      if (failed === undefined) continue;
+      for (const rest of open(calls)) rest.reject(failed.lost);
+      return failed;
     }
+    return undefined;
   }
 
   async function drain(): Promise<void> {
@@ -70,8 +128,12 @@ export function createBatcher<Input, Output>(options: {
     await nextTurn();
     while (waiting.length > 0) {
       const share = Math.ceil(waiting.length / (inFlightMax - running));
+      const batch = open(waiting.splice(0, Math.min(sizeMax, Math.max(share, batchShareMin))));
+      if (batch.length === 0) continue;
       running += 1;
-      await settle(waiting.splice(0, Math.min(sizeMax, Math.max(share, batchShareMin))));
+      // A batch whose callers have all been answered holds up no other, even if it still runs.
+      const answered = Promise.all(batch.map((call) => call.answered));
+      await Promise.race([attempt(batch, false), answered]);
       running -= 1;
       await nextTurn();
     }
@@ -83,10 +145,10 @@ export function createBatcher<Input, Output>(options: {
       if (waiting.length >= batchWaitingMax) {
         return Promise.reject(new BatchOverflow(`${batchWaitingMax} calls wait already`));
       }
-      return new Promise((resolve, reject) => {
-        waiting.push({ input, resolve, reject });
-        if (inFlight < inFlightMax) void drain();
-      });
+      const call = createCall<Input, Output>(input, answerMsMax);
+      waiting.push(call);
+      if (inFlight < inFlightMax) void drain();
+      return call.answer;
     },
   };
 }

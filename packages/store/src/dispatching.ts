@@ -1,4 +1,12 @@
-import { leaseMs, type OfferRecord, runLimitMs, startDeadlineMs, type Tier } from '@svc/domain';
+import {
+  acceptedOfferVoidAfterMs,
+  dispatchDeadlineMs,
+  leaseMs,
+  type OfferRecord,
+  runLimitMs,
+  startDeadlineMs,
+  type Tier,
+} from '@svc/domain';
 import { createBatcher, perStore } from './batching.ts';
 import { unsealText } from './sealed.ts';
 import { payloadBinding } from './submissions.ts';
@@ -31,7 +39,10 @@ export async function loadForDispatch(
 }
 
 const loadBatcherOf = perStore((store) =>
-  createBatcher<string, DispatchableSubmission | null>({ run: (ids) => loadAll(store, ids) }),
+  createBatcher<string, DispatchableSubmission | null>({
+    run: (ids) => loadAll(store, ids),
+    answerMsMax: dispatchDeadlineMs,
+  }),
 );
 
 interface DispatchableRow {
@@ -86,6 +97,7 @@ interface Dispatch {
 const dispatchBatcherOf = perStore((store) =>
   createBatcher<Dispatch, DispatchCommit>({
     run: (dispatches) => commitAllDispatched(store, dispatches),
+    answerMsMax: acceptedOfferVoidAfterMs,
   }),
 );
 
@@ -93,8 +105,9 @@ const dispatchBatcherOf = perStore((store) =>
  * Gives a submission to one node, for good: only while it is pending and before its deadline, so
  * that the first accept to commit wins (CONTRACT.md section 7, "At most once"). The node may be
  * sent the payload only after this has returned `dispatched`. `offers`: whom it was offered to.
- * Calls that wait at the same time share one statement; each gets its own outcome, and where the
- * answer to all of them is lost, each is asked again: with `offers`, what was committed says so.
+ * Calls that wait at the same time share one statement; each gets its own outcome. If the answer is
+ * lost, they are asked again together: with `offers`, what was committed says so. No answer comes
+ * later than the node keeps its accepted offer.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchBatcherOf(store).call(dispatch);

@@ -6,6 +6,15 @@ export class BatchOverflow extends Error {
   override readonly name = 'BatchOverflow';
 }
 
+/** The database did not answer a call in its time: it may have been done, or may yet be done. */
+export class AnswerOverdue extends Error {
+  override readonly name = 'AnswerOverdue';
+
+  constructor(waitedMs: number) {
+    super(`the database did not answer within ${waitedMs} ms`);
+  }
+}
+
 /** A transaction took longer than it may, and was rolled back. */
 export class TransactionExpired extends Error {
   override readonly name = 'TransactionExpired';
@@ -31,6 +40,7 @@ function adapterCause(error: unknown): object | undefined {
 export const uniqueViolation = '23505';
 const serializationFailure = '40001';
 const deadlockDetected = '40P01';
+const lockNotAvailable = '55P03';
 
 /** Whether the same transaction may simply be run again. */
 export function isTransient(error: unknown): boolean {
@@ -44,6 +54,7 @@ export function isTransient(error: unknown): boolean {
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
+  if (error instanceof AnswerOverdue) return true;
   const state = sqlState(error);
   // 08: connection; 53: resources; 57P: shutdown, crash, not yet up; 57014: our own time limit.
   if (state !== undefined) return /^(08|53|57P|57014|55P03)/.test(state);
@@ -57,6 +68,14 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof Error)
     return unreachableMessage.test(error.message) || isUnavailable(error.cause);
   return false;
+}
+
+/**
+ * Whether the error says nothing about what was asked: the server could not be reached, or its
+ * answer was lost. A wait for a lock that took too long is an answer.
+ */
+export function isAnswerLost(error: unknown): boolean {
+  return isUnavailable(error) && sqlState(error) !== lockNotAvailable;
 }
 
 // P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017 closed, P2024 pool, P2028 transaction.

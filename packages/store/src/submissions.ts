@@ -1,4 +1,5 @@
 import {
+  dispatchDeadlineMs,
   dispatchGraceMs,
   type FailureCode,
   type SubmissionState,
@@ -75,6 +76,7 @@ const byKeyBatcherOf = perStore((store) =>
       ]);
       return inPlaces(keys.length, rows);
     },
+    answerMsMax: dispatchDeadlineMs,
   }),
 );
 
@@ -103,6 +105,7 @@ export function findByIdempotencyKey(
 const outcomeBatcherOf = perStore((store) =>
   createBatcher<string, KeyedSubmission | null>({
     run: async (ids) => inPlaces(ids.length, await store.query<KeyedRow>(byIdSql, [ids])),
+    answerMsMax: dispatchDeadlineMs,
   }),
 );
 

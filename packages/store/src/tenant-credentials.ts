@@ -1,3 +1,4 @@
+import { dispatchDeadlineMs } from '@svc/domain';
 import { createBatcher, perStore } from './batching.ts';
 import { unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
@@ -47,6 +48,7 @@ const batcherOf = perStore((store) =>
       const byTenant = Map.groupBy(rows, (row) => row.tenant_id);
       return tenantIds.map((tenantId) => credentialsOf(store, byTenant.get(tenantId) ?? []));
     },
+    answerMsMax: dispatchDeadlineMs,
   }),
 );
 

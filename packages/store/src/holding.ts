@@ -1,6 +1,7 @@
 import { dispatchDeadlineMs, type Tier } from '@svc/domain';
 import { createBatcher, perStore } from './batching.ts';
-import { sqlState, uniqueViolation } from './errors.ts';
+import { isAnswerLost, sqlState, uniqueViolation } from './errors.ts';
+import { type HeldFigures, markUnanswered, recogniseOwn } from './own-holds.ts';
 import type { Store } from './store.ts';
 import { payloadBinding, type StoredQuote } from './submissions.ts';
 
@@ -19,8 +20,7 @@ export interface NewSubmission {
 }
 
 export type HoldOutcome =
-  /** `heldAtMs`: by the database's clock, Unix time. */
-  | { kind: 'held'; availableAfterMicros: bigint; heldAtMs: number }
+  | ({ kind: 'held' } & HeldFigures)
   | { kind: 'key_taken' }
   /** As many submissions of the tenant are in flight as may be. */
   | { kind: 'in_flight_max' }
@@ -33,6 +33,7 @@ const batcherOf = perStore((store) =>
   createBatcher<NewSubmission, HoldOutcome>({
     run: (submissions) => holdSubmissions(store, submissions),
     inFlightMax: holdBatchesInFlightMax,
+    answerMsMax: dispatchDeadlineMs,
   }),
 );
 
@@ -56,23 +57,30 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
  * A key that another batch takes at the same moment breaks the unique index, and with it the whole
  * batch, so that the figures after each hold stay exact; the caller runs it again one by one. One
  * alone answers `key_taken` then.
+ *
+ * A batch whose answer was lost is asked for again, and may have been committed: then each of its
+ * holds finds its own key taken. Such a hold is recognised by the submission's id and answered as
+ * the lost answer said.
  */
 export async function holdSubmissions(
   store: Store,
   submissions: readonly NewSubmission[],
 ): Promise<HoldOutcome[]> {
   const firsts = firstOfEachKey(submissions);
+  let outcomes: HoldOutcome[];
   try {
     const rows = await insertHeld(store, firsts);
     const byPosition = new Map(rows.map((row) => [row.position, row]));
-    const outcomes = new Map(
+    const byFirst = new Map(
       firsts.map((submission, index) => [submission, outcomeOf(byPosition.get(index + 1))]),
     );
-    return submissions.map((submission) => outcomes.get(submission) ?? { kind: 'key_taken' });
+    outcomes = submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
   } catch (error) {
+    if (isAnswerLost(error)) markUnanswered(firsts);
     if (submissions.length > 1 || sqlState(error) !== uniqueViolation) throw error;
-    return [{ kind: 'key_taken' }];
+    outcomes = [{ kind: 'key_taken' }];
   }
+  return recogniseOwn(store, submissions, outcomes);
 }
 
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {

@@ -1,4 +1,4 @@
-import { toWireId } from '@svc/domain';
+import { dispatchDeadlineMs, toWireId } from '@svc/domain';
 import { type RawResponse, sendSigned, waitUntil } from '@svc/testkit';
 import { afterEach, expect, test } from 'vitest';
 import { type GatewayFixture, startGateways } from './gateway.fixture.ts';
@@ -62,7 +62,7 @@ test('without Postgres every answer is 503 and says when to come again', async (
   gateways = await startGateways();
   const tenant = await gateways.tenant();
   await tenant.send({ target: '/v1/rate-card' });
-  await gateways.cutDatabase();
+  await gateways.gate.close();
   const stranger = await gateways.tenant();
   const answers = await Promise.all([
     tenant.send(creation),
@@ -85,4 +85,40 @@ test('without Postgres every answer is 503 and says when to come again', async (
     status: 503,
     body: { status: 'not_ready', missing: ['postgres'] },
   });
+});
+
+test('creations whose hold was committed and not answered go on to a node, each once', async () => {
+  gateways = await startGateways();
+  const tenant = await gateways.tenant();
+  await tenant.send({ target: '/v1/rate-card' });
+  gateways.gate.loseAnswerTo('key-b');
+  const keys = ['key-a', 'key-b', 'key-c'];
+  const answers = await Promise.all(
+    keys.map((idempotencyKey) => tenant.send({ ...creation, body: { ...body, idempotencyKey } })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+  expect(new Set(gateways.dispatched).size).toBe(3);
+  expect(gateways.dispatched).toHaveLength(3);
+  const balance = await tenant.send({ target: '/v1/credits/balance' });
+  expect(balance.json()).toMatchObject({ held: 600 });
+});
+
+test('while Postgres is silent every creation is 503 within the dispatch deadline', async () => {
+  gateways = await startGateways();
+  const tenant = await gateways.tenant();
+  await tenant.send(creation);
+  gateways.gate.stall();
+  const startedMs = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      tenant.send({ ...creation, body: { ...body, idempotencyKey: `key-${index}` } }),
+    ),
+  );
+  // A second for a machine that is busy with other tests.
+  expect(performance.now() - startedMs).toBeLessThan(dispatchDeadlineMs + 1_000);
+  for (const answer of answers) {
+    expect(expectation(answer)).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  }
+  // Else the gateways would wait for what is silent.
+  await gateways.gate.close();
 });

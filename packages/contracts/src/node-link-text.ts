@@ -1,7 +1,20 @@
-import { resultBytesMax } from '@svc/domain';
+import {
+  frameFromNodeBytesMax,
+  frameFromNodeDepthMax,
+  frameToNodeBytesMax,
+  jsonDepthMax,
+  parseBoundedJson,
+  resultBytesMax,
+} from '@svc/domain';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-import { framesFromNode, framesToNode, type FrameFromNode, type FrameToNode } from './node-link.ts';
+import {
+  framesFromNode,
+  framesToNode,
+  httpUrlFormat,
+  type FrameFromNode,
+  type FrameToNode,
+} from './node-link.ts';
 
 /** Why a frame is a bad one: the `code` of the `error` frame that answers it. */
 export type BadFrameCode =
@@ -9,6 +22,7 @@ export type BadFrameCode =
   | 'unknown_type'
   | 'invalid_frame'
   | 'unexpected_frame'
+  | 'unhandled_frame'
   | 'rate_limited';
 
 export interface BadFrame {
@@ -21,6 +35,12 @@ export interface BadFrame {
 export type ParsedFrame<F> = { readonly kind: 'frame'; readonly frame: F } | BadFrame;
 
 const ajv = new Ajv2020({ strict: true });
+ajv.addFormat(httpUrlFormat, isAbsoluteHttpUrl);
+
+/** Stricter than the URL parser, which drops white space and reads `https:host` as a URL. */
+function isAbsoluteHttpUrl(text: string): boolean {
+  return /^https?:\/\/[^\p{C}\p{Z}]+$/iu.test(text) && URL.canParse(text);
+}
 
 type FrameChecks<F> = ReadonlyMap<string, ValidateFunction<F>>;
 
@@ -39,13 +59,24 @@ function bad(code: BadFrameCode, message: string): BadFrame {
   return { kind: 'bad', code, message };
 }
 
-function parse<F>(checks: FrameChecks<F>, text: string): ParsedFrame<F> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return bad('malformed_frame', 'a frame is one JSON text');
-  }
+type JsonRefusal = Extract<ReturnType<typeof parseBoundedJson>, { kind: 'refused' }>['reason'];
+
+const refusals: Readonly<Record<JsonRefusal, string>> = {
+  too_large: 'a frame is too large',
+  too_deep: 'a frame nests too deep',
+  nul: 'no string of a frame holds U+0000',
+  lone_surrogate: 'no string of a frame holds half of a surrogate pair',
+  malformed: 'a frame is one JSON text',
+};
+
+function parse<F>(
+  checks: FrameChecks<F>,
+  text: string,
+  bounds: Parameters<typeof parseBoundedJson>[1],
+): ParsedFrame<F> {
+  const parsed = parseBoundedJson(text, bounds);
+  if (parsed.kind === 'refused') return bad('malformed_frame', refusals[parsed.reason]);
+  const { value } = parsed;
   if (!isObject(value)) return bad('malformed_frame', 'a frame is a JSON object');
   if (typeof value['type'] !== 'string') return bad('malformed_frame', 'a frame has a type');
   const check = checks.get(value['type']);
@@ -55,9 +86,13 @@ function parse<F>(checks: FrameChecks<F>, text: string): ParsedFrame<F> {
   return bad('invalid_frame', `${first?.instancePath ?? ''} ${first?.message ?? ''}`.trim());
 }
 
-/** Reads a frame that a node sent, checked against its schema (CONTRACT section 7). */
+const boundsFromNode = { charactersMax: frameFromNodeBytesMax, depthMax: frameFromNodeDepthMax };
+/** A payload is as deep as a request's body may be, and stands below the frame itself. */
+const boundsToNode = { charactersMax: frameToNodeBytesMax, depthMax: jsonDepthMax };
+
+/** Reads a frame that a node sent, checked against its schema (CONTRACT section 7). Never throws. */
 export function parseFrameFromNode(text: string): ParsedFrame<FrameFromNode> {
-  const parsed = parse(checksFromNode, text);
+  const parsed = parse(checksFromNode, text, boundsFromNode);
   if (parsed.kind === 'frame' && parsed.frame.type === 'completed') {
     const bytes = new TextEncoder().encode(JSON.stringify(parsed.frame.result)).byteLength;
     if (bytes > resultBytesMax) {
@@ -67,9 +102,9 @@ export function parseFrameFromNode(text: string): ParsedFrame<FrameFromNode> {
   return parsed;
 }
 
-/** Reads a frame that the service sent, checked against its schema (CONTRACT section 7). */
+/** Reads a frame that the service sent, checked against its schema (CONTRACT section 7). Never throws. */
 export function parseFrameToNode(text: string): ParsedFrame<FrameToNode> {
-  return parse(checksToNode, text);
+  return parse(checksToNode, text, boundsToNode);
 }
 
 /**

@@ -55,8 +55,18 @@ function failedSaying(message: string): string {
   return JSON.stringify({ type: 'failed', submissionId, usage: {}, failure });
 }
 
-function completedWith(confirmationId: string): string {
-  return JSON.stringify({ type: 'completed', submissionId, usage: {}, result: { confirmationId } });
+function completedWith(result: object): string {
+  return completedText(JSON.stringify(result));
+}
+
+function completedText(result: string): string {
+  return `{"type":"completed","submissionId":"${submissionId}","usage":{},"result":${result}}`;
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
 }
 
 describe('frames', () => {
@@ -96,10 +106,48 @@ describe('frames', () => {
   });
 
   test('a result over 16 KiB is refused', () => {
-    const overhead = '{"confirmationId":""}'.length;
+    const overhead = '{"details":{"a":""}}'.length;
     const longest = 'x'.repeat(16 * 1024 - overhead);
-    expect(parseFrameFromNode(completedWith(longest)).kind).toBe('frame');
-    expect(parseFrameFromNode(completedWith(`${longest}x`)).kind).toBe('bad');
+    expect(parseFrameFromNode(completedWith({ details: { a: longest } })).kind).toBe('frame');
+    expect(parseFrameFromNode(completedWith({ details: { a: `${longest}x` } })).kind).toBe('bad');
+  });
+
+  test.each([
+    [{ confirmationId: 'GH-1 é 申請' }, 'frame'],
+    [{ confirmationId: '' }, 'bad'],
+    [{ confirmationId: '😀'.repeat(256) }, 'frame'],
+    [{ confirmationId: 'x'.repeat(257) }, 'bad'],
+    [{ confirmationId: 'a\u001b[2J' }, 'bad'],
+    [{ confirmationId: 'a\nb' }, 'bad'],
+    [{ confirmationId: 'a\u202eb' }, 'bad'],
+    [{ confirmationUrl: 'https://a.example/thanks?id=1' }, 'frame'],
+    [{ confirmationUrl: 'HTTP://a.example' }, 'frame'],
+    [{ confirmationUrl: `https://a.example/${'x'.repeat(2030)}` }, 'frame'],
+    [{ confirmationUrl: `https://a.example/${'x'.repeat(2031)}` }, 'bad'],
+    [{ confirmationUrl: 'javascript:alert(1)' }, 'bad'],
+    [{ confirmationUrl: '/thanks' }, 'bad'],
+    [{ confirmationUrl: 'https:a.example' }, 'bad'],
+    [{ confirmationUrl: ' https://a.example/' }, 'bad'],
+    [{ confirmationUrl: 'https://a.example/\u0000' }, 'bad'],
+    [{ details: [] }, 'bad'],
+  ])('a result of %o is a %s', (result, kind) => {
+    expect(parseFrameFromNode(completedWith(result)).kind).toBe(kind);
+  });
+
+  test.each([
+    ['nests 32 levels', completedWith({ details: { a: nested(29) } }), 'frame'],
+    ['nests 33 levels', completedWith({ details: { a: nested(30) } }), 'bad'],
+    [
+      'nests 4,400 levels',
+      completedText(`{"details":{"a":${'['.repeat(4_400)}${']'.repeat(4_400)}}}`),
+      'bad',
+    ],
+    ['opens 200,000 arrays', '['.repeat(200_000), 'bad'],
+    ['has U+0000 in a member that nobody reads', '{"type":"drain","x":"\\u0000"}', 'bad'],
+    ['has a lone surrogate in a name', '{"type":"drain","\\ud800":1}', 'bad'],
+    ['is larger than a frame may be', `{"type":"drain","x":"${'x'.repeat(256 * 1024)}"}`, 'bad'],
+  ])('a frame that %s is judged before it is parsed: %#', (_what, text, kind) => {
+    expect(parseFrameFromNode(text).kind).toBe(kind);
   });
 });
 

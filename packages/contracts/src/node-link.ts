@@ -1,4 +1,11 @@
-import { failureMessageLengthMax, jobTypeLengthMax, nodeFailureCodes, tiers } from '@svc/domain';
+import {
+  confirmationIdLengthMax,
+  confirmationUrlLengthMax,
+  failureMessageLengthMax,
+  jobTypeLengthMax,
+  nodeFailureCodes,
+  tiers,
+} from '@svc/domain';
 import { Type, type Static } from 'typebox';
 
 /**
@@ -49,6 +56,24 @@ export const JobResult = Type.Object({
 });
 export type JobResult = Static<typeof JobResult>;
 
+/** The name of the `confirmationUrl` format: an absolute `http` or `https` URL. */
+export const httpUrlFormat = 'absolute-http-url';
+
+/** The same result as a node may report it (CONTRACT section 7). */
+const ReportedResult = Type.Object({
+  confirmationId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: confirmationIdLengthMax,
+      pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$',
+    }),
+  ),
+  confirmationUrl: Type.Optional(
+    Type.String({ maxLength: confirmationUrlLengthMax, format: httpUrlFormat }),
+  ),
+  details: Type.Optional(Type.Object({})),
+});
+
 export const declineReasons = ['busy', 'unsupported', 'draining', 'policy'] as const;
 export type DeclineReason = (typeof declineReasons)[number];
 
@@ -75,7 +100,7 @@ const completed = Type.Object({
   type: Type.Literal('completed'),
   submissionId: Id,
   usage: ReportedUsage,
-  result: JobResult,
+  result: ReportedResult,
 });
 const failed = Type.Object({
   type: Type.Literal('failed'),

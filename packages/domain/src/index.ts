@@ -9,6 +9,7 @@ export * from './headroom.ts';
 export * from './ids.ts';
 export * from './json-document.ts';
 export * from './json-node.ts';
+export * from './json-text.ts';
 export * from './json-value.ts';
 export * from './ledger.ts';
 export * from './limits.ts';

@@ -69,7 +69,11 @@ export const heartbeatSeconds = 5;
 export const linkSilentMs = 15_000;
 export const frameFromNodeBytesMax = 256 * 1024;
 export const frameToNodeBytesMax = 1024 * 1024;
+/** How deep a frame from a node may nest; the frame itself is level 1. */
+export const frameFromNodeDepthMax = 32;
 export const badFramesMax = 3;
+export const confirmationIdLengthMax = 256;
+export const confirmationUrlLengthMax = 2048;
 
 // Webhooks (CONTRACT section 6).
 export const webhookTimeoutMs = 15_000;

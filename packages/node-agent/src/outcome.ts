@@ -5,16 +5,21 @@ import type { Outcome } from './journal.ts';
 
 const messageLengthMax = 512;
 
-/** Cut to what the contract takes, in code points. */
-function cutMessage(message: string): string {
-  const characters = Array.from(message);
+/** Made such that the service takes it: well-formed, without U+0000, cut by code points. */
+function sendableMessage(message: string): string {
+  const characters = Array.from(message.toWellFormed().replaceAll('\0', '\uFFFD'));
   return characters.length <= messageLengthMax
-    ? message
+    ? characters.join('')
     : `${characters.slice(0, messageLengthMax - 1).join('')}…`;
 }
 
 function isSendable(outcome: Outcome): boolean {
-  return parseFrameFromNode(JSON.stringify(outcome)).kind === 'frame';
+  try {
+    return parseFrameFromNode(JSON.stringify(outcome)).kind === 'frame';
+  } catch {
+    // A result that is circular or nests too deep has no JSON text.
+    return false;
+  }
 }
 
 /**
@@ -43,7 +48,7 @@ export function failedOutcome(
     type: 'failed',
     submissionId,
     usage,
-    failure: { code, message: cutMessage(message) },
+    failure: { code, message: sendableMessage(message) },
   };
 }
 

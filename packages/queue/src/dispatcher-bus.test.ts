@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 
 import type { DispatcherMessage } from '@svc/contracts';
-import { startTestRedis, type TestRedis } from '@svc/testkit';
+import { startTestRedis, waitUntil, type TestRedis } from '@svc/testkit';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
@@ -87,4 +87,30 @@ test('a broadcast comes to the others only, and what is not as agreed to nobody'
   await one.bus.broadcast({ kind: 'registry_lost' });
   expect(await received).toEqual([{ kind: 'registry_lost' }]);
   expect(ownMessages).toEqual([]);
+});
+
+test('a message that cannot be handled, or nests 100,000 levels, harms nobody', async () => {
+  const heard: DispatcherMessage[] = [];
+  const errors: object[] = [];
+  const bus = createDispatcherBus({
+    redis,
+    redisUrl: server.redisUrl,
+    prefix: 'test',
+    dispatcherId: 'fragile',
+    onMessage(message) {
+      heard.push(message);
+      if (heard.length <= 2) throw new Error('cannot be handled');
+    },
+    logger: { ...silent, error: (fields) => void errors.push(fields) },
+  });
+  opened.push(bus);
+  expect(await bus.listening(5_000)).toBe(true);
+  await bus.send('fragile', revoke);
+  await publishCancelled(redis, 'test', 'sub');
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  await redis.publish('{test}:dispatchers.v1', `{"from":"x","message":${deep}}`);
+  await publishCancelled(redis, 'test', 'last');
+  await waitUntil(() => heard.length === 3);
+  expect(heard.at(-1)).toEqual({ kind: 'stop_submission', submissionId: 'last' });
+  expect(errors).toHaveLength(2);
 });

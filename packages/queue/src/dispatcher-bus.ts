@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DispatcherMessage } from '@svc/contracts';
+import { parseBoundedJson } from '@svc/domain';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Redis } from 'ioredis';
 
@@ -21,6 +22,9 @@ export interface DispatcherBus {
   close(): Promise<void>;
 }
 
+/** Messages are a few hundred characters, three levels deep. */
+const messageBounds = { charactersMax: 1_048_576, depthMax: 32 };
+
 const validate = new Ajv2020({ strict: true }).compile<DispatcherMessage>(DispatcherMessage);
 
 function channelOf(prefix: string, dispatcherId: string): string {
@@ -37,20 +41,18 @@ interface Envelope {
 }
 
 function readEnvelope(text: string): Envelope | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null) return undefined;
-    const { from, message } = parsed as Partial<Envelope>;
-    return typeof from === 'string' ? { from, message } : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseBoundedJson(text, messageBounds);
+  if (parsed.kind === 'refused') return undefined;
+  const { value } = parsed;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { from, message } = value as Partial<Envelope>;
+  return typeof from === 'string' ? { from, message } : undefined;
 }
 
 /**
  * Opens the bus of one dispatcher. `redis` (of role `producer`) stays the caller's to close; the
- * subscription has a connection of its own and is renewed after a reconnect. `onMessage` must not
- * throw.
+ * subscription has a connection of its own and is renewed after a reconnect. A message whose
+ * handling throws is logged and dropped.
  */
 export function createDispatcherBus({
   redis,
@@ -73,9 +75,19 @@ export function createDispatcherBus({
   subscriber.on('message', (channel: string, text: string) => {
     const envelope = readEnvelope(text);
     if (closed || envelope?.from === dispatcherId) return;
-    if (envelope !== undefined && validate(envelope.message)) onMessage(envelope.message);
+    if (envelope !== undefined && validate(envelope.message)) handle(envelope.message);
     else logger.warn({ channel }, 'a message between dispatchers is not as agreed');
   });
+
+  /** A message that cannot be handled is dropped: every message may be lost. */
+  function handle(message: DispatcherMessage): void {
+    try {
+      onMessage(message);
+    } catch (error) {
+      logger.error({ err: error, kind: message.kind }, 'could not handle a message');
+    }
+  }
+
   let isSubscribed = false;
   const subscription = subscribe();
 
@@ -96,7 +108,7 @@ export function createDispatcherBus({
     async send(to, message) {
       if (to !== dispatcherId) return (await publish(channelOf(prefix, to), message)) > 0;
       queueMicrotask(() => {
-        if (!closed) onMessage(message);
+        if (!closed) handle(message);
       });
       return true;
     },

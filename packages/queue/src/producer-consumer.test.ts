@@ -50,6 +50,25 @@ describe('what is put on a queue', () => {
     expect(ids).toEqual([]);
   });
 
+  test.each([
+    ['is no JSON', '{"submissionIds":'],
+    ['nests 100,000 levels', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['is null', 'null'],
+  ])('and %s harms no other job', async (_what, data) => {
+    const { redis, prefix, producer } = queues();
+    const key = `{${prefix}}:settlement.v1`;
+    for (const jobId of ['poison-1', 'poison-2']) {
+      await redis.hset(`${key}:${jobId}`, { name: 'x', data, opts: '{}', timestamp: 1, delay: 0 });
+      await redis.lpush(`${key}:wait`, jobId);
+      await producer.enqueue('settlement', settlementJob());
+    }
+    const { ids, consumer } = collect(queues());
+    await waitUntil(() => ids.length === 2);
+    await producer.enqueue('settlement', settlementJob());
+    await waitUntil(() => ids.length === 3);
+    expect(consumer.isPolling()).toBe(true);
+  });
+
   test('of any length is split into jobs of at most 64 ids', async () => {
     const sent = Array.from({ length: 150 }, () => randomUUID());
     const { ids } = collect(queues());

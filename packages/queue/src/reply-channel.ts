@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '@svc/domain';
 import type { Redis } from 'ioredis';
 
 import { createGatherer } from './gather.ts';
@@ -34,6 +35,7 @@ export interface ReplyListener {
 }
 
 const replyIdsMax = 64;
+const messageBounds = { charactersMax: 65_536, depthMax: 2 };
 
 /**
  * A message is a list of ids, and behind them how many of the first ones are `dispatched`. Without
@@ -48,19 +50,15 @@ function messageOf(replies: readonly Reply[]): string {
 }
 
 function parseMessage(message: string): Reply[] {
-  try {
-    const parsed: unknown = JSON.parse(message);
-    if (!Array.isArray(parsed)) return [];
-    const last: unknown = parsed.at(-1);
-    const dispatchedCount = typeof last === 'number' ? last : 0;
-    return parsed.flatMap((id: unknown, index) =>
-      typeof id === 'string'
-        ? [{ submissionId: id, news: index < dispatchedCount ? 'dispatched' : 'look' }]
-        : [],
-    );
-  } catch {
-    return [];
-  }
+  const parsed = parseBoundedJson(message, messageBounds);
+  if (parsed.kind === 'refused' || !Array.isArray(parsed.value)) return [];
+  const last: unknown = parsed.value.at(-1);
+  const dispatchedCount = typeof last === 'number' ? last : 0;
+  return parsed.value.flatMap((id: unknown, index) =>
+    typeof id === 'string'
+      ? [{ submissionId: id, news: index < dispatchedCount ? 'dispatched' : 'look' }]
+      : [],
+  );
 }
 
 /** `name` must be this process's own, such as a fresh id. */

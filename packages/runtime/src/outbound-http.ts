@@ -132,7 +132,11 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
   if (error instanceof TimedOut) return `no complete answer within ${request.timeoutMs} ms`;
   if (error instanceof GivenUp) return 'given up because the service is stopping';
   const message = error instanceof Error ? error.message : String(error);
-  return message.slice(0, reasonLengthMax);
+  // Parts of it may be the other side's words, and it is stored and shown.
+  return message
+    .slice(0, reasonLengthMax)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, '\uFFFD');
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { OfferResult } from '@svc/contracts';
+import type { BadFrameCode, OfferResult } from '@svc/contracts';
 import type { DispatcherBus, FleetRegistry, Producer, Reply } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
@@ -35,6 +35,7 @@ export interface Dispatcher {
   readonly timers: Timers;
   readonly logger: Logger;
   readonly isSandbox: boolean;
+  countBadFrame(code: BadFrameCode): void;
 }
 
 /**

@@ -126,6 +126,14 @@ async function upgrade(
   );
 }
 
+/** A request that cannot be handled costs its own connection only. */
+function dropWhenFailed(state: State, connection: Duplex, work: Promise<void>): void {
+  work.catch((error: unknown) => {
+    state.options.logger.error({ err: error }, 'could not handle a request of the node link');
+    connection.destroy();
+  });
+}
+
 /** A request that asks for no upgrade is never accepted. */
 async function refusePlain(state: State, request: IncomingMessage): Promise<void> {
   const decision = await decide(state, request);
@@ -138,10 +146,12 @@ function serve(state: State): Server {
     const refusal = { kind: 'refused', code: 'bad_request', detail: error.message } as const;
     refuse(state, request, socket, refusal);
   });
-  const server = createHttp(state.options, (request) => void refusePlain(state, request));
+  const server = createHttp(state.options, (request) =>
+    dropWhenFailed(state, request.socket, refusePlain(state, request)),
+  );
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    void upgrade(state, request, socket, head);
+    dropWhenFailed(state, socket, upgrade(state, request, socket, head));
   });
   server.on('clientError', (_error, socket) => {
     const { description } = errorCatalogue.bad_request;

@@ -1,5 +1,6 @@
+import type { BadFrameCode } from '@svc/contracts';
 import { surgeNoneMicros } from '@svc/domain';
-import { createGauge, createMetrics } from '@svc/runtime';
+import { createCounter, createGauge, createMetrics } from '@svc/runtime';
 
 import type { Dispatcher } from './dispatcher.ts';
 
@@ -20,8 +21,14 @@ export function createDispatcherMetrics() {
     name: 'svc_surge_multiplier',
     help: 'the surge multiplier as this dispatcher last worked it out',
   });
+  const addBadFrame = createCounter(registry, {
+    name: 'svc_dispatcher_bad_frames_total',
+    help: 'frames of nodes that were answered with an error',
+    label: 'code',
+  });
   return {
     registry,
+    countBadFrame: (code: BadFrameCode): void => addBadFrame(code),
     look({ links }: Dispatcher, multiplierMicros: bigint): void {
       setLinks(links.byNode.size);
       setRuns(links.bySubmission.size);

@@ -6,14 +6,15 @@ import {
 } from '@svc/contracts';
 import { badFramesMax, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
+import { isUnavailable } from '@svc/store';
 
-import type { Dispatcher } from './dispatcher.ts';
+import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink, endLink } from './end-link.ts';
 import { enterFleet } from './fleet-member.ts';
 import { createFrameRate } from './frame-rate.ts';
 import { onHello } from './hello.ts';
 import { onAccept, onDecline } from './held-offers.ts';
-import { sendFrame, type LinkTransport, type NodeLink } from './links.ts';
+import { hasEnded, sendFrame, type LinkTransport, type NodeLink } from './links.ts';
 import { createOrderedWork } from './ordered-work.ts';
 import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from './runs.ts';
 import type { AcceptedNode } from './upgrade.ts';
@@ -67,7 +68,11 @@ export function openLink(
   return {
     receive(text) {
       if (link.state === 'ended') return;
-      receive(dispatcher, link, text);
+      try {
+        receive(dispatcher, link, text);
+      } catch (error) {
+        answerUnhandled(dispatcher, link, error);
+      }
       if (link.work.size >= framesInHandMax) transport.pause();
     },
     closed: () => endLink(dispatcher, link),
@@ -123,11 +128,20 @@ function answerBad(
   { code, message }: Pick<BadFrame, 'code' | 'message'>,
 ): void {
   link.badFrames += 1;
+  dispatcher.countBadFrame(code);
   link.logger.warn({ code }, 'bad frame');
   // The longest message of the schema's is well below what a frame may say.
   sendFrame(link, { type: 'error', code, message });
   if (link.badFrames < badFramesMax) return;
   closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'too many bad frames');
+}
+
+/** An exception while a frame is handled is a bad frame: it never reaches other links. */
+function answerUnhandled(dispatcher: Dispatcher, link: NodeLink, error: unknown): void {
+  link.logger.error({ err: error }, 'could not handle a frame');
+  if (hasEnded(link)) return;
+  const message = 'this frame cannot be handled';
+  answerBad(dispatcher, link, { code: 'unhandled_frame', message });
 }
 
 /** What must follow one another: the frames about one submission, the answers to one offer. */
@@ -149,7 +163,10 @@ function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
 
 type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
 
-/** Never throws: a frame that could not be handled is not answered, and the node repeats it. */
+/**
+ * Never throws. While a dependency is unavailable a frame is not answered and not counted, and the
+ * node repeats it.
+ */
 async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
   await link.greeted;
   if (link.state === 'ended') return;
@@ -158,7 +175,11 @@ async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame)
     if (result?.kind !== 'unexpected') return;
     answerBad(dispatcher, link, { code: 'unexpected_frame', message: result.message });
   } catch (error) {
-    link.logger.error({ err: error, frame: frame.type }, 'could not handle a frame');
+    if (isUnavailable(error)) {
+      link.logger.warn({ err: error, frame: frame.type }, 'a dependency is unavailable');
+      return;
+    }
+    answerUnhandled(dispatcher, link, error);
   }
 }
 
@@ -185,7 +206,7 @@ async function act(
       return onStopped(dispatcher, link, frame);
     case 'drain':
       link.draining = true;
-      await enterFleet(dispatcher, link);
+      inBackground(dispatcher, 'enter a draining link', enterFleet(dispatcher, link));
       return undefined;
   }
 }

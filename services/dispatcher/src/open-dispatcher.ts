@@ -28,7 +28,14 @@ export async function openDispatcher(
     logger,
     clock,
     timers,
-  }: { lifecycle: Lifecycle; logger: Logger; clock: Clock; timers: Timers },
+    countBadFrame,
+  }: {
+    lifecycle: Lifecycle;
+    logger: Logger;
+    clock: Clock;
+    timers: Timers;
+    countBadFrame: Dispatcher['countBadFrame'];
+  },
 ): Promise<{ dispatcher: Dispatcher; redis: ReturnType<typeof connectRedis> }> {
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
   const store = await openStoreOrRefuse(config, logger);
@@ -64,6 +71,7 @@ export async function openDispatcher(
     timers,
     logger,
     isSandbox: environment === 'sandbox',
+    countBadFrame,
   };
   // Before it takes links: an offer for a node of its own must be heard.
   await bus.listening(redisWaitMsMax);

@@ -36,7 +36,9 @@ export async function run(
   const lifecycle = createLifecycle(logger);
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
   try {
-    const given = { lifecycle, logger, clock, timers };
+    const metrics = createDispatcherMetrics();
+    const { countBadFrame } = metrics;
+    const given = { lifecycle, logger, clock, timers, countBadFrame };
     const { dispatcher, redis } = await openDispatcher(config, given);
     const { store, bus } = dispatcher;
     const links = await startLinkServer({
@@ -59,7 +61,6 @@ export async function run(
       await refresh.close();
       leaveFleet(dispatcher);
     });
-    const metrics = createDispatcherMetrics();
     startRounds(dispatcher, { redis, prefix, lifecycle, metrics });
     const admin = await startAdminServer({
       host,

@@ -1,4 +1,4 @@
-import type { FrameFromNodeOf, ReportedUsage } from '@svc/contracts';
+import type { FrameFromNodeOf, JobResult, ReportedUsage } from '@svc/contracts';
 import { fromWireId, parseUsage, toWireId, usageUnits, type Usage } from '@svc/domain';
 import { announceDeliveries, enqueueSettlements } from '@svc/queue';
 import { failpoint } from '@svc/runtime';
@@ -101,9 +101,20 @@ function outcomeOf(
 ): NodeOutcome | undefined {
   const usage = usageOf(frame.usage);
   if (usage === undefined) return undefined;
-  return frame.type === 'completed'
-    ? { kind: 'completed', usage, result: frame.result }
-    : { kind: 'failed', usage, ...frame.failure };
+  if (frame.type === 'completed') {
+    return { kind: 'completed', usage, result: resultOf(frame.result) };
+  }
+  const { code, message } = frame.failure;
+  return { kind: 'failed', usage, code, message };
+}
+
+/** Only the members that the contract names: a frame may have others, which are ignored. */
+function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobResult {
+  return {
+    ...(confirmationId === undefined ? {} : { confirmationId }),
+    ...(confirmationUrl === undefined ? {} : { confirmationUrl }),
+    ...(details === undefined ? {} : { details }),
+  };
 }
 
 /**

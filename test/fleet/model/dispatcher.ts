@@ -79,6 +79,7 @@ export class ModelDispatcher {
       timers: time.timers(() => !this.mortal.isDead),
       logger,
       isSandbox: true,
+      countBadFrame: () => {},
     };
   }
 

@@ -1,6 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { rateCardAnswer } from '@svc/contracts/shown/rate-card';
-import { parseRateCard, type RateCard, RateCardError, toWireId } from '@svc/domain';
+import {
+  parseBoundedJson,
+  parseRateCard,
+  type RateCard,
+  RateCardError,
+  toWireId,
+} from '@svc/domain';
 import { currentRateCard, findTenant, insertRateCard, listRateCards } from '@svc/store';
 import type { Command } from 'commander';
 import { idArgument, limitArgument, listLimitDefault } from '../arguments.ts';
@@ -19,6 +25,14 @@ interface RateCardOptions extends CommandOptions {
 }
 
 const fileBytesMax = 1_048_576;
+const cardBounds = { charactersMax: fileBytesMax, depthMax: 32 };
+const unreadable = {
+  too_large: 'it is too large',
+  too_deep: `it nests more than ${cardBounds.depthMax} levels deep`,
+  nul: 'a string in it holds U+0000',
+  lone_surrogate: 'a string in it holds half of a surrogate pair',
+  malformed: 'it is not JSON',
+};
 
 /** `svc rate-card …` (CONTRACT.md sections 4, 5 and 9). */
 export function addRateCardCommands(rateCard: Command): void {
@@ -116,21 +130,36 @@ async function apply(context: Context, file: string, options: RateCardOptions): 
 
 /** A card from a file, checked as far as one can be by itself. */
 function readCard(file: string): RateCard {
-  let text: string;
+  const parsed = parseBoundedJson(readText(file), cardBounds);
+  if (parsed.kind === 'refused') {
+    throw new Refusal(`The file is no rate card: ${unreadable[parsed.reason]}.`);
+  }
   try {
-    text = readFileSync(file, 'utf8');
+    return parseRateCard(0, parsed.value);
+  } catch (error) {
+    if (!(error instanceof RateCardError)) throw error;
+    throw new Refusal(`The file is no rate card: ${error.message}`);
+  }
+}
+
+/** The text of a file, of which no more is read than a rate card may have. */
+function readText(file: string): string {
+  const bytes = Buffer.alloc(fileBytesMax + 1);
+  let length = 0;
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      for (let read = 1; read > 0 && length < bytes.length; length += read) {
+        read = readSync(descriptor, bytes, length, bytes.length - length, null);
+      }
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
     throw new Refusal(`The file cannot be read: ${messageOf(error)}.`);
   }
-  if (text.length > fileBytesMax) throw new Refusal('The file is too large for a rate card.');
-  try {
-    return parseRateCard(0, JSON.parse(text));
-  } catch (error) {
-    if (error instanceof RateCardError || error instanceof SyntaxError) {
-      throw new Refusal(`The file is no rate card: ${error.message}`);
-    }
-    throw error;
-  }
+  if (length > fileBytesMax) throw new Refusal('The file is too large for a rate card.');
+  return bytes.toString('utf8', 0, length);
 }
 
 function messageOf(error: unknown): string {

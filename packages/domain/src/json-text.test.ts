@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { jsonTextFault, parseBoundedJson } from './json-text.ts';
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+test('nesting is measured in levels, and brackets within strings are none', () => {
+  expect(jsonTextFault(nested(32), 32)).toBeUndefined();
+  expect(jsonTextFault(nested(33), 32)).toBe('too_deep');
+  expect(jsonTextFault(`{"a":${nested(32)}}`, 32)).toBe('too_deep');
+  expect(jsonTextFault(`["${'['.repeat(99)}","\\"[[[["]`, 1)).toBeUndefined();
+  expect(jsonTextFault(`[${'[],'.repeat(99)}[]]`, 2)).toBeUndefined();
+});
+
+test.each([
+  ['"\\u0000"', 'nul'],
+  ['{"\\u0000":1}', 'nul'],
+  ['"\\ud800"', 'lone_surrogate'],
+  ['"\\udc00"', 'lone_surrogate'],
+  ['"\\uD83Dx\\uDE00"', 'lone_surrogate'],
+  ['{"\\udfff":1}', 'lone_surrogate'],
+  ['"\ud800"', 'lone_surrogate'],
+  // A parser keeps only the second of the two members; the first is refused all the same.
+  ['{"a":"\\u0000","a":1}', 'nul'],
+  ['"\\ud83d\\ude00"', undefined],
+  ['"\\\\u0000"', undefined],
+  ['"\\\\\\u0000"', 'nul'],
+])('the strings of %s are judged by what they stand for', (text, fault) => {
+  expect(jsonTextFault(text, 8)).toBe(fault);
+});
+
+test('text of any depth and length is refused and never throws', () => {
+  for (const levels of [4_400, 100_000, 5_000_000]) {
+    expect(parseBoundedJson('['.repeat(levels), { charactersMax: 1e8, depthMax: 32 })).toEqual({
+      kind: 'refused',
+      reason: 'too_deep',
+    });
+  }
+  const bounds = { charactersMax: 4, depthMax: 8 };
+  expect(parseBoundedJson('"abc"', bounds)).toEqual({ kind: 'refused', reason: 'too_large' });
+  expect(parseBoundedJson('"\\u', bounds)).toEqual({ kind: 'refused', reason: 'malformed' });
+});
+
+test('it agrees with a parser and a walk over its values', () => {
+  const walk = (value: unknown): boolean => {
+    if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+    if (typeof value !== 'object' || value === null) return true;
+    return Object.entries(value).every(([name, one]) => walk(name) && walk(one));
+  };
+  const strings = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('\0', '\ud800', '\udc00', '\\', 'u', '0', '"', '[') }),
+  );
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      strings,
+      fc.integer(),
+      fc.array(tie('tree'), { maxLength: 4 }),
+      fc.dictionary(strings, tie('tree'), { maxKeys: 4 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(tree, (value) => {
+      const text = JSON.stringify(value);
+      expect(jsonTextFault(text, 64) === undefined).toBe(walk(value));
+    }),
+  );
+});

@@ -1,0 +1,99 @@
+/**
+ * Checks of JSON text before anything parses it. One pass over the characters, without recursion:
+ * text from a stranger cannot exhaust the stack here, however deep it nests.
+ */
+
+export type JsonTextFault = 'too_deep' | 'nul' | 'lone_surrogate';
+
+const quote = 0x22;
+const backslash = 0x5c;
+const letterU = 0x75;
+const escapeLength = 6;
+
+type Escaped = 'plain' | 'nul' | 'high' | 'low';
+
+/** What `\uXXXX` at `offset` stands for; malformed digits are left to the parser. */
+function escapedUnit(text: string, offset: number): Escaped {
+  const unit = Number.parseInt(text.slice(offset + 2, offset + escapeLength), 16);
+  if (unit === 0) return 'nul';
+  if (unit >= 0xd800 && unit <= 0xdbff) return 'high';
+  return unit >= 0xdc00 && unit <= 0xdfff ? 'low' : 'plain';
+}
+
+/**
+ * Scans one string from behind its opening quote to behind its closing one. Returns the offset
+ * there, or the fault that it found.
+ */
+function scanString(text: string, from: number): number | JsonTextFault {
+  let offset = from;
+  while (offset < text.length) {
+    const code = text.charCodeAt(offset);
+    if (code === quote) return offset + 1;
+    if (code !== backslash) {
+      if (code === 0) return 'nul';
+      offset += 1;
+      continue;
+    }
+    if (text.charCodeAt(offset + 1) !== letterU) {
+      offset += 2;
+      continue;
+    }
+    const unit = escapedUnit(text, offset);
+    if (unit === 'nul') return 'nul';
+    offset += escapeLength;
+    if (unit === 'plain') continue;
+    const isPair =
+      unit === 'high' &&
+      text.charCodeAt(offset) === backslash &&
+      text.charCodeAt(offset + 1) === letterU &&
+      escapedUnit(text, offset) === 'low';
+    if (!isPair) return 'lone_surrogate';
+    offset += escapeLength;
+  }
+  return offset;
+}
+
+/**
+ * Finds what makes JSON text unsafe to parse or to pass on: nesting deeper than `depthMax` (the
+ * outermost value is level 1), U+0000 or a lone surrogate in a string or member name. Text that is
+ * no JSON may pass: the parser refuses it. Takes time linear in the length of the text.
+ */
+export function jsonTextFault(text: string, depthMax: number): JsonTextFault | undefined {
+  if (!text.isWellFormed()) return 'lone_surrogate';
+  let depth = 0;
+  let offset = 0;
+  while (offset < text.length) {
+    const code = text.charCodeAt(offset);
+    offset += 1;
+    if (code === quote) {
+      const end = scanString(text, offset);
+      if (typeof end === 'string') return end;
+      offset = end;
+    } else if (code === 0x5b || code === 0x7b) {
+      depth += 1;
+      if (depth > depthMax) return 'too_deep';
+    } else if (code === 0x5d || code === 0x7d) {
+      depth -= 1;
+    }
+  }
+  return undefined;
+}
+
+export type BoundedJson =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'refused'; readonly reason: JsonTextFault | 'too_large' | 'malformed' };
+
+/** Parses JSON text within bounds; `charactersMax` in UTF-16 code units. Never throws. */
+export function parseBoundedJson(
+  text: string,
+  { charactersMax, depthMax }: { readonly charactersMax: number; readonly depthMax: number },
+): BoundedJson {
+  if (text.length > charactersMax) return { kind: 'refused', reason: 'too_large' };
+  const reason = jsonTextFault(text, depthMax);
+  if (reason !== undefined) return { kind: 'refused', reason };
+  try {
+    return { kind: 'value', value: JSON.parse(text) };
+  } catch {
+    return { kind: 'refused', reason: 'malformed' };
+  }
+}

@@ -77,10 +77,22 @@ const ReportedResult = Type.Object({
 export const declineReasons = ['busy', 'unsupported', 'draining', 'policy'] as const;
 export type DeclineReason = (typeof declineReasons)[number];
 
+/** What does the work of a job type on a node (CONTRACT section 7). */
+const ExecutorName = Type.String({ pattern: '^[ -~]{1,64}$' });
+export const ReportedExecutor = Type.Object({
+  jobType: JobType,
+  name: ExecutorName,
+  version: ExecutorName,
+});
+/** The executor that a production link does not take: it pretends to do the work. */
+export const simulatedExecutorName = 'simulated';
+
 const hello = Type.Object({
   type: Type.Literal('hello'),
   agentVersion: Type.String({ pattern: '^[ -~]{1,64}$' }),
   jobTypes: Type.Array(JobType, { maxItems: jobTypesPerNodeMax }),
+  /** Older nodes do not say it. */
+  executors: Type.Optional(Type.Array(ReportedExecutor, { maxItems: jobTypesPerNodeMax })),
   slots: Type.Integer({ minimum: 0, maximum: slotsPerNodeMax }),
   running: Type.Array(Id, { maxItems: runningPerNodeMax }),
 });

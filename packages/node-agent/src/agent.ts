@@ -114,6 +114,11 @@ function connect(state: State): void {
         type: 'hello',
         agentVersion,
         jobTypes: options.executors.map(({ jobType }) => jobType),
+        executors: options.executors.map(({ jobType, name, version }) => ({
+          jobType,
+          name,
+          version,
+        })),
         slots: options.slots,
         running: runs.ids(),
       });

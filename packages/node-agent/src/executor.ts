@@ -24,6 +24,9 @@ export interface ExecutionContext {
 /** Does the work of one job type on this node. */
 export interface Executor {
   readonly jobType: string;
+  /** Reported in `hello`; 1 to 64 printable ASCII characters each. */
+  readonly name: string;
+  readonly version: string;
   /** How often what was metered is reported; about 5 s where it is left out. */
   readonly usageIntervalMs?: number;
   /** Why this executor does not want what is offered; undefined: it does. */

@@ -82,6 +82,25 @@ describe('svc-node', () => {
     expect(service.verification()).toBe('verified');
   });
 
+  test('refuses a plain link beyond this machine, unless it is told to be insecure', async () => {
+    // This machine as well, but not by an address that stands for nothing else.
+    const link = service.link.replace('127.0.0.1', '0.0.0.0');
+    const refused = svcNode(['--link', link], environment());
+    const said: Buffer[] = [];
+    refused.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
+    expect(await once(refused, 'close')).toEqual([1, null]);
+    expect(Buffer.concat(said).toString()).toContain('wss://');
+    svcNode(['--link', link, '--insecure'], environment());
+    expect(await service.greet()).toMatchObject({ slots: 3 });
+  });
+
+  test('says in its hello what does the work', async () => {
+    svcNode([], environment());
+    expect(await service.greet()).toMatchObject({
+      executors: [{ jobType: 'ats.application', name: 'simulated', version: '1' }],
+    });
+  });
+
   test('killed with a job begun, reports that it failed, and never begins it again', async () => {
     const killed = svcNode([], environment());
     await service.greet();

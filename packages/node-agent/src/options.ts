@@ -25,8 +25,15 @@ function wholeNumber(max: number): (text: string) => number {
 }
 
 function linkAddress(text: string): string {
-  if (/^wss?:\/\//.test(text) && URL.canParse(text)) return text;
+  if (/^wss?:\/\//i.test(text) && URL.canParse(text)) return text;
   throw new InvalidArgumentError('It must be an address like wss://host:port.');
+}
+
+/** Whether what is sent there can be read on the way. */
+function isPlainBeyondLoopback(link: string): boolean {
+  const { protocol, hostname } = new URL(link);
+  if (protocol !== 'ws:') return false;
+  return !(hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname));
 }
 
 function nodeId(text: string): string {
@@ -84,7 +91,16 @@ export function readOptions(argv: readonly string[]): NodeOptions {
         .argParser(wholeNumber(24 * 3600))
         .default(drainSecondsByDefault),
     );
-  const options = command.parse(argv).opts<NodeOptions>();
+  command.addOption(
+    new Option('--insecure', 'connect without TLS to a host other than this one').default(false),
+  );
+  const options = command.parse(argv).opts<NodeOptions & { insecure: boolean }>();
+  if (!options.insecure && isPlainBeyondLoopback(options.link)) {
+    command.error(
+      'error: the link is not encrypted: use wss://, or --insecure if nobody can read along.',
+    );
+  }
+  const { insecure: _, ...rest } = options;
   const stateDir = options.stateDir === '' ? stateDirByDefault(options.id) : options.stateDir;
-  return { ...options, stateDir };
+  return { ...rest, stateDir };
 }

@@ -169,6 +169,8 @@ export function scriptedExecutor() {
   const calls: { payload: unknown; finish: () => void; fail: (error: Error) => void }[] = [];
   const executor: Executor = {
     jobType: 'ats.application',
+    name: 'scripted',
+    version: '1',
     usageIntervalMs: 10,
     run: (payload, { signal, meter }) =>
       new Promise((resolve, reject) => {

@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { simulatedExecutorName } from '@svc/contracts';
+
 import { type ExecutionContext, type Executor, JobFailed, type MeteredUsage } from './executor.ts';
 import { failureMessages, type SandboxWishes, wishesOf } from './sandbox-wishes.ts';
 
@@ -66,6 +68,8 @@ function atsTypeOf(payload: unknown): string {
  */
 export const simulatedExecutor: Executor = {
   jobType: 'ats.application',
+  name: simulatedExecutorName,
+  version: '1',
   usageIntervalMs,
   consider: ({ sandboxBehaviour }) =>
     sandboxBehaviour === 'sandbox.decline' ? 'policy' : undefined,

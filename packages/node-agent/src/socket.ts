@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import {
   nodeLinkPath,
   nodeLinkSubprotocol,
@@ -47,8 +49,10 @@ function textOf(data: RawData): string {
 
 function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
   const url = new URL(nodeLinkPath, link);
+  // A signature opens one link only, and two attempts may fall into one second.
+  url.searchParams.set('nonce', randomUUID());
   const timestamp = Math.floor(Date.now() / 1000);
-  const target = url.pathname;
+  const target = url.pathname + url.search;
   return new WebSocket(url, [nodeLinkSubprotocol], {
     headers: {
       'x-svc-node': nodeId,

@@ -11,3 +11,6 @@ export * from './every.ts';
 export * from './run-main.ts';
 export * from './outbound-http.ts';
 export * from './readiness.ts';
+export * from './address-group.ts';
+export * from './failure-limit.ts';
+export * from './trusted-proxies.ts';

@@ -56,3 +56,4 @@ export * from './tenant-secrets.ts';
 export * from './tenants.ts';
 export * from './trace.ts';
 export { recordUsage, type UsageOutcome } from './usage-reports.ts';
+export { acceptLinkSignature } from './link-signatures.ts';

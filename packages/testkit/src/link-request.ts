@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
@@ -40,6 +41,8 @@ export interface LinkRequest {
 /** The upgrade request of a well-behaved node, for tests to spoil. */
 export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkRequest {
   const url = new URL(nodeLinkPath, link);
+  // A signature opens one link only, and a test links a node twice in a second.
+  url.searchParams.set('nonce', randomUUID());
   const timestamp = Math.floor(Date.now() / 1000);
   const target = url.pathname + url.search;
   return {

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-import { commonConfig, ConfigError, port } from '@svc/runtime';
+import {
+  commonConfig,
+  ConfigError,
+  noTrustedProxies,
+  parseTrustedProxies,
+  port,
+  type TrustedProxies,
+} from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
 /** The dispatcher's configuration (CONTRACT sections 7 and 9). */
@@ -35,6 +42,7 @@ export function assertConsistent(config: DispatcherConfig): void {
   if (given === 1) {
     throw new ConfigError('Set both NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or none.');
   }
+  proxiesOf(config);
   if (config.SVC_ENVIRONMENT !== 'production') return;
   if (given === 0 && config.TRUST_PROXY === undefined) {
     throw new ConfigError(
@@ -44,6 +52,16 @@ export function assertConsistent(config: DispatcherConfig): void {
   if (config.SVC_SIMULATED_NODES > 0) {
     throw new ConfigError('Simulated nodes are for the sandbox: set SVC_SIMULATED_NODES to 0.');
   }
+}
+
+/** The proxies that are believed; none if none is declared. Throws `ConfigError`. */
+export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxies {
+  if (text === undefined) return noTrustedProxies;
+  const proxies = parseTrustedProxies(text);
+  if (proxies !== undefined) return proxies;
+  throw new ConfigError(
+    'TRUST_PROXY must be addresses or blocks, separated by commas: 10.0.0.0/8, loopback, linklocal, uniquelocal.',
+  );
 }
 
 /** The node link's certificate and key, or null for plain `ws`. Throws `ConfigError`. */

@@ -113,15 +113,46 @@ describe('an upgrade is refused', () => {
   });
 
   test('as plain HTTP, where no upgrade is asked for', async () => {
-    const { headers } = linkRequest({ link, ...credentials });
+    const { headers, url: signed } = linkRequest({ link, ...credentials });
     const url = new URL(nodeLinkPath, link.replace('ws:', 'http:'));
-    const asked = await fetch(url, { headers: { ...headers, 'x-request-id': 'mine' } });
+    const asked = await fetch(signed.replace('ws:', 'http:'), {
+      headers: { ...headers, 'x-request-id': 'mine' },
+    });
     expect(asked.status).toBe(400);
     expect(asked.headers.get('x-request-id')).toBe('mine');
     expect((await fetch(url)).status).toBe(401);
     expect((await fetch(new URL('/', url))).status).toBe(404);
     const posted = await fetch(url, { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+});
+
+describe('a signature', () => {
+  test('opens one link, on whichever dispatcher, and also after Redis lost everything', async () => {
+    const request = linkRequest({ link, ...credentials });
+    const first = await openLinkSocket(request);
+    const elsewhere = request.url.replace(link, service.links[1] ?? '');
+    await service.flush();
+    for (const url of [request.url, elsewhere]) {
+      const replay = openLinkSocket({ ...request, url });
+      await expect(replay).rejects.toMatchObject({ status: 401 });
+    }
+    // One more value beside it makes it no other signature.
+    const signature = `v2=x, ${request.headers['x-svc-signature']}`;
+    const disguised = { ...request.headers, 'x-svc-signature': signature };
+    await expect(openLinkSocket({ ...request, headers: disguised })).rejects.toMatchObject({
+      status: 401,
+    });
+    expect(first.readyState).toBe(first.OPEN);
+    first.terminate();
+    (await openLinkSocket(linkRequest({ link, ...credentials }))).terminate();
+  });
+
+  test('that was refused for its subprotocol may still open a link', async () => {
+    const request = linkRequest({ link, ...credentials });
+    const wrong = openLinkSocket({ ...request, subprotocols: ['other'] });
+    await expect(wrong).rejects.toMatchObject({ status: 400 });
+    (await openLinkSocket(request)).terminate();
   });
 });
 

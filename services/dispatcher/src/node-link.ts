@@ -1,8 +1,10 @@
 import {
   nodeLinkCloseCodes,
   parseFrameFromNode,
+  simulatedExecutorName,
   type BadFrame,
   type FrameFromNode,
+  type FrameFromNodeOf,
 } from '@svc/contracts';
 import { badFramesMax, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
@@ -97,6 +99,11 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   const { frame } = parsed;
   if (frame.type === 'hello' && link.state === 'connected') {
     link.helloTimer?.clear();
+    if (!dispatcher.isSandbox && saysSimulated(frame)) {
+      const reason = 'a simulated executor is for the sandbox';
+      closeLink(dispatcher, link, nodeLinkCloseCodes.violation, reason);
+      return;
+    }
     link.state = 'greeting';
     link.rate.allowFor({ slots: frame.slots, running: frame.running.length });
     link.greeted = greet(dispatcher, link, frame);
@@ -106,6 +113,10 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   } else {
     link.work.run(orderKey(frame), () => handle(dispatcher, link, frame));
   }
+}
+
+function saysSimulated({ executors = [] }: FrameFromNodeOf<'hello'>): boolean {
+  return executors.some(({ name }) => name === simulatedExecutorName);
 }
 
 async function greet(

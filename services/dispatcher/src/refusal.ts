@@ -20,14 +20,15 @@ export function requestIdOf(request: IncomingMessage | undefined): string {
 }
 
 /** What a code brings along in the headers (CONTRACT sections 1 and 2). */
-function headersOf({ code }: UpgradeRefusal): string[] {
+function headersOf({ code, retryAfterSeconds }: UpgradeRefusal): string[] {
   switch (code) {
     case 'unauthenticated':
       return ['www-authenticate: SVC1-HMAC-SHA256'];
     case 'method_not_allowed':
       return ['allow: GET'];
+    case 'rate_limited':
     case 'unavailable':
-      return [`retry-after: ${retryAfterSecondsDefault}`];
+      return [`retry-after: ${retryAfterSeconds ?? retryAfterSecondsDefault}`];
     case 'bad_request':
     case 'not_found':
       return [];
@@ -36,7 +37,8 @@ function headersOf({ code }: UpgradeRefusal): string[] {
 
 /** Answers a refused upgrade with an ordinary problem response, and ends the connection. */
 export function writeRefusal(socket: Duplex, refusal: UpgradeRefusal, requestId: string): void {
-  const { code, detail } = refusal;
+  const { code, detail, retryAfterSeconds = retryAfterSecondsDefault } = refusal;
+  const saysWhen = code === 'unavailable' || code === 'rate_limited';
   const { status, title } = errorCatalogue[code];
   const problem: Problem = {
     type: `${errorsPage}#${code}`,
@@ -45,7 +47,7 @@ export function writeRefusal(socket: Duplex, refusal: UpgradeRefusal, requestId:
     detail,
     code,
     requestId,
-    ...(code === 'unavailable' ? { retryAfterSeconds: retryAfterSecondsDefault } : {}),
+    ...(saysWhen ? { retryAfterSeconds } : {}),
   };
   const body = JSON.stringify(problem);
   const head = [

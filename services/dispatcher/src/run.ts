@@ -1,5 +1,7 @@
+import type { RatePolicy } from '@svc/domain';
 import { announceService, createConsumer } from '@svc/queue';
 import {
+  createFailureLimit,
   createLifecycle,
   startAdminServer,
   systemClock,
@@ -8,7 +10,7 @@ import {
   type Running,
 } from '@svc/runtime';
 
-import { assertConsistent, tlsOf, type DispatcherConfig } from './config.ts';
+import { assertConsistent, proxiesOf, tlsOf, type DispatcherConfig } from './config.ts';
 import { handBackLinks, leaveFleet } from './drain.ts';
 import { startFleetRefresh } from './fleet-member.ts';
 import { startLinkServer } from './link-server.ts';
@@ -25,12 +27,14 @@ interface RunOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly timers?: Timers;
+  /** How many upgrades from one address may be refused; generous by default. */
+  readonly refusedUpgrades?: RatePolicy;
 }
 
 /** Opens the dispatcher's resources in order; `close` drains and closes in reverse. */
 export async function run(
   config: DispatcherConfig,
-  { logger, clock = systemClock, timers = systemTimers }: RunOptions,
+  { logger, clock = systemClock, timers = systemTimers, refusedUpgrades }: RunOptions,
 ): Promise<Running & { readonly port: number }> {
   assertConsistent(config);
   const lifecycle = createLifecycle(logger);
@@ -41,11 +45,16 @@ export async function run(
     const given = { lifecycle, logger, clock, timers, countBadFrame };
     const { dispatcher, redis } = await openDispatcher(config, given);
     const { store, bus } = dispatcher;
+    const failures = createFailureLimit({
+      clock,
+      ...(refusedUpgrades === undefined ? {} : { policy: refusedUpgrades }),
+    });
+    const proxies = proxiesOf(config);
     const links = await startLinkServer({
       host,
       port: config.NODE_LINK_PORT,
       tls: tlsOf(config),
-      decide: (request) => decideUpgrade(request, { store, clock }),
+      decide: (request) => decideUpgrade(request, { store, clock, failures, proxies }),
       open: (transport, node) => openLink(dispatcher, transport, node),
       clock,
       logger,

@@ -1,6 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-import { fromWireId, microsPerCredit, toWireId, type OfferRecord, type Tier } from '@svc/domain';
+import {
+  fromWireId,
+  microsPerCredit,
+  toWireId,
+  type OfferRecord,
+  type RatePolicy,
+  type Tier,
+} from '@svc/domain';
 import {
   closeRedis,
   connectRedis,
@@ -53,22 +60,24 @@ const prefix = 'dispatcher-test';
 export async function startDispatching({
   dispatchers = 1,
   env = {},
+  refusedUpgrades,
 }: {
   dispatchers?: number;
+  refusedUpgrades?: RatePolicy;
   /** Of every dispatcher, on top of what they share. */
   env?: Readonly<Record<string, string>>;
 } = {}) {
   const [database, server] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const sealer = createSealer(openKeyring(testMasterKey()));
   const store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
-  await assertReady(store, 'sandbox');
+  await assertReady(store, env['SVC_ENVIRONMENT'] === 'production' ? 'production' : 'sandbox');
   const redis = connectRedis(server.redisUrl, 'producer');
   await waitForRedis(redis, 5_000);
   const producer = createProducer({ redis, prefix });
   const replies = createReplyListener({ redisUrl: server.redisUrl, prefix, name: newId() });
   await waitUntil(() => replies.isListening());
   const time = movableTime();
-  const start = () => startDispatcher({ database, server, time, env });
+  const start = () => startDispatcher({ database, server, time, env, refusedUpgrades });
   const running = await Promise.all(Array.from({ length: dispatchers }, start));
   const tenantId = await createFundedTenant(store);
   const offered: Promise<unknown>[] = [];
@@ -210,7 +219,9 @@ async function startDispatcher({
   server,
   time,
   env,
+  refusedUpgrades,
 }: {
+  refusedUpgrades: RatePolicy | undefined;
   database: TestDatabase;
   server: TestRedis;
   time: MovableTime;
@@ -228,7 +239,12 @@ async function startDispatcher({
   });
   const level = process.env['TEST_LOG_LEVEL'] ?? 'silent';
   const logger = createLogger({ service: 'dispatcher', level });
-  return await run(config, { logger, clock: time.clock, timers: time.timers });
+  return await run(config, {
+    logger,
+    clock: time.clock,
+    timers: time.timers,
+    ...(refusedUpgrades === undefined ? {} : { refusedUpgrades }),
+  });
 }
 
 async function createFundedTenant(store: Store): Promise<string> {

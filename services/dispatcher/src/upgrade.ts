@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 
 import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
 import { fromWireId, type ErrorCode } from '@svc/domain';
-import type { Clock } from '@svc/runtime';
+import { addressGroup, type Clock, type FailureLimit, type TrustedProxies } from '@svc/runtime';
 import { sha256Hex, verifyRequest, type Verification } from '@svc/signing';
-import { findNodeCredentials, type Store } from '@svc/store';
+import { acceptLinkSignature, findNodeCredentials, type Store } from '@svc/store';
 
 export type UpgradeDecision = ({ readonly kind: 'accepted' } & AcceptedNode) | UpgradeRefusal;
 
@@ -20,14 +20,24 @@ export interface UpgradeRefusal {
   readonly kind: 'refused';
   readonly code: Extract<
     ErrorCode,
-    'bad_request' | 'unauthenticated' | 'not_found' | 'method_not_allowed' | 'unavailable'
+    | 'bad_request'
+    | 'unauthenticated'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'rate_limited'
+    | 'unavailable'
   >;
   readonly detail: string;
+  /** Of `rate_limited` and `unavailable`. */
+  readonly retryAfterSeconds?: number;
 }
 
-interface UpgradeContext {
+export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
+  /** Counts refused upgrades by address, before Postgres is asked. */
+  readonly failures: FailureLimit;
+  readonly proxies: TrustedProxies;
 }
 
 const bodySha256 = sha256Hex('');
@@ -60,10 +70,16 @@ function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
   return undefined;
 }
 
+/** A node that signed, and what identifies its signature. */
+interface SignedUpgrade extends AcceptedNode {
+  readonly kind: 'signed';
+  readonly signatureHash: Uint8Array;
+}
+
 async function authenticate(
   request: IncomingMessage,
   { store, clock }: UpgradeContext,
-): Promise<UpgradeDecision> {
+): Promise<SignedUpgrade | UpgradeRefusal> {
   const identities = identityHeaders.flatMap((name) => request.headersDistinct[name] ?? []);
   if (identities.length > 1) {
     return refused('unauthenticated', 'The request has more than one identity header.');
@@ -87,7 +103,11 @@ async function authenticate(
   if (verification.kind === 'verified' && node !== null) {
     const signed = secrets.find((secret) => verify([secret]).kind === 'verified');
     const secretVersion = signed?.version ?? 0;
-    return { kind: 'accepted', nodeId: node.nodeId, draining: node.draining, secretVersion };
+    const timestamp = headerOf(request, 'x-svc-timestamp');
+    const identity = [node.nodeId, secretVersion, timestamp, request.url].join('\n');
+    const signatureHash = Buffer.from(sha256Hex(identity), 'hex');
+    const { nodeId: id, draining } = node;
+    return { kind: 'signed', nodeId: id, draining, secretVersion, signatureHash };
   }
   return refused('unauthenticated', whyNot(verification));
 }
@@ -107,10 +127,12 @@ function whyNot(verification: Verification): string {
   }
 }
 
+const identityLengthMax = 64;
+
 /**
- * Whether a request may become a node link (CONTRACT section 7): path and method, then the
- * signature of section 1 with the node's own secret, then the subprotocol. Throws when Postgres
- * cannot be reached.
+ * Whether a request may become a node link (CONTRACT section 7): path and method, then the limit
+ * of refusals from its address, then the signature of section 1 with the node's own secret, then
+ * the subprotocol. A signature opens one link only. Throws when Postgres cannot be reached.
  */
 export async function decideUpgrade(
   request: IncomingMessage,
@@ -118,6 +140,26 @@ export async function decideUpgrade(
 ): Promise<UpgradeDecision> {
   const wrongRoute = checkRoute(request);
   if (wrongRoute !== undefined) return wrongRoute;
+  const { failures, proxies } = context;
+  const identity = headerOf(request, 'x-svc-node') ?? '';
+  const address = addressGroup(proxies.clientAddress(request));
+  const sender = { address, identity: identity.slice(0, identityLengthMax) };
+  const waitMs = failures.waitMs(sender);
+  if (waitMs > 0) {
+    const detail = 'Too many upgrades from this address were refused.';
+    const retryAfterSeconds = Math.max(Math.ceil(waitMs / 1000), 1);
+    return { kind: 'refused', code: 'rate_limited', detail, retryAfterSeconds };
+  }
+  const decision = await checkUpgrade(request, context);
+  if (decision.kind === 'refused') failures.failed(sender);
+  else failures.succeeded(sender);
+  return decision;
+}
+
+async function checkUpgrade(
+  request: IncomingMessage,
+  context: UpgradeContext,
+): Promise<UpgradeDecision> {
   const decision = await authenticate(request, context);
   if (decision.kind === 'refused') return decision;
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
@@ -126,5 +168,9 @@ export async function decideUpgrade(
   if (!subprotocolsOf(request).includes(nodeLinkSubprotocol)) {
     return refused('bad_request', `The subprotocol ${nodeLinkSubprotocol} is missing.`);
   }
-  return decision;
+  const { nodeId, draining, secretVersion, signatureHash } = decision;
+  if (!(await acceptLinkSignature(context.store, signatureHash))) {
+    return refused('unauthenticated', 'This signature has opened a link already; sign again.');
+  }
+  return { kind: 'accepted', nodeId, draining, secretVersion };
 }

@@ -1,9 +1,8 @@
 import { toWireId } from '@svc/domain';
-import { newId, systemClock } from '@svc/runtime';
+import { createFailureLimit, newId, systemClock } from '@svc/runtime';
 import { sendSigned, type SignedRequest, waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf, control, observed, operatorUuid, sendTo, startApp } from './app.fixture.ts';
-import { createFailureLimit } from './failure-limit.ts';
 import type { HttpServer } from './http/http-server.ts';
 
 let server: HttpServer;

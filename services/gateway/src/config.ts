@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import {
   signupInFlightMaxDefault,
   signupsPerHourDefault,
   signupWebhookAttemptsPerHourDefault,
 } from '@svc/domain';
-import { commonConfig, ConfigError, flag, port } from '@svc/runtime';
+import { commonConfig, ConfigError, flag, parseTrustedProxies, port } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
 /** The gateway's configuration (CONTRACT section 9). */
@@ -50,8 +49,6 @@ export const gatewayConfig = Type.Object({
 });
 export type GatewayConfig = Static<typeof gatewayConfig>;
 
-const proxyNames = new Set(['loopback', 'linklocal', 'uniquelocal']);
-
 /**
  * What no single variable can tell: TLS needs both its files, production is not without it, and
  * proxies are addresses, blocks of them, or names of such blocks; believing everybody is not among
@@ -70,23 +67,11 @@ export function assertConsistent(config: GatewayConfig): void {
       'In production the tenant API is TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or declare in TRUST_PROXY the proxy that ends it.',
     );
   }
-  const proxies = config.TRUST_PROXY?.split(',') ?? [];
-  if (!proxies.every((proxy) => isProxy(proxy.trim()))) {
+  if (config.TRUST_PROXY !== undefined && parseTrustedProxies(config.TRUST_PROXY) === undefined) {
     throw new ConfigError(
       'TRUST_PROXY must be addresses or blocks, separated by commas: 10.0.0.0/8, loopback, linklocal, uniquelocal.',
     );
   }
-}
-
-function isProxy(text: string): boolean {
-  if (proxyNames.has(text)) return true;
-  const [address = '', bits, ...more] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || more.length > 0) return false;
-  if (bits === undefined) return true;
-  return (
-    /^[0-9]{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128)
-  );
 }
 
 /** Certificate and key, or null for plain HTTP. Throws `ConfigError`. */

@@ -13,6 +13,7 @@ import {
 import {
   cannotStart,
   type Clock,
+  createFailureLimit,
   createLifecycle,
   createMetrics,
   type Logger,
@@ -25,7 +26,6 @@ import { rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
 import { createApp } from './app.ts';
 import { assertConsistent, type GatewayConfig, tlsOf } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
-import { createFailureLimit } from './failure-limit.ts';
 import { startHttpServer } from './http/http-server.ts';
 import { createKeys } from './keys.ts';
 import { createRequestMetrics } from './metrics.ts';

@@ -64,6 +64,8 @@ function outcomeOf({ outcome }: Ended): { outcome: 'completed' | 'failed'; code:
 
 const executor: Executor = {
   jobType: 'ats.application',
+  name: 'faults',
+  version: '1',
   usageIntervalMs: 300,
   consider: ({ sandboxBehaviour }) =>
     sandboxBehaviour === 'sandbox.decline' ? 'policy' : undefined,

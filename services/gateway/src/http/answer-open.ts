@@ -1,7 +1,7 @@
+import { addressGroup } from '@svc/runtime';
 import type { Request, Response } from 'express';
 import type { Answer } from './answer.ts';
 import { baseUrlOf } from './base-url.ts';
-import { addressGroup } from './client-address.ts';
 import type { OpenEndpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { receiveBody } from './receive-body.ts';

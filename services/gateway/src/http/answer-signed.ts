@@ -1,13 +1,11 @@
 import { errorCatalogue, toWireId } from '@svc/domain';
 import type { RateLimiter } from '@svc/queue';
-import type { Clock } from '@svc/runtime';
+import { addressGroup, type Clock, type FailureLimit, type Sender } from '@svc/runtime';
 import { sha256Hex } from '@svc/signing';
 import type { TenantCredentials } from '@svc/store';
 import type { Request, Response } from 'express';
 import { authenticate, type Keys, type Principal } from '../authenticate.ts';
-import type { FailureLimit, Sender } from '../failure-limit.ts';
 import { type Answer, problem, type ProblemAnswer, rateLimited } from './answer.ts';
-import { addressGroup } from './client-address.ts';
 import type { SignedEndpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';

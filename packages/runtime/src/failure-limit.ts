@@ -1,5 +1,6 @@
 import { type RatePolicy, takeToken, type TokenBucket } from '@svc/domain';
-import type { Clock } from '@svc/runtime';
+
+import type { Clock } from './clock.ts';
 
 /** Who sends a request, before anybody knows whether that is true. */
 export interface Sender {

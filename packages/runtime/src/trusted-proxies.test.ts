@@ -1,0 +1,77 @@
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { noTrustedProxies, parseTrustedProxies, type TrustedProxies } from './trusted-proxies.ts';
+
+const server = createServer();
+let port: number;
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  port = typeof address === 'object' && address !== null ? address.port : 0;
+});
+afterAll(() => server.close());
+
+/** A request as a server on this machine receives it, over plain HTTP from 127.0.0.1. */
+async function received(headers: Record<string, string | string[]>): Promise<IncomingMessage> {
+  const arrived = once(server, 'request');
+  const outgoing = httpRequest({ port, host: '127.0.0.1', headers });
+  outgoing.end();
+  const [incoming, response] = await arrived;
+  response.end();
+  await once(outgoing, 'response');
+  return incoming;
+}
+
+function proxies(text: string): TrustedProxies {
+  const parsed = parseTrustedProxies(text);
+  if (parsed === undefined) throw new Error('not a list of proxies');
+  return parsed;
+}
+
+describe('TLS', () => {
+  test.each([
+    ['loopback', { 'x-forwarded-proto': 'https' }, true],
+    ['loopback', { 'x-forwarded-proto': 'HTTPS' }, true],
+    ['127.0.0.0/8', { 'x-forwarded-proto': 'http' }, false],
+    ['loopback', {}, false],
+    ['loopback', { 'x-forwarded-proto': '' }, false],
+    // What a client said, and what the proxy added.
+    ['loopback', { 'x-forwarded-proto': 'https, http' }, false],
+    ['loopback', { 'x-forwarded-proto': ['https', 'http'] }, false],
+    ['loopback', { 'x-forwarded-proto': 'https,https' }, true],
+    ['10.0.0.0/8', { 'x-forwarded-proto': 'https' }, false],
+  ])('of a request through %s with %o: %s', async (trusted, headers, isTls) => {
+    expect(proxies(trusted).cameOverTls(await received(headers))).toBe(isTls);
+  });
+
+  test('is not believed of anybody where no proxy is declared', async () => {
+    expect(noTrustedProxies.cameOverTls(await received({ 'x-forwarded-proto': 'https' }))).toBe(
+      false,
+    );
+  });
+});
+
+describe('the address of a client', () => {
+  test.each([
+    ['loopback', '192.0.2.7', '192.0.2.7'],
+    ['loopback', '198.51.100.1, 192.0.2.7', '192.0.2.7'],
+    ['loopback,192.0.2.0/24', '198.51.100.1, 192.0.2.7', '198.51.100.1'],
+    ['loopback', '::ffff:192.0.2.7', '192.0.2.7'],
+    ['loopback', '', '127.0.0.1'],
+    ['10.0.0.0/8', '192.0.2.7', '127.0.0.1'],
+  ])('trusting %s, forwarded for "%s", is %s', async (trusted, forwarded, address) => {
+    const request = await received({ 'x-forwarded-for': forwarded });
+    expect(proxies(trusted).clientAddress(request)).toBe(address);
+  });
+});
+
+test.each(['', 'everybody', '10.0.0.0/0', '10.0.0.1/33', '10.0.0.1/8/8', '10.0.0.1,'])(
+  '"%s" is no list of proxies',
+  (text) => {
+    expect(parseTrustedProxies(text)).toBeUndefined();
+  },
+);

@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+/** The proxies of `TRUST_PROXY`: what they say about a request is believed (CONTRACT section 9). */
+export interface TrustedProxies {
+  /**
+   * The address of the client: that of the connection or, if a trusted proxy holds the connection,
+   * the last address in `X-Forwarded-For` that is not a trusted proxy's.
+   */
+  clientAddress(request: IncomingMessage): string | undefined;
+  /**
+   * Whether the client's request came over TLS on its whole way: by the connection or, if a trusted
+   * proxy holds the connection, by each value of its `X-Forwarded-Proto`.
+   */
+  cameOverTls(request: IncomingMessage): boolean;
+}
+
+type Block = readonly [address: string, bits: number];
+
+const namedBlocks: Readonly<Record<string, readonly Block[]>> = {
+  loopback: [
+    ['127.0.0.0', 8],
+    ['::1', 128],
+  ],
+  linklocal: [
+    ['169.254.0.0', 16],
+    ['fe80::', 10],
+  ],
+  uniquelocal: [
+    ['10.0.0.0', 8],
+    ['172.16.0.0', 12],
+    ['192.168.0.0', 16],
+    ['fc00::', 7],
+  ],
+};
+
+function blocksOf(text: string): readonly Block[] | undefined {
+  const named = Object.hasOwn(namedBlocks, text) ? namedBlocks[text] : undefined;
+  if (named !== undefined) return named;
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return undefined;
+  const bitsMax = version === 4 ? 32 : 128;
+  if (bits === undefined) return [[address, bitsMax]];
+  if (!/^[0-9]{1,3}$/.test(bits) || Number(bits) < 1 || Number(bits) > bitsMax) return undefined;
+  return [[address, Number(bits)]];
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
+
+/** An IPv4 address in IPv6 notation is that IPv4 address. */
+function plainAddress(address: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+}
+
+/** The values of a header that may be repeated or hold a list, in their order. */
+function valuesOf(request: IncomingMessage, name: string): string[] {
+  const values = request.headersDistinct[name]?.join(',') ?? '';
+  return values === '' ? [] : values.split(',').map((value) => value.trim());
+}
+
+/**
+ * Reads `TRUST_PROXY`: addresses, blocks and the names `loopback`, `linklocal` and `uniquelocal`,
+ * separated by commas. Undefined if it is anything else.
+ */
+export function parseTrustedProxies(text: string): TrustedProxies | undefined {
+  const trusted = new BlockList();
+  for (const part of text.split(',')) {
+    const blocks = blocksOf(part.trim());
+    if (blocks === undefined) return undefined;
+    for (const [address, bits] of blocks) trusted.addSubnet(address, bits, familyOf(address));
+  }
+  return proxiesOf(trusted);
+}
+
+/** With no proxy declared, only the connection itself is believed. */
+export const noTrustedProxies: TrustedProxies = proxiesOf(new BlockList());
+
+function proxiesOf(trusted: BlockList): TrustedProxies {
+  const isTrusted = (address: string): boolean =>
+    isIP(address) !== 0 && trusted.check(address, familyOf(address));
+  const peerOf = ({ socket }: IncomingMessage): string | undefined =>
+    socket.remoteAddress === undefined ? undefined : plainAddress(socket.remoteAddress);
+  return {
+    clientAddress(request) {
+      const peer = peerOf(request);
+      if (peer === undefined || !isTrusted(peer)) return peer;
+      const forwarded = valuesOf(request, 'x-forwarded-for').map(plainAddress);
+      return forwarded.findLast((address) => !isTrusted(address)) ?? forwarded[0] ?? peer;
+    },
+    cameOverTls(request) {
+      const peer = peerOf(request);
+      const isEncrypted = request.socket instanceof TLSSocket;
+      if (peer === undefined || !isTrusted(peer)) return isEncrypted;
+      const said = valuesOf(request, 'x-forwarded-proto');
+      if (said.length === 0) return isEncrypted;
+      return said.every((protocol) => protocol.toLowerCase() === 'https');
+    },
+  };
+}

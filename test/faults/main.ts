@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { saveHistory } from '../history/recorder.ts';
 import { endEarlyInOrder } from './end-early.ts';
 import type { Pace } from './catalogue/fault.ts';
 import { plantedBugs } from './planted/catalogue.ts';
@@ -10,7 +11,7 @@ import { longPace, shortPace, size } from './sizes.ts';
 
 endEarlyInOrder();
 
-/** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR] [--planted NAME]` */
+/** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR] [--history FILE] [--planted NAME]` */
 const { values } = parseArgs({
   options: {
     faults: { type: 'string', default: '60' },
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     lasts: { type: 'string', default: `${longPace.lastsMs[1]}` },
     brief: { type: 'boolean', default: false },
     keep: { type: 'string' },
+    history: { type: 'string' },
     planted: { type: 'string' },
   },
 });
@@ -52,6 +54,9 @@ const report = await runFaults({
   ...(planted === undefined ? {} : { planted }),
   onFault: (struck) => say(describeFault(struck)),
   say,
+  async onHistory(history) {
+    if (values.history !== undefined) await saveHistory(values.history, history);
+  },
   onEnd({ dir }, ended) {
     if (values.keep !== undefined) keep(values.keep, dir, ended);
   },

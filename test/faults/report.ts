@@ -1,3 +1,4 @@
+import { describeHistory, type HistoryReport } from '../history/check.ts';
 import type { Planted } from './planted/planted.ts';
 
 export interface StruckFault {
@@ -27,6 +28,7 @@ export interface FaultsReport {
   /** Of them, those that a tenant knows to have been created. */
   readonly submissions: number;
   readonly violations: readonly string[];
+  readonly history: HistoryReport;
 }
 
 export function describeFault({ number, atSeconds, name, recoveryMs }: StruckFault): string {
@@ -80,5 +82,5 @@ function verdict(report: FaultsReport): string {
   const { struck, applications, submissions, checks, violations, seed, loadSeconds } = report;
   const looks = checks.reduce((sum, { count }) => sum + count, 0);
   const said = violations.length === 0 ? 'held' : 'BROKEN';
-  return `${said}: ${struck.length} faults, ${applications} applications, ${submissions} submissions in ${loadSeconds.toFixed(0)} s, seed ${seed}; ${looks} checks, ${violations.length} violations`;
+  return `${said}: ${struck.length} faults, ${applications} applications, ${submissions} submissions in ${loadSeconds.toFixed(0)} s, seed ${seed}; ${looks} checks, ${violations.length} violations; ${describeHistory(report.history)}`;
 }

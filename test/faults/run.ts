@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toWireId } from '@svc/domain';
+import { checkHistory } from '../history/check.ts';
+import type { History } from '../history/history.ts';
+import { recordLedger } from '../history/ledger.ts';
+import { createRecorder } from '../history/recorder.ts';
 import { createRandom } from '../simulation/random.ts';
 import { audit } from './audit/audit.ts';
 import { Findings } from './audit/findings.ts';
 import type { Fault, Pace } from './catalogue/fault.ts';
 import { createSchedule, targetsOf } from './catalogue/schedule.ts';
+import { followNodes } from './history/record.ts';
 import { startLoad } from './load/load.ts';
 import type { Planted } from './planted/planted.ts';
 import { createProber, type Prober } from './probe.ts';
@@ -33,18 +39,27 @@ export interface FaultsOptions {
   readonly say?: (line: string) => void;
   /** Looks at the world before it is gone: for logs of what failed. */
   readonly onEnd?: (world: World, report: FaultsReport) => void;
+  readonly onHistory?: (history: History) => Promise<void>;
 }
 
 const recoveryBoundMs = 60_000;
 const restBoundMsByDefault = 240_000;
 const quietBeforeMs = 1_000;
 
+const wireNames = {
+  tenant: (id: string) => toWireId('tnt', id),
+  submission: (id: string) => toWireId('sub', id),
+  line: (id: string) => toWireId('txn', id),
+};
+
 /** Runs the whole: world, load, faults, rest, audit. Throws only where it cannot be run at all. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { seed, faults, planted, say = () => {} } = options;
   const { restBoundMs = restBoundMsByDefault } = options;
   const startedMs = performance.now();
-  const world = await startWorld({ size: options.size, planted });
+  const recorder = createRecorder();
+  const world = await startWorld({ size: options.size, planted, recorder });
+  const nodes = followNodes(recorder, world.nodes);
   try {
     const population = await populate(world, createRandom(seed + 1));
     const tenants = [...population.tenants, population.probeTenant];
@@ -71,6 +86,13 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     say(describeRest(rest));
     const findings = await audit(world, tenants);
     auditRecovery(findings, struck);
+    await nodes.stop();
+    if (rest.restless.length === 0) recorder.add({ kind: 'rest', atMs: recorder.nowMs() });
+    await recordLedger(recorder, world.pool, wireNames);
+    await options.onHistory?.(recorder.history());
+    const history = checkHistory(recorder.history());
+    for (const { guarantee, count, violations } of history.verdicts)
+      findings.addAll(`history: ${guarantee}`, count, violations);
     const seconds = restBoundMs / 1000;
     findings.expect(
       `the system comes to rest within ${seconds} s`,
@@ -90,11 +112,13 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
       submissions: [...world.seen.applications.values()].filter((one) => one.created !== undefined)
         .length,
       violations: findings.violations(),
+      history,
     };
     options.onEnd?.(world, report);
     await population.close();
     return report;
   } finally {
+    await nodes.stop();
     await world.close();
   }
 }

@@ -18,6 +18,7 @@ export async function resolveUnknown(
 ): Promise<void> {
   switch (operation.kind) {
     case 'quote':
+    case 'look':
       return;
     case 'hold': {
       const { rowCount } = await pool.query('SELECT FROM submissions WHERE id = $1', [

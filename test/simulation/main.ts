@@ -5,13 +5,16 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '@svc/local';
 import { migrate } from '@svc/store';
 import { Client } from 'pg';
+import { describeHistory } from '../history/check.ts';
+import { saveHistory } from '../history/recorder.ts';
 import { simulate } from './simulate.ts';
 
-/** `pnpm simulate --ops N --seed S`: the simulation as long as is wished. */
+/** `pnpm simulate --ops N --seed S [--history FILE]`: the simulation as long as is wished. */
 const { values } = parseArgs({
   options: {
     ops: { type: 'string', default: '200000' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+    history: { type: 'string' },
   },
 });
 const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-simulation-'));
@@ -29,6 +32,9 @@ try {
     databaseUrl,
     operations: Number(values.ops),
     seed: Number(values.seed),
+    async onHistory(history) {
+      if (values.history !== undefined) await saveHistory(values.history, history);
+    },
     onChecked(done) {
       if (done % 10_000 === 0) process.stdout.write(`${done} operations, all agree\n`);
     },
@@ -38,7 +44,7 @@ try {
   const { operations, submissions, kills, cuts, unknown, checks, faults } = report;
   process.stdout.write(
     `${operations} operations on ${submissions} submissions in ${seconds} s, seed ${values.seed}: ` +
-      `${kills} workers killed, ${cuts} connections cut, ${unknown} outcomes unknown, ${checks} checks, ${faults.length} faults\n`,
+      `${kills} workers killed, ${cuts} connections cut, ${unknown} outcomes unknown, ${checks} checks, ${faults.length} faults; ${describeHistory(report.history)}\n`,
   );
   process.exitCode = faults.length === 0 ? 0 : 1;
 } finally {

@@ -11,7 +11,8 @@ export type Operation =
   | { kind: 'cancel'; submissionId: string; tenantId: string }
   | { kind: 'reject'; submissionId: string }
   | { kind: 'grant'; tenantId: string; reference: string; micros: string }
-  | { kind: 'payRebate'; tenantId: string };
+  | { kind: 'payRebate'; tenantId: string }
+  | { kind: 'look'; submissionId: string; tenantId: string };
 
 /** One submission as an outcome tells of it, or as its row does. */
 export interface SubmissionFact {
@@ -29,6 +30,12 @@ export interface Outcome {
   quoted?: { estimatedMicros: string; maxMicros: string };
   /** What a rebate paid out. */
   paidMicros?: string;
+  /** `available` after a hold or a grant. */
+  availableMicros?: string;
+  /** What a cancel gave back. */
+  refundedMicros?: string;
+  /** The figures of an account as they were read. */
+  balance?: { balanceMicros: string; heldMicros: string };
 }
 
 export interface Request {

@@ -4,9 +4,11 @@ import {
   commitDispatched,
   commitRunning,
   currentRateCard,
+  findSubmission,
   grantCredits,
   holdSubmission,
   payRebate,
+  readBalance,
   recordUsage,
   rejectPending,
   settle,
@@ -83,6 +85,7 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
       return {
         result: outcome.kind,
         facts: [fact(operation.submissionId, state, outcome.chargedMicros)],
+        ...(outcome.kind === 'cancelled' ? { refundedMicros: `${outcome.refundedMicros}` } : {}),
       };
     }
     case 'reject': {
@@ -94,7 +97,7 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
       };
     }
     case 'grant': {
-      const { kind } = await grantCredits(
+      const outcome = await grantCredits(
         store,
         {
           purchaseId: store.newId(),
@@ -106,7 +109,13 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
         },
         simulationAuthor,
       );
-      return { ...none, result: kind };
+      return {
+        ...none,
+        result: outcome.kind,
+        ...('availableAfterMicros' in outcome
+          ? { availableMicros: `${outcome.availableAfterMicros}` }
+          : {}),
+      };
     }
     case 'payRebate': {
       const outcome = await payRebate(store, operation.tenantId, simulationAuthor);
@@ -114,7 +123,29 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
         ? { ...none, result: 'paid', paidMicros: `${outcome.paidMicros}` }
         : { ...none, result: outcome.kind };
     }
+    case 'look':
+      return look(store, operation);
   }
+}
+
+/** A submission and its tenant's account, as they are read while everything goes on. */
+async function look(
+  store: Store,
+  { submissionId, tenantId }: Extract<Operation, { kind: 'look' }>,
+): Promise<Outcome> {
+  const record = await findSubmission(store, tenantId, submissionId);
+  const account = await readBalance(store, tenantId);
+  const balance =
+    account === null
+      ? {}
+      : {
+          balance: {
+            balanceMicros: `${account.balanceMicros}`,
+            heldMicros: `${account.heldMicros}`,
+          },
+        };
+  const facts = record === null ? [] : [fact(submissionId, record.state, record.chargedMicros)];
+  return { result: 'looked', facts, ...balance };
 }
 
 /** The price in advance, from the card in force and the running figures. */
@@ -142,7 +173,7 @@ async function hold(
   operation: Extract<Operation, { kind: 'hold' }>,
 ): Promise<Outcome> {
   const maxMicros = BigInt(operation.maxMicros);
-  const { kind } = await holdSubmission(store, {
+  const outcome = await holdSubmission(store, {
     id: operation.submissionId,
     tenantId: operation.tenantId,
     idempotencyKey: operation.key,
@@ -153,7 +184,12 @@ async function hold(
     payloadText: '{}',
     quote: { estimatedMicros: 0n, maxMicros, surgeMicros: 1_000_000n, rateCardVersion: 1 },
   });
-  return { result: kind, facts: kind === 'held' ? [fact(operation.submissionId, 'pending')] : [] };
+  if (outcome.kind !== 'held') return { ...none, result: outcome.kind };
+  return {
+    result: outcome.kind,
+    facts: [fact(operation.submissionId, 'pending')],
+    availableMicros: `${outcome.availableAfterMicros}`,
+  };
 }
 
 async function report(

@@ -53,6 +53,7 @@ export function createSchedule(
       if (one === undefined || random.chance(0.2)) return hold();
       if (random.chance(0.05)) return { kind: 'quote', tenantId: one.tenantId };
       const { submissionId, tenantId } = one;
+      if (random.chance(0.05)) return { kind: 'look', submissionId, tenantId };
       const nodeId = random.chance(0.95) ? nodeOf(submissionId) : (random.pick(nodeIds) ?? '');
       const mine = { submissionId, nodeId };
       const die = random.nat(100);

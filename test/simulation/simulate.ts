@@ -3,12 +3,17 @@ import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import { auditLedger, createNode, openTenant, openStore, type Store } from '@svc/store';
 import { Pool } from 'pg';
+import { checkHistory, type HistoryReport } from '../history/check.ts';
+import type { History } from '../history/history.ts';
+import { recordLedger } from '../history/ledger.ts';
+import { createRecorder, type Recorder } from '../history/recorder.ts';
 import { disagreements, resolveUnknown, sessionsGone } from './audit.ts';
 import { Model } from './model.ts';
 import { type Operation, simulationAuthor } from './operations.ts';
 import { createRandom, type Random } from './random.ts';
+import { recordsOfOperation } from './record.ts';
 import { createSchedule } from './schedule.ts';
-import { startWorker, type Worker } from './workers.ts';
+import { type Ended, startWorker, type Worker } from './workers.ts';
 
 /**
  * Money under any concurrency and any crash: seeded operations through the real store by worker
@@ -24,6 +29,7 @@ export interface SimulationOptions {
   readonly operations: number;
   readonly seed: number;
   readonly onChecked?: (done: number) => void;
+  readonly onHistory?: (history: History) => Promise<void>;
 }
 
 export interface SimulationReport {
@@ -33,8 +39,9 @@ export interface SimulationReport {
   readonly cuts: number;
   readonly checks: number;
   readonly submissions: number;
-  /** Empty: the money adds up. */
+  /** Empty: the money adds up, and the history can be explained. */
   readonly faults: readonly string[];
+  readonly history: HistoryReport;
 }
 
 const tenantsCount = 50;
@@ -66,13 +73,28 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     const { tenantIds, nodeIds } = await provision(store, pool, model);
     const random = createRandom(options.seed);
     const schedule = createSchedule(random, model, { tenantIds, nodeIds });
-    const run = { options, pool, model, random, workers, env, next: () => schedule.next() };
+    const recorder = createRecorder();
+    const run = {
+      recorder,
+      options,
+      pool,
+      model,
+      random,
+      workers,
+      env,
+      next: () => schedule.next(),
+    };
     const counts = await runAll(run);
     const { faults } = await auditLedger(store);
+    await recordLedger(recorder, pool, { tenant: asIs, submission: asIs, line: asIs });
+    await options.onHistory?.(recorder.history());
+    const history = checkHistory(recorder.history());
+    const audited = faults.map(({ kind, subject }) => `${subject}: ${kind}`);
     return {
       ...counts,
       submissions: model.submissions.size,
-      faults: [...counts.faults, ...faults.map(({ kind, subject }) => `${subject}: ${kind}`)],
+      faults: [...counts.faults, ...audited, ...history.violations],
+      history,
     };
   } finally {
     await Promise.all(workers.map((worker) => worker.kill()));
@@ -81,7 +103,10 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   }
 }
 
+const asIs = (id: string): string => id;
+
 interface Run {
+  readonly recorder: Recorder;
   readonly options: SimulationOptions;
   readonly pool: Pool;
   readonly model: Model;
@@ -91,7 +116,7 @@ interface Run {
   readonly next: () => Operation;
 }
 
-type Counts = Omit<SimulationReport, 'submissions'>;
+type Counts = Omit<SimulationReport, 'submissions' | 'history'>;
 
 async function runAll(run: Run): Promise<Counts> {
   const { options, pool, model } = run;
@@ -132,7 +157,9 @@ async function runBlock(
         counts.cuts += 1;
         await cutOne(run, index);
       }
+      const beginMs = run.recorder.nowMs();
       const ended = await run.workers[index]?.perform(operation);
+      record(run.recorder, operation, ended, beginMs);
       if (ended?.kind === 'answered') run.model.learn(operation, ended.outcome);
       else unknown.push(operation);
     }
@@ -140,6 +167,17 @@ async function runBlock(
   await Promise.all(Array.from({ length: inFlight }, lane));
   await Promise.all(replacing.splice(0));
   return unknown;
+}
+
+function record(
+  recorder: Recorder,
+  operation: Operation,
+  ended: Ended | undefined,
+  beginMs: number,
+): void {
+  const outcome = ended?.kind === 'answered' ? ended.outcome : undefined;
+  const interval = { beginMs, endMs: recorder.nowMs() };
+  for (const one of recordsOfOperation(operation, outcome, interval)) recorder.add(one);
 }
 
 /** Killed workers that are not yet known to be gone. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Operation, Outcome, Reply } from './operations.ts';
 
 /** How an operation ended: answered, or nobody knows. */
-type Ended =
+export type Ended =
   | { readonly kind: 'answered'; readonly outcome: Outcome }
   | { readonly kind: 'unknown'; readonly why: string };
 

@@ -8,8 +8,8 @@ export interface Signer {
   readonly secret: string;
 }
 
-interface Question {
-  readonly method: 'GET' | 'POST';
+export interface Question {
+  readonly method: 'GET' | 'POST' | 'PATCH';
   readonly target: string;
   readonly body?: string;
   /** Left out for what needs no signature. */

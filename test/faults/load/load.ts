@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulation/random.ts';
 import type { Http, Signer } from './http.ts';
+import { observe } from './observe.ts';
 import { type Application, type Seen, submissionIdOf } from './seen.ts';
 import type { LoadTenant } from './tenant.ts';
 
@@ -57,6 +58,7 @@ export function startLoad(world: LoadWorld, { perSecond, random }: LoadOptions):
       begin(live(world, newApplication(world, begun, random), random));
       if (random.chance(0.03)) begin(grantToPoor(world, begun, random));
       if (random.chance(0.05)) begin(readBalance(world, random));
+      if (random.chance(0.25)) begin(observe(world, begun, random));
     }
   };
   const timer = setInterval(tick, 10);
@@ -144,8 +146,11 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
   const again = { triesMax, givesUp: true };
   if (plan.isReplayed) await create(world, wanted, again, random.nat(8));
   if (!plan.isRead) return;
-  await sleep(plan.afterMs);
-  await read(world, wanted, random.nat(8));
+  // Twice, so that the second answer can contradict what was seen in between.
+  for (const turn of [0, plan.afterMs]) {
+    await sleep(plan.afterMs);
+    await read(world, wanted, turn);
+  }
 }
 
 interface Patience {

@@ -9,6 +9,8 @@ export interface LoadTenant {
   readonly webhookSecret: string;
   /** Undefined: it has given no URL, and is to be told nothing. */
   readonly receiver: WebhookReceiver | undefined;
+  /** Where its endpoint is at first. It may move to any path below. Undefined without a receiver. */
+  readonly webhookUrl: string | undefined;
   /** Has credit for a few submissions only, and is given a little more now and then. */
   readonly isPoor: boolean;
 }

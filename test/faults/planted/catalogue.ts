@@ -1,7 +1,13 @@
 import { dispatchBugs } from './dispatch-bugs.ts';
 import { eventBugs } from './event-bugs.ts';
+import { historyBugs } from './history-bugs.ts';
 import { moneyBugs } from './money-bugs.ts';
 import type { Planted } from './planted.ts';
 
 /** Each of them breaks one of the three promises, or would where its second guard is taken too. */
-export const plantedBugs: readonly Planted[] = [...moneyBugs, ...dispatchBugs, ...eventBugs];
+export const plantedBugs: readonly Planted[] = [
+  ...moneyBugs,
+  ...dispatchBugs,
+  ...eventBugs,
+  ...historyBugs,
+];

@@ -7,6 +7,7 @@ import {
   type WebhookAnswer,
 } from '@svc/local';
 import type { Random } from '../../simulation/random.ts';
+import { recordWebhook } from '../history/record.ts';
 import type { Signer } from '../load/http.ts';
 import { textOf } from '../load/json.ts';
 import { grant } from '../load/load.ts';
@@ -73,9 +74,11 @@ async function openReceiver(world: World, name: string, failing: Failing | 'neve
   const judge = (webhook: ReceivedWebhook): WebhookAnswer =>
     failing === 'never' ? { status: 204 } : fail(failing, webhook);
   const url = `http://127.0.0.1:${wire.port}/`;
-  const listen = (tenant: { webhookSecret: string }): void =>
+  const listen = ({ tenantId, webhookSecret }: LoadTenant): void =>
     receiver.answerWith((webhook) => {
-      verify(world.seen, webhook, tenant.webhookSecret);
+      const at = { tenant: tenantId, url: new URL(webhook.path, url).href };
+      recordWebhook(world.recorder, at, webhook);
+      verify(world.seen, webhook, webhookSecret);
       return judge(webhook);
     });
   return { receiver, url, listen };
@@ -120,20 +123,23 @@ async function signUp(
   });
   opened?.listen(tenant);
   noteOpening(world, tenant, signupCredits);
-  return { ...tenant, receiver: opened?.receiver };
+  return { ...tenant, receiver: opened?.receiver, webhookUrl: opened?.url };
 }
 
 async function createPoor(world: World, failing: Failing): Promise<LoadTenant> {
   const name = 'Flo, with hardly any credit';
   const opened = await openReceiver(world, name, failing);
+  const beginMs = world.recorder.nowMs();
   const credentials = await createTenant(
     { name, webhookUrl: opened.url, grantCredits: poorCredits },
     world.env,
   );
+  const at = { beginMs, endMs: world.recorder.nowMs() };
+  world.recorder.add({ kind: 'url', tenant: credentials.tenantId, url: opened.url, ...at });
   const tenant = { ...loadTenant(name, credentials), isPoor: true };
   opened.listen(tenant);
   noteOpening(world, tenant, poorCredits);
-  return { ...tenant, receiver: opened.receiver };
+  return { ...tenant, receiver: opened.receiver, webhookUrl: opened.url };
 }
 
 function loadTenant(
@@ -145,7 +151,15 @@ function loadTenant(
   }: { tenantId: string; hmacSecret: string; webhookSecret: string },
 ): LoadTenant {
   const signer: Signer = { header: 'X-SVC-Tenant', id: tenantId, secret: hmacSecret };
-  return { name, tenantId, signer, webhookSecret, receiver: undefined, isPoor: false };
+  return {
+    name,
+    tenantId,
+    signer,
+    webhookSecret,
+    receiver: undefined,
+    webhookUrl: undefined,
+    isPoor: false,
+  };
 }
 
 function noteOpening({ seen }: World, tenant: LoadTenant, credits: number): void {

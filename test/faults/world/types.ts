@@ -1,5 +1,6 @@
 import type { ServiceName } from '@svc/local';
 import type { Pool } from 'pg';
+import type { Recorder } from '../../history/recorder.ts';
 import type { Http } from '../load/http.ts';
 import type { Seen } from '../load/seen.ts';
 import type { ControlledProcess } from './controlled-process.ts';
@@ -14,6 +15,8 @@ export interface WorldOptions {
   readonly planted?: Planted | undefined;
   /** Each process can be asked what memory it holds (soak/collected.ts). */
   readonly tellsMemory?: boolean;
+  /** Records the history of the run; without one there is none. */
+  readonly recorder?: Recorder;
 }
 
 export interface WorldSize {
@@ -36,6 +39,7 @@ export interface World {
   readonly gatewayUrls: string[];
   readonly http: Http;
   readonly seen: Seen;
+  readonly recorder: Recorder;
   readonly env: NodeJS.ProcessEnv;
   /** Past the services, for provisioning, the clock and the look at the ledger. */
   readonly pool: Pool;

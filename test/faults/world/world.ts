@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serviceNames, svc } from '@svc/local';
 import { Pool } from 'pg';
+import { forgetful } from '../../history/recorder.ts';
+import { recordedHttp } from '../history/record.ts';
 import { createHttp } from '../load/http.ts';
 import { Seen } from '../load/seen.ts';
 import { openDisk } from './disk.ts';
@@ -46,7 +48,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     pool.on('error', () => {});
     closers.push(() => pool.end());
     for (const sql of options.planted?.sql ?? []) await pool.query(sql);
-    const http = createHttp();
+    const recorder = options.recorder ?? forgetful;
+    const http = recordedHttp(createHttp(), recorder);
     closers.push(() => http.close());
     const wires = new Map<string, TcpProxy>();
     const world: World = {
@@ -60,6 +63,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       gatewayUrls: [],
       http,
       seen: new Seen(),
+      recorder,
       env,
       pool,
       async wire(name, target) {

@@ -1,0 +1,115 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { ReceivedWebhook } from '@svc/local';
+import type { HistoryRecord, Status } from '../../history/history.ts';
+import type { Recorder } from '../../history/recorder.ts';
+import type { Http } from '../load/http.ts';
+import { microsOf, textOf } from '../load/json.ts';
+import type { NodeLine } from '../node/node-log.ts';
+import type { NodeUnderTest } from '../world/types.ts';
+import { recordsOfExchange } from './exchange.ts';
+
+/** Records each request of a tenant or an operator with its answer. */
+export function recordedHttp(http: Http, recorder: Recorder): Http {
+  return {
+    async ask(baseUrl, question) {
+      const beginMs = recorder.nowMs();
+      const answer = await http.ask(baseUrl, question);
+      const interval = { beginMs, endMs: recorder.nowMs() };
+      for (const record of recordsOfExchange(question, answer, interval)) recorder.add(record);
+      return answer;
+    },
+    close: () => http.close(),
+  };
+}
+
+const endOf: Readonly<Record<string, Status>> = {
+  'submission.completed': 'submitted',
+  'submission.failed': 'failed',
+  'submission.cancelled': 'cancelled',
+};
+
+/** Records one attempt as it arrives at `url`, and the end of a submission if it is its event. */
+export function recordWebhook(
+  recorder: Recorder,
+  { tenant, url }: { readonly tenant: string; readonly url: string },
+  { event }: ReceivedWebhook,
+): void {
+  const atMs = recorder.nowMs();
+  const submissionId = textOf(event.data['submissionId']);
+  const { id: eventId, type } = event;
+  recorder.add({ kind: 'webhook', tenant, url, eventId, type, submissionId, atMs });
+  const status = endOf[type];
+  if (status === undefined || submissionId === null) return;
+  const chargedMicros = microsOf(event.data['actualCredits']);
+  recorder.add(reached(submissionId, status, chargedMicros, 'webhook', atMs));
+}
+
+function reached(
+  submissionId: string,
+  status: Status,
+  chargedMicros: bigint | null,
+  source: string,
+  atMs: number,
+): HistoryRecord {
+  return {
+    kind: 'status',
+    submissionId,
+    status,
+    chargedMicros,
+    source,
+    how: 'reached',
+    beginMs: atMs,
+    endMs: atMs,
+  };
+}
+
+const lookEveryMs = 200;
+
+/**
+ * Follows the nodes' logs. What a node wrote at a moment of its own clock is recorded at the moment
+ * at which it is read: it had happened by then. `stop` reads the rest.
+ */
+export function followNodes(
+  recorder: Recorder,
+  nodes: readonly NodeUnderTest[],
+): { stop(): Promise<void> } {
+  const offsets = new Map<string, number>();
+  let looking = Promise.resolve();
+  const look = async (): Promise<void> => {
+    for (const { logFile } of nodes) await readOn(recorder, logFile, offsets);
+  };
+  const timer = setInterval(() => {
+    looking = looking.then(look);
+  }, lookEveryMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await looking;
+      await look();
+    },
+  };
+}
+
+const frames: Partial<Record<NodeLine['what'], Status>> = {
+  assigned: 'dispatched',
+  begun: 'running',
+};
+
+async function readOn(
+  recorder: Recorder,
+  file: string,
+  offsets: Map<string, number>,
+): Promise<void> {
+  if (!existsSync(file)) return;
+  let offset = offsets.get(file) ?? 0;
+  // A line is one append, so every line that can be seen is whole.
+  for await (const line of createInterface({ input: createReadStream(file, { start: offset }) })) {
+    offset += Buffer.byteLength(line) + 1;
+    const told: NodeLine = JSON.parse(line);
+    const status = frames[told.what];
+    if (status === undefined || !('submissionId' in told)) continue;
+    recorder.add(reached(told.submissionId, status, null, 'node', recorder.nowMs()));
+  }
+  offsets.set(file, offset);
+}

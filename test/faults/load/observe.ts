@@ -1,0 +1,41 @@
+import type { Random } from '../../simulation/random.ts';
+import { gatewayOf, type LoadWorld } from './load.ts';
+
+/**
+ * What a tenant does beside its applications, so that the history has more to compare: it looks at
+ * its newest submissions, its balance or its statement, posts a used key with another body, or
+ * moves its endpoint to another path. Asked once; an answer that does not come tells nothing.
+ */
+export async function observe(world: LoadWorld, number: number, random: Random): Promise<void> {
+  const tenant = random.pick(world.tenants);
+  if (tenant === undefined) return;
+  const { signer, webhookUrl } = tenant;
+  const gateway = gatewayOf(world, random.nat(8));
+  const get = async (target: string): Promise<void> => {
+    world.seen.count('observe', await world.http.ask(gateway, { method: 'GET', target, signer }));
+  };
+  const die = random.nat(10);
+  if (die < 4) return get('/v1/submissions?limit=20');
+  if (die < 7) return get('/v1/credits/balance');
+  if (die < 8) return get('/v1/credits/transactions?limit=20');
+  if (die < 9) return postAnotherBody(world, gateway, random);
+  if (webhookUrl === undefined) return;
+  const body = JSON.stringify({ webhookUrl: `${webhookUrl}${number}` });
+  const question = { method: 'PATCH', target: '/v1/settings', body, signer } as const;
+  world.seen.count('move endpoint', await world.http.ask(gateway, question));
+}
+
+/** CONTRACT section 3: a used key with a different body is a conflict, at once. */
+async function postAnotherBody(world: LoadWorld, gateway: string, random: Random): Promise<void> {
+  const recent = [...world.seen.applications.values()].slice(-100);
+  const wanted = random.pick(recent.filter(({ created }) => created !== undefined));
+  if (wanted === undefined) return;
+  const body = wanted.body.replace('Ana Pérez', 'Ana Pérez the younger');
+  const { signer } = wanted.tenant;
+  const question = { method: 'POST', target: '/v1/submissions', body, signer } as const;
+  const answer = await world.http.ask(gateway, question);
+  world.seen.count('create with another body', answer);
+  const isPassing = answer === undefined || answer.code === 'unavailable' || answer.status === 429;
+  if (!isPassing && answer.code !== 'idempotency_key_conflict')
+    world.seen.complain(wanted.key, `with another body was answered ${answer.status}`);
+}

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { checkAccounts } from './accounts.ts';
+import type { BalanceRecord, GrantRecord, History } from './history.ts';
+import { create, created, line, status } from './records.fixture.ts';
+
+function violations(history: History): string[] {
+  return checkAccounts(history).flatMap((verdict) => verdict.violations);
+}
+
+function balance(
+  [beginMs, endMs]: readonly [number, number],
+  [balanceMicros, heldMicros]: readonly [bigint, bigint],
+): BalanceRecord {
+  return { kind: 'balance', tenant: 't', balanceMicros, heldMicros, beginMs, endMs };
+}
+
+function grant(
+  [beginMs, endMs]: readonly [number, number],
+  availableAfterMicros = 100n,
+): GrantRecord {
+  const outcome = { kind: 'granted', isReplay: false, availableAfterMicros } as const;
+  return {
+    kind: 'grant',
+    tenant: 't',
+    reference: 'g',
+    amountMicros: 100n,
+    beginMs,
+    endMs,
+    outcome,
+  };
+}
+
+const granted = line('grant', 100n, [100n, 0n], 'g');
+const held = line('hold', 10n, [100n, 10n], 's');
+const charged = line('charge', 4n, [96n, 6n], 's');
+const released = line('release', 6n, [96n, 0n], 's');
+const opened = [grant([0, 1]), granted];
+const holds = [...opened, create([2, 4], created('s')), held];
+
+const good: Record<string, History> = {
+  'a hold, a charge and a release': [...holds, charged, released],
+  'a read before and a read after a hold, while it is asked for': [
+    ...holds,
+    balance([1, 3], [100n, 0n]),
+    balance([2, 3], [100n, 10n]),
+  ],
+  'a hold that nobody was answered': [...opened, held, balance([5, 6], [100n, 10n])],
+  'two holds in the order of the ledger, asked for at the same time': [
+    ...opened,
+    create([2, 9], created('s', { available: 80n })),
+    create([2, 9], created('r'), { key: 'r' }),
+    line('hold', 10n, [100n, 10n], 'r'),
+    line('hold', 10n, [100n, 20n], 's'),
+  ],
+};
+
+const bad: Record<string, [wrong: string, history: History]> = {
+  'a row that does not follow from the one before': [
+    'where the rows before lead to',
+    [...opened, line('hold', 10n, [100n, 20n], 's')],
+  ],
+  'more held than there is': [
+    'where the rows before lead to',
+    [...opened, line('hold', 110n, [100n, 110n], 's')],
+  ],
+  'a second charge': ['repeats', [...opened, held, charged, line('charge', 4n, [92n, 2n], 's')]],
+  'an answer with the figure before the hold': [
+    'answered 100 available',
+    [...opened, create([2, 4], created('s', { available: 100n })), held],
+  ],
+  'an answer without a row': ['its row is not there', [...opened, create([2, 4], created('s'))]],
+  'a grant with a figure that it never was': [
+    'answered 99 available',
+    [grant([0, 1], 99n), granted],
+  ],
+  'a cancel that says more than it gave back': [
+    'answered 4 charged, 7 refunded',
+    [
+      ...opened,
+      held,
+      charged,
+      released,
+      {
+        kind: 'cancel',
+        submissionId: 's',
+        beginMs: 5,
+        endMs: 6,
+        outcome: { kind: 'cancelled', chargedMicros: 4n, refundedMicros: 7n },
+      },
+    ],
+  ],
+  'a hold that stands behind one that was asked for later': [
+    'stands behind',
+    [
+      ...opened,
+      create([2, 3], created('s', { available: 80n })),
+      create([4, 5], created('r'), { key: 'r' }),
+      line('hold', 10n, [100n, 10n], 'r'),
+      line('hold', 10n, [100n, 20n], 's'),
+    ],
+  ],
+  'a charge that stands before the end can have been': [
+    'stands behind',
+    [
+      ...opened,
+      create([2, 3], created('s')),
+      held,
+      charged,
+      released,
+      status('s', 'running', [8, 9]),
+      create([4, 5], created('r', { available: 86n }), { key: 'r' }),
+      line('hold', 10n, [96n, 10n], 'r'),
+    ],
+  ],
+  'a balance that was never': ['never', [...holds, balance([5, 6], [100n, 11n])]],
+  'a balance from before a hold that was answered': [
+    'at other times only',
+    [...holds, balance([5, 6], [100n, 0n])],
+  ],
+  'a balance from after a hold that was not asked for yet': [
+    'at other times only',
+    [...holds, balance([0, 1], [100n, 10n])],
+  ],
+  'a balance between the charge and the release': [
+    'never',
+    [...holds, charged, released, balance([5, 6], [96n, 6n])],
+  ],
+  'two reads, the later one with the older figures': [
+    'at other times only',
+    [...opened, held, balance([5, 6], [100n, 10n]), balance([7, 8], [100n, 0n])],
+  ],
+  'a statement that shows other figures than the ledger': [
+    'a statement shows',
+    [...opened, { ...granted, kind: 'statement', balanceAfterMicros: 99n, beginMs: 2, endMs: 3 }],
+  ],
+};
+
+test.each(Object.entries(good))('%s is explained', (_name, history) => {
+  expect(violations(history)).toEqual([]);
+});
+
+test.each(Object.entries(bad))('%s is a violation', (_name, [wrong, history]) => {
+  expect(violations(history)).toEqual([expect.stringContaining(wrong)]);
+});

@@ -1,0 +1,229 @@
+import { explainReads } from './balance-reads.ts';
+import {
+  type BalanceRecord,
+  type GrantRecord,
+  type History,
+  type LineRecord,
+  recordsOf,
+  type StatementRecord,
+  type Verdict,
+} from './history.ts';
+import { lineTimes, type LineTimes } from './line-times.ts';
+
+/**
+ * Checks that one serial order of each account's movements explains every figure that anybody was
+ * shown, and agrees with real time (CONTRACT section 4).
+ *
+ * The order is not searched for. The ledger numbers a tenant's rows under the lock of the account,
+ * so the order of its rows is the order that the service claims, and it is the witness: the checker
+ * decides whether this order explains the history. Rows of different tenants share no figure, so
+ * each account is checked alone. The steps, each exact for a fixed order:
+ *
+ * 1. The figures of each row follow from those of the row before it.
+ * 2. Each answer that shows a movement shows the figures of its row.
+ * 3. There are moments for the rows, in their order, such that each lies within the interval of the
+ *    requests that made it. In a fixed order they exist exactly if no row must be later than a row
+ *    behind it can be; one pass finds that.
+ * 4. Each read of the balance fits between two rows (`explainReads`).
+ *
+ * Sound: a violation means that the service's own order is refuted by an observer. Not refuted is a
+ * history that another order would refute as well; a service that shows its ledger is bound to it.
+ * Costs O(n log n).
+ */
+export function checkAccounts(history: History): Verdict[] {
+  const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);
+  const grants = Map.groupBy(recordsOf(history, 'grant'), ({ tenant }) => tenant);
+  const reads = Map.groupBy(recordsOf(history, 'balance'), ({ tenant }) => tenant);
+  const timesOf = lineTimes(history);
+  const order: string[] = [];
+  const explained: string[] = [];
+  const tenants = new Set([...lines.keys(), ...grants.keys(), ...reads.keys()]);
+  for (const tenant of tenants) {
+    const own = lines.get(tenant) ?? [];
+    const times = own.map(timesOf);
+    order.push(...brokenChain(own), ...repeated(own), ...outOfTime(own, times));
+    const readsOwn: readonly BalanceRecord[] = reads.get(tenant) ?? [];
+    explained.push(
+      ...wrongGrants(own, grants.get(tenant) ?? []),
+      ...explainReads(own, times, readsOwn).map((what) => `${tenant}: ${what}`),
+    );
+  }
+  explained.push(...wrongAnswers(history), ...wrongStatements(history));
+  const answers = history.filter(({ kind }) => shows.has(kind)).length;
+  const linesCount = recordsOf(history, 'line').length;
+  return [
+    {
+      guarantee: 'the movements of an account have one order, in real time',
+      count: linesCount,
+      violations: order,
+    },
+    {
+      guarantee: 'every figure that was shown is explained by that order',
+      count: answers,
+      violations: explained,
+    },
+  ];
+}
+
+const shows: ReadonlySet<string> = new Set([
+  'create',
+  'cancel',
+  'grant',
+  'rebate',
+  'balance',
+  'statement',
+]);
+
+/** What one movement does to `balance` and `held`. */
+const effects: Readonly<Record<string, readonly [balance: bigint, held: bigint]>> = {
+  grant: [1n, 0n],
+  rebate: [1n, 0n],
+  reversal: [-1n, 0n],
+  hold: [0n, 1n],
+  charge: [-1n, -1n],
+  release: [0n, -1n],
+  rebate_accrual: [0n, 0n],
+};
+
+function brokenChain(lines: readonly LineRecord[]): string[] {
+  const found: string[] = [];
+  let balance = 0n;
+  let held = 0n;
+  for (const line of lines) {
+    const [ofBalance, ofHeld] = effects[line.type] ?? [0n, 0n];
+    balance += ofBalance * line.amountMicros;
+    held += ofHeld * line.amountMicros;
+    const isRight = line.balanceAfterMicros === balance && line.heldAfterMicros === held;
+    if (!isRight || held < 0n || balance < held)
+      found.push(
+        `${inWords(line)}, where the rows before lead to ${balance} micros, ${held} of them held`,
+      );
+    balance = line.balanceAfterMicros;
+    held = line.heldAfterMicros;
+  }
+  return found;
+}
+
+/** A submission is held, charged and released once; a reference grants once. */
+function repeated(lines: readonly LineRecord[]): string[] {
+  const known = new Map<string, LineRecord>();
+  return lines.flatMap((line) => {
+    const subject = line.submissionId ?? line.reference;
+    if (subject === null) return [];
+    const name = `${line.type} ${subject}`;
+    const first = known.get(name);
+    known.set(name, line);
+    return first === undefined ? [] : [`${inWords(line)} repeats ${inWords(first)}`];
+  });
+}
+
+function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): string[] {
+  const found: string[] = [];
+  let earliest = 0;
+  let cause: LineRecord | undefined;
+  for (const [index, line] of lines.entries()) {
+    const { earliestMs = 0, latestMs = Number.POSITIVE_INFINITY } = times[index] ?? {};
+    if (earliestMs > earliest) {
+      earliest = earliestMs;
+      cause = line;
+    }
+    if (latestMs < earliest && cause !== undefined)
+      found.push(
+        `${inWords(line)} had happened by ${latestMs.toFixed(0)} ms, and stands behind ${inWords(cause)}, which had not happened by ${earliest.toFixed(0)} ms`,
+      );
+  }
+  return found;
+}
+
+function wrongGrants(lines: readonly LineRecord[], grants: readonly GrantRecord[]): string[] {
+  const rows = new Map(
+    lines.flatMap((line) => (line.reference === null ? [] : [[line.reference, line]])),
+  );
+  return grants.flatMap(({ outcome, reference, amountMicros, tenant }) => {
+    if (outcome.kind === 'unknown') return [];
+    const row = rows.get(reference);
+    const isRight =
+      row !== undefined &&
+      row.amountMicros === amountMicros &&
+      availableOf(row) === outcome.availableAfterMicros;
+    const shown = `the grant ${reference} of ${amountMicros} micros to ${tenant} answered ${outcome.availableAfterMicros} available`;
+    return isRight ? [] : [`${shown}; its row is ${inWords(row)}`];
+  });
+}
+
+/** The figures in the answers to creations, cancels and rebates. */
+function wrongAnswers(history: History): string[] {
+  const rows = new Map<string, LineRecord>();
+  const paid = new Map<string, number>();
+  for (const line of recordsOf(history, 'line')) {
+    if (line.submissionId !== null) rows.set(`${line.type} ${line.submissionId}`, line);
+    if (line.type === 'rebate') count(paid, `${line.tenant} ${line.amountMicros}`, 1);
+  }
+  return history.flatMap((record) => {
+    switch (record.kind) {
+      case 'create': {
+        const { outcome } = record;
+        if (outcome.kind !== 'created') return [];
+        const row = rows.get(`hold ${outcome.submissionId}`);
+        const isRight =
+          row?.tenant === record.tenant &&
+          row.amountMicros === outcome.heldMicros &&
+          availableOf(row) === outcome.availableAfterMicros;
+        const shown = `the creation of ${outcome.submissionId} answered ${outcome.availableAfterMicros} available, ${outcome.heldMicros} held`;
+        return isRight ? [] : [`${shown}; its row is ${inWords(row)}`];
+      }
+      case 'cancel': {
+        const { outcome, submissionId } = record;
+        if (outcome.kind !== 'cancelled') return [];
+        const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
+        const release = rows.get(`release ${submissionId}`)?.amountMicros ?? 0n;
+        const isRight = charge === outcome.chargedMicros && release === outcome.refundedMicros;
+        const shown = `the cancel of ${submissionId} answered ${outcome.chargedMicros} charged, ${outcome.refundedMicros} refunded`;
+        return isRight ? [] : [`${shown}; its rows are ${charge} and ${release}`];
+      }
+      case 'rebate': {
+        if (record.paidMicros === null) return [];
+        const left = count(paid, `${record.tenant} ${record.paidMicros}`, -1);
+        return left >= 0 ? [] : [`no row pays the rebate of ${record.paidMicros} micros`];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+function count(counts: Map<string, number>, name: string, by: number): number {
+  const sum = (counts.get(name) ?? 0) + by;
+  counts.set(name, sum);
+  return sum;
+}
+
+const compared = [
+  'type',
+  'tenant',
+  'amountMicros',
+  'balanceAfterMicros',
+  'heldAfterMicros',
+  'submissionId',
+  'reference',
+] as const;
+
+/** A statement shows rows of the ledger as they are. */
+function wrongStatements(history: History): string[] {
+  const rows = new Map(recordsOf(history, 'line').map((line) => [line.id, line]));
+  return recordsOf(history, 'statement').flatMap((shown: StatementRecord) => {
+    const row = rows.get(shown.id);
+    const isRight = row !== undefined && compared.every((name) => row[name] === shown[name]);
+    return isRight ? [] : [`a statement shows ${inWords(shown)}; its row is ${inWords(row)}`];
+  });
+}
+
+function availableOf({ balanceAfterMicros, heldAfterMicros }: LineRecord): bigint {
+  return balanceAfterMicros - heldAfterMicros;
+}
+
+function inWords(line: LineRecord | StatementRecord | undefined): string {
+  if (line === undefined) return 'not there';
+  const subject = line.submissionId ?? line.reference ?? '';
+  return `${line.tenant}: ${line.type} of ${line.amountMicros} ${subject} (${line.balanceAfterMicros} after it, ${line.heldAfterMicros} held)`;
+}

@@ -1,0 +1,103 @@
+import type { BalanceRecord, LineRecord } from './history.ts';
+import type { LineTimes } from './line-times.ts';
+
+/**
+ * Fits each read of a balance between two rows of the account's ledger, whose order is given.
+ *
+ * Position i is after i rows. A read fits there if it shows the figures of row i, row i can have
+ * been written by the read's end, and row i + 1 not before its begin. Both bounds only grow with i,
+ * so the positions that time allows are one range. A read that begins after another has ended must
+ * not lie before it; so the reads are taken by their begin, and each takes the first position that
+ * fits and is not before those of all reads that had ended. The first one is the best: it only
+ * leaves more room to later reads. For a fixed order of rows this is sound and complete, because
+ * moments for a sequence of intervals exist exactly if no interval ends before an earlier one in
+ * the sequence begins. Costs O((n + m) log n).
+ *
+ * Rows of one submission's ending are one transaction: no read may see the figures between them.
+ */
+export function explainReads(
+  lines: readonly LineRecord[],
+  times: readonly LineTimes[],
+  reads: readonly BalanceRecord[],
+): string[] {
+  const positions = positionsByFigures(lines);
+  const earliest = earliestOf(times);
+  const latest = latestOf(times);
+  const found: string[] = [];
+  let floor = 0;
+  const byEnd = reads.toSorted((one, other) => one.endMs - other.endMs);
+  const chosen = new Map<BalanceRecord, number>();
+  let next = 0;
+  for (const read of reads.toSorted((one, other) => one.beginMs - other.beginMs)) {
+    for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {
+      if (before.endMs >= read.beginMs) break;
+      next += 1;
+      floor = Math.max(floor, chosen.get(before) ?? 0);
+    }
+    const least = Math.max(
+      floor,
+      firstIndex(latest.length, (i) => (latest[i] ?? 0) >= read.beginMs),
+    );
+    const candidates = positions.get(figures(read.balanceMicros, read.heldMicros)) ?? [];
+    const index = firstIndex(candidates.length, (i) => (candidates[i] ?? 0) >= least);
+    const position = candidates[index];
+    if (position !== undefined && (earliest[position] ?? 0) <= read.endMs) {
+      chosen.set(read, position);
+      continue;
+    }
+    found.push(
+      `from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms the balance read ${read.balanceMicros}, ${read.heldMicros} of it held, which it was ${candidates.length === 0 ? 'never' : 'at other times only'}`,
+    );
+  }
+  return found;
+}
+
+function figures(balance: bigint, held: bigint): string {
+  return `${balance}/${held}`;
+}
+
+/** Ascending, for each pair of figures that a read may see. */
+function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]> {
+  const positions = new Map([[figures(0n, 0n), [0]]]);
+  for (const [index, line] of lines.entries()) {
+    if (isInTheMiddle(line, lines[index + 1])) continue;
+    const name = figures(line.balanceAfterMicros, line.heldAfterMicros);
+    const known = positions.get(name);
+    if (known === undefined) positions.set(name, [index + 1]);
+    else known.push(index + 1);
+  }
+  return positions;
+}
+
+function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean {
+  return (
+    line.type !== 'hold' && line.submissionId !== null && next?.submissionId === line.submissionId
+  );
+}
+
+/** At each position: the earliest moment at which all rows before it can have been written. */
+function earliestOf(times: readonly LineTimes[]): number[] {
+  const earliest = [0];
+  for (const { earliestMs } of times) earliest.push(Math.max(earliest.at(-1) ?? 0, earliestMs));
+  return earliest;
+}
+
+/** At each position: the latest moment until which no row behind it need have been written. */
+function latestOf(times: readonly LineTimes[]): number[] {
+  const latest = [Number.POSITIVE_INFINITY];
+  for (const { latestMs } of times.toReversed())
+    latest.push(Math.min(latest.at(-1) ?? Number.POSITIVE_INFINITY, latestMs));
+  return latest.reverse();
+}
+
+/** The first index that `holds`, which all later ones do as well; `length` if none does. */
+function firstIndex(length: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

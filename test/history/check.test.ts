@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { createRandom } from '../simulation/random.ts';
+import { checkHistory } from './check.ts';
+import type { History, HistoryRecord } from './history.ts';
+import { loadHistory, saveHistory } from './recorder.ts';
+import { generateHistory } from './reference-model.fixture.ts';
+
+const stepsMax = 250;
+const seeds = fc.record({ seed: fc.integer({ min: 0 }), steps: fc.nat(stepsMax) });
+
+test('every history of a serial service is accepted, however its requests overlap', () => {
+  fc.assert(
+    fc.property(seeds, ({ seed, steps }) => {
+      const history = generateHistory(createRandom(seed), steps);
+      expect(checkHistory(history).violations).toEqual([]);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** Each turns one record of a right history into one that nothing explains; undefined: not this one. */
+const corruptions: Record<string, (record: HistoryRecord) => HistoryRecord | undefined> = {
+  'a creation that shows a figure that is off by one': (record) => {
+    if (record.kind !== 'create' || record.outcome.kind !== 'created') return undefined;
+    const { outcome } = record;
+    const availableAfterMicros = outcome.availableAfterMicros + 1n;
+    return { ...record, outcome: { ...outcome, availableAfterMicros } };
+  },
+  'a balance that never was': (record) =>
+    record.kind === 'balance'
+      ? { ...record, balanceMicros: record.balanceMicros + 1_000_000n }
+      : undefined,
+  'an attempt at another URL': (record) =>
+    record.kind === 'webhook' ? { ...record, url: 'elsewhere' } : undefined,
+  'an event under a second id': (record) =>
+    record.kind === 'webhook' ? { ...record, eventId: 'another' } : undefined,
+  'an end that another observer sees as another': (record) =>
+    record.kind === 'status' && record.status === 'submitted'
+      ? { ...record, status: 'failed' }
+      : undefined,
+  'a row of the ledger with another amount': (record) =>
+    record.kind === 'line' && record.type === 'charge'
+      ? { ...record, amountMicros: record.amountMicros + 1n }
+      : undefined,
+};
+
+test.each(Object.entries(corruptions))('%s is found in any history', (_name, corrupt) => {
+  let found = 0;
+  for (let seed = 0; seed < 60; seed += 1) {
+    const history = generateHistory(createRandom(seed), stepsMax);
+    const index = history.findIndex((record) => corrupt(record) !== undefined);
+    const record = history[index];
+    const corrupted = record === undefined ? undefined : corrupt(record);
+    if (corrupted === undefined) continue;
+    // Beside the true one, so that there is a contradiction and not only another truth.
+    const isRow = corrupted.kind === 'line' || corrupted.kind === 'create';
+    const changed: History = isRow
+      ? history.with(index, corrupted)
+      : [...history.slice(0, index), corrupted, ...history.slice(index)];
+    expect(checkHistory(changed).violations, `seed ${seed}`).not.toEqual([]);
+    found += 1;
+  }
+  expect(found).toBeGreaterThan(20);
+});
+
+test('100,000 operations are checked within seconds', () => {
+  const generated = generateHistory(createRandom(1), 1_000);
+  const copies = Math.ceil(100_000 / generated.length);
+  const parts = Array.from({ length: copies }, (_, part) =>
+    generated.map((record) => renamed(record, `${part}`)),
+  );
+  const history = parts.flat();
+  expect(history.length).toBeGreaterThanOrEqual(100_000);
+  const startedMs = performance.now();
+  expect(checkHistory(history).violations).toEqual([]);
+  // A second on a quiet machine; what grows with the square of the operations takes minutes.
+  expect(performance.now() - startedMs).toBeLessThan(20_000);
+});
+
+/** The same record of another tenant. */
+function renamed(record: HistoryRecord, part: string): HistoryRecord {
+  const text = JSON.stringify(record, (_name, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  );
+  return JSON.parse(text, (name, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    if (name.endsWith('Micros')) return BigInt(value.slice(0, -1));
+    return names.has(name) ? `${value} of ${part}` : value;
+  });
+}
+
+const names = new Set(['tenant', 'id', 'submissionId', 'reference', 'eventId', 'answer']);
+
+test('a saved history is read as it was recorded', async () => {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-history-'));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const file = path.join(dir, 'history.jsonl');
+  const history = generateHistory(createRandom(1), stepsMax);
+  await saveHistory(file, history);
+  expect(await loadHistory(file)).toEqual(history);
+});

@@ -1,0 +1,136 @@
+import {
+  type History,
+  latest,
+  recordsOf,
+  type RestRecord,
+  type Status,
+  type UrlRecord,
+  type Verdict,
+  type WebhookRecord,
+} from './history.ts';
+import { type EndingTimes, endingTimes } from './submissions.ts';
+
+/**
+ * Checks settings and events against each other (CONTRACT section 6): an event reaches only a URL
+ * that can have been in force since its cause; the end of a submission is one event; and it
+ * arrives if the tenant had a URL from before the end until everything was at rest.
+ *
+ * A URL can be in force from the begin of the request that set it until the first request that
+ * began after that one's end has ended. An attempt uses the URL that is in force when it is claimed,
+ * which is between its cause and its arrival. So an arrival is wrong exactly if no request for its
+ * URL has an interval that meets this one. Sound for any number of attempts, redeliveries and
+ * changes that overlap, because each only widens the intervals. Costs O(n log n).
+ */
+export function checkEvents(history: History): Verdict[] {
+  const webhooks = recordsOf(history, 'webhook');
+  const endings = endingTimes(history);
+  const urls = new Map<string, UrlInForce[]>();
+  for (const [tenant, changes] of Map.groupBy(recordsOf(history, 'url'), (one) => one.tenant))
+    urls.set(tenant, inForce(changes));
+  const rest = recordsOf(history, 'rest').at(-1);
+  const ended = [...endings].filter(([, { status }]) => status !== undefined);
+  return [
+    {
+      guarantee: 'an event reaches only a URL that was in force after its cause',
+      count: webhooks.length,
+      violations: webhooks.flatMap((one) => atAnOldUrl(one, urls, endings) ?? []),
+    },
+    {
+      guarantee: 'an end is one event, and arrives if there is a URL the whole time',
+      count: ended.length,
+      violations: [
+        ...repeated(webhooks),
+        ...(rest === undefined ? [] : missing(history, { rest, urls, endings })),
+      ],
+    },
+  ];
+}
+
+interface UrlInForce {
+  readonly url: string | null;
+  readonly fromMs: number;
+  /** The latest moment at which it can still be in force. */
+  readonly untilMs: number;
+  /** It is in force from here on, if no later change began before. */
+  readonly surelyFromMs: number;
+}
+
+function inForce(changes: readonly UrlRecord[]): UrlInForce[] {
+  return changes.map((change) => {
+    const after = changes.filter(({ beginMs }) => beginMs > latest(change));
+    return {
+      url: change.url,
+      fromMs: change.beginMs,
+      untilMs: Math.min(...after.map(latest)),
+      surelyFromMs: latest(change),
+    };
+  });
+}
+
+function atAnOldUrl(
+  webhook: WebhookRecord,
+  urls: ReadonlyMap<string, readonly UrlInForce[]>,
+  endings: ReadonlyMap<string, EndingTimes>,
+): string | undefined {
+  const { tenant, url, type, submissionId, eventId, atMs } = webhook;
+  const isOfAnEnd = endOf[type] !== undefined && submissionId !== null;
+  const causeMs = isOfAnEnd ? (endings.get(submissionId)?.earliestMs ?? 0) : 0;
+  const isRight = (urls.get(tenant) ?? []).some(
+    (one) => one.url === url && one.fromMs <= atMs && one.untilMs >= causeMs,
+  );
+  if (isRight) return undefined;
+  return `${eventId} (${type}, ${submissionId}) reached ${url} at ${atMs.toFixed(0)} ms; its cause began after ${causeMs.toFixed(0)} ms, when that URL had been replaced`;
+}
+
+const endOf: Readonly<Record<string, Status>> = {
+  'submission.completed': 'submitted',
+  'submission.failed': 'failed',
+  'submission.cancelled': 'cancelled',
+};
+
+interface Known {
+  readonly rest: RestRecord;
+  readonly urls: ReadonlyMap<string, readonly UrlInForce[]>;
+  readonly endings: ReadonlyMap<string, EndingTimes>;
+}
+
+/** Ends with two events. */
+function repeated(webhooks: readonly WebhookRecord[]): string[] {
+  const events = webhooks.filter(({ type }) => endOf[type] !== undefined);
+  return [...Map.groupBy(events, ({ submissionId }) => submissionId)].flatMap(([id, own]) => {
+    const ids = new Set(own.map(({ eventId }) => eventId));
+    return ids.size === 1 ? [] : [`submission ${id} ended as ${[...ids].join(' and ')}`];
+  });
+}
+
+/** Ends without an event, although one was due. */
+function missing(history: History, { rest, urls, endings }: Known): string[] {
+  const webhooks = recordsOf(history, 'webhook').filter(({ type }) => endOf[type] !== undefined);
+  const arrived = new Set(webhooks.map(({ submissionId }) => submissionId));
+  const found: string[] = [];
+  const tenantOf = tenants(history);
+  for (const [id, { status, earliestMs, latestMs }] of endings) {
+    if (status === undefined || status === 'rejected' || latestMs > rest.atMs) continue;
+    const changes = urls.get(tenantOf.get(id) ?? '') ?? [];
+    if (!arrived.has(id) && hadUrlSince(changes, earliestMs))
+      found.push(`submission ${id} is ${status}, and no event of it arrived`);
+  }
+  return found;
+}
+
+/** Whether the tenant had some URL from `ms` on, in every order of its changes. */
+function hadUrlSince(changes: readonly UrlInForce[], ms: number): boolean {
+  const wasSet = changes.some(({ url, surelyFromMs }) => url !== null && surelyFromMs < ms);
+  return wasSet && changes.every(({ url, untilMs }) => url !== null || untilMs < ms);
+}
+
+function tenants(history: History): Map<string, string> {
+  const tenantOf = new Map<string, string>();
+  for (const record of history) {
+    if (record.kind === 'create' && record.outcome.kind === 'created')
+      tenantOf.set(record.outcome.submissionId, record.tenant);
+    if (record.kind === 'status' && record.tenant !== undefined)
+      tenantOf.set(record.submissionId, record.tenant);
+  }
+  return tenantOf;
+}

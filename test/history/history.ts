@@ -1,0 +1,222 @@
+/**
+ * A history is everything that the observers of a run asked, were answered and saw. All times are
+ * milliseconds of one monotonic clock: that of the process that records. Ids are compared as text.
+ */
+export type HistoryRecord =
+  | CreateRecord
+  | RejectRecord
+  | CancelRecord
+  | StatusRecord
+  | BalanceRecord
+  | GrantRecord
+  | RebateRecord
+  | UrlRecord
+  | WebhookRecord
+  | LineRecord
+  | StatementRecord
+  | RestRecord;
+
+/** An operation takes effect at one moment between its begin and its end. */
+export interface Timed {
+  readonly beginMs: number;
+  /**
+   * Null if no definite answer came. The operation may then have happened at any time after its
+   * begin, or never.
+   */
+  readonly endMs: number | null;
+}
+
+/** A request to create a submission under an idempotency key (CONTRACT section 3). */
+export interface CreateRecord extends Timed {
+  readonly kind: 'create';
+  readonly tenant: string;
+  readonly key: string;
+  /** Equal for bodies that mean the same. */
+  readonly body: string;
+  readonly outcome: CreateOutcome;
+}
+
+export type CreateOutcome =
+  /** `answer`: equal for equal answers, apart from `idempotent`. Null if the observer saw no answer text. */
+  | {
+      readonly kind: 'created';
+      readonly isReplay: boolean;
+      readonly submissionId: string;
+      readonly answer: string | null;
+      readonly availableAfterMicros: bigint;
+      readonly heldMicros: bigint;
+    }
+  /** The submission of this key was cancelled while it was pending. */
+  | { readonly kind: 'ended'; readonly submissionId: string }
+  /** `409 idempotency_key_conflict`: the key is in use with another body. */
+  | { readonly kind: 'conflict' }
+  /** The store's own answer: the key is in use. */
+  | { readonly kind: 'taken' }
+  /** A definite error after the look-up of the key. */
+  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'unknown' };
+
+/** An attempt to reject a pending submission, which frees its key. */
+export interface RejectRecord extends Timed {
+  readonly kind: 'reject';
+  readonly submissionId: string;
+  readonly outcome: 'rejected' | 'not_rejected' | 'unknown';
+}
+
+export interface CancelRecord extends Timed {
+  readonly kind: 'cancel';
+  readonly submissionId: string;
+  readonly outcome:
+    | {
+        readonly kind: 'cancelled';
+        readonly chargedMicros: bigint;
+        readonly refundedMicros: bigint;
+      }
+    | { readonly kind: 'ended'; readonly status: Status; readonly chargedMicros: bigint | null }
+    | { readonly kind: 'unknown' };
+}
+
+/** `settling` and `rejected` are seen by the store's own observers only. */
+export type Status =
+  | 'pending'
+  | 'dispatched'
+  | 'running'
+  | 'settling'
+  | 'submitted'
+  | 'failed'
+  | 'cancelled'
+  | 'rejected';
+
+/** What one observer saw of one submission. */
+export interface StatusRecord {
+  readonly kind: 'status';
+  readonly submissionId: string;
+  readonly status: Status;
+  /** Null if the observer was not shown it. */
+  readonly chargedMicros: bigint | null;
+  /** Who saw it: `detail`, `list`, `webhook`, `node`. */
+  readonly source: string;
+  /**
+   * `is`: the submission had this status at one moment between begin and end. `reached`: it had it
+   * at the end or earlier, and may have left it since.
+   */
+  readonly how: 'is' | 'reached';
+  readonly beginMs: number;
+  readonly endMs: number;
+  /** The observer's own request ended the submission. */
+  readonly endedIt?: boolean;
+  /** The submission's key and tenant, if the observer was shown them. */
+  readonly key?: string;
+  readonly tenant?: string;
+}
+
+export interface BalanceRecord {
+  readonly kind: 'balance';
+  readonly tenant: string;
+  readonly balanceMicros: bigint;
+  readonly heldMicros: bigint;
+  readonly beginMs: number;
+  readonly endMs: number;
+}
+
+/** An operator's grant, idempotent by its reference. */
+export interface GrantRecord extends Timed {
+  readonly kind: 'grant';
+  readonly tenant: string;
+  readonly reference: string;
+  readonly amountMicros: bigint;
+  readonly outcome:
+    | {
+        readonly kind: 'granted';
+        readonly isReplay: boolean;
+        readonly availableAfterMicros: bigint;
+      }
+    | { readonly kind: 'unknown' };
+}
+
+/** A pay-out of the accrued rebate. */
+export interface RebateRecord extends Timed {
+  readonly kind: 'rebate';
+  readonly tenant: string;
+  /** Null if the outcome is unknown. */
+  readonly paidMicros: bigint | null;
+}
+
+/** A change of the webhook URL; a tenant has none before its first. */
+export interface UrlRecord extends Timed {
+  readonly kind: 'url';
+  readonly tenant: string;
+  readonly url: string | null;
+}
+
+/** One attempt of a delivery, as it arrived at an endpoint. */
+export interface WebhookRecord {
+  readonly kind: 'webhook';
+  readonly tenant: string;
+  readonly url: string;
+  readonly eventId: string;
+  readonly type: string;
+  readonly submissionId: string | null;
+  readonly atMs: number;
+}
+
+/** A movement of an account, with the figures after it. */
+interface Movement {
+  readonly tenant: string;
+  readonly id: string;
+  readonly type: string;
+  readonly amountMicros: bigint;
+  readonly balanceAfterMicros: bigint;
+  readonly heldAfterMicros: bigint;
+  readonly submissionId: string | null;
+  readonly reference: string | null;
+}
+
+/** A row of the ledger. The rows of a tenant stand in the history in the ledger's order. */
+export interface LineRecord extends Movement {
+  readonly kind: 'line';
+}
+
+/** A line of a statement as its tenant was shown it. */
+export interface StatementRecord extends Movement {
+  readonly kind: 'statement';
+  readonly beginMs: number;
+  readonly endMs: number;
+}
+
+/** Nothing is in flight any more, and every endpoint has had its time. */
+export interface RestRecord {
+  readonly kind: 'rest';
+  readonly atMs: number;
+}
+
+export type History = readonly HistoryRecord[];
+
+/** What one checker found: how many facts it compared, and the ones that contradict each other. */
+export interface Verdict {
+  readonly guarantee: string;
+  readonly count: number;
+  readonly violations: readonly string[];
+}
+
+export type RecordOf<Kind extends HistoryRecord['kind']> = Extract<HistoryRecord, { kind: Kind }>;
+
+export function recordsOf<Kind extends HistoryRecord['kind']>(
+  history: History,
+  kind: Kind,
+): RecordOf<Kind>[] {
+  const isWanted = (record: HistoryRecord): record is RecordOf<Kind> => record.kind === kind;
+  return history.filter(isWanted);
+}
+
+/** The latest moment at which an operation can have taken effect. */
+export function latest({ endMs }: Timed): number {
+  return endMs ?? Number.POSITIVE_INFINITY;
+}
+
+const endings: ReadonlySet<string> = new Set(['submitted', 'failed', 'cancelled', 'rejected']);
+
+/** Whether a submission stays in this status for good. */
+export function isEnding(status: Status): boolean {
+  return endings.has(status);
+}

@@ -1,0 +1,208 @@
+import {
+  type CreateRecord,
+  type History,
+  latest,
+  type RecordOf,
+  recordsOf,
+  type StatusRecord,
+  type Verdict,
+} from './history.ts';
+
+/**
+ * Checks that each idempotency key is linearizable (CONTRACT section 3): one creation; every replay
+ * gives its answer; a conflict only for another body; a creation that ended in an error leaves the
+ * key free.
+ *
+ * A key is a register with the values free and taken-by-S. S takes the key inside the request that
+ * is answered 201, or inside a request without a definite answer. S keeps it for ever, unless a
+ * reject frees it. So each submission has a latest birth (the end of the first answer that names
+ * it) and an earliest death (the begin of the first reject that may have succeeded). In between it
+ * has the key in every serial order, and each rule below compares one request with that interval.
+ *
+ * Sound: a rule fails only if no serial order exists, because unknown outcomes widen the intervals.
+ * Complete for keys whose submissions are never rejected, which is every submission that a tenant
+ * was answered: then a key has one value change, and comparing pairs decides. For a key with three
+ * or more rejected submissions the rules are necessary conditions only.
+ *
+ * Costs O(n log n): requests are grouped by key, and a key has few of them.
+ */
+export function checkKeys(history: History): Verdict {
+  const creates = recordsOf(history, 'create');
+  const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
+  const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);
+  const shownOf = Map.groupBy(shown, nameOf);
+  const violations: string[] = [];
+  for (const [name, requests] of Map.groupBy(creates, nameOf)) {
+    const holders = holdersOf(requests, rejects);
+    const found = [
+      ...holdersTogether(holders),
+      ...requests.flatMap((request) => wrongAnswer(request, requests, holders) ?? []),
+      ...wrongRecords(requests, holders, shownOf.get(name) ?? []),
+    ];
+    violations.push(...found.map((what) => `key ${name}: ${what}`));
+  }
+  return { guarantee: 'each key is linearizable', count: creates.length, violations };
+}
+
+function nameOf({ tenant, key }: { tenant?: string; key?: string }): string {
+  return `${tenant} ${key}`;
+}
+
+/** A submission that is known to have had the key. */
+interface Holder {
+  readonly submissionId: string;
+  /** The request that was answered 201, if one was. */
+  readonly creators: readonly CreateRecord[];
+  readonly replays: readonly CreateRecord[];
+  readonly answers: ReadonlySet<string>;
+  readonly latestBirthMs: number;
+  /** Infinity: it keeps the key for ever. */
+  readonly earliestDeathMs: number;
+  /** The end of the first reject that did succeed. */
+  readonly latestDeathMs: number;
+}
+
+function holdersOf(
+  requests: readonly CreateRecord[],
+  rejects: ReadonlyMap<string, readonly RecordOf<'reject'>[]>,
+): Holder[] {
+  const named = requests.filter((request) => submissionOf(request) !== null);
+  return [...Map.groupBy(named, submissionOf)].map(([id, own]): Holder => {
+    const submissionId = id ?? '';
+    const tries = rejects.get(submissionId) ?? [];
+    const may = tries.filter(({ outcome }) => outcome !== 'not_rejected');
+    const did = tries.filter(({ outcome }) => outcome === 'rejected');
+    return {
+      submissionId,
+      creators: own.filter((one) => one.outcome.kind === 'created' && !one.outcome.isReplay),
+      replays: own.filter((one) => one.outcome.kind === 'created' && one.outcome.isReplay),
+      answers: new Set(own.flatMap((one) => answerOf(one) ?? [])),
+      latestBirthMs: Math.min(...own.map(latest)),
+      earliestDeathMs: Math.min(...may.map(({ beginMs }) => beginMs)),
+      latestDeathMs: Math.min(...did.map(latest)),
+    };
+  });
+}
+
+function submissionOf({ outcome }: CreateRecord): string | null {
+  return outcome.kind === 'created' || outcome.kind === 'ended' ? outcome.submissionId : null;
+}
+
+function answerOf({ outcome }: CreateRecord): string | null {
+  return outcome.kind === 'created' ? outcome.answer : null;
+}
+
+/** Two submissions never have one key at the same time. */
+function holdersTogether(holders: readonly Holder[]): string[] {
+  const found: string[] = [];
+  for (const [index, one] of holders.entries()) {
+    if (one.creators.length > 1) found.push(`${one.submissionId} was created twice`);
+    if (one.answers.size > 1)
+      found.push(`${one.submissionId} was answered differently: ${[...one.answers].join(', ')}`);
+    for (const other of holders.slice(index + 1)) {
+      const canFollow = (first: Holder, second: Holder): boolean =>
+        first.earliestDeathMs < second.latestBirthMs;
+      if (!canFollow(one, other) && !canFollow(other, one))
+        found.push(`two creations: ${one.submissionId} and ${other.submissionId}`);
+    }
+  }
+  return found;
+}
+
+/** Whether this submission has the key during the whole request, in every serial order. */
+function hasThroughout(holder: Holder, request: CreateRecord): boolean {
+  return holder.latestBirthMs < request.beginMs && holder.earliestDeathMs > latest(request);
+}
+
+/** What is wrong with one answer; undefined if it can be explained. */
+function wrongAnswer(
+  request: CreateRecord,
+  requests: readonly CreateRecord[],
+  holders: readonly Holder[],
+): string | undefined {
+  const { outcome, body } = request;
+  const others = requests.filter((one) => one !== request);
+  const holder = holders.find((one) => hasThroughout(one, request));
+  switch (outcome.kind) {
+    case 'created': {
+      const own = holders.find(({ submissionId }) => submissionId === outcome.submissionId);
+      const [creator] = own?.creators ?? [];
+      if (!outcome.isReplay || creator === request) return undefined;
+      if (creator !== undefined && creator.body !== body) return 'a replay has another body';
+      const cause = creator === undefined ? others.filter(mayHaveCreated) : [creator];
+      if (cause.some((one) => one.body === body && one.beginMs < latest(request))) return undefined;
+      return `a replay of ${outcome.submissionId} was answered before anybody created it`;
+    }
+    case 'ended':
+      return undefined;
+    case 'conflict': {
+      if (holder !== undefined && bodiesOf(holder).has(body))
+        return `a conflict with ${holder.submissionId}, which has the same body`;
+      if (others.some((one) => one.body !== body && mayHaveKey(one, request, holders)))
+        return undefined;
+      return 'a conflict, and no other body can have had the key';
+    }
+    case 'taken':
+      if (others.some((one) => mayHaveKey(one, request, holders))) return undefined;
+      return 'taken, and no other request can have had the key';
+    case 'refused':
+      if (holder === undefined) return undefined;
+      return `refused (${outcome.code}) while ${holder.submissionId} had the key`;
+    case 'unknown':
+      return undefined;
+  }
+}
+
+function mayHaveCreated({ outcome }: CreateRecord): boolean {
+  return outcome.kind === 'unknown';
+}
+
+function bodiesOf({ creators, replays }: Holder): ReadonlySet<string> {
+  return new Set([...creators, ...replays].map(({ body }) => body));
+}
+
+/** Whether `one` can have had the key at some moment of `request`. */
+function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly Holder[]): boolean {
+  if (one.beginMs >= latest(request)) return false;
+  const { outcome } = one;
+  switch (outcome.kind) {
+    case 'created':
+    case 'ended': {
+      const holder = holders.find(({ submissionId }) => submissionId === outcome.submissionId);
+      return holder === undefined || holder.latestDeathMs > request.beginMs;
+    }
+    case 'unknown':
+      return true;
+    // It may have had the key while it was decided, and not any more.
+    case 'conflict':
+    case 'taken':
+    case 'refused':
+      return latest(one) > request.beginMs;
+  }
+}
+
+/**
+ * A record that was seen past `pending` is never rejected, so it has its key for ever, and is the
+ * one that every other answer names.
+ */
+function wrongRecords(
+  requests: readonly CreateRecord[],
+  holders: readonly Holder[],
+  shown: readonly StatusRecord[],
+): string[] {
+  const firstMs = Math.min(...requests.map(({ beginMs }) => beginMs));
+  const early = shown.filter(({ endMs }) => endMs < firstMs);
+  const found = early.map((one) => `${one.submissionId} was seen before anybody asked for it`);
+  const lasting = shown.filter(({ status }) => status !== 'pending' && status !== 'rejected');
+  const ids = new Set(lasting.map(({ submissionId }) => submissionId));
+  if (ids.size > 1) found.push(`two submissions are there: ${[...ids].join(', ')}`);
+  const others = holders
+    .filter(({ earliestDeathMs }) => earliestDeathMs === Number.POSITIVE_INFINITY)
+    .filter(({ submissionId }) => ids.size === 1 && !ids.has(submissionId));
+  for (const { submissionId } of others)
+    found.push(`${submissionId} was answered, ${[...ids].join(', ')} is there`);
+  const isRefused = holders.length === 0 && !requests.some(mayHaveCreated);
+  if (isRefused && ids.size > 0)
+    found.push(`every request was refused, and ${[...ids].join(', ')} is there`);
+  return found;
+}

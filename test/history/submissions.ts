@@ -1,0 +1,192 @@
+import {
+  type History,
+  isEnding,
+  latest,
+  recordsOf,
+  type Status,
+  type StatusRecord,
+  type Verdict,
+} from './history.ts';
+
+/**
+ * Checks that each submission takes one legal path of statuses, and that no observer sees it
+ * reversed (SPEC section 3): a request that begins after another has ended never sees an earlier
+ * status; an end stays the end, with its charge; `rejected` only follows `pending`; `cancelled` is
+ * seen only after a cancel was asked for.
+ *
+ * The statuses before an end are totally ordered, and the path only goes up. So a path that
+ * explains all observations exists exactly if no two observations contradict each other: one seen
+ * before the other began, at a higher rank; or two different ends. A `reached` observation says
+ * nothing about later moments, so it is never the second one of a reversal. This makes the check
+ * sound and complete for the path, with one sweep over the observations: O(n log n).
+ */
+export function checkSubmissions(history: History): Verdict {
+  const seen = statusesOf(history);
+  const cancels = Map.groupBy(recordsOf(history, 'cancel'), ({ submissionId }) => submissionId);
+  const violations: string[] = [];
+  for (const [id, own] of Map.groupBy(seen, ({ submissionId }) => submissionId)) {
+    const askedMs = Math.min(...(cancels.get(id) ?? []).map(({ beginMs }) => beginMs));
+    const found = [...reversals(own), ...endsThatDiffer(own), ...cancelledUnasked(own, askedMs)];
+    violations.push(...found.map((what) => `submission ${id}: ${what}`));
+  }
+  return { guarantee: 'no status is seen reversed', count: seen.length, violations };
+}
+
+/** Every observation of a status, those in the answers to creations and cancels included. */
+export function statusesOf(history: History): StatusRecord[] {
+  return history.flatMap((record): StatusRecord[] => {
+    switch (record.kind) {
+      case 'status':
+        return [record];
+      case 'create': {
+        const { outcome, endMs } = record;
+        // A hold of the store has no answer text: it is answered before a node has accepted.
+        if (outcome.kind === 'created' && outcome.answer !== null && endMs !== null)
+          return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
+        if (outcome.kind === 'ended' && endMs !== null)
+          return [seenAs(outcome.submissionId, 'cancelled', null, 'reached', record, endMs)];
+        return [];
+      }
+      case 'cancel': {
+        const { outcome, endMs, submissionId } = record;
+        if (outcome.kind === 'unknown' || endMs === null) return [];
+        const status = outcome.kind === 'cancelled' ? 'cancelled' : outcome.status;
+        return [seenAs(submissionId, status, outcome.chargedMicros, 'is', record, endMs)];
+      }
+      case 'reject': {
+        const { outcome, endMs, submissionId } = record;
+        if (outcome !== 'rejected' || endMs === null) return [];
+        return [seenAs(submissionId, 'rejected', null, 'is', record, endMs)];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+function seenAs(
+  submissionId: string,
+  status: Status,
+  chargedMicros: bigint | null,
+  how: StatusRecord['how'],
+  { kind, beginMs }: { kind: string; beginMs: number },
+  endMs: number,
+): StatusRecord {
+  return {
+    kind: 'status',
+    submissionId,
+    status,
+    chargedMicros,
+    source: kind,
+    how,
+    beginMs,
+    endMs,
+  };
+}
+
+const ranks: Readonly<Record<Status, number>> = {
+  pending: 0,
+  dispatched: 1,
+  running: 2,
+  settling: 3,
+  submitted: 4,
+  failed: 4,
+  cancelled: 4,
+  rejected: 4,
+};
+
+/** By time of begin, each against the highest status that an earlier, ended observation saw. */
+function reversals(seen: readonly StatusRecord[]): string[] {
+  const found: string[] = [];
+  const byEnd = seen.toSorted((one, other) => one.endMs - other.endMs);
+  let highest: StatusRecord | undefined;
+  let next = 0;
+  const now = seen.filter(({ how }) => how === 'is');
+  for (const one of now.toSorted((a, b) => a.beginMs - b.beginMs)) {
+    for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {
+      if (before.endMs >= one.beginMs) break;
+      next += 1;
+      if (highest === undefined || ranks[before.status] > ranks[highest.status]) highest = before;
+    }
+    if (highest === undefined || ranks[one.status] >= ranks[highest.status]) continue;
+    found.push(
+      `${highest.source} saw ${highest.status} by ${time(highest.endMs)}, ${one.source} saw ${one.status} from ${time(one.beginMs)} to ${time(one.endMs)}`,
+    );
+  }
+  return found;
+}
+
+function endsThatDiffer(seen: readonly StatusRecord[]): string[] {
+  const found: string[] = [];
+  const [first, ...others] = seen.filter(({ status }) => isEnding(status));
+  if (first === undefined) return found;
+  const describe = ({ source, status, chargedMicros }: StatusRecord): string =>
+    `${source} saw ${status} at ${chargedMicros} micros`;
+  let charged = first;
+  for (const other of others) {
+    const isSameCharge =
+      other.chargedMicros === null ||
+      charged.chargedMicros === null ||
+      other.chargedMicros === charged.chargedMicros;
+    if (other.status !== first.status || !isSameCharge)
+      found.push(`${describe(charged)}, ${describe(other)}`);
+    if (charged.chargedMicros === null) charged = other;
+  }
+  const wasGiven = seen.find(({ status }) => !isEnding(status) && status !== 'pending');
+  if (first.status === 'rejected' && wasGiven !== undefined)
+    found.push(`${wasGiven.source} saw ${wasGiven.status}, ${first.source} saw it rejected`);
+  return found;
+}
+
+function cancelledUnasked(seen: readonly StatusRecord[], askedMs: number): string[] {
+  const early = seen.find(({ status, endMs }) => status === 'cancelled' && endMs < askedMs);
+  return early === undefined ? [] : [`${early.source} saw it cancelled before anybody asked`];
+}
+
+function time(ms: number): string {
+  return `${(ms / 1000).toFixed(3)} s`;
+}
+
+/** Between which moments a submission ended, as far as the history tells. */
+export interface EndingTimes {
+  readonly earliestMs: number;
+  readonly latestMs: number;
+  /** The end that was seen; undefined if none was. */
+  readonly status: Status | undefined;
+}
+
+/**
+ * It had not ended when an observer began a request that still saw it in flight, nor before its own
+ * successful cancel began. It had ended when an observer who saw the end was answered.
+ */
+export function endingTimes(history: History): Map<string, EndingTimes> {
+  const times = new Map<string, EndingTimes>();
+  const narrow = (id: string, seen: Partial<EndingTimes>): void => {
+    const known = times.get(id);
+    times.set(id, {
+      earliestMs: Math.max(known?.earliestMs ?? 0, seen.earliestMs ?? 0),
+      latestMs: Math.min(
+        known?.latestMs ?? Number.POSITIVE_INFINITY,
+        seen.latestMs ?? Number.POSITIVE_INFINITY,
+      ),
+      status: known?.status ?? seen.status,
+    });
+  };
+  for (const { submissionId, status, how, beginMs, endMs, endedIt } of statusesOf(history)) {
+    if (isEnding(status)) narrow(submissionId, { latestMs: endMs, status });
+    if (endedIt === true) narrow(submissionId, { earliestMs: beginMs });
+    else if (how === 'is' && !isEnding(status)) narrow(submissionId, { earliestMs: beginMs });
+  }
+  for (const record of history) {
+    if (record.kind === 'cancel' && record.outcome.kind === 'cancelled')
+      narrow(record.submissionId, { earliestMs: record.beginMs });
+    if (record.kind === 'reject' && record.outcome === 'rejected')
+      narrow(record.submissionId, { earliestMs: record.beginMs });
+    if (record.kind === 'create') {
+      const { outcome, beginMs } = record;
+      if (outcome.kind === 'created' && !outcome.isReplay && latest(record) > beginMs)
+        narrow(outcome.submissionId, { earliestMs: beginMs });
+    }
+  }
+  return times;
+}

@@ -25,7 +25,7 @@ async function compareMigrationsWith(schema: string): Promise<{ code: number; ou
   const [command = '', ...args] = words;
   const child = spawn(path.join(checkoutDir, 'node_modules/.bin', command), args, {
     cwd: checkoutDir,
-    env: { ...process.env, DATABASE_URL: database.databaseUrl, CHECKPOINT_DISABLE: '1' },
+    env: { ...process.env, DATABASE_URL: database.ownerUrl, CHECKPOINT_DISABLE: '1' },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,10 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { adminCliEntry, serviceEntry, serviceNames } from '@svc/local';
+import { promisify } from 'node:util';
+import { adminCliEntry, serviceEntry, type ServiceName, serviceNames } from '@svc/local';
 import { loadConfig } from '@svc/runtime';
 import { testMasterKey } from '@svc/testkit';
 import { Ajv } from 'ajv';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { serviceConfigs } from './service-configs.ts';
 
@@ -20,10 +23,13 @@ interface ComposeService {
   readonly entrypoint?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly secrets?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
 }
 
 interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
+  readonly secrets: Readonly<Record<string, { readonly environment: string }>>;
   readonly volumes: Readonly<Record<string, null>>;
 }
 
@@ -54,6 +60,7 @@ const form = {
           profiles: strings,
           command: strings,
           entrypoint: strings,
+          secrets: strings,
           ports: strings,
           volumes: strings,
           environment: { type: 'object', additionalProperties: { type: 'string' } },
@@ -103,6 +110,25 @@ function interpolate(text: string, env: Readonly<Record<string, string>>): strin
   );
 }
 
+/** What a service is given, with the secret that Compose mounts as a file beside this test. */
+function environmentOf(name: ServiceName): Record<string, string> {
+  const given = {
+    POSTGRES_PASSWORD: 'secret',
+    SVC_DATABASE_PASSWORD: 'secret',
+    REDIS_PASSWORD: 'secret',
+  };
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-compose-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(path.join(dir, 'master_key'), `${testMasterKey()}\n`);
+  const { environment = {} } = compose.services[name] ?? {};
+  return Object.fromEntries(
+    Object.entries(environment).map(([variable, value]) => [
+      variable,
+      interpolate(value, given).replace('/run/secrets', dir),
+    ]),
+  );
+}
+
 it('has the form of a Compose file', () => {
   const ajv = new Ajv({ allErrors: true });
   ajv.validate(form, compose);
@@ -139,25 +165,58 @@ it('migrates and administers with the CLI that the tests run', () => {
 it.each(serviceNames)(
   '%s accepts the environment that it is given, every variable of it',
   (name) => {
-    const given = { POSTGRES_PASSWORD: 'secret', SVC_MASTER_KEY: testMasterKey() };
-    const environment = Object.fromEntries(
-      Object.entries(compose.services[name]?.environment ?? {}).map(([variable, value]) => [
-        variable,
-        interpolate(value, given),
-      ]),
-    );
+    const environment = environmentOf(name);
     const schema = serviceConfigs[name];
     const unknown = Object.keys(environment).filter((variable) => !(variable in schema.properties));
     expect(unknown).toStrictEqual([]);
+    const isPublic = 'BIND_HOST' in schema.properties;
     expect(loadConfig(schema, environment)).toMatchObject({
-      BIND_HOST: '0.0.0.0',
+      SVC_MASTER_KEY: testMasterKey(),
       ADMIN_PORT: 9090,
+      ...(isPublic ? { BIND_HOST: '0.0.0.0' } : {}),
     });
   },
 );
 
+it.each(serviceNames)('%s is asked for its health where it listens for that', (name) => {
+  const { ADMIN_HOST, ADMIN_PORT } = loadConfig(serviceConfigs[name], environmentOf(name));
+  const [, , , script = ''] = compose.services[name]?.healthcheck?.test ?? [];
+  expect(ADMIN_HOST).toBe('127.0.0.1');
+  expect(script).toContain(`http://${String(ADMIN_HOST)}:${String(ADMIN_PORT)}/ready`);
+});
+
+it('only the migration is given the owner of the database', () => {
+  const owners = Object.entries(compose.services)
+    .filter(([, { environment = {} }]) => JSON.stringify(environment).includes('POSTGRES_PASSWORD'))
+    .map(([name]) => name);
+  expect(owners).toStrictEqual(['postgres', 'migrate']);
+  const { MIGRATION_DATABASE_URL = '', DATABASE_URL = '' } =
+    compose.services['migrate']?.environment ?? {};
+  expect(MIGRATION_DATABASE_URL).toContain('//postgres:');
+  expect(DATABASE_URL).toContain('//svc:');
+});
+
+it('Redis wants a password, which is in no command line', async () => {
+  const { command = [], environment = {} } = compose.services['redis'] ?? {};
+  const password = 'of-the-test';
+  expect(environment['REDISCLI_AUTH']).toContain('REDIS_PASSWORD');
+  const [, , script = ''] = command;
+  // As the shell of the container reads it, with a program that prints its input as the server.
+  const printed = script
+    .replaceAll('$$', '$')
+    .replace('exec docker-entrypoint.sh redis-server -', 'exec cat');
+  const { stdout } = await promisify(execFile)('sh', ['-c', printed], {
+    env: { PATH: process.env['PATH'], REDISCLI_AUTH: password },
+  });
+  expect(stdout.split('\n')).toContain(`requirepass ${password}`);
+  expect(stdout).toContain('appendonly yes');
+});
+
 it('refuses to come up without a master key and a password of its own', () => {
-  const { environment = {} } = compose.services['gateway'] ?? {};
-  expect(() => interpolate(environment['SVC_MASTER_KEY'] ?? '', {})).toThrow('set it in .env');
+  const { environment = {}, secrets = [] } = compose.services['gateway'] ?? {};
+  expect(secrets.map((name) => compose.secrets[name])).toStrictEqual([
+    { environment: 'SVC_MASTER_KEY' },
+  ]);
   expect(() => interpolate(environment['DATABASE_URL'] ?? '', {})).toThrow('set it in .env');
+  expect(() => interpolate(environment['REDIS_URL'] ?? '', {})).toThrow('set it in .env');
 });

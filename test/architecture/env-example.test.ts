@@ -21,7 +21,7 @@ const known = new Map<string, unknown>(
 );
 
 /** Set by an operator, but read by docker-compose.yml alone. */
-const composeOnly = ['POSTGRES_PASSWORD'];
+const composeOnly = ['POSTGRES_PASSWORD', 'SVC_DATABASE_PASSWORD', 'REDIS_PASSWORD'];
 
 function defaultOf(property: unknown): unknown {
   const isOne = typeof property === 'object' && property !== null && 'default' in property;

@@ -26,7 +26,7 @@ export async function runGrowth(report: Report): Promise<void> {
         tenants,
         nodes,
         prepare: async (stack, tenantIds) => {
-          const seeded = await seedSubmissions(stack.servers.databaseUrl, tenantIds, rows);
+          const seeded = await seedSubmissions(stack.servers.ownerUrl, tenantIds, rows);
           report.say(
             `${rows.toLocaleString('en')} seeded in ${seeded.seconds.toFixed(0)} s, ` +
               `${(seeded.databaseMib / 1_024).toFixed(2)} GiB of database`,

@@ -70,10 +70,11 @@ const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-'));
 const postgres = await startPostgres({ dir, durable: true, connectionsMax: 60 });
 try {
   await createDatabase(postgres.url);
-  const databaseUrl = postgres.databaseUrl('bench');
-  const migrated = await migrate(databaseUrl);
+  const ownerUrl = postgres.databaseUrl('bench');
+  const databaseUrl = postgres.serviceUrl('bench');
+  const migrated = await migrate(ownerUrl, databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
-  const pool = new Pool({ connectionString: databaseUrl, max: poolMax });
+  const pool = new Pool({ connectionString: ownerUrl, max: poolMax });
   // Postgres is stopped while the last of its connections are still closing.
   pool.on('error', () => {});
   const store = openStore({ databaseUrl, sealer, newId, poolMax });

@@ -101,6 +101,13 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
     expect(short).not.toContain('c2hvcnQ=');
   });
 
+  test('refuses a superuser of Postgres in production', async () => {
+    const DATABASE_URL = mine.database.ownerUrl;
+    expect(await refusal(service, { DATABASE_URL })).toContain(
+      'The role of DATABASE_URL is a superuser. In production it must own nothing',
+    );
+  });
+
   test('starts where all is in order', async () => {
     expect(await refusal(service, {})).toBe('it started');
   });

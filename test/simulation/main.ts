@@ -24,12 +24,14 @@ try {
   await admin.connect();
   await admin.query('CREATE DATABASE simulation');
   await admin.end();
-  const databaseUrl = postgres.databaseUrl('simulation');
-  const migrated = await migrate(databaseUrl);
+  const ownerUrl = postgres.databaseUrl('simulation');
+  const databaseUrl = postgres.serviceUrl('simulation');
+  const migrated = await migrate(ownerUrl, databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
   const startedMs = performance.now();
   const report = await simulate({
     databaseUrl,
+    ownerUrl,
     operations: Number(values.ops),
     seed: Number(values.seed),
     async onHistory(history) {

@@ -24,8 +24,10 @@ import { type Ended, startWorker, type Worker } from './workers.ts';
  * The seed repeats the schedule of operations and crashes; their interleaving is the machine's.
  */
 export interface SimulationOptions {
-  /** A migrated, empty database. */
+  /** A migrated, empty database, for the services' role. */
   readonly databaseUrl: string;
+  /** The same for its owner, who cuts connections. */
+  readonly ownerUrl: string;
   readonly operations: number;
   readonly seed: number;
   readonly onChecked?: (done: number) => void;
@@ -55,9 +57,9 @@ const openingMicros = 5_000_000_000n;
 const rebateMillionths = 12_345;
 
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
-  const { databaseUrl } = options;
+  const { databaseUrl, ownerUrl } = options;
   const masterKey = `simulation:${randomBytes(32).toString('base64')}`;
-  const pool = new Pool({ connectionString: databaseUrl, max: 4 });
+  const pool = new Pool({ connectionString: ownerUrl, max: 4 });
   // The server may be stopped while the last connections are still closing.
   pool.on('error', () => {});
   const store = openStore({

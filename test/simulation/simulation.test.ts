@@ -12,7 +12,7 @@ test(
   async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.close());
-    const report = await simulate({ databaseUrl: database.databaseUrl, operations: 6_000, seed });
+    const report = await simulate({ ...database, operations: 6_000, seed });
     expect(report.faults).toEqual([]);
     expect(report).toMatchObject({ operations: 6_000, checks: 6, kills: 2, cuts: 8 });
     expect(report.submissions).toBeGreaterThan(500);

@@ -44,7 +44,7 @@ export async function launch(launched: Launch): Promise<void> {
   );
   const addresses = { ...servers, masterKey: masterKey(dir, launched.env) };
   const env = stackEnvironment(launched, addresses);
-  await progress.step('Schema', (say) => migrate(env, say));
+  await progress.step('Schema', (say) => migrate(servers.migrationDatabaseUrl, env, say));
   const { services, world } = await startStack(launched, env);
   writeStackFile(dir, { pid: process.pid, ...addresses, ...services });
   await closer.add(async () => removeStackFile(dir));
@@ -62,6 +62,9 @@ function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses):
   return {
     ...defaults,
     ...env,
+    // The key is handed on itself, and services know nothing of the owner.
+    MIGRATION_DATABASE_URL: '',
+    SVC_MASTER_KEY_FILE: '',
     DATABASE_URL,
     REDIS_URL,
     SVC_MASTER_KEY,

@@ -5,12 +5,13 @@ import path from 'node:path';
 const keyBytes = 32;
 
 /**
- * `SVC_MASTER_KEY` of the embedded stack: the one given, else one made once and kept, readable by
+ * `SVC_MASTER_KEY` of the embedded stack: the one given, itself or in a file, else one made once and kept, readable by
  * its owner only. Whoever loses it loses every secret sealed under it.
  */
 export function masterKey(dir: string, env: NodeJS.ProcessEnv = process.env): string {
-  const given = env['SVC_MASTER_KEY'];
+  const { SVC_MASTER_KEY: given, SVC_MASTER_KEY_FILE: givenFile } = env;
   if (given) return given;
+  if (givenFile) return readFileSync(givenFile, 'utf8').trim();
   const file = path.join(dir, 'master-key');
   if (!existsSync(file)) {
     const key = `local:${randomBytes(keyBytes).toString('base64')}`;

@@ -13,8 +13,10 @@ import { StartError } from './start-error.ts';
 export interface RunningPostgres extends RunningServer {
   /** The cluster's files; not always below the directory asked for (see postgres-account.ts). */
   readonly dataDir: string;
-  /** The URL of another database of this server. */
+  /** The URL of another database of this server, for the owner of what is in it. */
   databaseUrl(name: string): string;
+  /** The same for the role of the services, which the first migration creates. */
+  serviceUrl(name: string): string;
 }
 
 export interface PostgresOptions {
@@ -26,7 +28,9 @@ export interface PostgresOptions {
 }
 
 const user = 'postgres';
+const serviceRole = 'svc';
 const portAttemptsMax = 3;
+const passwordBytes = 24;
 
 /**
  * Starts the Postgres whose binaries come from the package registry, on a free port of 127.0.0.1,
@@ -42,11 +46,14 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const passwordFile = path.join(options.dir, 'postgres.password');
   if (!existsSync(dataDir))
     await createCluster({ account, binDir, home, dataDir, passwordFile, options });
-  const password = readFileSync(passwordFile, 'utf8').trim();
+  const password = keptPassword(passwordFile);
+  const servicePassword = keptPassword(path.join(options.dir, 'postgres.service-password'));
   return withRetries(portAttemptsMax, async () => {
     const port = await freePort();
-    const databaseUrl = (name: string) =>
-      `postgresql://${user}:${password}@127.0.0.1:${port}/${encodeURIComponent(name)}`;
+    const urlOf = (role: string, secret: string, name: string) =>
+      `postgresql://${role}:${secret}@127.0.0.1:${port}/${encodeURIComponent(name)}`;
+    const databaseUrl = (name: string) => urlOf(user, password, name);
+    const serviceUrl = (name: string) => urlOf(serviceRole, servicePassword, name);
     const server = await startServer({
       name: 'Postgres',
       command: [
@@ -64,7 +71,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       stopSignal: 'SIGINT',
       isReady: (pid) => saysReady(dataDir, pid),
     });
-    return { ...server, port, dataDir, databaseUrl, url: databaseUrl('postgres') };
+    return { ...server, port, dataDir, databaseUrl, serviceUrl, url: databaseUrl('postgres') };
   });
 }
 
@@ -104,7 +111,8 @@ async function createCluster(cluster: NewCluster): Promise<void> {
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { mode: 0o700 });
   account.give(partial);
-  writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
+  rmSync(passwordFile, { force: true });
+  keptPassword(passwordFile);
   writeFileSync(initPasswordFile, readFileSync(passwordFile), { mode: 0o600 });
   account.give(initPasswordFile);
   await runCommand([
@@ -121,6 +129,14 @@ async function createCluster(cluster: NewCluster): Promise<void> {
   ]);
   rmSync(initPasswordFile);
   renameSync(partial, dataDir);
+}
+
+/** Reads a password, after having made one if there is none. */
+function keptPassword(file: string): string {
+  if (!existsSync(file)) {
+    writeFileSync(file, randomBytes(passwordBytes).toString('hex'), { mode: 0o600 });
+  }
+  return readFileSync(file, 'utf8').trim();
 }
 
 /**

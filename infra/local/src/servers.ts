@@ -6,7 +6,10 @@ import { startRedis } from './redis.ts';
 import type { Settings } from './settings.ts';
 
 export interface Servers {
+  /** For the services' role. */
   readonly databaseUrl: string;
+  /** For the role that migrates; undefined if there is one role for both. */
+  readonly migrationDatabaseUrl: string | undefined;
   readonly redisUrl: string;
 }
 
@@ -21,20 +24,26 @@ export async function startServers(
   closer: Closer,
   say: Say,
 ): Promise<Servers> {
-  const [databaseUrl, redisUrl] = await Promise.all([
-    settings.databaseUrl ?? embeddedPostgres(dir, closer, say),
+  const { databaseUrl: given, migrationDatabaseUrl } = settings;
+  const [database, redisUrl] = await Promise.all([
+    given === undefined
+      ? embeddedPostgres(dir, closer, say)
+      : { databaseUrl: given, migrationDatabaseUrl },
     settings.redisUrl ?? embeddedRedis(dir, closer, say),
   ]);
-  if (settings.databaseUrl !== undefined) say('Postgres: the one of DATABASE_URL');
+  if (given !== undefined) say('Postgres: the one of DATABASE_URL');
   if (settings.redisUrl !== undefined) say('Redis: the one of REDIS_URL');
-  return { databaseUrl, redisUrl };
+  return { ...database, redisUrl };
 }
 
-async function embeddedPostgres(dir: string, closer: Closer, say: Say): Promise<string> {
+async function embeddedPostgres(dir: string, closer: Closer, say: Say) {
   const postgres = await startPostgres({ dir, durable: true, connectionsMax });
   await closer.add(() => postgres.stop());
   say(`Postgres: 127.0.0.1:${postgres.port}`);
-  return postgres.databaseUrl(databaseName);
+  return {
+    databaseUrl: postgres.serviceUrl(databaseName),
+    migrationDatabaseUrl: postgres.databaseUrl(databaseName),
+  };
 }
 
 async function embeddedRedis(dir: string, closer: Closer, say: Say): Promise<string> {

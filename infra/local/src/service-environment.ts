@@ -1,4 +1,5 @@
 export interface StackAddresses {
+  /** For the services' role. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;

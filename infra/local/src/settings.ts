@@ -4,6 +4,7 @@ import { StartError } from './start-error.ts';
 /** What the environment says about the embedded stack (CONTRACT.md section 9). */
 export interface Settings {
   readonly databaseUrl: string | undefined;
+  readonly migrationDatabaseUrl: string | undefined;
   readonly redisUrl: string | undefined;
   readonly gatewayPort: number;
   readonly nodeLinkPort: number;
@@ -25,6 +26,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   return {
     databaseUrl: env['DATABASE_URL'] || undefined,
+    migrationDatabaseUrl: env['MIGRATION_DATABASE_URL'] || undefined,
     redisUrl: env['REDIS_URL'] || undefined,
     gatewayPort: wholeNumber(env, 'GATEWAY_PORT', { byDefault: 8080, max: portMax }),
     nodeLinkPort: wholeNumber(env, 'NODE_LINK_PORT', { byDefault: 8081, max: portMax }),

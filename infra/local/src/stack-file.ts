@@ -5,6 +5,7 @@ import path from 'node:path';
 export interface StackFile {
   readonly pid: number;
   readonly databaseUrl: string;
+  readonly migrationDatabaseUrl?: string | undefined;
   readonly redisUrl: string;
   readonly masterKey: string;
   readonly gatewayUrl: string;

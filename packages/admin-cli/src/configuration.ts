@@ -7,8 +7,15 @@ import { Refusal } from './refusal.ts';
 export const adminCliConfig = Type.Object({
   SVC_ENVIRONMENT: commonConfig.SVC_ENVIRONMENT,
   DATABASE_URL: commonConfig.DATABASE_URL,
+  MIGRATION_DATABASE_URL: Type.Optional(
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      description: 'the address of Postgres for the owner of the tables, who migrates',
+    }),
+  ),
   REDIS_URL: Type.Optional(commonConfig.REDIS_URL),
   SVC_MASTER_KEY: commonConfig.SVC_MASTER_KEY,
+  SVC_MASTER_KEY_FILE: commonConfig.SVC_MASTER_KEY_FILE,
   REDIS_PREFIX: commonConfig.REDIS_PREFIX,
   SVC_OPERATOR_ID: Type.Optional(
     Type.String({ description: 'the id of the operator who runs svc, op_…' }),
@@ -47,6 +54,7 @@ function isSet(value: string | undefined): boolean {
 interface StackFile {
   pid: number;
   databaseUrl: string;
+  migrationDatabaseUrl?: string;
   redisUrl: string;
   masterKey: string;
 }
@@ -61,8 +69,10 @@ function readRunningStack(env: NodeJS.ProcessEnv): Record<string, string> | null
   return {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: stack.databaseUrl,
+    MIGRATION_DATABASE_URL: stack.migrationDatabaseUrl ?? '',
     REDIS_URL: stack.redisUrl,
     SVC_MASTER_KEY: stack.masterKey,
+    SVC_MASTER_KEY_FILE: '',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
   };
 }

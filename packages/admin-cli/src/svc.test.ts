@@ -115,6 +115,18 @@ test('in production every command is an operator’s, but for the one that makes
   }
 });
 
+test('only the owner migrates, production names it, and a second time applies nothing', async () => {
+  const asService = await svc(['migrate']);
+  expect(asService).toMatchObject({ code: 1, stdout: '' });
+  expect(asService.stderr).toContain('set MIGRATION_DATABASE_URL');
+  const unnamed = await svc(['migrate'], production);
+  expect(unnamed).toMatchObject({ code: 1, stdout: '' });
+  expect(unnamed.stderr).toContain('set MIGRATION_DATABASE_URL');
+  const owner = { ...production, MIGRATION_DATABASE_URL: database.ownerUrl };
+  const migrated = await svc(['migrate', '--json'], owner);
+  expect(JSON.parse(migrated.stdout)).toEqual({ applied: [] });
+});
+
 test('a key that is wrong is refused in a sandbox too; without one the account is named', async () => {
   const { operatorId } = await record('operator', 'create', '--name', 'Wrongly');
   const wrong = { SVC_OPERATOR_ID: String(operatorId), SVC_OPERATOR_SECRET: 'osk_wrong' };
@@ -223,8 +235,4 @@ test('status says what is under way, also without Redis', async () => {
     submissions: {},
     deliveries: { pending: 0, due: 0 },
   });
-});
-
-test('migrating what is migrated applies nothing', async () => {
-  expect(await record('migrate')).toEqual({ applied: [] });
 });

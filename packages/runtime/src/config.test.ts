@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Type } from 'typebox';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { commonConfig, ConfigError, flag, loadConfig } from './config.ts';
 
@@ -18,7 +21,7 @@ test('numbers are read as numbers, and what is not set has its default', () => {
     RECONCILE_INTERVAL_MS: 250,
     REDIS_PREFIX: 'svc',
     LOG_LEVEL: 'info',
-    BIND_HOST: '127.0.0.1',
+    ADMIN_HOST: '127.0.0.1',
     ADMIN_PORT: 0,
     EXAMPLE: '0',
   });
@@ -56,4 +59,20 @@ test('several master keys are taken, one that is no key is not', () => {
   expect(loadConfig(schema, { ...complete, SVC_MASTER_KEY: keys }).SVC_MASTER_KEY).toBe(keys);
   const broken = { ...complete, SVC_MASTER_KEY: `${keys},k3` };
   expect(() => loadConfig(schema, broken)).toThrow('SVC_MASTER_KEY is not valid');
+});
+
+test('the master key is read from a file, and from one place only', () => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-config-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = path.join(dir, 'master-key');
+  const { SVC_MASTER_KEY: key, ...rest } = complete;
+  writeFileSync(file, `${key}\n`);
+  expect(loadConfig(schema, { ...rest, SVC_MASTER_KEY_FILE: file }).SVC_MASTER_KEY).toBe(key);
+  const both = { ...complete, SVC_MASTER_KEY_FILE: file };
+  expect(() => loadConfig(schema, both)).toThrow('SVC_MASTER_KEY or SVC_MASTER_KEY_FILE, not both');
+  const missing = { ...rest, SVC_MASTER_KEY_FILE: path.join(dir, 'none') };
+  expect(() => loadConfig(schema, missing)).toThrow('SVC_MASTER_KEY_FILE cannot be read');
+  writeFileSync(file, 'k1:tooshort');
+  const wrong = { ...rest, SVC_MASTER_KEY_FILE: file };
+  expect(() => loadConfig(schema, wrong)).toThrow('SVC_MASTER_KEY is not valid');
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Type, type Static, type TObject } from 'typebox';
 
@@ -35,6 +36,9 @@ export const commonConfig = {
     pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,
     description: '<key id>:<base64 of 32 bytes>, several separated by commas, the first one seals',
   }),
+  SVC_MASTER_KEY_FILE: Type.Optional(
+    Type.String({ description: 'a file that holds SVC_MASTER_KEY, in place of the variable' }),
+  ),
   REDIS_PREFIX: Type.String({
     pattern: '^[a-z0-9-]{1,32}$',
     default: 'svc',
@@ -58,12 +62,21 @@ export const commonConfig = {
     default: 1_000,
     description: 'milliseconds between two rounds of a reconciler, 50 to 60000',
   }),
+  ADMIN_HOST: Type.String({
+    minLength: 1,
+    default: '127.0.0.1',
+    description: 'the address of /live, /ready and /metrics, which have no authentication',
+  }),
+  ADMIN_PORT: port(0, 'the port of /live, /ready and /metrics, 0 for any'),
+};
+
+/** What a service takes that has an interface of its own. */
+export const bindConfig = {
   BIND_HOST: Type.String({
     minLength: 1,
     default: '127.0.0.1',
-    description: 'the address to listen on',
+    description: 'the address to listen on for tenants or nodes',
   }),
-  ADMIN_PORT: port(0, 'the port of /live, /ready and /metrics, 0 for any'),
 };
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, coerceTypes: true, useDefaults: true });
@@ -87,16 +100,34 @@ function explain(schema: TObject, errors: readonly ErrorObject[], present: objec
 }
 
 /**
+ * Puts the contents of a file in place of a variable: `NAME_FILE` names the file of `NAME`, for each
+ * `NAME` of the schema.
+ */
+function readFiles(names: readonly string[], present: Record<string, unknown>): void {
+  for (const name of names) {
+    const file = present[`${name}_FILE`];
+    if (typeof file !== 'string' || !names.includes(`${name}_FILE`)) continue;
+    if (name in present) throw new ConfigError(`Set ${name} or ${name}_FILE, not both.`);
+    try {
+      present[name] = readFileSync(file, 'utf8').trim();
+    } catch (error) {
+      throw new ConfigError(`The file of ${name}_FILE cannot be read.`, { cause: error });
+    }
+  }
+}
+
+/**
  * Reads a service's configuration from environment variables; an empty one counts as not set.
  * Throws `ConfigError`, which names every wrong variable and what to set it to.
  */
 export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
   const names = Object.keys(schema.properties);
-  const present = Object.fromEntries(
+  const present: Record<string, unknown> = Object.fromEntries(
     names
       .map((name) => [name, env[name]])
       .filter(([, value]) => value !== undefined && value !== ''),
   );
+  readFiles(names, present);
   const candidate: unknown = { ...present };
   const validate = ajv.compile<Static<T>>(schema);
   if (validate(candidate)) return candidate;

@@ -6,14 +6,20 @@ import { createFixture } from './test-fixture.ts';
 test('a migrated database is current, and migrating it again applies nothing', async () => {
   const { store, database } = await createFixture();
   expect((await assertReady(store, 'sandbox')).kind).toBe('ready');
-  expect(await migrate(database.databaseUrl)).toEqual({ kind: 'migrated', applied: [] });
+  expect(await migrate(database.ownerUrl, database.databaseUrl)).toEqual({
+    kind: 'migrated',
+    applied: [],
+  });
 });
 
 test('two migrators at once apply each migration once', async () => {
   const { database } = await createFixture();
   await database.query('DROP SCHEMA public CASCADE');
   await database.query('CREATE SCHEMA public');
-  const results = await Promise.all([migrate(database.databaseUrl), migrate(database.databaseUrl)]);
+  const results = await Promise.all([
+    migrate(database.ownerUrl, database.databaseUrl),
+    migrate(database.ownerUrl, database.databaseUrl),
+  ]);
   const applied = results.map((result) => (result.kind === 'migrated' ? result.applied : []));
   expect(applied.flat()).toEqual([...new Set(applied.flat())]);
   expect(applied.flat().length).toBeGreaterThan(0);
@@ -34,7 +40,7 @@ test('a migration that this build does not know, or knows otherwise, is refused'
     kind: 'schema_unknown',
     reason: expect.stringContaining('was changed after it was applied'),
   });
-  expect((await migrate(database.databaseUrl)).kind).toBe('refused');
+  expect((await migrate(database.ownerUrl, database.databaseUrl)).kind).toBe('refused');
   await database.query(`UPDATE _prisma_migrations SET migration_name = '29990101000000_later'`);
   expect(await assertReady(store, 'sandbox')).toMatchObject({
     kind: 'schema_unknown',

@@ -1,6 +1,7 @@
 import { appliedSql, schemaStatus } from './migrate.ts';
 import { Prisma } from './generated/client.ts';
 import { isUnavailable, sqlState } from './errors.ts';
+import { excessPrivileges } from './roles.ts';
 import { openStore, type Store, type StoreOptions } from './store.ts';
 
 export type EnvironmentName = 'sandbox' | 'production';
@@ -10,6 +11,8 @@ export type Readiness =
   | { kind: 'schema_behind'; pending: string[] }
   | { kind: 'schema_unknown'; reason: string }
   | { kind: 'other_environment'; found: string }
+  /** In production only: the database's guards do not bind this role. */
+  | { kind: 'too_privileged'; excess: string[] }
   /** What is sealed in the database does not open with this master key. */
   | { kind: 'other_key' };
 
@@ -34,6 +37,8 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
   });
   if (status.kind === 'behind') return { kind: 'schema_behind', pending: status.pending };
   if (status.kind === 'unknown') return { kind: 'schema_unknown', reason: status.reason };
+  const excess = environment === 'production' ? await excessPrivileges(store) : [];
+  if (excess.length > 0) return { kind: 'too_privileged', excess };
   const fresh = store.sealer.seal(
     keyBinding,
     crypto.getRandomValues(new Uint8Array(requestHashKeyBytes)),
@@ -82,6 +87,8 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
       return `The database has a schema that this build does not know: ${readiness.reason}.`;
     case 'other_environment':
       return `The database belongs to ${readiness.found}, and SVC_ENVIRONMENT is ${wanted}.`;
+    case 'too_privileged':
+      return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing: give the owner to \`svc migrate\` as MIGRATION_DATABASE_URL, and name another role in DATABASE_URL.`;
     case 'other_key':
       return 'What is sealed in the database does not open with SVC_MASTER_KEY: give it the key, old or new, that the database was sealed with.';
   }

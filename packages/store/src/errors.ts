@@ -38,6 +38,7 @@ function adapterCause(error: unknown): object | undefined {
 }
 
 export const uniqueViolation = '23505';
+export const insufficientPrivilege = '42501';
 const serializationFailure = '40001';
 const deadlockDetected = '40P01';
 const lockNotAvailable = '55P03';

@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { defaultRateCardJson } from '@svc/domain';
 import { Client } from 'pg';
+import { insufficientPrivilege, sqlState } from './errors.ts';
+import { grantService } from './roles.ts';
 
 /** Where the migrations lie that this build knows. */
 export const migrationsDirectory = path.resolve(import.meta.dirname, '../../../prisma/migrations');
@@ -33,12 +35,13 @@ const advisoryLock = 7_261_948_305;
 
 /**
  * Applies the migrations that are missing, each in a transaction of its own, and writes the
- * default rate card where there is none. Keeps its books in `_prisma_migrations` as
- * `prisma migrate deploy` does, so that either may be used. Refuses where a migration was changed
- * after it was applied, or where the database has one that this build does not know.
+ * default rate card where there is none. Then the role of `serviceUrl` gets its privileges
+ * (`roles.ts`). Keeps its books in `_prisma_migrations` as `prisma migrate deploy` does, so that
+ * either may apply migrations. Refuses where a migration was changed after it was applied, or where
+ * the database has one that this build does not know.
  */
-export async function migrate(databaseUrl: string): Promise<MigrationResult> {
-  const client = new Client({ connectionString: databaseUrl, application_name: 'svc-migrate' });
+export async function migrate(ownerUrl: string, serviceUrl = ownerUrl): Promise<MigrationResult> {
+  const client = new Client({ connectionString: ownerUrl, application_name: 'svc-migrate' });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [advisoryLock]);
@@ -56,7 +59,13 @@ export async function migrate(databaseUrl: string): Promise<MigrationResult> {
        WHERE NOT EXISTS (SELECT 1 FROM rate_cards WHERE tenant_id IS NULL)`,
       [JSON.stringify(defaultRateCardJson)],
     );
-    return { kind: 'migrated', applied: pending };
+    const granted = await grantService(client, serviceUrl);
+    return granted.kind === 'refused' ? granted : { kind: 'migrated', applied: pending };
+  } catch (error) {
+    if (sqlState(error) !== insufficientPrivilege) throw error;
+    const reason =
+      'the role that migrates does not own the tables: set MIGRATION_DATABASE_URL to the address of the owner';
+    return { kind: 'refused', reason };
   } finally {
     await client.end();
   }
@@ -121,6 +130,7 @@ async function apply(client: Client, migration: Migration): Promise<void> {
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');
+    if (sqlState(error) === insufficientPrivilege) throw error;
     throw new Error(`migration ${migration.name} failed and was rolled back`, { cause: error });
   }
 }

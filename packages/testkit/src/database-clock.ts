@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { testServers } from './test-environment.ts';
 
 const nowFunction = 'svc_now()';
 
@@ -21,7 +22,10 @@ async function withClient(
   databaseUrl: string,
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
-  const client = new Client({ connectionString: databaseUrl, application_name: 'testkit' });
+  // Only the owner may replace the function.
+  const url = new URL(testServers().adminUrl);
+  url.pathname = new URL(databaseUrl).pathname;
+  const client = new Client({ connectionString: url.href, application_name: 'testkit' });
   await client.connect();
   try {
     await work(client);

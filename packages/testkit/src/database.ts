@@ -4,8 +4,11 @@ import { testServers } from './test-environment.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface TestDatabase {
+  /** For the services' role, as the product is given it. */
   readonly databaseUrl: string;
-  /** Runs SQL past the store: to look at what was written, or to plant what should not be there. */
+  /** For the owner, who migrates. */
+  readonly ownerUrl: string;
+  /** Runs SQL as the owner, past the store: to look at what was written, or to plant what should not be there. */
   readonly query: <Row extends QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
   /** Drops the database. Throws where somebody still has it open: a leaked handle. */
   close(): Promise<void>;
@@ -20,14 +23,16 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const { template } = testServers();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asAdmin((admin) => admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`));
-  const databaseUrl = databaseUrlOf(name);
+  const databaseUrl = withDatabase(testServers().serviceUrl, name);
+  const ownerUrl = withDatabase(testServers().adminUrl, name);
   const pool = new Pool({
-    connectionString: databaseUrl,
+    connectionString: ownerUrl,
     max: 2,
     application_name: applicationName,
   });
   return {
     databaseUrl,
+    ownerUrl,
     async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []) {
       return (await pool.query<Row>(sql, values)).rows;
     },
@@ -40,8 +45,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-function databaseUrlOf(name: string): string {
-  const url = new URL(testServers().adminUrl);
+function withDatabase(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
 }

@@ -25,7 +25,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     const masterKey = newMasterKey();
     const template = await makeTemplate(postgres, masterKey);
-    project.provide('testServers', { adminUrl: postgres.url, template, masterKey });
+    project.provide('testServers', {
+      adminUrl: postgres.url,
+      serviceUrl: postgres.serviceUrl('postgres'),
+      template,
+      masterKey,
+    });
     return teardown;
   } catch (error) {
     await teardown();

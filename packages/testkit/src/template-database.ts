@@ -10,7 +10,7 @@ export async function makeTemplate(postgres: RunningPostgres, masterKey: string)
   await admin.connect();
   try {
     await admin.query(`CREATE DATABASE ${name}`);
-    await migrate(postgres.databaseUrl(name), masterKey);
+    await migrate(postgres, masterKey);
     // Nobody may connect to it: a database with sessions cannot be copied.
     await admin.query(`ALTER DATABASE ${name} WITH is_template true allow_connections false`);
   } finally {
@@ -19,11 +19,12 @@ export async function makeTemplate(postgres: RunningPostgres, masterKey: string)
   return name;
 }
 
-async function migrate(databaseUrl: string, masterKey: string): Promise<void> {
+async function migrate(postgres: RunningPostgres, masterKey: string): Promise<void> {
   await svcText(['migrate'], {
     ...bareEnvironment(),
     SVC_ENVIRONMENT: 'sandbox',
-    DATABASE_URL: databaseUrl,
+    MIGRATION_DATABASE_URL: postgres.databaseUrl(name),
+    DATABASE_URL: postgres.serviceUrl(name),
     SVC_MASTER_KEY: masterKey,
   });
 }

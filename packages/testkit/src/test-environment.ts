@@ -5,6 +5,8 @@ import { inject } from 'vitest';
 export interface TestServers {
   /** The superuser's way into the Postgres server of this run. */
   readonly adminUrl: string;
+  /** The way of the services' role, which exists once the template is migrated. */
+  readonly serviceUrl: string;
   /** The migrated database that test databases are copied from. */
   readonly template: string;
   /** The key under which everything in the test databases is sealed. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import {
+  bindConfig,
   commonConfig,
   ConfigError,
   noTrustedProxies,
@@ -13,6 +14,7 @@ import { Type, type Static } from 'typebox';
 /** The dispatcher's configuration (CONTRACT sections 7 and 9). */
 export const dispatcherConfig = Type.Object({
   ...commonConfig,
+  ...bindConfig,
   NODE_LINK_PORT: port(8081, 'the port that nodes connect to, 0 for any'),
   NODE_LINK_TLS_CERT_FILE: Type.Optional(
     Type.String({ description: 'a PEM file with the certificate chain of the node link' }),

@@ -72,7 +72,7 @@ export async function run(
     });
     startRounds(dispatcher, { redis, prefix, lifecycle, metrics });
     const admin = await startAdminServer({
-      host,
+      host: config.ADMIN_HOST,
       port: config.ADMIN_PORT,
       ready: () => missingDependencies({ store, redis, bus, consumer }),
       metrics: metrics.registry,

@@ -4,12 +4,20 @@ import {
   signupsPerHourDefault,
   signupWebhookAttemptsPerHourDefault,
 } from '@svc/domain';
-import { commonConfig, ConfigError, flag, parseTrustedProxies, port } from '@svc/runtime';
+import {
+  bindConfig,
+  commonConfig,
+  ConfigError,
+  flag,
+  parseTrustedProxies,
+  port,
+} from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
 /** The gateway's configuration (CONTRACT section 9). */
 export const gatewayConfig = Type.Object({
   ...commonConfig,
+  ...bindConfig,
   GATEWAY_PORT: port(8080, 'the port of the tenant API, 0 for any'),
   TLS_CERT_FILE: Type.Optional(
     Type.String({ description: 'a PEM file with the certificate chain of the tenant API' }),

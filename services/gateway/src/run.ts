@@ -99,7 +99,7 @@ export async function run(
       logger,
     });
     const admin = await startAdminServer({
-      host,
+      host: config.ADMIN_HOST,
       port: config.ADMIN_PORT,
       // Redis is not asked for: reads, cancels and balances go on without it.
       ready: () => missingForReads(store),

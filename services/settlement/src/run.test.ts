@@ -20,7 +20,7 @@ beforeEach(async () => {
     REDIS_PREFIX: 'test',
     LOG_LEVEL: 'silent',
     RECONCILE_INTERVAL_MS: 50,
-    BIND_HOST: '127.0.0.1',
+    ADMIN_HOST: '127.0.0.1',
     ADMIN_PORT: 0,
     PAYLOAD_RETENTION_DAYS: 30,
   };

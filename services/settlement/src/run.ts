@@ -66,7 +66,7 @@ export async function run(
     });
     lifecycle.add('consumer', () => consumer.close());
     const admin = await startAdminServer({
-      host: config.BIND_HOST,
+      host: config.ADMIN_HOST,
       port: config.ADMIN_PORT,
       ready: () =>
         missingDependencies({

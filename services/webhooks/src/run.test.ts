@@ -25,7 +25,7 @@ async function start(overrides: Partial<WebhooksConfig> = {}): Promise<string> {
     REDIS_PREFIX: 'test',
     LOG_LEVEL: 'silent',
     RECONCILE_INTERVAL_MS: 50,
-    BIND_HOST: '127.0.0.1',
+    ADMIN_HOST: '127.0.0.1',
     ADMIN_PORT: 0,
     WEBHOOK_BACKOFF_SECONDS: '0.2,0.2,60',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',

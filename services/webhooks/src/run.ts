@@ -50,7 +50,7 @@ export async function run(
     });
     lifecycle.add('recovery', () => recovery.close());
     const admin = await startAdminServer({
-      host: config.BIND_HOST,
+      host: config.ADMIN_HOST,
       port: config.ADMIN_PORT,
       ready: () =>
         missingDependencies({

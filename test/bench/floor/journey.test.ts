@@ -37,7 +37,7 @@ async function product(): Promise<System> {
 
 async function floor(): Promise<System> {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
-  const running = await startFloor({ databaseUrl: database.databaseUrl, redisUrl: redis.redisUrl });
+  const running = await startFloor({ databaseUrl: database.ownerUrl, redisUrl: redis.redisUrl });
   onTestFinished(async () => {
     await running.close();
     await Promise.all([database.close(), redis.close()]);

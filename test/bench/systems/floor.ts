@@ -14,7 +14,7 @@ const credits = 500_000_000;
 /** The plain implementation (floor/start.ts), on servers like the product's. */
 export async function startFloorSystem(options: SystemOptions): Promise<System> {
   const servers = await startServers(options.dir, { durable: true });
-  const { databaseUrl } = servers;
+  const { ownerUrl: databaseUrl } = servers;
   const redisUrl = servers.redis.url;
   const world = await startWorld();
   const { webhookUrl } = await world.ask({ kind: 'count' });

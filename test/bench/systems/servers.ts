@@ -6,7 +6,9 @@ import { Client } from 'pg';
 export interface Servers {
   readonly postgres: RunningServer;
   readonly redis: RunningServer;
+  /** For the services' role, which the first migration creates. */
   readonly databaseUrl: string;
+  readonly ownerUrl: string;
   /** Of both, and how they keep what is committed. */
   versions(): Promise<Record<string, string>>;
   close(): Promise<void>;
@@ -29,7 +31,8 @@ export async function startServers(dir: string, { durable }: { durable: boolean 
   const servers: Servers = {
     postgres,
     redis,
-    databaseUrl: postgres.databaseUrl('bench'),
+    databaseUrl: postgres.serviceUrl('bench'),
+    ownerUrl: postgres.databaseUrl('bench'),
     versions: () => versionsOf(postgres, redis),
     async close() {
       await Promise.all([postgres.stop(), redis.stop()]);

@@ -37,8 +37,8 @@ const createdAtOnce = 8;
 
 export async function openStack({ dir, durable, env: more }: StackOptions): Promise<Stack> {
   const servers = await startServers(dir, { durable });
-  const { databaseUrl } = servers;
-  const migrated = await migrate(databaseUrl);
+  const { databaseUrl, ownerUrl } = servers;
+  const migrated = await migrate(ownerUrl, databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
   const masterKey = `bench:${randomBytes(32).toString('base64')}`;
   const env = {
@@ -53,7 +53,7 @@ export async function openStack({ dir, durable, env: more }: StackOptions): Prom
   const sealer = createSealer(openKeyring(masterKey));
   const store = openStore({ databaseUrl, sealer, newId, poolMax: createdAtOnce });
   await assertReady(store, 'sandbox');
-  const pool = new Pool({ connectionString: databaseUrl, max: 4 });
+  const pool = new Pool({ connectionString: ownerUrl, max: 4 });
   // Postgres is stopped while the last of its connections are still closing.
   pool.on('error', () => {});
   const started: ServiceProcess[] = [];

@@ -39,13 +39,14 @@ export async function openWorld(): Promise<World> {
   await admin.connect();
   await admin.query('CREATE DATABASE bench');
   await admin.end();
-  const databaseUrl = postgres.databaseUrl('bench');
-  const migrated = await migrate(databaseUrl);
+  const ownerUrl = postgres.databaseUrl('bench');
+  const databaseUrl = postgres.serviceUrl('bench');
+  const migrated = await migrate(ownerUrl, databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
   const masterKey = `bench:${randomBytes(32).toString('base64')}`;
   const store = openStore({ databaseUrl, sealer: createSealer(openKeyring(masterKey)), newId });
   await assertReady(store, 'sandbox');
-  const pool = new Pool({ connectionString: databaseUrl, max: 4 });
+  const pool = new Pool({ connectionString: ownerUrl, max: 4 });
   // Postgres is stopped while the last of its connections are still closing.
   pool.on('error', () => {});
   const redis = new Redis(redisServer.url, { maxRetriesPerRequest: null });

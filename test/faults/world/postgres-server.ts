@@ -5,14 +5,21 @@ export interface PostgresUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
   isUp(): boolean;
-  /** Past the proxies, for provisioning and audits. */
+  /** Past the proxies, for the owner. */
   url(): string;
-  /** As services are told it: through a proxy on this port. */
-  urlThrough(proxyPort: number): string;
+  /** The same for the services' role. */
+  serviceUrl(): string;
   /** `immediate`: no checkpoint, no goodbye; it recovers from its log at the next start. */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** The same address through a proxy on this port. */
+export function throughProxy(databaseUrl: string, proxyPort: number): string {
+  const url = new URL(databaseUrl);
+  url.port = `${proxyPort}`;
+  return url.href;
 }
 
 const connectionsMax = 300;
@@ -28,11 +35,7 @@ export async function openPostgres(dir: string): Promise<PostgresUnderTest> {
     pid: () => last.pid,
     isUp: () => server !== undefined,
     url: () => last.url,
-    urlThrough(proxyPort) {
-      const url = new URL(last.url);
-      url.port = `${proxyPort}`;
-      return url.href;
-    },
+    serviceUrl: () => last.serviceUrl('postgres'),
     async stopImmediately() {
       const stopped = server;
       server = undefined;

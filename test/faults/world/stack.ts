@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { createNode, samePorts, type ServiceName, serviceEntry } from '@svc/local';
 import { collecting, collectPreload } from '../soak/collected.ts';
 import { startControlled } from './controlled-process.ts';
+import { throughProxy } from './postgres-server.ts';
 import type { NodeUnderTest, ServiceUnderTest, World, WorldOptions } from './types.ts';
 
 const clockPreload = path.join(import.meta.dirname, 'clock-preload.ts');
@@ -53,7 +54,7 @@ export async function startService(
     env: {
       ...env,
       ...preloads(world, name, options),
-      DATABASE_URL: postgres.urlThrough(toPostgres.port),
+      DATABASE_URL: throughProxy(postgres.serviceUrl(), toPostgres.port),
       REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
     },
     envAgain: (first) => samePorts(service, first),

@@ -9,7 +9,7 @@ import { recordedHttp } from '../history/record.ts';
 import { createHttp } from '../load/http.ts';
 import { Seen } from '../load/seen.ts';
 import { openDisk } from './disk.ts';
-import { openPostgres } from './postgres-server.ts';
+import { openPostgres, throughProxy } from './postgres-server.ts';
 import { openRedis } from './redis-server.ts';
 import { startNode, startService } from './stack.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
@@ -39,12 +39,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     closers.push(() => postgres.stop());
     const redis = await openRedis(disks.redis.dir);
     closers.push(() => redis.stop());
-    const env = environment(postgres.url(), redis.port());
-    await svc(['migrate'], env);
+    const env = environment(postgres.serviceUrl(), redis.port());
+    await svc(['migrate'], { ...env, MIGRATION_DATABASE_URL: postgres.url() });
     // A way that no fault is in, and that follows Postgres to wherever it is started again.
     const auditors = await startTcpProxy('auditor - Postgres', () => ({ port: postgres.port() }));
     closers.push(() => auditors.close());
-    const pool = new Pool({ connectionString: postgres.urlThrough(auditors.port), max: 4 });
+    const auditorsUrl = throughProxy(postgres.url(), auditors.port);
+    const pool = new Pool({ connectionString: auditorsUrl, max: 4 });
     pool.on('error', () => {});
     closers.push(() => pool.end());
     for (const sql of options.planted?.sql ?? []) await pool.query(sql);

@@ -16,8 +16,13 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
-  const { databaseUrl } = database;
-  rig = await openRig({ databaseUrl, redisUrl: redis.redisUrl, masterKey: testMasterKey() });
+  const { databaseUrl, ownerUrl } = database;
+  rig = await openRig({
+    databaseUrl,
+    ownerUrl,
+    redisUrl: redis.redisUrl,
+    masterKey: testMasterKey(),
+  });
   close = async () => {
     await rig.close();
     await database.close();

@@ -26,11 +26,12 @@ try {
   await admin.connect();
   await admin.query('CREATE DATABASE fleet_model');
   await admin.end();
-  const databaseUrl = postgres.databaseUrl('fleet_model');
-  const migrated = await migrate(databaseUrl);
+  const ownerUrl = postgres.databaseUrl('fleet_model');
+  const databaseUrl = postgres.serviceUrl('fleet_model');
+  const migrated = await migrate(ownerUrl, databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
   const masterKey = `model:${randomBytes(32).toString('base64')}`;
-  const rig = await openRig({ databaseUrl, redisUrl: redis.url, masterKey });
+  const rig = await openRig({ databaseUrl, ownerUrl, redisUrl: redis.url, masterKey });
   const startedMs = performance.now();
   const report = await checkFleet({
     rig,

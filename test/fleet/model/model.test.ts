@@ -15,8 +15,13 @@ test(`whatever happens to the fleet, a submission is executed at most once and e
     await database.close();
     await redis.close();
   });
-  const { databaseUrl } = database;
-  const rig = await openRig({ databaseUrl, redisUrl: redis.redisUrl, masterKey: testMasterKey() });
+  const { databaseUrl, ownerUrl } = database;
+  const rig = await openRig({
+    databaseUrl,
+    ownerUrl,
+    redisUrl: redis.redisUrl,
+    masterKey: testMasterKey(),
+  });
   const report = await checkFleet({ rig, runs, seed });
   await rig.close();
   expect(report.fault).toBeUndefined();

@@ -29,6 +29,7 @@ export const grantedMicros = 100_000n * microsPerCredit;
  */
 const clockSql = `
   CREATE TABLE fleet_model_clock (now timestamptz NOT NULL);
+  GRANT SELECT ON fleet_model_clock TO PUBLIC;
   INSERT INTO fleet_model_clock SELECT date_trunc('milliseconds', statement_timestamp());
   CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT now FROM fleet_model_clock);`;
@@ -36,14 +37,18 @@ const clockSql = `
 /** Opens a migrated database and a Redis that nobody else uses. */
 export async function openRig({
   databaseUrl,
+  ownerUrl,
   redisUrl,
   masterKey,
 }: {
+  /** For the services' role. */
   readonly databaseUrl: string;
+  /** For the owner, who moves the time. */
+  readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;
 }): Promise<Rig> {
-  const pool = new Pool({ connectionString: databaseUrl, max: 2 });
+  const pool = new Pool({ connectionString: ownerUrl, max: 2 });
   pool.on('error', () => {});
   await pool.query(clockSql);
   const store = openStore({ databaseUrl, sealer: createSealer(openKeyring(masterKey)), newId });

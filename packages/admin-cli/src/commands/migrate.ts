@@ -8,10 +8,18 @@ import { Refusal } from '../refusal.ts';
 /** `svc migrate` (CONTRACT.md section 9). */
 export function addMigrateCommand(command: Command): void {
   describeCommand(command, {
-    does: 'bring the database to the schema of this build',
+    does: 'bring the database to the schema of this build, and give the services their privileges',
     examples: ['svc migrate'],
   }).action(async (options: OutputOptions) => {
-    const result = await migrate(readConfiguration(process.env).DATABASE_URL);
+    const { SVC_ENVIRONMENT, DATABASE_URL, MIGRATION_DATABASE_URL } = readConfiguration(
+      process.env,
+    );
+    if (MIGRATION_DATABASE_URL === undefined && SVC_ENVIRONMENT === 'production') {
+      throw new Refusal(
+        'In production the owner of the tables migrates: set MIGRATION_DATABASE_URL to its address. DATABASE_URL names the role of the services.',
+      );
+    }
+    const result = await migrate(MIGRATION_DATABASE_URL ?? DATABASE_URL, DATABASE_URL);
     if (result.kind === 'refused') throw new Refusal(`Not migrated: ${result.reason}.`);
     printRecord({ applied: result.applied }, options);
   });

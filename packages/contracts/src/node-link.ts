@@ -90,6 +90,8 @@ export const simulatedExecutorName = 'simulated';
 const hello = Type.Object({
   type: Type.Literal('hello'),
   agentVersion: Type.String({ pattern: '^[ -~]{1,64}$' }),
+  /** Made anew at each start of the agent; agents of an older version send none. */
+  instanceId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
   jobTypes: Type.Array(JobType, { maxItems: jobTypesPerNodeMax }),
   /** Older nodes do not say it. */
   executors: Type.Optional(Type.Array(ReportedExecutor, { maxItems: jobTypesPerNodeMax })),

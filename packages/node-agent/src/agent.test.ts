@@ -1,5 +1,8 @@
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+
 import { waitUntil } from '@svc/testkit';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { JobFailed } from './executor.ts';
 import { openJournal } from './journal.ts';
@@ -97,6 +100,39 @@ describe('a run', () => {
     expect(failure.message).not.toContain('secrets');
   });
 
+  test('that cannot be written down as begun does nothing and is given up at once', async () => {
+    await home.start(scripted.executor);
+    await service.greet();
+    await assigned();
+    // Neither the begun file nor a draft can be made.
+    const file = path.join(home.stateDir, submissionId);
+    await symlink(`${file}.begun`, `${file}.begun`);
+    await mkdir(`${file}.json.draft`);
+    service.send({ type: 'begin', submissionId });
+    expect((await service.next('failed')).failure.code).toBe('node_error');
+    expect(scripted.calls).toHaveLength(0);
+  });
+
+  test('that another process on the same disk has begun is not begun a second time', async () => {
+    const first = await home.start(scripted.executor);
+    await service.greet();
+    await assigned();
+    await first.stop();
+    await home.start(scripted.executor);
+    await service.greet();
+    await service.next('start');
+    // A second process got past the lock, because somebody removed its file.
+    await rm(path.join(home.stateDir, 'agent.lock'));
+    const second = await openJournal(home.stateDir);
+    onTestFinished(() => second.close());
+    expect(await second.claimBegin(submissionId)).toBe('claimed');
+    expect(await second.claimBegin(submissionId)).toBe('taken');
+    service.send({ type: 'begin', submissionId });
+    service.cut();
+    expect((await service.greet()).running).toEqual([submissionId]);
+    expect(scripted.calls).toHaveLength(0);
+  });
+
   test('that is cancelled is stopped and forgotten', async () => {
     await home.start(scripted.executor);
     await service.greet();
@@ -167,6 +203,18 @@ describe('after a crash', () => {
     await home.start(scripted.executor);
     await service.greet([submissionId]);
     expect((await service.next('completed')).result).toEqual({ confirmationId: 'A-1' });
+  });
+
+  test('the service is told that this is another start of the agent', async () => {
+    const first = await home.start(scripted.executor);
+    const { instanceId } = await service.greet();
+    service.cut();
+    expect((await service.greet()).instanceId).toBe(instanceId);
+    await first.stop();
+    await home.start(scripted.executor);
+    const later = (await service.greet()).instanceId;
+    expect(later).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(later).not.toBe(instanceId);
   });
 
   test('one directory is one process at a time', async () => {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import {
   assignPayloadText,
   type DeclineReason,
@@ -45,6 +47,8 @@ interface AcceptedOffer {
 
 interface State {
   readonly options: AgentOptions;
+  /** Tells this start of the agent from others: what one was told to begin, another never runs. */
+  readonly instanceId: string;
   readonly runs: RunsInHand;
   readonly accepted: Map<string, AcceptedOffer>;
   socket: NodeSocket | undefined;
@@ -74,6 +78,7 @@ export function startAgent(options: AgentOptions): Agent {
   });
   const state: State = {
     options,
+    instanceId: randomUUID(),
     runs,
     accepted: new Map(),
     socket: undefined,
@@ -113,6 +118,7 @@ function connect(state: State): void {
       send(state, {
         type: 'hello',
         agentVersion,
+        instanceId: state.instanceId,
         jobTypes: options.executors.map(({ jobType }) => jobType),
         executors: options.executors.map(({ jobType, name, version }) => ({
           jobType,

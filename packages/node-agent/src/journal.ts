@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { FrameFromNodeOf } from '@svc/contracts';
@@ -20,17 +20,27 @@ export type JournalEntry =
     }
   | { readonly phase: 'ended'; readonly submissionId: string; readonly outcome: Outcome };
 
+/** `taken`: another process has begun it. `missing`: there is no assignment on disk to begin. */
+export type BeginClaim = 'claimed' | 'taken' | 'missing';
+
 export interface Journal {
   /** What was found when it was opened. */
   readonly found: readonly JournalEntry[];
   /** Replaces the entry of a submission; on disk when it resolves. */
-  write(entry: JournalEntry): Promise<void>;
+  write(entry: Exclude<JournalEntry, { phase: 'begun' }>): Promise<void>;
+  /**
+   * Turns an assignment into one that is begun, on disk when it resolves. Of all processes that try,
+   * one is answered `claimed`, whether or not they were kept apart by the lock.
+   */
+  claimBegin(submissionId: string): Promise<BeginClaim>;
   remove(submissionId: string): Promise<void>;
   close(): Promise<void>;
 }
 
 const suffix = '.json';
 const draftSuffix = '.draft';
+/** An assignment that is begun is its own file, renamed to this. */
+const begunSuffix = '.begun';
 /** Ids come from outside and become names of files. */
 const safeId = /^sub_[0-9a-z]{1,40}$/;
 const privateFile = 0o600;
@@ -65,21 +75,59 @@ async function replaceFile(file: string, text: string): Promise<void> {
 
 async function readEntry(file: string): Promise<JournalEntry> {
   const entry: JournalEntry = JSON.parse(await readFile(file, 'utf8'));
-  return entry;
+  const isBegun = file.endsWith(begunSuffix) && entry.phase === 'assigned';
+  return isBegun ? { ...entry, phase: 'begun' } : entry;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+async function isThere(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Renaming is the claim: the kernel lets one process rename a file, and the next one finds none. */
+async function claim(assigned: string, begun: string): Promise<BeginClaim> {
+  if (await isThere(begun)) return 'taken';
+  try {
+    await rename(assigned, begun);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return (await isThere(begun)) ? 'taken' : 'missing';
+  }
+  await syncDirectory(path.dirname(begun));
+  return 'claimed';
 }
 
 async function readEntries(directory: string): Promise<JournalEntry[]> {
   const names = await readdir(directory);
   const drafts = names.filter((name) => name.endsWith(draftSuffix));
   await Promise.all(drafts.map((name) => rm(path.join(directory, name), { force: true })));
-  const files = names.filter((name) => name.endsWith(suffix)).toSorted();
-  return await Promise.all(files.map((name) => readEntry(path.join(directory, name))));
+  const read = async (end: string): Promise<JournalEntry[]> => {
+    const files = names.filter((name) => name.endsWith(end)).toSorted();
+    return await Promise.all(files.map((name) => readEntry(path.join(directory, name))));
+  };
+  const begun = await read(begunSuffix);
+  // An outcome counts more than the begin before it, and that more than the assignment.
+  const entries = new Map(begun.map((entry) => [entry.submissionId, entry]));
+  for (const entry of await read(suffix)) {
+    const { submissionId, phase } = entry;
+    if (phase === 'ended' || !entries.has(submissionId)) entries.set(submissionId, entry);
+  }
+  return [...entries.values()];
 }
 
 /**
  * Opens the node's memory: one file a submission, private to the user, as it holds personal data
- * until the submission has ended. Throws `DirectoryInUse` where another process has it open: two
- * would both begin what is assigned.
+ * until the submission has ended. Throws `DirectoryInUse` if another process has it open, and
+ * `CannotLock` if nobody can tell.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });
@@ -88,12 +136,19 @@ export async function openJournal(directory: string): Promise<Journal> {
     if (!isJournalable(submissionId)) throw new Error('not an id to name a file after');
     return path.join(directory, submissionId + suffix);
   };
+  const begunFileOf = (submissionId: string): string =>
+    fileOf(submissionId).slice(0, -suffix.length) + begunSuffix;
   return {
     found: await readEntries(directory),
     async write(entry) {
-      await replaceFile(fileOf(entry.submissionId), JSON.stringify(entry));
+      const { submissionId } = entry;
+      await replaceFile(fileOf(submissionId), JSON.stringify(entry));
+      if (entry.phase === 'ended') await rm(begunFileOf(submissionId), { force: true });
     },
+    claimBegin: (submissionId) => claim(fileOf(submissionId), begunFileOf(submissionId)),
     async remove(submissionId) {
+      // The outcome goes last: a crash in between must not leave a begin without it.
+      await rm(begunFileOf(submissionId), { force: true });
       await rm(fileOf(submissionId), { force: true });
       await syncDirectory(directory);
     },

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { startAgent } from './agent.ts';
 import { openJournal } from './journal.ts';
-import { DirectoryInUse } from './lock.ts';
+import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog } from './log.ts';
 import { readOptions } from './options.ts';
 import { simulatedExecutor } from './simulated.ts';
@@ -13,7 +13,7 @@ async function open() {
   try {
     return await openJournal(options.stateDir);
   } catch (error) {
-    if (!(error instanceof DirectoryInUse)) throw error;
+    if (!(error instanceof DirectoryInUse) && !(error instanceof CannotLock)) throw error;
     log('error', error.message);
     process.exit(1);
   }

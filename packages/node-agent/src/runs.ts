@@ -2,7 +2,7 @@ import type { FrameFromNode, ReportedUsage } from '@svc/contracts';
 
 import { execute, type Executed, type Execution } from './execution.ts';
 import type { Executor, Failure } from './executor.ts';
-import type { Journal, JournalEntry, Outcome } from './journal.ts';
+import type { BeginClaim, Journal, JournalEntry, Outcome } from './journal.ts';
 import type { Log } from './log.ts';
 import { completedOutcome, failedOutcome, failureOf } from './outcome.ts';
 
@@ -36,6 +36,10 @@ const sayAgainAfterMs = 5_000;
 const restarted: Failure = {
   code: 'node_error',
   message: 'The node restarted while it ran the submission.',
+};
+const cannotRemember: Failure = {
+  code: 'node_error',
+  message: 'The node could not write down that it began, and did nothing.',
 };
 const noExecutor: Failure = {
   code: 'node_error',
@@ -174,18 +178,39 @@ export class RunsInHand {
     const { entry } = run;
     if (entry.phase !== 'assigned' || run.isStopping) return;
     const { submissionId, payloadText } = entry;
-    const { executors, journal, log, send } = this.#context;
+    const { executors, log, send } = this.#context;
     const executor = executors.find(({ jobType }) => jobType === entry.jobType);
     if (executor === undefined) {
       await this.#keepOutcome(run, failedOutcome(submissionId, {}, noExecutor));
       return;
     }
     run.entry = { ...entry, phase: 'begun' };
-    await journal.write(run.entry);
+    const claimed = await this.#claimBegin(submissionId);
+    if (claimed === 'taken') {
+      // It stays in hand without being run here: the other process says how it ends.
+      log('error', 'another process has begun it', { submissionId });
+      return;
+    }
+    if (claimed === 'missing') {
+      await this.#keepOutcome(run, failedOutcome(submissionId, {}, cannotRemember));
+      return;
+    }
     log('info', 'begun', { submissionId });
     const payload: unknown = JSON.parse(payloadText);
     run.execution = execute(executor, { submissionId, payload }, send);
     void this.#whenEnded(run, run.execution);
+  }
+
+  /** What cannot be written down is not begun: `missing`, so that it is given up at once. */
+  async #claimBegin(submissionId: string): Promise<BeginClaim> {
+    const { journal, log } = this.#context;
+    try {
+      return await journal.claimBegin(submissionId);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      log('error', 'could not write down that it began', { submissionId, reason });
+      return 'missing';
+    }
   }
 
   async #whenEnded(run: Run, execution: Execution): Promise<void> {

@@ -155,11 +155,12 @@ export async function createAgentHome(service: ScriptedService) {
     },
     /** What is on disk of a submission; undefined: nothing. */
     async entry(submissionId: string): Promise<Record<string, unknown> | undefined> {
-      const files = await readdir(stateDir);
-      if (!files.includes(`${submissionId}.json`)) return undefined;
-      const text = await readFile(path.join(stateDir, `${submissionId}.json`), 'utf8');
+      const names = [`${submissionId}.json`, `${submissionId}.begun`];
+      const name = (await readdir(stateDir)).find((one) => names.includes(one));
+      if (name === undefined) return undefined;
+      const text = await readFile(path.join(stateDir, name), 'utf8');
       const entry: Record<string, unknown> = JSON.parse(text);
-      return entry;
+      return name.endsWith('.begun') ? { ...entry, phase: 'begun' } : entry;
     },
   };
 }

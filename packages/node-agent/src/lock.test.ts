@@ -1,0 +1,72 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { bareEnvironment } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+
+const contenderFile = path.join(import.meta.dirname, 'lock-contender.fixture.ts');
+const rounds = 25;
+const contendersAtOnce = 3;
+
+async function newDirectory(): Promise<string> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'svc-node-lock-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function answer(child: ChildProcess): Promise<unknown> {
+  const [message]: unknown[] = await once(child, 'message');
+  return message;
+}
+
+/** A process that is ready to open a directory. */
+async function startContender(env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
+  const child = fork(contenderFile, { env: { ...bareEnvironment(), ...env }, execArgv: [] });
+  onTestFinished(() => kill(child));
+  await answer(child);
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+async function open(child: ChildProcess, directory: string): Promise<unknown> {
+  const answered = answer(child);
+  child.send(directory);
+  return await answered;
+}
+
+test(
+  'of agents that start at the same instant after a kill -9, exactly one opens the directory',
+  { timeout: 120_000 },
+  async () => {
+    const directory = await newDirectory();
+    const held: number[] = [];
+    let all = await Promise.all(Array.from({ length: contendersAtOnce }, () => startContender()));
+    for (let round = 0; round < rounds; round += 1) {
+      const answers = await Promise.all(all.map((contender) => open(contender, directory)));
+      const holders = all.filter((_, index) => answers[index] === 'held');
+      held.push(holders.length);
+      // Those that were refused try again, beside newcomers.
+      await Promise.all(holders.map(kill));
+      const newcomers = await Promise.all(holders.map(() => startContender()));
+      all = [...all.filter((one) => !holders.includes(one)), ...newcomers];
+    }
+    expect(held).toEqual(Array.from({ length: rounds }, () => 1));
+  },
+);
+
+test('an agent with another temporary directory does not get past the lock', async () => {
+  const directory = await newDirectory();
+  const first = await startContender();
+  const second = await startContender({ TMPDIR: await newDirectory() });
+  expect(await open(first, directory)).toBe('held');
+  expect(await open(second, directory)).toBe('in use');
+});

@@ -75,7 +75,10 @@ export const NodeLinked = Type.Object({
   nodeId: Id,
   linkId: Id,
   epoch: Type.Integer(),
+  /** The number of the link in Postgres; dispatchers of an older version send none. */
+  linkEpoch: Type.Optional(Type.Integer()),
 });
+export type NodeLinked = Static<typeof NodeLinked>;
 
 /** To all: an operator has changed this node; whoever holds its link looks at once. */
 export const NodeChanged = Type.Object({ kind: Type.Literal('node_changed'), nodeId: Id });

@@ -46,6 +46,7 @@ function node(nodeId: string, fields: Partial<FleetNode> = {}): FleetNode {
     dispatcherId: 'd1',
     linkId: `${nodeId}-link`,
     epoch: 0,
+    linkEpoch: 0,
     jobTypes: ['ats.application'],
     slots: 1,
     draining: false,
@@ -220,6 +221,21 @@ describe('links', () => {
     expect(await fleet.reserve(wanted('s1'))).toMatchObject({ dispatcherId: 'd2', linkId: 'new' });
     await fleet.leave('n1', 'new');
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 0, free: 0 });
+  });
+
+  test('the number of a link decides which is newer, whichever enters first', async () => {
+    const newer = await fleet.join(node('n1', { linkId: 'new', linkEpoch: 6 }));
+    const older = node('n1', { linkId: 'old', linkEpoch: 5 });
+    expect(await fleet.join(older)).toEqual({ kind: 'superseded' });
+    await redis.flushall();
+    await fleet.refresh('d1');
+    const again = await fleet.join({ ...older, epoch: 1 });
+    if (newer.kind !== 'joined' || again.kind !== 'joined') throw new Error('not joined');
+    const { epoch } = newer;
+    expect((await fleet.join(node('n1', { linkId: 'new', linkEpoch: 6, epoch }))).kind).toBe(
+      'joined',
+    );
+    expect(await fleet.join({ ...older, epoch: again.epoch })).toEqual({ kind: 'superseded' });
   });
 
   test('an older link that enters again is told that it is superseded', async () => {

@@ -13,6 +13,8 @@ export interface FleetNode {
   readonly linkId: string;
   /** What `join` answered for this link; 0 for a new one, which thereby is newer than all others. */
   readonly epoch: number;
+  /** The number of the link in Postgres: it decides which of two links is newer. */
+  readonly linkEpoch: number;
   readonly jobTypes: readonly string[];
   readonly slots: number;
   /** No more offers: counts in nothing. */

@@ -160,13 +160,18 @@ return known and 1 or 0
 
 /**
  * ARGV: time, node as JSON (epoch 0: a new link), then submissions that hold a slot. Answers the
- * link's epoch, or -1 where the registry has a newer link of the node.
+ * link's epoch, or -1 where the registry has a newer link of the node. The number in Postgres says
+ * which is newer; an entry without one was made by a dispatcher of an older version.
  */
 export const joinScript = `${library}
 local node = cjson.decode(ARGV[2])
 local present = load(node.nodeId)
-if present and present.linkId ~= node.linkId and node.epoch > 0 and present.epoch > node.epoch then
-  return -1
+if present and present.linkId ~= node.linkId then
+  if present.linkEpoch and node.linkEpoch and present.linkEpoch ~= node.linkEpoch then
+    if present.linkEpoch > node.linkEpoch then return -1 end
+  elseif node.epoch > 0 and present.epoch > node.epoch then
+    return -1
+  end
 end
 if node.epoch == 0 then
   node.epoch = math.max(now, present and present.epoch + 1 or 0)

@@ -56,17 +56,44 @@ test('nothing is loaded or dispatched past its deadline, and only past the grace
   });
 });
 
-test('only the node that it was given to may begin, and again while it runs', async () => {
+test('only the node that it was given to may begin, and the same instance again while it runs', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const [mine, other] = [await node(), await node()];
-  expect((await commitRunning(store, { submissionId, nodeId: mine })).kind).toBe('refused');
+  const begin = async (nodeId: string, instanceId?: string): Promise<string> =>
+    (await commitRunning(store, { submissionId, nodeId, instanceId })).kind;
+  expect(await begin(mine, 'one')).toBe('refused');
   await commitDispatched(store, { submissionId, nodeId: mine });
-  expect((await commitRunning(store, { submissionId, nodeId: other })).kind).toBe('refused');
-  expect((await commitRunning(store, { submissionId, nodeId: mine })).kind).toBe('running');
-  expect((await commitRunning(store, { submissionId, nodeId: mine })).kind).toBe('running');
+  expect(await begin(other, 'one')).toBe('refused');
+  expect(await begin(mine, 'one')).toBe('running');
+  expect(await begin(mine, 'one')).toBe('running');
+  expect(await begin(mine, 'two')).toBe('refused');
+  expect(await begin(mine)).toBe('refused');
   expect(await assignmentsOf(store, mine)).toEqual([{ submissionId, state: 'running' }]);
   expect(await assignmentsOf(store, other)).toEqual([]);
+});
+
+test('of two instances that ask to begin at the same time, one is told to', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const nodeId = await node();
+  await commitDispatched(store, { submissionId, nodeId });
+  const begins = ['one', 'two', undefined].map((instanceId) =>
+    commitRunning(store, { submissionId, nodeId, instanceId }),
+  );
+  const kinds = (await Promise.all(begins)).map(({ kind }) => kind);
+  expect(kinds.toSorted()).toEqual(['refused', 'refused', 'running']);
+});
+
+test('a node that names no instance is told to begin once', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const nodeId = await node();
+  await commitDispatched(store, { submissionId, nodeId });
+  expect((await commitRunning(store, { submissionId, nodeId })).kind).toBe('running');
+  expect((await commitRunning(store, { submissionId, nodeId })).kind).toBe('refused');
+  const named = { submissionId, nodeId, instanceId: 'one' };
+  expect((await commitRunning(store, named)).kind).toBe('refused');
 });
 
 test('what was cancelled is neither dispatched nor begun', async () => {

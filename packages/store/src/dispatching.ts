@@ -230,10 +230,12 @@ export async function recordOffers(
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
 
 /**
- * Lets a node begin: only the one it was given to, and only while it is dispatched. Asked again
- * while it runs, the same node gets the same answer and its lease is renewed; it acts once all the
- * same, as it has stored that it began (CONTRACT.md section 7, `start`). `refused`: it has ended,
- * or is not this node's.
+ * Lets a node begin. The statement takes a submission that is `dispatched` to this node. It also
+ * takes one that is `running` if the same instance of the agent was told to begin before: its lease
+ * is renewed, and it acts once all the same because it has stored that it began. Any other instance
+ * is refused, because it cannot know what the first one has done. An agent that sends no instance id
+ * is told once (CONTRACT.md section 7, "Instances"). `refused`: it has ended, is not this node's, or
+ * another process was told to begin.
  *
  * Whose it is is asked with `IS NOT DISTINCT FROM`, here and wherever the id is known: no index
  * serves that, so that the planner cannot take the index of what a node has in hand instead of the
@@ -247,6 +249,8 @@ export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
 interface Begin {
   readonly submissionId: string;
   readonly nodeId: string;
+  /** The process that asks; undefined: an agent that sends no instance id. */
+  readonly instanceId?: string | undefined;
 }
 
 const runBatcherOf = perStore((store) =>
@@ -257,9 +261,11 @@ const runBatcherOf = perStore((store) =>
 
 const runningSql = `
   UPDATE submissions SET state = 'running', started_at = COALESCE(started_at, svc_now()),
-    lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond'
-  WHERE id = ANY($1::uuid[]) AND state = ANY($3::text[])
+    lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond',
+    begun_instance = ($3::text[])[array_position($1::uuid[], id)]
+  WHERE id = ANY($1::uuid[])
     AND node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], id)]
+    AND (state = $4 OR state = $5 AND begun_instance = ($3::text[])[array_position($1::uuid[], id)])
   RETURNING id, request_id`;
 
 async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise<RunCommit[]> {
@@ -271,7 +277,9 @@ async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise
     const rows = await store.query<{ id: string; request_id: string }>(runningSql, [
       asked.map(({ submissionId }) => submissionId),
       asked.map(({ nodeId }) => nodeId),
-      ['dispatched', 'running'],
+      asked.map(({ instanceId }) => instanceId ?? null),
+      'dispatched',
+      'running',
     ]);
     const running = new Map(rows.map((row) => [row.id, row.request_id]));
     for (const begin of asked) {

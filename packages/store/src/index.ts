@@ -16,21 +16,16 @@ export * from './every-submission.ts';
 export * from './ledger-audit.ts';
 export * from './ledger-verdict.ts';
 export * from './migrate.ts';
+export { type HelloFinding, loseLeftBehind, loseUnnamed, loseUnsent } from './lost-assignments.ts';
 export * from './node-changes.ts';
+export * from './node-links.ts';
 export {
   findChangedNodes,
   findNodeCredentials,
   findNodeStanding,
   type NodeStanding,
 } from './node-secrets.ts';
-export {
-  createNode,
-  findNode,
-  listNodes,
-  type NodeRecord,
-  touchNode,
-  touchNodes,
-} from './nodes.ts';
+export { createNode, findNode, listNodes, type NodeRecord, touchNodes } from './nodes.ts';
 export * from './operators.ts';
 export * from './operators-hand.ts';
 export * from './opening.ts';

@@ -1,8 +1,9 @@
 import { toWireId } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
+import { loseAssignments } from './lost-assignments.ts';
 import { lockNode, type NodeRecord } from './nodes.ts';
 import { nodeSecretBinding } from './node-secrets.ts';
-import { loseAssignments } from './service-failures.ts';
+
 import type { Queryable, Store } from './store.ts';
 
 /**

@@ -35,16 +35,6 @@ export async function createNode(
   });
 }
 
-/** Notes that a node said hello. */
-export async function touchNode(
-  store: Store,
-  node: { nodeId: string; agentVersion: string },
-): Promise<void> {
-  await store.db.$executeRaw`
-    UPDATE nodes SET last_seen_at = svc_now(), agent_version = ${node.agentVersion}
-    WHERE id = ${node.nodeId}::uuid`;
-}
-
 /** Of the nodes that a dispatcher is connected to: so that operators see who is there. */
 export async function touchNodes(store: Store, nodeIds: readonly string[]): Promise<void> {
   await store.db.$executeRaw`

@@ -17,6 +17,8 @@ export interface ScriptedNodeOptions extends NodeIdentity {
   readonly slots?: number;
   readonly jobTypes?: readonly string[];
   readonly running?: readonly string[];
+  /** The agent's process; undefined: an agent that says none. The same over links by default. */
+  readonly instanceId?: string | undefined;
 }
 
 /** What an autopilot does with a submission; by default it accepts and completes at once. */
@@ -99,9 +101,11 @@ export async function connectScriptedNode(options: ScriptedNodeOptions): Promise
   });
   void closed.then(cut);
   const send = (frame: FrameFromNode): void => socket.send(JSON.stringify(frame));
+  const { instanceId } = { instanceId: 'scripted', ...options };
   send({
     type: 'hello',
     agentVersion: 'scripted',
+    ...(instanceId === undefined ? {} : { instanceId }),
     jobTypes: [...(options.jobTypes ?? ['ats.application'])],
     slots: options.slots ?? 1,
     running: [...(options.running ?? [])],

@@ -1,10 +1,11 @@
-import { nodeLinkCloseCodes, type DispatcherMessage } from '@svc/contracts';
+import { nodeLinkCloseCodes, type DispatcherMessage, type NodeLinked } from '@svc/contracts';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './end-link.ts';
 import { refreshFleet } from './fleet-member.ts';
 import { followNode } from './node-standing.ts';
 import { makeOffer, revokeOffer } from './held-offers.ts';
+import type { NodeLink } from './links.ts';
 import { stopRun } from './runs.ts';
 
 /** What other dispatchers, gateways and reconcilers tell this dispatcher; its own offers too. */
@@ -28,8 +29,7 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
       return;
     case 'node_linked': {
       const link = dispatcher.links.byNode.get(message.nodeId);
-      // One that is being entered just now finds out by its own entry.
-      if (link === undefined || link.epoch === 0 || link.epoch >= message.epoch) return;
+      if (link === undefined || !isOlder(link, message)) return;
       closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
       return;
     }
@@ -41,4 +41,11 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
       inBackground(dispatcher, 'enter the fleet again', refreshFleet(dispatcher));
       return;
   }
+}
+
+/** A dispatcher of an older version tells only the registry's epoch of the newer link. */
+function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
+  if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;
+  // A link that is being entered just now finds out by its own entry.
+  return link.epoch !== 0 && link.epoch < epoch;
 }

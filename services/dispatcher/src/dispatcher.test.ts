@@ -228,6 +228,34 @@ describe('hello', () => {
     await again.close();
   });
 
+  test('of another start of the agent does not begin what the first one was told to', async () => {
+    const own = await service.newNode();
+    const first = await service.connect({ ...own, instanceId: 'first' });
+    const { id } = await service.post();
+    const submissionId = await first.runNext();
+    await first.cut();
+    const running = [submissionId];
+    const second = await service.connect({ ...own, dispatcher: 1, running, instanceId: 'second' });
+    second.send({ type: 'start', submissionId });
+    expect(await second.next('cancel')).toEqual({ type: 'cancel', submissionId });
+    await second.cut();
+    const again = await service.connect({ ...own, running, instanceId: 'first' });
+    again.send({ type: 'start', submissionId });
+    expect(await again.next('begin')).toEqual({ type: 'begin', submissionId });
+    expect(await stateOf(id)).toBe('running');
+    expect(toldOf(second)).not.toContain('begin');
+    await again.close();
+  });
+
+  test('without an instance gets begin once', async () => {
+    const node = await service.connect({ instanceId: undefined });
+    await service.post();
+    const submissionId = await node.runNext();
+    node.send({ type: 'start', submissionId });
+    expect(await node.next('cancel')).toEqual({ type: 'cancel', submissionId });
+    await node.close();
+  });
+
   test.each([0, 1])('of a newer link closes the older one, at dispatcher %i too', async (other) => {
     const credentials = await service.newNode();
     const older = await service.connect({ ...credentials, dispatcher: 0 });

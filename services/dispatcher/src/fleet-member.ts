@@ -23,6 +23,7 @@ export async function enterFleet(dispatcher: Dispatcher, link: NodeLink): Promis
     dispatcherId: dispatcher.id,
     linkId: link.linkId,
     epoch: link.epoch,
+    linkEpoch: link.linkEpoch,
     jobTypes: link.jobTypes,
     slots: link.slots,
     draining: link.draining,

@@ -11,7 +11,7 @@ import { commitDispatched, type DispatchCommit } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { hasEnded, sendFrame, type HeldOffer, type HeldRun, type NodeLink } from './links.ts';
-import { giveUpLost } from './lost-assignments.ts';
+import { giveUpUnsent } from './lost-assignments.ts';
 import { reportOffer } from './report-offer.ts';
 import { confirmSlotLater, freeSlot, takeSlot } from './slots.ts';
 
@@ -159,7 +159,7 @@ export async function onAccept(
   // commit: nobody else would find out before the minute for `start` is over.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
-  await giveUpLost(dispatcher, link, [submissionId]);
+  await giveUpUnsent(dispatcher, link, submissionId);
 }
 
 function assign(

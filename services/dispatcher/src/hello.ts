@@ -1,12 +1,12 @@
 import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/contracts';
 import { fromWireId, heartbeatSeconds, toWireId } from '@svc/domain';
-import { assignmentsOf, touchNode, type Assignment } from '@svc/store';
+import { assignmentsOf, noteHello, type Assignment } from '@svc/store';
 
 import type { Dispatcher } from './dispatcher.ts';
 import { closeLink } from './end-link.ts';
 import { enterFleet } from './fleet-member.ts';
 import { hasEnded, sendFrame, type NodeLink } from './links.ts';
-import { giveUpLost } from './lost-assignments.ts';
+import { giveUpUnnamed } from './lost-assignments.ts';
 import { freeSlotLater, takeSlot } from './slots.ts';
 
 export interface HelloComparison {
@@ -47,20 +47,32 @@ function takeSlots(dispatcher: Dispatcher, link: NodeLink, { live, stop }: Hello
   for (const submissionId of stopping) freeSlotLater(dispatcher, link, submissionId);
 }
 
-/** A newer link ends an older one of the same node, whichever dispatcher holds it (4001). */
-function takeOver(dispatcher: Dispatcher, link: NodeLink): void {
-  const older = dispatcher.links.byNode.get(link.nodeId);
-  dispatcher.links.byNode.set(link.nodeId, link);
-  if (older === undefined) return;
-  closeLink(dispatcher, older, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
+function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
+  closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
+}
+
+/**
+ * A newer link ends an older one of the same node, whichever dispatcher holds it (4001). Returns
+ * false if this link is the older one, which may say its hello later than the newer one.
+ */
+function takeOver(dispatcher: Dispatcher, link: NodeLink): boolean {
+  const { byNode } = dispatcher.links;
+  const other = byNode.get(link.nodeId);
+  if (other !== undefined && other.linkEpoch > link.linkEpoch) {
+    closeSuperseded(dispatcher, link);
+    return false;
+  }
+  byNode.set(link.nodeId, link);
+  if (other !== undefined) closeSuperseded(dispatcher, other);
+  return true;
 }
 
 async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   const { nodeId, linkId } = link;
   try {
     await enterFleet(dispatcher, link);
-    const { epoch } = link;
-    await dispatcher.bus.broadcast({ kind: 'node_linked', nodeId, linkId, epoch });
+    const { epoch, linkEpoch } = link;
+    await dispatcher.bus.broadcast({ kind: 'node_linked', nodeId, linkId, epoch, linkEpoch });
   } catch (error) {
     // What the node runs must go on without Redis; it is entered with the next refresh.
     link.logger.warn({ err: error }, 'could not enter a link into the fleet');
@@ -69,7 +81,8 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
 
 /**
  * The first frame of a link: what the node lost is given up at once, what it no longer need run is
- * said in the `welcome`, and from then on it is offered work. Throws when Postgres cannot be
+ * said in the `welcome`, and from then on it is offered work. If the node has a newer link by now,
+ * nothing of this hello counts and the link is closed (4001). Throws when Postgres cannot be
  * reached.
  */
 export async function onHello(
@@ -77,15 +90,22 @@ export async function onHello(
   link: NodeLink,
   frame: FrameFromNodeOf<'hello'>,
 ): Promise<void> {
-  takeOver(dispatcher, link);
+  if (!takeOver(dispatcher, link)) return;
+  link.instanceId = frame.instanceId;
   link.slots = frame.slots;
   link.jobTypes = [...new Set(frame.jobTypes)].filter((name) => findJobType(name) !== undefined);
   const { store } = dispatcher;
-  const { nodeId } = link;
+  const { nodeId, linkEpoch } = link;
   const compared = compareHello(frame.running, await assignmentsOf(store, nodeId));
-  await giveUpLost(dispatcher, link, compared.lost);
-  await touchNode(store, { nodeId, agentVersion: frame.agentVersion });
   if (hasEnded(link)) return;
+  const isCurrent =
+    (await giveUpUnnamed(dispatcher, link, compared.lost)) &&
+    (await noteHello(store, { nodeId, agentVersion: frame.agentVersion, linkEpoch }));
+  if (hasEnded(link)) return;
+  if (!isCurrent) {
+    closeSuperseded(dispatcher, link);
+    return;
+  }
   takeSlots(dispatcher, link, compared);
   await enter(dispatcher, link);
   if (hasEnded(link)) return;

@@ -52,6 +52,10 @@ export interface NodeLink {
   badFrames: number;
   /** When a link that does not say `hello` is closed. */
   helloTimer?: Timer;
+  /** The number of this link in Postgres: the highest of a node's is its current link. */
+  readonly linkEpoch: number;
+  /** The agent's process, if it says which; known from the `hello` on. */
+  instanceId?: string | undefined;
   /** Of the fleet registry; 0 until it has been entered there. */
   epoch: number;
   enteredAtMs: number;

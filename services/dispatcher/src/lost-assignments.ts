@@ -1,25 +1,57 @@
 import { toWireId } from '@svc/domain';
 import { enqueueSettlements } from '@svc/queue';
-import { storeServiceFailure } from '@svc/store';
+import { loseLeftBehind, loseUnnamed, loseUnsent } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import type { NodeLink } from './links.ts';
 
 /**
- * Ends what a node was given and does not have (`node_lost`, CONTRACT section 7), and has it
- * settled. What has ended meanwhile, or is not the node's, stays as it is.
+ * Assignments that a node does not have (`node_lost`, CONTRACT section 7). Postgres checks in the
+ * committing transaction that the finding still holds, and each function has what it ended settled.
  */
-export async function giveUpLost(
+
+type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
+
+/**
+ * The hello of this link did not name them. Returns false if the node has a newer link: nothing has
+ * ended then.
+ */
+export async function giveUpUnnamed(
   dispatcher: Dispatcher,
-  { nodeId, logger }: Pick<NodeLink, 'nodeId' | 'logger'>,
-  lost: readonly string[],
+  link: LostBy & Pick<NodeLink, 'linkEpoch'>,
+  submissionIds: readonly string[],
+): Promise<boolean> {
+  if (submissionIds.length === 0) return true;
+  const { nodeId, linkEpoch } = link;
+  const finding = await loseUnnamed(dispatcher.store, { nodeId, linkEpoch, submissionIds });
+  if (finding.kind === 'superseded') return false;
+  settleLost(dispatcher, link, finding.submissionIds);
+  return true;
+}
+
+/** This process committed `dispatched` and will not send the payload, because the link has ended. */
+export async function giveUpUnsent(
+  dispatcher: Dispatcher,
+  link: LostBy,
+  submissionId: string,
 ): Promise<void> {
-  const { store, producer } = dispatcher;
-  for (const submissionId of lost) {
-    const failure = { submissionId, code: 'node_lost', nodeId } as const;
-    const stored = await storeServiceFailure(store, failure);
-    if (stored.kind === 'refused') continue;
+  const isLost = await loseUnsent(dispatcher.store, { nodeId: link.nodeId, submissionId });
+  if (isLost) settleLost(dispatcher, link, [submissionId]);
+}
+
+/** They were committed to the node while an operator disabled it. */
+export async function giveUpLeftBehind(dispatcher: Dispatcher, link: LostBy): Promise<void> {
+  settleLost(dispatcher, link, await loseLeftBehind(dispatcher.store, link.nodeId));
+}
+
+function settleLost(
+  dispatcher: Dispatcher,
+  { logger }: LostBy,
+  submissionIds: readonly string[],
+): void {
+  for (const submissionId of submissionIds) {
     logger.warn({ submissionId: toWireId('sub', submissionId) }, 'lost by its node');
-    inBackground(dispatcher, 'enqueue a settlement', enqueueSettlements(producer, [submissionId]));
+    const enqueued = enqueueSettlements(dispatcher.producer, [submissionId]);
+    inBackground(dispatcher, 'enqueue a settlement', enqueued);
   }
 }

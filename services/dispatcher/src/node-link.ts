@@ -52,6 +52,7 @@ export function openLink(
     greeted: Promise.resolve(),
     rate: createFrameRate(dispatcher.clock),
     badFrames: 0,
+    linkEpoch: node.linkEpoch,
     epoch: 0,
     enteredAtMs: 0,
     jobTypes: [],

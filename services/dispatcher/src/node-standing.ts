@@ -1,12 +1,12 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
 import { every, type Repeating } from '@svc/runtime';
-import { assignmentsOf, findChangedNodes, findNodeStanding, type NodeStanding } from '@svc/store';
+import { findChangedNodes, findNodeStanding, type NodeStanding } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './end-link.ts';
 import { enterFleet } from './fleet-member.ts';
 import { hasEnded, sendFrame, type NodeLink } from './links.ts';
-import { giveUpLost } from './lost-assignments.ts';
+import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**
  * What operators decide about nodes, as their links follow it (CONTRACT section 9: drain, disable,
@@ -58,13 +58,7 @@ function drain(dispatcher: Dispatcher, link: NodeLink): void {
 /** What was being committed while the node was disabled, after what the disabling itself has ended. */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();
-  const left = await assignmentsOf(dispatcher.store, link.nodeId);
-  const lost = left.filter(({ state }) => state !== 'settling');
-  await giveUpLost(
-    dispatcher,
-    link,
-    lost.map(({ submissionId }) => submissionId),
-  );
+  await giveUpLeftBehind(dispatcher, link);
 }
 
 function closeExpired(dispatcher: Dispatcher, now: Date): void {

@@ -54,8 +54,8 @@ export async function onStart(
     sendFrame(link, { type: 'cancel', submissionId: frame.submissionId });
     return handled;
   }
-  const { nodeId } = link;
-  const commit = await commitRunning(dispatcher.store, { submissionId, nodeId });
+  const { nodeId, instanceId } = link;
+  const commit = await commitRunning(dispatcher.store, { submissionId, nodeId, instanceId });
   if (commit.kind === 'refused') {
     sendCancel(dispatcher, link, submissionId);
     return handled;

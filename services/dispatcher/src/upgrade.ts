@@ -4,16 +4,21 @@ import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
 import { fromWireId, type ErrorCode } from '@svc/domain';
 import { addressGroup, type Clock, type FailureLimit, type TrustedProxies } from '@svc/runtime';
 import { sha256Hex, verifyRequest, type Verification } from '@svc/signing';
-import { acceptLinkSignature, findNodeCredentials, type Store } from '@svc/store';
+import { acceptLinkSignature, findNodeCredentials, takeLinkEpoch, type Store } from '@svc/store';
 
 export type UpgradeDecision = ({ readonly kind: 'accepted' } & AcceptedNode) | UpgradeRefusal;
 
 /** Whose link it is, as its credentials stood at that moment. */
-export interface AcceptedNode {
+interface AuthenticatedNode {
   readonly nodeId: string;
   readonly draining: boolean;
   /** Of the secret that signed. */
   readonly secretVersion: number;
+}
+
+export interface AcceptedNode extends AuthenticatedNode {
+  /** The number of this link in Postgres: the highest of a node's is its current link. */
+  readonly linkEpoch: number;
 }
 
 export interface UpgradeRefusal {
@@ -71,7 +76,7 @@ function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
 }
 
 /** A node that signed, and what identifies its signature. */
-interface SignedUpgrade extends AcceptedNode {
+interface SignedUpgrade extends AuthenticatedNode {
   readonly kind: 'signed';
   readonly signatureHash: Uint8Array;
 }
@@ -132,7 +137,7 @@ const identityLengthMax = 64;
 /**
  * Whether a request may become a node link (CONTRACT section 7): path and method, then the limit
  * of refusals from its address, then the signature of section 1 with the node's own secret, then
- * the subprotocol. A signature opens one link only. Throws when Postgres cannot be reached.
+ * the subprotocol. A signature opens one link only, which becomes the node's current one. Throws when Postgres cannot be reached.
  */
 export async function decideUpgrade(
   request: IncomingMessage,
@@ -172,5 +177,6 @@ async function checkUpgrade(
   if (!(await acceptLinkSignature(context.store, signatureHash))) {
     return refused('unauthenticated', 'This signature has opened a link already; sign again.');
   }
-  return { kind: 'accepted', nodeId, draining, secretVersion };
+  const linkEpoch = await takeLinkEpoch(context.store, nodeId);
+  return { kind: 'accepted', nodeId, draining, secretVersion, linkEpoch };
 }

@@ -8,7 +8,7 @@ import { World } from './world.ts';
 
 /**
  * Each point between a commit and its frame, and each thing that can be gone at it: the table of
- * docs/decisions/0016, row by row. The auditor sees each time that nothing is executed twice, that
+ * docs/decisions/0016, row by row, as far as 0018 has not replaced it. The auditor sees each time that nothing is executed twice, that
  * no slot leaks and that the money adds up.
  */
 let rig: Rig;
@@ -81,8 +81,18 @@ const points: readonly Point[] = [
     },
   },
   { step: 'accept', at: 'told', name: '`assign` sent', ends: submitted },
-  { step: 'start', at: 'before', name: '`start` sent, `running` not committed', ends: submitted },
-  { step: 'start', at: 'after', name: '`running` committed, `begin` not sent', ends: submitted },
+  {
+    step: 'start',
+    at: 'before',
+    name: '`start` sent, `running` not committed',
+    ends: { ...submitted, 'agent killed': nodeLost },
+  },
+  {
+    step: 'start',
+    at: 'after',
+    name: '`running` committed, `begin` not sent',
+    ends: { ...submitted, 'agent killed': nodeLost, 'both killed': nodeLost },
+  },
   {
     step: 'start',
     at: 'told',

@@ -6,6 +6,7 @@ import {
   type Producer,
 } from '@svc/queue';
 import { newId, type Logger } from '@svc/runtime';
+import { takeLinkEpoch } from '@svc/store';
 import { onBusMessage } from '../../../services/dispatcher/src/bus-messages.ts';
 import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts';
 import { handBackLinks, leaveFleet } from '../../../services/dispatcher/src/drain.ts';
@@ -124,14 +125,23 @@ export class ModelDispatcher {
     return this.#jobs.size;
   }
 
-  /** Accepts a node's upgrade; the node says hello. */
+  /** Accepts a node's upgrade, which takes a statement; then the node says hello. */
   connect(node: ModelNode): void {
+    const { activity, rig } = this.#ground;
+    void activity.during(async () => {
+      const linkEpoch = await takeLinkEpoch(rig.store, node.id);
+      if (this.isAlive) this.#attach(node, linkEpoch);
+    });
+  }
+
+  #attach(node: ModelNode, linkEpoch: number): void {
     const link = new ModelLink(
       node,
       this.#ground.time.timers(() => true),
     );
     const { id: nodeId, isDraining } = node;
-    link.attach(openLink(this.logic, link, { nodeId, draining: isDraining, secretVersion: 1 }));
+    const accepted = { nodeId, draining: isDraining, secretVersion: 1, linkEpoch };
+    link.attach(openLink(this.logic, link, accepted));
     this.#links.add(link);
     if (node.link !== undefined) node.unlinked();
     node.link = link;

@@ -12,6 +12,7 @@ export type Moment = 'before' | 'after';
 export class Mortal {
   #isDead = false;
   #fuse: { calls: number; readonly moment: Moment; readonly strike: () => void } | undefined;
+  #stalled: Promise<void> | undefined;
   readonly #activity: Activity;
   readonly #onDeath: () => void;
   readonly #death = Promise.withResolvers<void>();
@@ -47,6 +48,16 @@ export class Mortal {
     this.#fuse = { calls, moment, strike };
   }
 
+  /** From now on its statements do not reach Postgres until the returned function is called. */
+  stall(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#stalled = promise;
+    return () => {
+      this.#stalled = undefined;
+      resolve();
+    };
+  }
+
   /** It lives on after all. */
   spare(): void {
     this.#fuse = undefined;
@@ -66,6 +77,7 @@ export class Mortal {
 
   /** The same for a statement, at which it may have to die. */
   async #statement<T>(work: () => Promise<T>): Promise<T> {
+    await this.#stalled;
     this.#burn('before');
     const answer = await this.outside(work);
     this.#burn('after');

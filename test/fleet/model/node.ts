@@ -46,6 +46,8 @@ export class ModelNode {
   isDraining = false;
   /** Whether the present link was answered. */
   isWelcome = false;
+  /** Counts the starts of its process: what its hello says of which one it is. */
+  #starts = 1;
   readonly #accepted = new Map<string, { readonly submissionId: string; readonly atMs: number }>();
   readonly #auditor: Auditor;
   readonly #nowMs: () => number;
@@ -67,6 +69,7 @@ export class ModelNode {
     return {
       type: 'hello',
       agentVersion: 'model',
+      instanceId: `start-${this.#starts}`,
       jobTypes: ['ats.application'],
       slots: this.slots,
       running: [...this.journal.keys()],
@@ -88,6 +91,7 @@ export class ModelNode {
 
   /** The process is gone: what was begun is never begun again. */
   restarted(): void {
+    this.#starts += 1;
     for (const run of this.journal.values()) {
       if (run.phase !== 'begun') continue;
       run.phase = 'ended';

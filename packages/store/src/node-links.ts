@@ -1,0 +1,28 @@
+import { assertInvariant } from '@svc/domain';
+import type { Store } from './store.ts';
+
+/**
+ * Numbers a new link of a node: one more than any before it, so that the highest is the node's
+ * current link (CONTRACT.md section 7, "Instances"). Taken once the upgrade is accepted. From then
+ * on, what an older link says about assignments does not count.
+ */
+export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
+  const [row] = await store.db.$queryRaw<{ epoch: bigint }[]>`
+    UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = ${nodeId}::uuid
+    RETURNING link_epoch AS epoch`;
+  assertInvariant(row !== undefined, 'a node that was authenticated is there');
+  return Number(row.epoch);
+}
+
+/** Notes the hello of a link. False: the node has a newer link. */
+export async function noteHello(
+  store: Store,
+  hello: { nodeId: string; agentVersion: string; linkEpoch: number },
+): Promise<boolean> {
+  const { nodeId, agentVersion, linkEpoch } = hello;
+  const noted = await store.db.$executeRaw`
+    UPDATE nodes SET last_seen_at = svc_now(), agent_version = ${agentVersion},
+      greeted_epoch = ${linkEpoch}::bigint
+    WHERE id = ${nodeId}::uuid AND link_epoch = ${linkEpoch}::bigint`;
+  return noted > 0;
+}

@@ -1,0 +1,112 @@
+import { createTestDatabase, startTestRedis, testMasterKey } from '@svc/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { followNode } from '../../../services/dispatcher/src/node-standing.ts';
+import type { ModelDispatcher } from './dispatcher.ts';
+import type { ModelNode } from './node.ts';
+import { openRig, type Rig } from './rig.ts';
+import { passVerdict } from './verdict.ts';
+import { World } from './world.ts';
+
+/**
+ * A dispatcher waits for Postgres while its node links to another one and works there. What the
+ * older link said must not end that work (CONTRACT section 7, "Instances").
+ */
+let rig: Rig;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
+  const { databaseUrl, ownerUrl } = database;
+  rig = await openRig({
+    databaseUrl,
+    ownerUrl,
+    redisUrl: redis.redisUrl,
+    masterKey: testMasterKey(),
+  });
+  close = async () => {
+    await rig.close();
+    await database.close();
+    await redis.close();
+  };
+});
+
+afterAll(() => close());
+
+interface Cast {
+  readonly world: World;
+  readonly node: ModelNode;
+  /** Its links to this one become stale. */
+  readonly stalled: ModelDispatcher;
+  readonly other: ModelDispatcher;
+}
+
+async function play(run: (cast: Cast) => Promise<void>): Promise<void> {
+  const world = await World.open(rig, { nodes: 1, dispatchers: 2 });
+  try {
+    const [node] = world.nodes;
+    const [stalled, other] = world.alive;
+    if (node === undefined || stalled === undefined || other === undefined) throw new Error('?');
+    node.link?.cut();
+    await world.settled();
+    await run({ world, node, stalled, other });
+    expect(await passVerdict(world, { isHealed: true })).toEqual([]);
+  } finally {
+    await world.close();
+  }
+}
+
+async function stateOf({ tenantId }: World): Promise<string | undefined> {
+  const [row] = await rig.query<{ state: string }>(
+    'SELECT state FROM submissions WHERE tenant_id = $1',
+    [tenantId],
+  );
+  return row?.state;
+}
+
+/** The node begins a submission on its link to this dispatcher. */
+async function beginThere({ world, node }: Cast, dispatcher: ModelDispatcher): Promise<void> {
+  await world.post(['standard'], dispatcher);
+  await world.settled();
+  const [offer] = node.offers.values();
+  if (offer !== undefined) node.answer(offer, 'accept');
+  await world.settled();
+  for (const submissionId of node.journal.keys()) node.send({ type: 'start', submissionId });
+  await world.settled();
+  expect(await stateOf(world)).toBe('running');
+}
+
+test('the hello of a stale link does not end what its node has begun elsewhere', async () => {
+  await play(async (cast) => {
+    const { world, node, stalled, other } = cast;
+    const resume = stalled.mortal.stall();
+    stalled.connect(node);
+    await world.settled();
+    node.link?.cutUnnoticed();
+    other.connect(node);
+    await world.settled();
+    await beginThere(cast, other);
+    resume();
+    await world.settled();
+    expect(await stateOf(world)).toBe('running');
+    expect(node.link?.isOpen).toBe(true);
+  });
+});
+
+test('a dispatcher that was late to disable a node does not end what the enabled node runs', async () => {
+  await play(async (cast) => {
+    const { world, node, stalled, other } = cast;
+    stalled.connect(node);
+    await world.settled();
+    await rig.query('UPDATE nodes SET disabled_at = svc_now() WHERE id = $1', [node.id]);
+    let resume: (() => void) | undefined;
+    stalled.mortal.strikeAt(1, 'after', () => (resume = stalled.mortal.stall()));
+    await followNode(stalled.logic, node.id);
+    await rig.query('UPDATE nodes SET disabled_at = NULL WHERE id = $1', [node.id]);
+    other.connect(node);
+    await world.settled();
+    await beginThere(cast, other);
+    resume?.();
+    await world.settled();
+    expect(await stateOf(world)).toBe('running');
+  });
+});

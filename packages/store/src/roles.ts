@@ -26,8 +26,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   events: change,
   job_type_usage: change,
   ledger_verdict: change,
-  // A signature is removed when its window has passed.
-  node_link_signatures: [...append, 'DELETE'],
+  // A signature is locked and removed when its window has passed.
+  node_link_signatures: [...change, 'DELETE'],
   nodes: change,
   operators: change,
   purchase_intents: change,
@@ -36,7 +36,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   surge_pin: change,
   tenant_secrets: change,
   tenants: change,
-  usage_reports: append,
+  // Two reports in the same millisecond become one row.
+  usage_reports: change,
   webhook_caps: change,
 };
 

@@ -4,6 +4,7 @@ import {
   type GrantRecord,
   type History,
   type LineRecord,
+  type RecordOf,
   recordsOf,
   type StatementRecord,
   type Verdict,
@@ -121,16 +122,19 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
   const found: string[] = [];
   let earliest = 0;
   let cause: LineRecord | undefined;
+  // One wrong row would contradict all rows behind it.
+  const reported = new Set<LineRecord>();
   for (const [index, line] of lines.entries()) {
     const { earliestMs = 0, latestMs = Number.POSITIVE_INFINITY } = times[index] ?? {};
     if (earliestMs > earliest) {
       earliest = earliestMs;
       cause = line;
     }
-    if (latestMs < earliest && cause !== undefined)
-      found.push(
-        `${inWords(line)} had happened by ${latestMs.toFixed(0)} ms, and stands behind ${inWords(cause)}, which had not happened by ${earliest.toFixed(0)} ms`,
-      );
+    if (latestMs >= earliest || cause === undefined || reported.has(cause)) continue;
+    reported.add(cause);
+    found.push(
+      `${inWords(line)} had happened by ${latestMs.toFixed(0)} ms, and stands behind ${inWords(cause)}, which had not happened by ${earliest.toFixed(0)} ms`,
+    );
   }
   return found;
 }
@@ -160,36 +164,38 @@ function wrongAnswers(history: History): string[] {
     if (line.type === 'rebate') count(paid, `${line.tenant} ${line.amountMicros}`, 1);
   }
   return history.flatMap((record) => {
-    switch (record.kind) {
-      case 'create': {
-        const { outcome } = record;
-        if (outcome.kind !== 'created') return [];
-        const row = rows.get(`hold ${outcome.submissionId}`);
-        const isRight =
-          row?.tenant === record.tenant &&
-          row.amountMicros === outcome.heldMicros &&
-          availableOf(row) === outcome.availableAfterMicros;
-        const shown = `the creation of ${outcome.submissionId} answered ${outcome.availableAfterMicros} available, ${outcome.heldMicros} held`;
-        return isRight ? [] : [`${shown}; its row is ${inWords(row)}`];
-      }
-      case 'cancel': {
-        const { outcome, submissionId } = record;
-        if (outcome.kind !== 'cancelled') return [];
-        const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
-        const release = rows.get(`release ${submissionId}`)?.amountMicros ?? 0n;
-        const isRight = charge === outcome.chargedMicros && release === outcome.refundedMicros;
-        const shown = `the cancel of ${submissionId} answered ${outcome.chargedMicros} charged, ${outcome.refundedMicros} refunded`;
-        return isRight ? [] : [`${shown}; its rows are ${charge} and ${release}`];
-      }
-      case 'rebate': {
-        if (record.paidMicros === null) return [];
-        const left = count(paid, `${record.tenant} ${record.paidMicros}`, -1);
-        return left >= 0 ? [] : [`no row pays the rebate of ${record.paidMicros} micros`];
-      }
-      default:
-        return [];
-    }
+    if (record.kind === 'create') return wrongCreation(record, rows) ?? [];
+    if (record.kind === 'cancel') return wrongCancel(record, rows) ?? [];
+    if (record.kind !== 'rebate' || record.paidMicros === null) return [];
+    const left = count(paid, `${record.tenant} ${record.paidMicros}`, -1);
+    return left >= 0 ? [] : [`no row pays the rebate of ${record.paidMicros} micros`];
   });
+}
+
+type Rows = ReadonlyMap<string, LineRecord>;
+
+function wrongCreation({ tenant, outcome }: RecordOf<'create'>, rows: Rows): string | undefined {
+  if (outcome.kind !== 'created') return undefined;
+  const { submissionId, availableAfterMicros, heldMicros } = outcome;
+  const row = rows.get(`hold ${submissionId}`);
+  const isRight =
+    row?.tenant === tenant &&
+    row.amountMicros === heldMicros &&
+    availableOf(row) === availableAfterMicros;
+  if (isRight) return undefined;
+  return `the creation of ${submissionId} answered ${availableAfterMicros} available, ${heldMicros} held; its row is ${inWords(row)}`;
+}
+
+function wrongCancel(
+  { submissionId, outcome }: RecordOf<'cancel'>,
+  rows: Rows,
+): string | undefined {
+  if (outcome.kind !== 'cancelled') return undefined;
+  const { chargedMicros, refundedMicros } = outcome;
+  const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
+  const release = rows.get(`release ${submissionId}`)?.amountMicros ?? 0n;
+  if (charge === chargedMicros && release === refundedMicros) return undefined;
+  return `the cancel of ${submissionId} answered ${chargedMicros} charged, ${refundedMicros} refunded; its rows are ${charge} and ${release}`;
 }
 
 function count(counts: Map<string, number>, name: string, by: number): number {

@@ -87,7 +87,7 @@ function latestOf(times: readonly LineTimes[]): number[] {
   const latest = [Number.POSITIVE_INFINITY];
   for (const { latestMs } of times.toReversed())
     latest.push(Math.min(latest.at(-1) ?? Number.POSITIVE_INFINITY, latestMs));
-  return latest.reverse();
+  return latest.toReversed();
 }
 
 /** The first index that `holds`, which all later ones do as well; `length` if none does. */

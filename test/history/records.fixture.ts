@@ -48,11 +48,17 @@ export function line(
   };
 }
 
+interface Shown {
+  readonly how?: 'is' | 'reached';
+  readonly charged?: bigint | null;
+  readonly key?: string;
+}
+
 export function status(
   submissionId: string,
   seen: Status,
   [beginMs, endMs]: readonly [number, number],
-  { how = 'is' as 'is' | 'reached', charged = null as bigint | null, key = 'k' } = {},
+  { how = 'is', charged = null, key = 'k' }: Shown = {},
 ): StatusRecord {
   return {
     kind: 'status',

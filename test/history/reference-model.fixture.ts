@@ -1,4 +1,7 @@
 import type { Random } from '../simulation/random.ts';
+import { ReferenceAccount } from './reference-account.fixture.ts';
+import { ReferenceEndpoint } from './reference-endpoint.fixture.ts';
+import { createdOf, holdMicros, type Modelled } from './reference-submission.fixture.ts';
 import type { CreateOutcome, HistoryRecord, Status } from './history.ts';
 
 /**
@@ -12,19 +15,7 @@ export function generateHistory(random: Random, steps: number): HistoryRecord[] 
   return model.finish();
 }
 
-interface Modelled {
-  readonly id: string;
-  readonly key: string;
-  readonly body: string;
-  readonly availableAfterMicros: bigint;
-  state: Status;
-  /** The begins of the requests that wait for a node; the first one is the creator's. */
-  waiting: number[];
-  chargedMicros: bigint | null;
-}
-
 const tenant = 't';
-const holdMicros = 10n;
 /** How long before and after its step a request may begin and end, in milliseconds. */
 const overlapMs = 12;
 
@@ -33,11 +24,8 @@ class ReferenceModel {
   readonly #records: HistoryRecord[] = [];
   readonly #submissions: Modelled[] = [];
   readonly #grants: { reference: string; availableAfterMicros: bigint }[] = [];
-  /** Events without a delivered attempt yet, by submission. */
-  #undelivered: { submissionId: string; type: string }[] = [];
-  #url: string | null = null;
-  #balance = 0n;
-  #held = 0n;
+  readonly #endpoint = new ReferenceEndpoint();
+  readonly #account = new ReferenceAccount();
   #nowMs = 100;
   #count = 0;
 
@@ -65,7 +53,7 @@ class ReferenceModel {
   finish(): HistoryRecord[] {
     while (this.#submissions.some(({ state }) => state === 'pending')) this.#decide();
     this.#nowMs += overlapMs;
-    while (this.#undelivered.length > 0) this.#deliver();
+    while (this.#endpoint.isOwed()) this.#deliver();
     this.#records.push({ kind: 'rest', atMs: this.#nowMs + overlapMs });
     return this.#records;
   }
@@ -87,22 +75,7 @@ class ReferenceModel {
   }
 
   #line(type: string, amountMicros: bigint, subject: string): void {
-    const isGrant = type === 'grant';
-    if (type === 'charge' || type === 'release') this.#held -= amountMicros;
-    if (type === 'hold') this.#held += amountMicros;
-    if (type === 'charge') this.#balance -= amountMicros;
-    if (isGrant) this.#balance += amountMicros;
-    this.#records.push({
-      kind: 'line',
-      tenant,
-      id: `${type} ${subject}`,
-      type,
-      amountMicros,
-      balanceAfterMicros: this.#balance,
-      heldAfterMicros: this.#held,
-      submissionId: isGrant ? null : subject,
-      reference: isGrant ? subject : null,
-    });
+    this.#records.push(this.#account.move(tenant, type, amountMicros, subject));
   }
 
   #create(): void {
@@ -117,7 +90,7 @@ class ReferenceModel {
   }
 
   #hold(key: string, body: string, beginMs: number): void {
-    if (this.#balance - this.#held < holdMicros)
+    if (this.#account.available() < holdMicros)
       return this.#answer(key, body, beginMs, { kind: 'refused', code: 'insufficient_credits' });
     const id = `s${this.#count}`;
     this.#line('hold', holdMicros, id);
@@ -125,7 +98,7 @@ class ReferenceModel {
       id,
       key,
       body,
-      availableAfterMicros: this.#balance - this.#held,
+      availableAfterMicros: this.#account.available(),
       state: 'pending',
       waiting: [beginMs],
       chargedMicros: null,
@@ -166,7 +139,7 @@ class ReferenceModel {
     one.chargedMicros = chargedMicros;
     if (chargedMicros > 0n) this.#line('charge', chargedMicros, one.id);
     if (chargedMicros < holdMicros) this.#line('release', holdMicros - chargedMicros, one.id);
-    if (this.#url !== null) this.#undelivered.push({ submissionId: one.id, type });
+    this.#endpoint.owe({ submissionId: one.id, type });
   }
 
   #settle(): void {
@@ -220,7 +193,7 @@ class ReferenceModel {
   }
 
   #readBalance(): void {
-    const figures = { balanceMicros: this.#balance, heldMicros: this.#held };
+    const figures = this.#account.figures();
     this.#records.push({ kind: 'balance', tenant, ...figures, ...this.#interval() });
   }
 
@@ -236,7 +209,7 @@ class ReferenceModel {
     const amountMicros = 40n;
     if (repeated === undefined) {
       this.#line('grant', amountMicros, reference);
-      this.#grants.push({ reference, availableAfterMicros: this.#balance - this.#held });
+      this.#grants.push({ reference, availableAfterMicros: this.#account.available() });
     }
     const known = this.#grants.find((one) => one.reference === reference);
     const availableAfterMicros = known?.availableAfterMicros ?? 0n;
@@ -253,33 +226,16 @@ class ReferenceModel {
     const { beginMs, endMs } = this.#interval();
     const url = this.#random.chance(0.2) ? null : `u${this.#random.nat(4)}`;
     const isLost = this.#isLost();
-    if (!isLost || this.#random.chance(0.5)) {
-      this.#url = url;
-      if (url === null) this.#undelivered = [];
-    }
+    if (!isLost || this.#random.chance(0.5)) this.#endpoint.move(url);
     this.#records.push({ kind: 'url', tenant, url, beginMs, endMs: isLost ? null : endMs });
   }
 
   /** The attempt is claimed now, with the URL in force, and arrives later. */
   #deliver(): void {
-    const next = this.#random.pick(this.#undelivered);
-    if (next === undefined || this.#url === null) return;
+    const attempt = this.#endpoint.attempt(this.#random);
+    if (attempt === undefined) return;
     const atMs = this.#nowMs + this.#random.nat(overlapMs);
-    const eventId = `event of ${next.submissionId}`;
-    this.#records.push({ kind: 'webhook', tenant, url: this.#url, eventId, ...next, atMs });
-    // One in three is not taken, and attempted again.
-    if (this.#random.chance(0.3)) return;
-    this.#undelivered = this.#undelivered.filter((one) => one !== next);
+    const eventId = `event of ${attempt.submissionId}`;
+    this.#records.push({ kind: 'webhook', tenant, eventId, ...attempt, atMs });
   }
-}
-
-function createdOf(one: Modelled, isReplay: boolean): CreateOutcome {
-  return {
-    kind: 'created',
-    isReplay,
-    submissionId: one.id,
-    answer: one.id,
-    availableAfterMicros: one.availableAfterMicros,
-    heldMicros: holdMicros,
-  };
 }

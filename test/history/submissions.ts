@@ -35,32 +35,25 @@ export function checkSubmissions(history: History): Verdict {
 /** Every observation of a status, those in the answers to creations and cancels included. */
 export function statusesOf(history: History): StatusRecord[] {
   return history.flatMap((record): StatusRecord[] => {
-    switch (record.kind) {
-      case 'status':
-        return [record];
-      case 'create': {
-        const { outcome, endMs } = record;
-        // A hold of the store has no answer text: it is answered before a node has accepted.
-        if (outcome.kind === 'created' && outcome.answer !== null && endMs !== null)
-          return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
-        if (outcome.kind === 'ended' && endMs !== null)
-          return [seenAs(outcome.submissionId, 'cancelled', null, 'reached', record, endMs)];
-        return [];
-      }
-      case 'cancel': {
-        const { outcome, endMs, submissionId } = record;
-        if (outcome.kind === 'unknown' || endMs === null) return [];
-        const status = outcome.kind === 'cancelled' ? 'cancelled' : outcome.status;
-        return [seenAs(submissionId, status, outcome.chargedMicros, 'is', record, endMs)];
-      }
-      case 'reject': {
-        const { outcome, endMs, submissionId } = record;
-        if (outcome !== 'rejected' || endMs === null) return [];
-        return [seenAs(submissionId, 'rejected', null, 'is', record, endMs)];
-      }
-      default:
-        return [];
+    if (record.kind === 'status') return [record];
+    if (!('endMs' in record) || record.endMs === null) return [];
+    const { endMs } = record;
+    if (record.kind === 'create') {
+      const { outcome } = record;
+      // A hold of the store has no answer text: it is answered before a node has accepted.
+      if (outcome.kind === 'created' && outcome.answer !== null)
+        return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
+      if (outcome.kind === 'ended')
+        return [seenAs(outcome.submissionId, 'cancelled', null, 'reached', record, endMs)];
     }
+    if (record.kind === 'cancel' && record.outcome.kind !== 'unknown') {
+      const { outcome, submissionId } = record;
+      const status = outcome.kind === 'cancelled' ? 'cancelled' : outcome.status;
+      return [seenAs(submissionId, status, outcome.chargedMicros, 'is', record, endMs)];
+    }
+    if (record.kind === 'reject' && record.outcome === 'rejected')
+      return [seenAs(record.submissionId, 'rejected', null, 'is', record, endMs)];
+    return [];
   });
 }
 
@@ -116,12 +109,14 @@ function reversals(seen: readonly StatusRecord[]): string[] {
   return found;
 }
 
+function inWords({ source, status, chargedMicros }: StatusRecord): string {
+  return `${source} saw ${status} at ${chargedMicros} micros`;
+}
+
 function endsThatDiffer(seen: readonly StatusRecord[]): string[] {
   const found: string[] = [];
   const [first, ...others] = seen.filter(({ status }) => isEnding(status));
   if (first === undefined) return found;
-  const describe = ({ source, status, chargedMicros }: StatusRecord): string =>
-    `${source} saw ${status} at ${chargedMicros} micros`;
   let charged = first;
   for (const other of others) {
     const isSameCharge =
@@ -129,7 +124,7 @@ function endsThatDiffer(seen: readonly StatusRecord[]): string[] {
       charged.chargedMicros === null ||
       other.chargedMicros === charged.chargedMicros;
     if (other.status !== first.status || !isSameCharge)
-      found.push(`${describe(charged)}, ${describe(other)}`);
+      found.push(`${inWords(charged)}, ${inWords(other)}`);
     if (charged.chargedMicros === null) charged = other;
   }
   const wasGiven = seen.find(({ status }) => !isEnding(status) && status !== 'pending');

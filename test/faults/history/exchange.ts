@@ -81,7 +81,7 @@ function ofCreation(question: Question, { tenant, answer, timed: at }: Known): H
 function outcomeOf(answer: Answer | undefined): CreateOutcome {
   const { status, code, body } = answer ?? { status: 0, code: null, body: {} };
   if (status === 201 || status === 200) {
-    const { idempotent, ...figures } = body;
+    const { idempotent: _, ...figures } = body;
     const balance = objectOf(body['balance']);
     return {
       kind: 'created',

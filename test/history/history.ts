@@ -57,13 +57,13 @@ export type CreateOutcome =
   | { readonly kind: 'unknown' };
 
 /** An attempt to reject a pending submission, which frees its key. */
-export interface RejectRecord extends Timed {
+interface RejectRecord extends Timed {
   readonly kind: 'reject';
   readonly submissionId: string;
   readonly outcome: 'rejected' | 'not_rejected' | 'unknown';
 }
 
-export interface CancelRecord extends Timed {
+interface CancelRecord extends Timed {
   readonly kind: 'cancel';
   readonly submissionId: string;
   readonly outcome:
@@ -135,7 +135,7 @@ export interface GrantRecord extends Timed {
 }
 
 /** A pay-out of the accrued rebate. */
-export interface RebateRecord extends Timed {
+interface RebateRecord extends Timed {
   readonly kind: 'rebate';
   readonly tenant: string;
   /** Null if the outcome is unknown. */

@@ -33,7 +33,7 @@ export function checkSubmissions(history: History): Verdict {
 }
 
 /** Every observation of a status, those in the answers to creations and cancels included. */
-export function statusesOf(history: History): StatusRecord[] {
+function statusesOf(history: History): StatusRecord[] {
   return history.flatMap((record): StatusRecord[] => {
     if (record.kind === 'status') return [record];
     if (!('endMs' in record) || record.endMs === null) return [];

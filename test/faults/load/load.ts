@@ -1,19 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulation/random.ts';
-import type { Http, Signer } from './http.ts';
+import { gatewayOf, type LoadWorld } from './load-world.ts';
 import { observe } from './observe.ts';
-import { type Application, type Seen, submissionIdOf } from './seen.ts';
+import { type Application, submissionIdOf } from './seen.ts';
 import type { LoadTenant } from './tenant.ts';
-
-/** What the load needs of the world. */
-export interface LoadWorld {
-  readonly http: Http;
-  readonly seen: Seen;
-  readonly tenants: readonly LoadTenant[];
-  readonly operator: Signer;
-  /** As tenants reach them, through a wire that may be cut. */
-  readonly gatewayUrls: readonly string[];
-}
 
 export interface Load {
   /** How many applications were begun. */
@@ -184,10 +174,6 @@ async function create(
     if (!isPassing && (!isRefusal || patience.givesUp || attempt >= 2)) return;
     await sleep(Math.min(100 * 2 ** attempt, 1_500));
   }
-}
-
-export function gatewayOf({ gatewayUrls }: Pick<LoadWorld, 'gatewayUrls'>, turn: number): string {
-  return gatewayUrls[turn % gatewayUrls.length] ?? '';
 }
 
 async function cancel(world: LoadWorld, wanted: Application, turn: number): Promise<void> {

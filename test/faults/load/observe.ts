@@ -1,5 +1,5 @@
 import type { Random } from '../../simulation/random.ts';
-import { gatewayOf, type LoadWorld } from './load.ts';
+import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
  * What a tenant does beside its applications, so that the history has more to compare: it looks at

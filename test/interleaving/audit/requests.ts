@@ -1,0 +1,70 @@
+import type { Told } from '../world/gateway.ts';
+import type { Auditor } from './auditor.ts';
+
+interface Asked {
+  readonly name: string;
+  readonly key: string;
+  readonly what: 'create' | 'cancel' | 'settings';
+  readonly askedAtMs: number;
+  /** The gateway lives. */
+  readonly isWaited: () => boolean;
+  isAnswered: boolean;
+}
+
+/** Longer than a creation waits, with every statement of it as slow as the seed may make it. */
+const answeredWithinMs = 60_000;
+
+/** What tenants asked and were told. */
+export class Requests {
+  readonly #auditor: Auditor;
+  readonly #enqueued: ReadonlySet<string>;
+  readonly #all: Asked[] = [];
+
+  constructor(auditor: Auditor, enqueued: ReadonlySet<string>) {
+    this.#auditor = auditor;
+    this.#enqueued = enqueued;
+  }
+
+  get waiting(): boolean {
+    return this.#all.some(({ isAnswered, isWaited }) => !isAnswered && isWaited());
+  }
+
+  /** Notes a request; the result is to be called with its answer. */
+  asked(
+    request: Pick<Asked, 'key' | 'what' | 'askedAtMs' | 'isWaited'>,
+  ): (told: Told) => void {
+    const name = `request ${this.#all.length + 1} (${request.what} ${request.key})`;
+    const asked: Asked = { ...request, name, isAnswered: false };
+    this.#all.push(asked);
+    return (told) => {
+      if (asked.isAnswered) this.#auditor.complain(name, 'was answered twice');
+      asked.isAnswered = true;
+      this.#lookAtAnswer(asked, told);
+    };
+  }
+
+  #lookAtAnswer({ name, key, what }: Asked, told: Told): void {
+    if (told.kind === 'thrown') {
+      if (!told.isUnavailable) this.#auditor.complain(name, `is answered 500: ${String(told.error)}`);
+      return;
+    }
+    const { answer } = told;
+    const own = [...this.#auditor.rows.values()].filter((row) => row.key === key);
+    if (answer.kind === 'json' && what === 'create') {
+      const isGiven = own.some(({ node_id }) => node_id !== null);
+      if (!isGiven) this.#auditor.complain(name, `is answered ${answer.status}, and no node has it`);
+    }
+    if (answer.kind !== 'problem' || answer.code !== 'dispatch_unavailable') return;
+    const askers = this.#all.filter((one) => one.what === 'create' && one.key === key);
+    const isAsked = own.some(({ id }) => this.#enqueued.has(id));
+    if (askers.length === 1 && !isAsked)
+      this.#auditor.complain(name, 'is answered dispatch_unavailable, and no dispatcher was asked');
+  }
+
+  look(nowMs: number): void {
+    for (const { name, askedAtMs, isAnswered, isWaited } of this.#all) {
+      if (isAnswered || !isWaited() || nowMs - askedAtMs <= answeredWithinMs) continue;
+      this.#auditor.complain(name, `has no answer after ${nowMs - askedAtMs} ms`);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { SubmissionState } from '@svc/domain';
+import type { Rig } from '../world/rig.ts';
+
+/** One submission as the database has it after a step. */
+export interface Row {
+  readonly [column: string]: unknown;
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly key: string;
+  readonly state: SubmissionState;
+  readonly node_id: string | null;
+  readonly outcome_by: string | null;
+  readonly failure_code: string | null;
+  readonly is_lease_over: boolean | null;
+  readonly max: string;
+  readonly charged: string | null;
+  readonly movements: Readonly<Record<string, number>> | null;
+  /** Each event with whether a delivery was written with it. */
+  readonly events: readonly { id: string; type: string; notified: boolean }[] | null;
+}
+
+export interface Account {
+  readonly [column: string]: unknown;
+  readonly tenant_id: string;
+  readonly balance: string;
+  readonly held: string;
+  readonly in_flight: number;
+  /** Whether the tenant is to be notified now. */
+  readonly notified: boolean;
+}
+
+const rowsSql = `
+  SELECT s.id, s.tenant_id, s.idempotency_key AS key, s.state, s.node_id, s.outcome_by,
+    s.failure_code, s.lease_expires_at <= svc_now() AS is_lease_over,
+    s.quote_max_micros AS max, s.charged_micros AS charged,
+    (SELECT jsonb_object_agg(type, amount_micros) FROM ledger_entries l
+      WHERE l.submission_id = s.id) AS movements,
+    (SELECT jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
+        'notified', EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id)))
+      FROM events e WHERE e.submission_id = s.id) AS events
+  FROM submissions s WHERE s.tenant_id = ANY($1::uuid[])`;
+
+const accountsSql = `
+  SELECT a.tenant_id, a.balance_micros AS balance, a.held_micros AS held, a.in_flight,
+    t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
+  FROM credit_accounts a JOIN tenants t ON t.id = a.tenant_id WHERE a.tenant_id = ANY($1::uuid[])`;
+
+/** Both in one snapshot: nothing is committed between two steps. */
+export async function readRows(rig: Rig, tenantIds: readonly string[]) {
+  const [rows, accounts] = await Promise.all([
+    rig.query<Row>(rowsSql, [tenantIds]),
+    rig.query<Account>(accountsSql, [tenantIds]),
+  ]);
+  return { rows, accounts };
+}

@@ -1,0 +1,80 @@
+import { EventEmitter } from 'node:events';
+import { hosts } from './host.ts';
+
+/** What a node's socket asks the simulated network for. */
+export interface Dialer {
+  dial(socket: SimulatedSocket, headers: Readonly<Record<string, string>>): void;
+}
+
+/** Which network a simulated process dials into. */
+export const dialers = new WeakMap<object, Dialer>();
+
+const connecting = 0;
+const open = 1;
+const closed = 3;
+
+/**
+ * One end of a simulated WebSocket, with the part of the interface of `ws` that both ends of a node
+ * link use. The network (network.ts) carries what is sent, in the order and at the moment that the
+ * seed decides.
+ */
+export class SimulatedSocket extends EventEmitter {
+  readonly OPEN = open;
+  readonly bufferedAmount = 0;
+  readyState = connecting;
+  isPaused = false;
+  /** Set by the network: takes what this end sends. */
+  onSend: (text: string) => void = () => {};
+  onClose: (code: number) => void = () => {};
+
+  opened(): void {
+    this.readyState = open;
+    this.emit('open');
+  }
+
+  send(text: string): void {
+    if (this.readyState === open) this.onSend(text);
+  }
+
+  close(code = 1005): void {
+    if (this.readyState === closed) return;
+    this.onClose(code);
+    this.ended(code);
+  }
+
+  terminate(): void {
+    this.close(1006);
+  }
+
+  ping(): void {}
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+
+  /** The connection is gone; said once, in a later turn as `ws` does. */
+  ended(code: number): void {
+    if (this.readyState === closed) return;
+    this.readyState = closed;
+    queueMicrotask(() => this.emit('close', code));
+  }
+}
+
+/** The client of `ws` as the agent gets it in a simulation (see hooks.ts). */
+export class WebSocket extends SimulatedSocket {
+  constructor(
+    _url: URL,
+    protocols: readonly string[],
+    options: { readonly headers: Readonly<Record<string, string>> },
+  ) {
+    super();
+    const host = hosts.getStore();
+    const dialer = host === undefined ? undefined : dialers.get(host);
+    if (dialer === undefined) throw new Error('only a simulated process dials here');
+    dialer.dial(this, { ...options.headers, 'sec-websocket-protocol': protocols.join(',') });
+  }
+}

@@ -1,0 +1,166 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { isTerminal } from '@svc/domain';
+import { createRandom, type Random } from '../simulation/random.ts';
+import { drawActions } from './world/actions.ts';
+import type { Rig } from './world/rig.ts';
+import { alive, World } from './world/world.ts';
+
+export interface RunReport {
+  readonly seed: number;
+  readonly steps: number;
+  readonly submissions: number;
+  readonly executed: number;
+  readonly lockWaits: number;
+  /** How many submissions ended in each state. */
+  readonly ended: ReadonlyMap<string, number>;
+  readonly violations: readonly string[];
+  readonly trace: readonly string[];
+  readonly hash: string;
+}
+
+const spansMs = [
+  1, 5, 20, 50, 100, 100, 300, 300, 500, 1_000, 1_000, 2_000, 5_000, 6_000, 15_000, 61_000, 600_000,
+];
+/** Nothing is on its way for longer: a connection that stood still so long is broken. */
+const heldMsMax = 3_000;
+/** With a tenant waiting, time goes in steps of no more. */
+const spanWhileWaitingMs = 250;
+const restStepsMax = 6_000;
+
+/** One run of `steps` steps, then as many as it takes for everything to end. */
+export async function runOne(
+  rig: Rig,
+  { seed, steps, stateDir }: { readonly seed: number; readonly steps: number; readonly stateDir: string },
+): Promise<RunReport> {
+  const random = createRandom(seed);
+  const ids = createRandom(seed + 1_000_003);
+  const dir = path.join(stateDir, `run-${seed}`);
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  const shape = {
+    tenants: 1 + random.nat(2),
+    nodes: 1 + random.nat(3),
+    dispatchers: 1 + random.nat(3),
+    rates: {
+      stall: random.pick([0, 0.02, 0.06]) ?? 0,
+      fault: random.pick([0, 0.003, 0.015]) ?? 0,
+    },
+  };
+  const drawn = { act: drawActions(random), actChance: random.pick([0.03, 0.06, 0.12]) ?? 0 };
+  const timeChance = random.pick([0, 0.01, 0.03]) ?? 0;
+  const world = await World.open(rig, shape, { random, ids, stateDir: dir });
+  const { scheduler, auditor } = world;
+  let lockWaits = 0;
+  try {
+    await scheduler.quiet.reached();
+    while (scheduler.step < steps && auditor.violations.length === 0) {
+      scheduler.step += 1;
+      await takeStep(world, { ...drawn, timeChance });
+      await settle(world);
+    }
+    if (auditor.violations.length === 0) await comeToRest(world, steps + restStepsMax);
+    lockWaits = scheduler.quiet.lockWaits;
+  } finally {
+    await world.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  const { lines, hash } = scheduler.trace;
+  const ended = Map.groupBy(auditor.rows.values(), ({ state }) => state);
+  return {
+    seed,
+    steps: scheduler.step,
+    submissions: auditor.rows.size,
+    executed: auditor.acted.size,
+    lockWaits,
+    ended: new Map([...ended].map(([state, rows]) => [state, rows.length])),
+    violations: auditor.violations,
+    trace: lines,
+    hash,
+  };
+}
+
+async function settle(world: World): Promise<void> {
+  await world.scheduler.quiet.reached();
+  await world.audit();
+}
+
+async function takeStep(
+  world: World,
+  drawn: {
+    readonly act: (world: World) => void;
+    readonly actChance: number;
+    readonly timeChance: number;
+  },
+): Promise<void> {
+  const { scheduler, random } = world;
+  if (random.chance(drawn.actChance)) {
+    drawn.act(world);
+    return;
+  }
+  if (!random.chance(drawn.timeChance) && scheduler.releaseOne({ thaws: false })) return;
+  await moveTime(world, random);
+}
+
+/** Moves the time, unless something has been on its way for too long: then that goes on first. */
+async function moveTime(world: World, random: Random): Promise<void> {
+  const { scheduler } = world;
+  const { nowMs, nextDueMs, oldestMs } = scheduler;
+  const drawn = random.pick(spansMs) ?? 1;
+  const untilDue = nextDueMs === undefined ? drawn : Math.max(1, nextDueMs - nowMs);
+  const wanted = random.chance(0.4) ? untilDue : drawn;
+  const span = world.requests.waiting ? Math.min(wanted, spanWhileWaitingMs) : wanted;
+  if (oldestMs !== undefined && nowMs + span - oldestMs > heldMsMax) {
+    if (scheduler.releaseOne({ thaws: true })) return;
+  }
+  await passTime(world, span);
+}
+
+async function passTime({ scheduler }: World, ms: number): Promise<void> {
+  scheduler.trace.add(scheduler.nowMs, `time ${ms} ms`);
+  await scheduler.moveTime(ms);
+}
+
+/** What a rest is made of: a while in small steps, then beyond each limit of the contract. */
+const restSpansMs = [200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000];
+
+/** Nothing fails any more, every process is there once, and time does what it must. */
+async function comeToRest(world: World, stepsMax: number): Promise<void> {
+  const { scheduler, auditor } = world;
+  scheduler.heal();
+  scheduler.trace.add(scheduler.nowMs, '--- rest');
+  bringBack(world);
+  for (let turn = 0; ;) {
+    scheduler.step += 1;
+    if (!scheduler.releaseOne({ thaws: true })) {
+      if (isAtRest(world)) break;
+      const span = restSpansMs[Math.min(turn, restSpansMs.length - 1)] ?? 1;
+      turn += world.requests.waiting ? 0 : 1;
+      await passTime(world, world.requests.waiting ? Math.min(span, spanWhileWaitingMs) : span);
+    }
+    await settle(world);
+    if (auditor.violations.length > 0) return;
+    if (scheduler.step >= stepsMax) {
+      auditor.complain('the run', `does not come to rest in ${restStepsMax} steps`);
+      break;
+    }
+  }
+  auditor.lookAtEnd();
+}
+
+function isAtRest({ auditor, requests }: World): boolean {
+  if (requests.waiting) return false;
+  return [...auditor.rows.values()].every(({ state }) => isTerminal(state));
+}
+
+/** One process of each kind and of each node. */
+function bringBack(world: World): void {
+  for (const place of world.nodes) {
+    const own = alive(world.agents).filter((agent) => agent.place.nodeId === place.nodeId);
+    for (const agent of own.slice(1)) agent.kill();
+    if (own.length === 0) world.startAgent(place);
+  }
+  if (alive(world.gateways).length === 0) world.startGateway();
+  if (alive(world.dispatchers).every(({ isDraining }) => isDraining)) world.startDispatcher();
+  if (alive(world.settlements).length === 0) world.startSettlement();
+}

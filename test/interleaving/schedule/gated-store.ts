@@ -1,0 +1,143 @@
+import type { Store } from '@svc/store';
+import type { SimulatedProcess } from './process.ts';
+import type { Asking } from './quiet.ts';
+import type { Scheduler } from './scheduler.ts';
+
+type Query = Store['query'];
+
+/** As the driver says it of a connection that broke. */
+function connectionLost(): Error {
+  return new Error('Connection terminated unexpectedly');
+}
+
+const labelLengthMax = 56;
+
+function labelOf(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ').slice(0, labelLengthMax);
+}
+
+/** The text of a tagged template or of an `Sql` object. */
+function textOf(first: unknown): string {
+  if (Array.isArray(first)) return first.join('?');
+  if (typeof first === 'object' && first !== null && 'strings' in first) return textOf(first.strings);
+  return String(first);
+}
+
+const writes = /\b(INSERT|UPDATE|DELETE)\b/;
+
+/**
+ * A store as one simulated process has it. Each statement is held before it is sent and again
+ * before its answer comes back; a transaction also before its COMMIT. A statement that fails may
+ * or may not have been done, as with a connection that breaks. A transaction of a process that is
+ * killed is rolled back, as the server does.
+ */
+export class GatedStore {
+  readonly #process: SimulatedProcess;
+  readonly #scheduler: Scheduler;
+  /** Something was committed. */
+  readonly #onCommit: () => void;
+
+  constructor(process: SimulatedProcess, scheduler: Scheduler, onCommit: () => void) {
+    this.#process = process;
+    this.#scheduler = scheduler;
+    this.#onCommit = onCommit;
+  }
+
+  over(base: Store): Store {
+    const query: Query = (text, values) =>
+      this.#statement(text, {}, () => base.query(text, values));
+    const db = new Proxy(base.db, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        if (name === '$transaction') return this.#transactionOf(target, value);
+        return (...args: unknown[]) =>
+          this.#statement(textOf(args[0]), {}, async () => await Reflect.apply(value, target, args));
+      },
+    });
+    return {
+      ...base,
+      db,
+      query,
+      transaction: (work) =>
+        this.#inTransaction(
+          (inside: (real: Query) => ReturnType<typeof work>) => base.transaction(inside),
+          (real, session) =>
+            work((text, values) =>
+              this.#statement(text, { session }, () => real(text, values)),
+            ),
+        ),
+    };
+  }
+
+  /** Prisma's, whose work gets a client of its own. */
+  #transactionOf(target: object, begin: Function) {
+    return (work: (tx: object) => Promise<unknown>, ...options: unknown[]) =>
+      this.#inTransaction<object, unknown>(
+        async (inside) => await Reflect.apply(begin, target, [inside, ...options]),
+        (tx, session) => work(this.#gatedClient(tx, session)),
+      );
+  }
+
+  #gatedClient(tx: object, session: Asking): object {
+    return new Proxy(tx, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) =>
+          this.#statement(
+            textOf(args[0]),
+            { session },
+            async () => await Reflect.apply(value, target, args),
+          );
+      },
+    });
+  }
+
+  async #statement<T>(
+    text: string,
+    { session }: { readonly session?: Asking },
+    ask: () => Promise<T>,
+  ): Promise<T> {
+    const process = this.#process;
+    const name = labelOf(text);
+    if ((await this.#scheduler.hold(process, `sends ${name}`)) === 'fail') throw connectionLost();
+    const asking = session ?? { isStatement: true };
+    const [answer] = await Promise.allSettled([this.#scheduler.quiet.during(asking, ask)]);
+    if (session === undefined && writes.test(text)) this.#onCommit();
+    await process.alive(undefined);
+    if ((await this.#scheduler.hold(process, `hears ${name}`)) === 'fail') throw connectionLost();
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  }
+
+  async #inTransaction<Real, Result>(
+    begin: (inside: (real: Real) => Promise<Result>) => Promise<Result>,
+    work: (real: Real, session: Asking) => Promise<Result>,
+  ): Promise<Result> {
+    const process = this.#process;
+    const { quiet } = this.#scheduler;
+    const session: Asking = { isStatement: true };
+    const [outcome] = await Promise.allSettled([
+      quiet.during(session, () =>
+        begin(async (real) => {
+          quiet.end(session);
+          try {
+            const result = await process.orKilled(work(real, session));
+            const fate = await process.orKilled(this.#scheduler.hold(process, 'sends COMMIT'));
+            if (fate === 'fail') throw connectionLost();
+            return result;
+          } finally {
+            // From here on Postgres commits or rolls back.
+            quiet.begin(session);
+          }
+        }),
+      ),
+    ]);
+    if (outcome.status === 'fulfilled') this.#onCommit();
+    await process.alive(undefined);
+    if (outcome.status === 'rejected') throw outcome.reason;
+    if ((await this.#scheduler.hold(process, 'hears COMMIT')) === 'fail') throw connectionLost();
+    return outcome.value;
+  }
+}

@@ -1,0 +1,45 @@
+import type { SimulatedProcess } from './process.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/**
+ * Something outside of a process whose methods are all asynchronous, such as Redis or the disk:
+ * each call is held before it is made and again before its answer comes back, and either may fail
+ * with `failure`.
+ */
+export function gatedOutsider<T extends object>(
+  real: T,
+  {
+    scheduler,
+    process,
+    name,
+    failure,
+  }: {
+    readonly scheduler: Scheduler;
+    readonly process: SimulatedProcess;
+    readonly name: string;
+    /** Undefined: it never fails. */
+    readonly failure?: () => Error;
+  },
+): T {
+  const canFail = failure !== undefined;
+  async function ask(method: string, call: () => Promise<unknown>): Promise<unknown> {
+    const sent = await scheduler.hold(process, `asks ${name}.${method}`, { canFail });
+    if (sent === 'fail' && failure !== undefined) throw failure();
+    const [answer] = await Promise.allSettled([
+      scheduler.quiet.during({ isStatement: false }, call),
+    ]);
+    await process.alive(undefined);
+    const heard = await scheduler.hold(process, `hears ${name}.${method}`, { canFail });
+    if (heard === 'fail' && failure !== undefined) throw failure();
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  }
+  return new Proxy(real, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) =>
+        ask(String(key), async () => await Reflect.apply(value, target, args));
+    },
+  });
+}

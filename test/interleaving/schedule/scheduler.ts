@@ -1,0 +1,184 @@
+import type { Random } from '../../simulation/random.ts';
+import { Quiet } from './quiet.ts';
+import { ProcessKilled, type SimulatedProcess } from './process.ts';
+import { Trace } from './trace.ts';
+
+/** `fail`: what is held is lost, or its answer is. */
+export type Fate = 'go' | 'fail';
+
+/** Something that waits until the seed lets it happen. */
+interface Held {
+  readonly sequence: number;
+  readonly process: SimulatedProcess | undefined;
+  readonly name: string;
+  readonly sinceMs: number;
+  readonly canFail: boolean;
+  frozenUntilStep: number;
+  readonly release: (fate: Fate) => void;
+}
+
+interface SimulatedTimer {
+  readonly sequence: number;
+  readonly process: SimulatedProcess;
+  readonly dueMs: number;
+  readonly run: () => void;
+}
+
+/** How often the seed does what is rare; each run has its own. */
+export interface Rates {
+  /** That something held is kept back while many others go on. */
+  readonly stall: number;
+  /** That something held fails. */
+  readonly fault: number;
+}
+
+const stallStepsMin = 10;
+const stallStepsMax = 160;
+
+/**
+ * Holds everything that a simulated process does outside of itself, and releases one thing at a
+ * time, as the seed decides. Between two releases it waits until nothing runs any more.
+ */
+export class Scheduler {
+  readonly random: Random;
+  readonly ids: Random;
+  readonly quiet: Quiet;
+  readonly trace = new Trace();
+  readonly #onMove: (nowMs: number) => Promise<void>;
+  readonly #held = new Set<Held>();
+  readonly #timers = new Set<SimulatedTimer>();
+  #rates: Rates;
+  #sequence = 0;
+  #nowMs: number;
+  step = 0;
+
+  constructor(options: {
+    readonly random: Random;
+    readonly ids: Random;
+    readonly quiet: Quiet;
+    readonly rates: Rates;
+    readonly startMs: number;
+    readonly onMove: (nowMs: number) => Promise<void>;
+  }) {
+    this.random = options.random;
+    this.ids = options.ids;
+    this.quiet = options.quiet;
+    this.#rates = options.rates;
+    this.#nowMs = options.startMs;
+    this.#onMove = options.onMove;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** From now on nothing fails and nothing is kept back. */
+  heal(): void {
+    this.#rates = { stall: 0, fault: 0 };
+    for (const held of this.#held) held.frozenUntilStep = 0;
+  }
+
+  /** Resolves when the seed releases it. Never, if its process is killed before. */
+  hold(
+    process: SimulatedProcess,
+    name: string,
+    { canFail = true }: { readonly canFail?: boolean } = {},
+  ): Promise<Fate> {
+    return new Promise((resolve) => {
+      if (!process.isDead) this.enqueue({ process, name, canFail, release: resolve });
+    });
+  }
+
+  /** The same with a callback, and perhaps without a process. Returns how to take it back. */
+  enqueue(event: Pick<Held, 'process' | 'name' | 'canFail' | 'release'>): () => void {
+    const isStalled = this.random.chance(this.#rates.stall);
+    const spread = stallStepsMax - stallStepsMin;
+    const stallSteps = isStalled ? stallStepsMin + this.random.nat(spread) : 0;
+    const held: Held = {
+      ...event,
+      sequence: (this.#sequence += 1),
+      sinceMs: this.#nowMs,
+      frozenUntilStep: this.step + stallSteps,
+    };
+    this.#held.add(held);
+    return () => this.#held.delete(held);
+  }
+
+  timer(process: SimulatedProcess, delayMs: number, run: () => void): () => void {
+    const dueMs = this.#nowMs + Math.max(0, Math.ceil(delayMs));
+    const timer = { sequence: (this.#sequence += 1), process, dueMs, run };
+    if (!process.isDead) this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  forget(process: SimulatedProcess): void {
+    for (const held of this.#held) if (held.process === process) this.#held.delete(held);
+    for (const timer of this.#timers) if (timer.process === process) this.#timers.delete(timer);
+  }
+
+  /** When the next timer is due; undefined if there is none. */
+  get nextDueMs(): number | undefined {
+    let next: number | undefined;
+    for (const { dueMs } of this.#timers) if (next === undefined || dueMs < next) next = dueMs;
+    return next;
+  }
+
+  /** Since when the oldest thing waits. */
+  get oldestMs(): number | undefined {
+    let oldest: number | undefined;
+    for (const { sinceMs } of this.#held)
+      if (oldest === undefined || sinceMs < oldest) oldest = sinceMs;
+    return oldest;
+  }
+
+  get heldCount(): number {
+    return this.#held.size;
+  }
+
+  async moveTime(ms: number): Promise<void> {
+    this.#nowMs += ms;
+    await this.#onMove(this.#nowMs);
+  }
+
+  /**
+   * Releases one thing that may happen now, picked by the seed; false if there is none. What is
+   * kept back counts only with `thaws`.
+   */
+  releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
+    const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);
+    const free = [...this.#held].filter((held) => thaws || !this.#isFrozen(held));
+    const ready = due.filter(({ process }) => thaws || process.frozenUntilStep <= this.step);
+    const chosen = this.random.pick(
+      [...free, ...ready].toSorted((one, other) => one.sequence - other.sequence),
+    );
+    if (chosen === undefined) return false;
+    if ('dueMs' in chosen) this.#fire(chosen);
+    else this.#release(chosen);
+    return true;
+  }
+
+  /** Logs a failure that the product does not expect of itself. */
+  inProcess(process: SimulatedProcess, work: Promise<unknown>, onError: (error: unknown) => void) {
+    work.catch((error: unknown) => {
+      if (!(error instanceof ProcessKilled) && !process.isDead) onError(error);
+    });
+  }
+
+  #isFrozen({ frozenUntilStep, process }: Held): boolean {
+    return frozenUntilStep > this.step || (process?.frozenUntilStep ?? 0) > this.step;
+  }
+
+  #fire(timer: SimulatedTimer): void {
+    this.#timers.delete(timer);
+    this.trace.add(this.#nowMs, `${timer.process.name} timer`);
+    timer.process.run(timer.run);
+  }
+
+  #release(held: Held): void {
+    this.#held.delete(held);
+    const fate = held.canFail && this.random.chance(this.#rates.fault) ? 'fail' : 'go';
+    const failed = fate === 'fail' ? ' FAILS' : '';
+    this.trace.add(this.#nowMs, `${held.process?.name ?? '-'} ${held.name}${failed}`);
+    held.release(fate);
+  }
+}

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+
+/** What happened in a run, in its order. Two runs of one seed have the same. */
+export class Trace {
+  readonly lines: string[] = [];
+  #beganAtMs: number | undefined;
+
+  add(nowMs: number, line: string): void {
+    this.#beganAtMs ??= nowMs;
+    this.lines.push(`+${nowMs - this.#beganAtMs} ${line}`);
+  }
+
+  get hash(): string {
+    return createHash('sha256').update(this.lines.join('\n')).digest('hex').slice(0, 16);
+  }
+}

@@ -1,0 +1,200 @@
+import { cpSync } from 'node:fs';
+import path from 'node:path';
+import { toWireId } from '@svc/domain';
+import type { Random } from '../../simulation/random.ts';
+import type { SimulatedAgent } from './agent.ts';
+import type { Ask } from './gateway.ts';
+import { alive, type World } from './world.ts';
+
+/** Something that happens in the world by itself; false if there is nothing that it can happen to. */
+type Action = (world: World) => boolean;
+
+const keysMax = 12;
+const dispatchersMax = 3;
+const freezeStepsMax = 200;
+
+function ask(world: World, request: Ask, key: string): boolean {
+  const gateway = world.random.pick(alive(world.gateways));
+  if (gateway === undefined) return false;
+  const onAnswer = world.requests.asked({
+    key,
+    what: request.what,
+    askedAtMs: world.scheduler.nowMs,
+    isWaited: () => !gateway.process.isDead,
+  });
+  gateway.ask(request, onAnswer);
+  return true;
+}
+
+function create(world: World, { tenant, key }: World['keys'][number]): boolean {
+  const payload = {
+    applicationUrl: `https://jobs.example.com/apply/${key}`,
+    atsType: 'greenhouse',
+    applicantProfile: {},
+    jobContext: { title: 'Welder', company: 'Example Works' },
+  };
+  const tier = key.endsWith('3') ? 'instant' : 'standard';
+  const body = { idempotencyKey: key, jobType: 'ats.application', tier, payload };
+  return ask(world, { tenant, what: 'create', submissionId: '', body }, key);
+}
+
+const createNew: Action = (world) => {
+  const { keys, random } = world;
+  const tenant = random.pick(world.tenants);
+  if (tenant === undefined || keys.length >= keysMax) return false;
+  const one = { tenant, key: `key-${keys.length + 1}` };
+  keys.push(one);
+  return create(world, one);
+};
+
+const createAgain: Action = (world) => {
+  const one = world.random.pick(world.keys);
+  return one !== undefined && create(world, one);
+};
+
+const cancel: Action = (world) => {
+  const row = world.random.pick([...world.auditor.rows.values()]);
+  const tenant = world.tenants.find(({ tenantId }) => tenantId === row?.tenant_id);
+  if (row === undefined || tenant === undefined) return false;
+  const submissionId = toWireId('sub', row.id);
+  return ask(world, { tenant, what: 'cancel', submissionId, body: {} }, row.key);
+};
+
+const changeUrl: Action = (world) => {
+  const tenant = world.random.pick(world.tenants);
+  if (tenant === undefined) return false;
+  const webhookUrl = world.random.chance(0.5) ? 'http://127.0.0.1:1/hook' : null;
+  return ask(world, { tenant, what: 'settings', submissionId: '', body: { webhookUrl } }, '');
+};
+
+const cut: Action = (world) => {
+  const connection = world.random.pick(world.network.live);
+  if (connection === undefined) return false;
+  if (world.random.chance(0.6)) world.network.cut(connection);
+  else world.network.cutUnnoticed(connection);
+  return true;
+};
+
+const killAgent: Action = (world) => {
+  world.random.pick(alive(world.agents))?.kill();
+  return true;
+};
+
+/** A node without a process gets one, as its service manager sees to it. */
+const startAgent: Action = (world) => {
+  const idle = world.nodes.filter(
+    ({ nodeId }) => !alive(world.agents).some(({ place }) => place.nodeId === nodeId),
+  );
+  const place = world.random.pick(idle);
+  if (place === undefined) return false;
+  world.startAgent(place);
+  return true;
+};
+
+/** A second process on the same state directory, with a temporary directory of its own. */
+const startTwin: Action = (world) => {
+  const agent = world.random.pick(alive(world.agents));
+  if (agent === undefined) return false;
+  world.startAgent({ ...agent.place, tmpDir: world.newTmpDir() });
+  return true;
+};
+
+/** The same node on a copy of its state directory: a machine that was cloned or restored. */
+const startClone: Action = (world) => {
+  const agent = world.random.pick(alive(world.agents));
+  if (agent === undefined) return false;
+  startOnCopy(world, agent);
+  return true;
+};
+
+function startOnCopy(world: World, { place }: SimulatedAgent): void {
+  const stateDir = path.join(world.stateDir, world.newName('copy-'));
+  const isOfState = (file: string): boolean => file === place.stateDir || file.endsWith('.json');
+  try {
+    cpSync(place.stateDir, stateDir, { recursive: true, filter: isOfState });
+  } catch {
+    // It has not made its directory yet.
+    return;
+  }
+  world.startAgent({ ...place, stateDir, tmpDir: world.newTmpDir() });
+}
+
+const killDispatcher: Action = (world) => {
+  world.random.pick(alive(world.dispatchers))?.kill();
+  return true;
+};
+
+const drainDispatcher: Action = (world) => {
+  const serving = alive(world.dispatchers).filter(({ isDraining }) => !isDraining);
+  world.random.pick(serving)?.drain();
+  return true;
+};
+
+const startDispatcher: Action = (world) => {
+  if (alive(world.dispatchers).length >= dispatchersMax) return false;
+  world.startDispatcher();
+  return true;
+};
+
+const restartGateway: Action = (world) => {
+  world.random.pick(alive(world.gateways))?.kill();
+  world.startGateway();
+  return true;
+};
+
+const restartSettlement: Action = (world) => {
+  if (world.random.chance(0.5)) world.random.pick(alive(world.settlements))?.kill();
+  if (alive(world.settlements).length < 2) world.startSettlement();
+  return true;
+};
+
+const flush: Action = (world) => {
+  world.messaging.flush();
+  const { rig, scheduler } = world;
+  void scheduler.quiet.during({ isStatement: false }, () => rig.redis.flushall());
+  return true;
+};
+
+/** A process gets no time for a while. */
+const freeze: Action = (world) => {
+  const { agents, dispatchers, gateways, settlements, scheduler } = world;
+  const frozen = world.random.pick(alive([...agents, ...dispatchers, ...gateways, ...settlements]));
+  if (frozen === undefined) return false;
+  frozen.process.frozenUntilStep = scheduler.step + world.random.nat(freezeStepsMax);
+  return true;
+};
+
+const weights: Readonly<Record<string, readonly [number, Action]>> = {
+  create: [10, createNew],
+  'create again': [2, createAgain],
+  cancel: [2, cancel],
+  'change URL': [4, changeUrl],
+  cut: [3, cut],
+  'kill agent': [1, killAgent],
+  'start agent': [4, startAgent],
+  'start twin': [0.4, startTwin],
+  'start clone': [0.4, startClone],
+  'kill dispatcher': [0.7, killDispatcher],
+  'drain dispatcher': [0.3, drainDispatcher],
+  'start dispatcher': [1.5, startDispatcher],
+  'restart gateway': [0.4, restartGateway],
+  'restart settlement': [0.5, restartSettlement],
+  flush: [0.3, flush],
+  freeze: [2, freeze],
+};
+
+/** What happens in one run, each thing more or less often than in another. */
+export function drawActions(random: Random): (world: World) => void {
+  const drawn = Object.entries(weights).map(([name, [weight, action]]) => {
+    const factor = random.pick([0, 1, 1, 3]) ?? 1;
+    const isNeeded = name === 'create' || name.startsWith('start ');
+    return { name, action, weight: weight * (isNeeded ? Math.max(1, factor) : factor) };
+  });
+  const total = drawn.reduce((sum, { weight }) => sum + weight, 0);
+  return (world) => {
+    let left = (world.random.nat(1_000_000) / 1_000_000) * total;
+    const chosen = drawn.find(({ weight }) => (left -= weight) < 0);
+    if (chosen === undefined || chosen.action(world) === false) return;
+    world.scheduler.trace.add(world.scheduler.nowMs, `--- ${chosen.name}`);
+  };
+}

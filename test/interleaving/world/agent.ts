@@ -1,0 +1,156 @@
+import { toWireId } from '@svc/domain';
+import {
+  DirectoryInUse,
+  JobFailed,
+  openJournal,
+  startAgent,
+  type ExecutionContext,
+  type Executor,
+  type Journal,
+} from '@svc/node-agent';
+import { dialers } from '../host/ws.ts';
+import { gatedOutsider } from '../schedule/outsider.ts';
+import { SimulatedProcess } from '../schedule/process.ts';
+import { start, type Ground } from './ground.ts';
+import { nodeSecret } from './rig.ts';
+
+/** What the agents' executors do, as the auditor sees it. */
+export interface Acts {
+  /** A node begins to act for this idempotency key. */
+  began(key: string, agent: SimulatedAgent): void;
+  ended(key: string, agent: SimulatedAgent): void;
+}
+
+export interface AgentPlace {
+  readonly nodeId: string;
+  readonly stateDir: string;
+  /** Its own, as of a service manager or a container that gives it one. */
+  readonly tmpDir: string;
+  readonly slots: number;
+}
+
+const stepsMax = 8;
+const stepMs = 700;
+
+/** A node's program: all of its code on its real journal, with a WebSocket in memory. */
+export class SimulatedAgent {
+  readonly process: SimulatedProcess;
+  readonly place: AgentPlace;
+  readonly #ground: Ground;
+  readonly #acts: Acts;
+  #journal: Journal | undefined;
+  /** Another process has the state directory. */
+  isRefused = false;
+
+  constructor(ground: Ground, acts: Acts, name: string, place: AgentPlace) {
+    this.#ground = ground;
+    this.#acts = acts;
+    this.place = place;
+    this.process = new SimulatedProcess(ground.scheduler, name, 0);
+    dialers.set(this.process, ground.network.dialerOf(this.process));
+    start(ground, this.process, () => this.#begin());
+  }
+
+  async #begin(): Promise<void> {
+    const { scheduler } = this.#ground;
+    const { nodeId, slots } = this.place;
+    await scheduler.hold(this.process, 'starts', { canFail: false });
+    const journal = await scheduler.quiet.during({ isStatement: false }, () => this.#open());
+    if (journal === undefined) {
+      this.isRefused = true;
+      this.process.kill();
+      return;
+    }
+    this.#journal = journal;
+    if (this.process.isDead) {
+      await this.#letGo();
+      return;
+    }
+    const { random } = scheduler;
+    startAgent({
+      link: 'ws://127.0.0.1:1',
+      nodeId: toWireId('nod', nodeId),
+      secret: nodeSecret,
+      slots,
+      executors: [this.#executor()],
+      journal: gatedOutsider(journal, { scheduler, process: this.process, name: 'journal' }),
+      log() {},
+      random: () => random.nat(1_000) / 1_000,
+    });
+  }
+
+  async #open(): Promise<Journal | undefined> {
+    const { TMPDIR } = process.env;
+    process.env['TMPDIR'] = this.place.tmpDir;
+    try {
+      return await openJournal(this.place.stateDir);
+    } catch (error) {
+      if (error instanceof DirectoryInUse) return undefined;
+      throw error;
+    } finally {
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
+    }
+  }
+
+  #executor(): Executor {
+    return {
+      jobType: 'ats.application',
+      run: async (payload, context) => {
+        const key = keyOf(payload);
+        this.#acts.began(key, this);
+        try {
+          return await this.#work(context);
+        } finally {
+          this.#acts.ended(key, this);
+        }
+      },
+    };
+  }
+
+  async #work({ signal, meter }: ExecutionContext) {
+    const { random } = this.#ground.scheduler;
+    const steps = random.nat(stepsMax);
+    const fails = random.chance(0.2);
+    for (let step = 1; step <= steps; step += 1) {
+      await this.#pause(stepMs, signal);
+      meter.record({ actions: step });
+    }
+    if (fails) throw new JobFailed('ats_rejected', 'no');
+    return { confirmationId: 'done' };
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const stop = (): void => {
+        clear();
+        reject(new Error('stopped'));
+      };
+      const clear = this.process.after(ms, () => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      });
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+    });
+  }
+
+  /** Ends it at once. What the kernel held for it, such as its lock, is let go. */
+  kill(): void {
+    this.process.kill();
+    this.#ground.network.killed(this.process);
+    void this.#ground.scheduler.quiet.during({ isStatement: false }, () => this.#letGo());
+  }
+
+  async #letGo(): Promise<void> {
+    const journal = this.#journal;
+    this.#journal = undefined;
+    await journal?.close();
+  }
+}
+
+/** The application is for this key; its tenant wrote it there. */
+function keyOf(payload: unknown): string {
+  const { applicationUrl }: { applicationUrl?: unknown } = Object(payload);
+  return String(applicationUrl).split('/').at(-1) ?? '';
+}

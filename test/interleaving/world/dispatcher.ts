@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import type { PassThrough } from 'node:stream';
+import { createFleetRegistry } from '@svc/queue';
+import { newId } from '@svc/runtime';
+import type { WebSocket } from 'ws';
+import { onBusMessage } from '../../../services/dispatcher/src/bus-messages.ts';
+import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts';
+import { handBackLinks, leaveFleet } from '../../../services/dispatcher/src/drain.ts';
+import { stopEndedRuns } from '../../../services/dispatcher/src/ended-runs.ts';
+import { startFleetRefresh } from '../../../services/dispatcher/src/fleet-member.ts';
+import { attachSocket, transportOf } from '../../../services/dispatcher/src/link-socket.ts';
+import { createLinks } from '../../../services/dispatcher/src/links.ts';
+import { openLink } from '../../../services/dispatcher/src/node-link.ts';
+import { followNodes } from '../../../services/dispatcher/src/node-standing.ts';
+import { takeDispatch } from '../../../services/dispatcher/src/take-dispatch.ts';
+import { decideUpgrade } from '../../../services/dispatcher/src/upgrade.ts';
+import type { SimulatedSocket } from '../host/ws.ts';
+import { gatedOutsider } from '../schedule/outsider.ts';
+import { SimulatedProcess } from '../schedule/process.ts';
+import { redisPrefix, start, storeOf, type Ground } from './ground.ts';
+import type { Listener } from './network.ts';
+
+/** A dispatcher process: all of its own code but its HTTP server and its queue's client. */
+export class SimulatedDispatcher implements Listener {
+  readonly process: SimulatedProcess;
+  readonly #logic: Dispatcher;
+  readonly #ground: Ground;
+  isDraining = false;
+
+  constructor(ground: Ground, name: string, skewMs: number) {
+    const { scheduler, messaging, rig, logger } = ground;
+    const process = new SimulatedProcess(scheduler, name, skewMs);
+    this.#ground = ground;
+    this.process = process;
+    const registry = createFleetRegistry({
+      redis: rig.redis,
+      prefix: redisPrefix,
+      nowMs: () => scheduler.nowMs,
+    });
+    const id = process.run(() => newId());
+    this.#logic = {
+      id,
+      store: storeOf(ground, process),
+      producer: messaging.producerOf(process),
+      fleet: gatedOutsider(registry, {
+        scheduler,
+        process,
+        name: 'fleet',
+        failure: () => new Error('Redis does not answer'),
+      }),
+      bus: messaging.busOf(process, id, (message) => onBusMessage(this.#logic, message)),
+      reply: messaging.replierOf(process),
+      links: createLinks(),
+      offerings: new Map(),
+      clock: process,
+      timers: { after: (delayMs, run) => ({ clear: process.after(delayMs, run) }) },
+      logger,
+      isSandbox: true,
+    };
+    messaging.work('dispatch', process, (job) => takeDispatch(this.#logic, job));
+    start(ground, process, async () => {
+      followNodes(this.#logic);
+      stopEndedRuns(this.#logic);
+      await startFleetRefresh(this.#logic);
+    });
+  }
+
+  async upgrade(
+    request: IncomingMessage,
+    accept: () => { readonly socket: SimulatedSocket; readonly connection: PassThrough },
+  ): Promise<number | 'accepted'> {
+    const { store, clock } = this.#logic;
+    const { logger } = this.#ground;
+    const unavailable = 503;
+    if (this.isDraining) return unavailable;
+    try {
+      const decision = await decideUpgrade(request, { store, clock });
+      if (decision.kind === 'refused') return 401;
+      if (this.isDraining) return unavailable;
+      const { socket, connection } = accept();
+      // It has the part of the interface of `ws` that both functions use.
+      const webSocket = socket as unknown as WebSocket;
+      const transport = transportOf(webSocket, connection, logger);
+      const link = openLink(this.#logic, transport, decision);
+      attachSocket(webSocket, link, { clock, logger });
+      return 'accepted';
+    } catch {
+      return unavailable;
+    }
+  }
+
+  /** SIGTERM, in the order of `run.ts`. */
+  drain(): void {
+    this.isDraining = true;
+    start(this.#ground, this.process, async () => {
+      leaveFleet(this.#logic);
+      await handBackLinks(this.#logic);
+      this.kill();
+    });
+  }
+
+  kill(): void {
+    this.process.kill();
+    this.#ground.network.killed(this.process);
+  }
+}

@@ -1,0 +1,110 @@
+import { microsPerCredit } from '@svc/domain';
+import { createDispatchEnqueuer, createRateLimiter } from '@svc/queue';
+import { newId } from '@svc/runtime';
+import { isUnavailable, rateCardOfVersion, type TenantCredentials } from '@svc/store';
+import type { GatewayDeps } from '../../../services/gateway/src/deps.ts';
+import type { Answer } from '../../../services/gateway/src/http/answer.ts';
+import { createPricing } from '../../../services/gateway/src/pricing.ts';
+import { cancelSubmissionEndpoint } from '../../../services/gateway/src/routes/cancel-submission.ts';
+import { createSubmissionEndpoint } from '../../../services/gateway/src/routes/create-submission.ts';
+import { changeSettingsEndpoint } from '../../../services/gateway/src/routes/settings.ts';
+import { SimulatedProcess } from '../schedule/process.ts';
+import { redisOf, redisPrefix, start, storeOf, type Ground } from './ground.ts';
+
+export interface Ask {
+  readonly tenant: TenantCredentials;
+  readonly what: 'create' | 'cancel' | 'settings';
+  /** On the wire; empty without one. */
+  readonly submissionId: string;
+  readonly body: object;
+}
+
+/** `thrown`: the server answers 500, or 503 if a dependency is away. */
+export type Told = { readonly kind: 'answered'; readonly answer: Answer } | ThrownAnswer;
+interface ThrownAnswer {
+  readonly kind: 'thrown';
+  readonly isUnavailable: boolean;
+  readonly error: unknown;
+}
+
+/** A gateway process behind its HTTP server: the handlers of creation, cancel and settings. */
+export class SimulatedGateway {
+  readonly process: SimulatedProcess;
+  readonly #ground: Ground;
+  readonly #endpoints: Record<Ask['what'], ReturnType<typeof createSubmissionEndpoint>>;
+
+  constructor(ground: Ground, name: string, skewMs: number) {
+    this.#ground = ground;
+    this.process = new SimulatedProcess(ground.scheduler, name, skewMs);
+    const deps = this.process.run(() => depsOf(ground, this.process));
+    this.#endpoints = {
+      create: createSubmissionEndpoint(deps),
+      cancel: cancelSubmissionEndpoint(deps),
+      settings: changeSettingsEndpoint(deps),
+    };
+  }
+
+  /** Handles a request; `onAnswer` is never called if the process is killed before. */
+  ask({ tenant, what, submissionId, body }: Ask, onAnswer: (told: Told) => void): void {
+    const request = {
+      requestId: this.process.run(() => newId()),
+      target: '/',
+      id: submissionId,
+      body: Buffer.from(JSON.stringify(body)),
+      contentType: 'application/json',
+      contentEncoding: undefined,
+      tenant,
+    };
+    start(this.#ground, this.process, async () => {
+      try {
+        const answer = await this.#endpoints[what].handle(request);
+        onAnswer({ kind: 'answered', answer });
+      } catch (error) {
+        onAnswer({ kind: 'thrown', isUnavailable: isUnavailable(error), error });
+      }
+    });
+  }
+
+  kill(): void {
+    this.process.kill();
+  }
+}
+
+function depsOf(ground: Ground, process: SimulatedProcess): GatewayDeps {
+  const { messaging, logger, rig } = ground;
+  const store = storeOf(ground, process);
+  const producer = messaging.producerOf(process);
+  const replies = messaging.listenerOf(process);
+  return {
+    environment: 'sandbox',
+    allowPrivateNetworks: true,
+    signupsPerHour: 0,
+    signupWebhookAttemptsPerHour: 0,
+    signupInFlightMax: 0,
+    limiter: createRateLimiter({
+      redis: rig.redis,
+      prefix: redisPrefix,
+      monotonicMs: () => process.monotonicMs(),
+      logger,
+    }),
+    store,
+    redis: redisOf(ground, process),
+    redisPrefix,
+    producer,
+    enqueueDispatch: createDispatchEnqueuer(producer, {
+      replyTo: replies.channel,
+      nowMs: () => process.nowMs(),
+    }),
+    replies,
+    pricing: createPricing({
+      loadRateCard: (version) => rateCardOfVersion(store, version),
+      loadTypicalUsage: async () => null,
+      loadSurgeMicros: async () => microsPerCredit,
+      clock: process,
+    }),
+    requestHashKey: new Uint8Array(32),
+    newId,
+    clock: process,
+    logger,
+  };
+}

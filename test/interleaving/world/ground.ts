@@ -1,0 +1,47 @@
+import type { Logger } from '@svc/runtime';
+import type { Store } from '@svc/store';
+import { GatedStore } from '../schedule/gated-store.ts';
+import type { SimulatedProcess } from '../schedule/process.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
+import type { Messaging } from './messaging.ts';
+import type { Network } from './network.ts';
+import type { Rig } from './rig.ts';
+
+/** What every process of a run stands on. */
+export interface Ground {
+  readonly rig: Rig;
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly messaging: Messaging;
+  readonly logger: Logger;
+  /** Something was committed: the rows are looked at before the next step. */
+  readonly onCommit: () => void;
+  readonly complain: (subject: string, what: string) => void;
+}
+
+export const redisPrefix = 'interleaving';
+
+/** The store as one process has it. */
+export function storeOf(ground: Ground, process: SimulatedProcess): Store {
+  const { rig, scheduler, onCommit } = ground;
+  return new GatedStore(process, scheduler, onCommit).over(rig.store);
+}
+
+/** Redis as one process has it: only its channels are asked for past their own room. */
+export function redisOf(ground: Ground, process: SimulatedProcess): Rig['redis'] {
+  const { rig, messaging } = ground;
+  return new Proxy(rig.redis, {
+    get(target, key) {
+      if (key !== 'publish') return Reflect.get(target, key);
+      return (_channel: string, text: string) => messaging.publishToAll(process, text);
+    },
+  });
+}
+
+/** What a process does by itself; what it does not expect to throw is a violation. */
+export function start(ground: Ground, process: SimulatedProcess, work: () => Promise<unknown>): void {
+  ground.scheduler.inProcess(process, process.run(work), (error) => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    ground.complain(process.name, `threw ${text}`);
+  });
+}

@@ -1,0 +1,267 @@
+import { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { Socket } from 'node:net';
+import { nodeLinkPath } from '@svc/contracts';
+import { linkSilentMs } from '@svc/domain';
+import { SimulatedSocket, type Dialer } from '../host/ws.ts';
+import type { SimulatedProcess } from '../schedule/process.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
+
+/** A process that takes links. */
+export interface Listener {
+  readonly process: SimulatedProcess;
+  /** Decides on an upgrade: opens the link on a socket, or refuses it with an HTTP status. */
+  upgrade(
+    request: IncomingMessage,
+    accept: () => { readonly socket: SimulatedSocket; readonly connection: PassThrough },
+  ): Promise<number | 'accepted'>;
+}
+
+type Item = { readonly text: string } | { readonly opens: true } | { readonly endCode: number };
+
+const broken = 1006;
+
+/** One direction of a connection: what was sent arrives in order, each at a moment of the seed's. */
+class Direction {
+  readonly #scheduler: Scheduler;
+  readonly #name: string;
+  readonly #to: { readonly process: SimulatedProcess; readonly socket: SimulatedSocket };
+  #waiting: Item[] = [];
+  #takeBack: (() => void) | undefined;
+
+  constructor(
+    scheduler: Scheduler,
+    name: string,
+    to: { readonly process: SimulatedProcess; readonly socket: SimulatedSocket },
+  ) {
+    this.#scheduler = scheduler;
+    this.#name = name;
+    this.#to = to;
+  }
+
+  put(item: Item): void {
+    this.#waiting.push(item);
+    if (this.#takeBack === undefined) this.#arm();
+  }
+
+  /** Whatever is on its way is lost. */
+  drop(): void {
+    this.#takeBack?.();
+    this.#takeBack = undefined;
+    this.#waiting = [];
+  }
+
+  #arm(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    const what = 'text' in next ? (/"type":"(\w+)"/.exec(next.text)?.[1] ?? '?') : 'end';
+    this.#takeBack = this.#scheduler.enqueue({
+      process: this.#to.process,
+      name: `gets ${'opens' in next ? 'open' : what} ${this.#name}`,
+      canFail: false,
+      release: () => this.#deliver(),
+    });
+  }
+
+  #deliver(): void {
+    this.#takeBack = undefined;
+    const { process, socket } = this.#to;
+    const item = this.#waiting.shift();
+    if (item === undefined || process.isDead) return;
+    process.run(() => {
+      if ('text' in item) socket.emit('message', Buffer.from(item.text), false);
+      else if ('opens' in item) socket.opened();
+      else socket.ended(item.endCode);
+    });
+    this.#arm();
+  }
+}
+
+interface Connection {
+  readonly agent: SimulatedProcess;
+  readonly agentSocket: SimulatedSocket;
+  readonly listener: Listener;
+  readonly toAgent: Direction;
+  serviceSocket: SimulatedSocket | undefined;
+  toService: Direction | undefined;
+  isSwallowing: boolean;
+  /** Upgrades are numbered in their order; undefined before. */
+  acceptedAs: number | undefined;
+}
+
+/** Carries node links between agents and dispatchers. */
+export class Network implements Dialer {
+  readonly #scheduler: Scheduler;
+  readonly #listeners: () => readonly Listener[];
+  readonly connections = new Set<Connection>();
+  readonly #agents = new WeakMap<SimulatedSocket, SimulatedProcess>();
+  #accepted = 0;
+  onError: (error: unknown) => void = () => {};
+
+  constructor(scheduler: Scheduler, listeners: () => readonly Listener[]) {
+    this.#scheduler = scheduler;
+    this.#listeners = listeners;
+  }
+
+  /** Dials on behalf of one agent. */
+  dialerOf(agent: SimulatedProcess): Dialer {
+    return {
+      dial: (socket, headers) => {
+        this.#agents.set(socket, agent);
+        this.dial(socket, headers);
+      },
+    };
+  }
+
+  dial(socket: SimulatedSocket, headers: Readonly<Record<string, string>>): void {
+    const agent = this.#agents.get(socket);
+    if (agent === undefined) throw new Error('nobody dials');
+    this.#scheduler.enqueue({
+      process: agent,
+      name: 'dials',
+      canFail: true,
+      release: (fate) => this.#connect(agent, socket, headers, fate === 'fail'),
+    });
+  }
+
+  #connect(
+    agent: SimulatedProcess,
+    agentSocket: SimulatedSocket,
+    headers: Readonly<Record<string, string>>,
+    isLost: boolean,
+  ): void {
+    const listener = this.#scheduler.random.pick(this.#listeners());
+    if (listener === undefined || isLost) {
+      agent.run(() => {
+        agentSocket.emit('error', new Error('connect ECONNREFUSED'));
+        agentSocket.ended(broken);
+      });
+      return;
+    }
+    const name = `${agent.name}=${listener.process.name}`;
+    const connection: Connection = {
+      agent,
+      agentSocket,
+      listener,
+      toAgent: new Direction(this.#scheduler, name, { process: agent, socket: agentSocket }),
+      serviceSocket: undefined,
+      toService: undefined,
+      isSwallowing: false,
+      acceptedAs: undefined,
+    };
+    this.connections.add(connection);
+    agentSocket.onClose = (code) => this.#endToService(connection, code);
+    const { process } = listener;
+    const upgraded = process.run(() =>
+      listener.upgrade(requestOf(headers), () => this.#accept(connection)),
+    );
+    this.#scheduler.inProcess(
+      process,
+      upgraded.then((status) => {
+        if (status !== 'accepted') this.#refused(connection, status);
+      }),
+      this.onError,
+    );
+  }
+
+  #refused({ agent, agentSocket }: Connection, statusCode: number): void {
+    agent.run(() => {
+      agentSocket.emit('unexpected-response', {}, { statusCode, resume() {} });
+    });
+  }
+
+  #accept(connection: Connection) {
+    const { agent, listener, agentSocket, toAgent } = connection;
+    const socket = new SimulatedSocket();
+    socket.opened();
+    const name = `${agent.name}=${listener.process.name}`;
+    const toService = new Direction(this.#scheduler, name, { process: listener.process, socket });
+    connection.serviceSocket = socket;
+    connection.acceptedAs = this.#accepted += 1;
+    connection.toService = toService;
+    socket.onSend = (text) => {
+      if (!connection.isSwallowing) toAgent.put({ text });
+    };
+    socket.onClose = (code) => toAgent.put({ endCode: code });
+    agentSocket.onSend = (text) => toService.put({ text });
+    toAgent.put({ opens: true });
+    // The agent has given up meanwhile, or is dead.
+    if (agent.isDead || agentSocket.readyState > agentSocket.OPEN)
+      toService.put({ endCode: broken });
+    return { socket, connection: new PassThrough() };
+  }
+
+  #endToService({ isSwallowing, toService }: Connection, code: number): void {
+    if (!isSwallowing) toService?.put({ endCode: code });
+  }
+
+  /** Open on both sides, as far as both can tell. */
+  get live(): Connection[] {
+    return [...this.connections].filter(
+      ({ agent, agentSocket, listener, isSwallowing }) =>
+        !agent.isDead &&
+        !listener.process.isDead &&
+        !isSwallowing &&
+        agentSocket.readyState === agentSocket.OPEN,
+    );
+  }
+
+  /** The newest link of these agents, if it stands. */
+  currentOf(agents: ReadonlySet<SimulatedProcess>): SimulatedProcess | undefined {
+    const upgraded = [...this.connections].filter(
+      ({ agent, acceptedAs }) => agents.has(agent) && acceptedAs !== undefined,
+    );
+    const newest = upgraded.toSorted((one, other) => order(other) - order(one))[0];
+    return newest !== undefined && this.live.includes(newest) ? newest.agent : undefined;
+  }
+
+  /** Both sides lose it, with what is on its way. */
+  cut(connection: Connection): void {
+    const { agentSocket, serviceSocket, toAgent, toService } = connection;
+    this.connections.delete(connection);
+    toAgent.drop();
+    toService?.drop();
+    connection.agent.run(() => agentSocket.ended(broken));
+    if (serviceSocket !== undefined) toService?.put({ endCode: broken });
+  }
+
+  /** The agent loses it; the service finds out when the link has been silent for too long. */
+  cutUnnoticed(connection: Connection): void {
+    const { agentSocket, toAgent, toService, listener } = connection;
+    connection.isSwallowing = true;
+    this.connections.delete(connection);
+    toAgent.drop();
+    toService?.drop();
+    connection.agent.run(() => agentSocket.ended(broken));
+    listener.process.after(linkSilentMs, () => toService?.put({ endCode: broken }));
+  }
+
+  /** What the other side of each link of a killed process sees, after what was sent before. */
+  killed(process: SimulatedProcess): void {
+    for (const connection of this.connections) {
+      const { agent, listener, toAgent, toService } = connection;
+      if (agent !== process && listener.process !== process) continue;
+      this.connections.delete(connection);
+      if (agent === process) toService?.put({ endCode: broken });
+      else toAgent.put({ endCode: broken });
+    }
+  }
+
+  /** The heartbeat: every link that stands is heard of. */
+  ping(): void {
+    for (const { agent, agentSocket } of this.live) agent.run(() => agentSocket.emit('ping'));
+  }
+}
+
+const order = ({ acceptedAs = 0 }: Connection): number => acceptedAs;
+
+/** An upgrade request as the dispatcher's server would get it. */
+function requestOf(headers: Readonly<Record<string, string>>): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  request.method = 'GET';
+  request.url = nodeLinkPath;
+  const all = { ...headers, upgrade: 'websocket', connection: 'Upgrade' };
+  Object.assign(request.headers, all);
+  for (const [name, value] of Object.entries(all)) request.headersDistinct[name] = [value];
+  return request;
+}

@@ -1,0 +1,128 @@
+import { microsPerCredit } from '@svc/domain';
+import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
+import { newId } from '@svc/runtime';
+import { createSealer, openKeyring } from '@svc/signing';
+import {
+  createNode,
+  findTenantCredentials,
+  openStore,
+  openTenant,
+  type Author,
+  type Store,
+  type TenantCredentials,
+} from '@svc/store';
+import { Client, type QueryResultRow } from 'pg';
+
+/** What all runs of one command share: a database, a Redis, and the time that both go by. */
+export interface Rig {
+  readonly store: Store;
+  readonly redis: ReturnType<typeof connectRedis>;
+  /** Where the time of the next run begins. */
+  nextStartMs(): number;
+  setTime(nowMs: number): Promise<void>;
+  query<Row extends QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  countLockWaits(): Promise<number>;
+  newTenant(): Promise<TenantCredentials>;
+  newNode(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const author: Author = { actor: { kind: 'local', name: 'interleaving' }, requestId: null };
+export const grantedMicros = 2_000n * microsPerCredit;
+export const nodeSecret = 'nsk_interleaving';
+
+/**
+ * The database's time is a row, which stands still until it is moved. Statements see it in their
+ * snapshot, as they see the time at which they began.
+ */
+const clockSql = `
+  CREATE TABLE interleaving_clock (now timestamptz NOT NULL);
+  INSERT INTO interleaving_clock SELECT date_trunc('milliseconds', statement_timestamp());
+  CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT now FROM interleaving_clock);`;
+
+const lockWaitsSql = `
+  SELECT count(DISTINCT pid)::int AS waiting FROM pg_locks
+  WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`;
+
+const connectionsMax = 60;
+/** Apart enough that no two runs of one seed make the same ids. */
+const betweenRunsMs = 1_000;
+
+/** Opens a migrated database and a Redis that nobody else uses. */
+export async function openRig({
+  databaseUrl,
+  redisUrl,
+  masterKey,
+}: {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly masterKey: string;
+}): Promise<Rig> {
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ connectionString: databaseUrl, application_name: 'interleaving' });
+    client.on('error', () => {});
+    await client.connect();
+    return client;
+  };
+  const [clock, watch] = [await connect(), await connect()];
+  await clock.query(clockSql);
+  const sealer = createSealer(openKeyring(masterKey));
+  const store = openStore({ databaseUrl, sealer, newId, poolMax: connectionsMax });
+  const redis = connectRedis(redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+  let startMs = Date.now();
+  return {
+    store,
+    redis,
+    nextStartMs: () => (startMs += betweenRunsMs),
+    async setTime(nowMs) {
+      await clock.query({
+        name: 'set-time',
+        text: 'UPDATE interleaving_clock SET now = to_timestamp($1::float8 / 1000)',
+        values: [nowMs],
+      });
+    },
+    async query<Row extends QueryResultRow>(text: string, values: readonly unknown[]) {
+      const { rows } = await clock.query<Row>({ name: text.slice(0, 40), text, values: [...values] });
+      return rows;
+    },
+    async countLockWaits() {
+      const { rows } = await watch.query<{ waiting: number }>({
+        name: 'lock-waits',
+        text: lockWaitsSql,
+      });
+      return rows[0]?.waiting ?? 0;
+    },
+    newTenant: () => newTenant(store),
+    newNode: () => newNode(store),
+    async close() {
+      await closeRedis(redis);
+      await store.close();
+      await clock.end();
+      await watch.end();
+    },
+  };
+}
+
+async function newTenant(store: Store): Promise<TenantCredentials> {
+  const id = newId();
+  const tenant = {
+    id,
+    name: 'interleaving',
+    allowedJobTypes: ['ats.application'],
+    webhookUrl: null,
+    hmacSecret: 'hsk_test_interleaving',
+    webhookSecret: 'whsec_bW9kZWw=',
+  };
+  await openTenant(store, tenant, grantedMicros, author);
+  const credentials = await findTenantCredentials(store, id);
+  if (credentials === null) throw new Error('a tenant that was made is there');
+  return credentials;
+}
+
+async function newNode(store: Store): Promise<string> {
+  const id = newId();
+  await createNode(store, { id, name: 'interleaving', secret: nodeSecret }, author);
+  return id;
+}

@@ -1,0 +1,42 @@
+import { every } from '@svc/runtime';
+import { reconcile } from '../../../services/settlement/src/reconcile.ts';
+import { settleSubmissions } from '../../../services/settlement/src/settle.ts';
+import { SimulatedProcess } from '../schedule/process.ts';
+import { redisOf, redisPrefix, start, storeOf, type Ground } from './ground.ts';
+
+const reconcileIntervalMs = 1_000;
+
+/** A settlement worker: its consumer and its reconciler. */
+export class SimulatedSettlement {
+  readonly process: SimulatedProcess;
+
+  constructor(ground: Ground, name: string, skewMs: number) {
+    const { scheduler, messaging, logger } = ground;
+    const process = new SimulatedProcess(scheduler, name, skewMs);
+    this.process = process;
+    const deps = {
+      store: storeOf(ground, process),
+      producer: messaging.producerOf(process),
+      logger,
+      countSettled() {},
+      countMended() {},
+      redis: redisOf(ground, process),
+      redisPrefix,
+    };
+    messaging.work('settlement', process, ({ submissionIds }) =>
+      settleSubmissions(deps, submissionIds),
+    );
+    start(ground, process, async () => {
+      every({
+        name: 'reconciler',
+        intervalMs: reconcileIntervalMs,
+        run: () => reconcile(deps),
+        logger,
+      });
+    });
+  }
+
+  kill(): void {
+    this.process.kill();
+  }
+}

@@ -36,8 +36,7 @@ async function openServers(given: Given): Promise<Servers> {
     given.postgres === undefined
       ? await startPostgres({ dir, durable: false, connectionsMax })
       : undefined;
-  const redis =
-    given.redis === undefined ? await startRedis({ dir, durable: false }) : undefined;
+  const redis = given.redis === undefined ? await startRedis({ dir, durable: false }) : undefined;
   const adminUrl = postgres?.url ?? given.postgres ?? '';
   const name = `interleaving_${randomBytes(8).toString('hex')}`;
   await asAdmin(adminUrl, `CREATE DATABASE ${name}`);
@@ -110,6 +109,10 @@ export async function interleave(args: readonly string[]): Promise<number> {
   } finally {
     await servers.close();
   }
+  const { user, system } = process.cpuUsage(startedCpu);
+  print(
+    `${Math.round((user + system) / 1_000 / reports.length)} ms of CPU a run, without Postgres`,
+  );
   return verdict(reports, performance.now() - startedMs);
 }
 
@@ -131,7 +134,10 @@ function verdict(reports: readonly RunReport[], tookMs: number): number {
   const violated = reports.filter(({ violations }) => violations.length > 0);
   const perMinute = Math.round((reports.length * 60_000) / tookMs);
   print(
-    `${sum(({ submissions }) => submissions)} submissions: ${[...ended].map(([state, count]) => `${count} ${state}`).toSorted().join(', ')}; ` +
+    `${sum(({ submissions }) => submissions)} submissions: ${[...ended]
+      .map(([state, count]) => `${count} ${state}`)
+      .toSorted()
+      .join(', ')}; ` +
       `${sum(({ executed }) => executed)} executed, ${sum(({ lockWaits }) => lockWaits)} waits for a lock`,
   );
   print(

@@ -31,7 +31,11 @@ const restStepsMax = 6_000;
 /** One run of `steps` steps, then as many as it takes for everything to end. */
 export async function runOne(
   rig: Rig,
-  { seed, steps, stateDir }: { readonly seed: number; readonly steps: number; readonly stateDir: string },
+  {
+    seed,
+    steps,
+    stateDir,
+  }: { readonly seed: number; readonly steps: number; readonly stateDir: string },
 ): Promise<RunReport> {
   const random = createRandom(seed);
   const ids = createRandom(seed + 1_000_003);
@@ -44,7 +48,7 @@ export async function runOne(
     dispatchers: 1 + random.nat(3),
     rates: {
       stall: random.pick([0, 0.02, 0.06]) ?? 0,
-      fault: random.pick([0, 0.003, 0.015]) ?? 0,
+      fault: random.pick([0, 0.005, 0.03]) ?? 0,
     },
   };
   const drawn = { act: drawActions(random), actChance: random.pick([0.03, 0.06, 0.12]) ?? 0 };
@@ -122,7 +126,9 @@ async function passTime({ scheduler }: World, ms: number): Promise<void> {
 }
 
 /** What a rest is made of: a while in small steps, then beyond each limit of the contract. */
-const restSpansMs = [200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000];
+const restSpansMs = [
+  200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000,
+];
 
 /** Nothing fails any more, every process is there once, and time does what it must. */
 async function comeToRest(world: World, stepsMax: number): Promise<void> {

@@ -90,7 +90,8 @@ export class Auditor {
     const heldDue = sumOf(inFlight.map(({ max }) => max));
     const balanceDue = grantedMicros - sumOf(own.map(({ charged }) => charged));
     if (BigInt(held) !== heldDue) this.complain('account', `holds ${held}, not ${heldDue}`);
-    if (BigInt(balance) !== balanceDue) this.complain('account', `has ${balance}, not ${balanceDue}`);
+    if (BigInt(balance) !== balanceDue)
+      this.complain('account', `has ${balance}, not ${balanceDue}`);
     if (in_flight !== inFlight.length)
       this.complain('account', `${in_flight} in flight, not ${inFlight.length}`);
   }

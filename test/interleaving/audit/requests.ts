@@ -30,9 +30,7 @@ export class Requests {
   }
 
   /** Notes a request; the result is to be called with its answer. */
-  asked(
-    request: Pick<Asked, 'key' | 'what' | 'askedAtMs' | 'isWaited'>,
-  ): (told: Told) => void {
+  asked(request: Pick<Asked, 'key' | 'what' | 'askedAtMs' | 'isWaited'>): (told: Told) => void {
     const name = `request ${this.#all.length + 1} (${request.what} ${request.key})`;
     const asked: Asked = { ...request, name, isAnswered: false };
     this.#all.push(asked);
@@ -45,14 +43,16 @@ export class Requests {
 
   #lookAtAnswer({ name, key, what }: Asked, told: Told): void {
     if (told.kind === 'thrown') {
-      if (!told.isUnavailable) this.#auditor.complain(name, `is answered 500: ${String(told.error)}`);
+      if (!told.isUnavailable)
+        this.#auditor.complain(name, `is answered 500: ${String(told.error)}`);
       return;
     }
     const { answer } = told;
     const own = [...this.#auditor.rows.values()].filter((row) => row.key === key);
     if (answer.kind === 'json' && what === 'create') {
       const isGiven = own.some(({ node_id }) => node_id !== null);
-      if (!isGiven) this.#auditor.complain(name, `is answered ${answer.status}, and no node has it`);
+      if (!isGiven)
+        this.#auditor.complain(name, `is answered ${answer.status}, and no node has it`);
     }
     if (answer.kind !== 'problem' || answer.code !== 'dispatch_unavailable') return;
     const askers = this.#all.filter((one) => one.what === 'create' && one.key === key);

@@ -38,7 +38,7 @@ const rowsSql = `
     (SELECT jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
         'notified', EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id)))
       FROM events e WHERE e.submission_id = s.id) AS events
-  FROM submissions s WHERE s.tenant_id = ANY($1::uuid[])`;
+  FROM submissions s WHERE s.tenant_id = ANY($1::uuid[]) ORDER BY s.id`;
 
 const accountsSql = `
   SELECT a.tenant_id, a.balance_micros AS balance, a.held_micros AS held, a.in_flight,

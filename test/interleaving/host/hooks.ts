@@ -56,8 +56,7 @@ registerHooks({
   },
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
-    if (!isProduct(url) || loaded.source === undefined || loaded.source === null)
-      return loaded;
+    if (!isProduct(url) || loaded.source === undefined || loaded.source === null) return loaded;
     return { ...loaded, source: withSimulatedGlobals(textOf(loaded.source)) };
   },
 });

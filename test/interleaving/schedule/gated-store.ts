@@ -1,7 +1,7 @@
 import type { Store } from '@svc/store';
 import type { SimulatedProcess } from './process.ts';
 import type { Asking } from './quiet.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Scheduler, Ticket } from './scheduler.ts';
 
 type Query = Store['query'];
 
@@ -19,11 +19,17 @@ function labelOf(text: string): string {
 /** The text of a tagged template or of an `Sql` object. */
 function textOf(first: unknown): string {
   if (Array.isArray(first)) return first.join('?');
-  if (typeof first === 'object' && first !== null && 'strings' in first) return textOf(first.strings);
+  if (typeof first === 'object' && first !== null && 'strings' in first)
+    return textOf(first.strings);
   return String(first);
 }
 
 const writes = /\b(INSERT|UPDATE|DELETE)\b/;
+
+/** A transaction, and whether it has sent a statement. */
+interface Session extends Asking {
+  hasBegun: boolean;
+}
 
 /**
  * A store as one simulated process has it. Each statement is held before it is sent and again
@@ -52,7 +58,11 @@ export class GatedStore {
         if (typeof value !== 'function') return value;
         if (name === '$transaction') return this.#transactionOf(target, value);
         return (...args: unknown[]) =>
-          this.#statement(textOf(args[0]), {}, async () => await Reflect.apply(value, target, args));
+          this.#statement(
+            textOf(args[0]),
+            {},
+            async () => await Reflect.apply(value, target, args),
+          );
       },
     });
     return {
@@ -63,9 +73,7 @@ export class GatedStore {
         this.#inTransaction(
           (inside: (real: Query) => ReturnType<typeof work>) => base.transaction(inside),
           (real, session) =>
-            work((text, values) =>
-              this.#statement(text, { session }, () => real(text, values)),
-            ),
+            work((text, values) => this.#statement(text, { session }, () => real(text, values))),
         ),
     };
   }
@@ -79,7 +87,7 @@ export class GatedStore {
       );
   }
 
-  #gatedClient(tx: object, session: Asking): object {
+  #gatedClient(tx: object, session: Session): object {
     return new Proxy(tx, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
@@ -96,28 +104,35 @@ export class GatedStore {
 
   async #statement<T>(
     text: string,
-    { session }: { readonly session?: Asking },
+    { session }: { readonly session?: Session },
     ask: () => Promise<T>,
   ): Promise<T> {
     const process = this.#process;
     const name = labelOf(text);
-    if ((await this.#scheduler.hold(process, `sends ${name}`)) === 'fail') throw connectionLost();
+    const mayWait = session === undefined ? writes.test(text) : !session.hasBegun;
+    const sent = await this.#scheduler.hold(process, `sends ${name}`, { mayWait });
+    if (session !== undefined) session.hasBegun = true;
+    if (sent === 'fail') throw connectionLost();
+    const ticket = this.#scheduler.ticket();
     const asking = session ?? { isStatement: true };
     const [answer] = await Promise.allSettled([this.#scheduler.quiet.during(asking, ask)]);
     if (session === undefined && writes.test(text)) this.#onCommit();
     await process.alive(undefined);
-    if ((await this.#scheduler.hold(process, `hears ${name}`)) === 'fail') throw connectionLost();
+    if ((await this.#scheduler.hold(process, `hears ${name}`, { ticket })) === 'fail')
+      throw connectionLost();
     if (answer.status === 'rejected') throw answer.reason;
     return answer.value;
   }
 
   async #inTransaction<Real, Result>(
     begin: (inside: (real: Real) => Promise<Result>) => Promise<Result>,
-    work: (real: Real, session: Asking) => Promise<Result>,
+    work: (real: Real, session: Session) => Promise<Result>,
   ): Promise<Result> {
     const process = this.#process;
     const { quiet } = this.#scheduler;
-    const session: Asking = { isStatement: true };
+    let ticket: Ticket | undefined;
+    if ((await this.#scheduler.hold(process, 'sends BEGIN')) === 'fail') throw connectionLost();
+    const session: Session = { isStatement: true, hasBegun: false };
     const [outcome] = await Promise.allSettled([
       quiet.during(session, () =>
         begin(async (real) => {
@@ -126,6 +141,7 @@ export class GatedStore {
             const result = await process.orKilled(work(real, session));
             const fate = await process.orKilled(this.#scheduler.hold(process, 'sends COMMIT'));
             if (fate === 'fail') throw connectionLost();
+            ticket = this.#scheduler.ticket();
             return result;
           } finally {
             // From here on Postgres commits or rolls back.
@@ -137,7 +153,14 @@ export class GatedStore {
     if (outcome.status === 'fulfilled') this.#onCommit();
     await process.alive(undefined);
     if (outcome.status === 'rejected') throw outcome.reason;
-    if ((await this.#scheduler.hold(process, 'hears COMMIT')) === 'fail') throw connectionLost();
+    if (
+      (await this.#scheduler.hold(
+        process,
+        'hears COMMIT',
+        ticket === undefined ? {} : { ticket },
+      )) === 'fail'
+    )
+      throw connectionLost();
     return outcome.value;
   }
 }

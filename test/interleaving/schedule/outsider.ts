@@ -25,11 +25,12 @@ export function gatedOutsider<T extends object>(
   async function ask(method: string, call: () => Promise<unknown>): Promise<unknown> {
     const sent = await scheduler.hold(process, `asks ${name}.${method}`, { canFail });
     if (sent === 'fail' && failure !== undefined) throw failure();
+    const ticket = scheduler.ticket();
     const [answer] = await Promise.allSettled([
       scheduler.quiet.during({ isStatement: false }, call),
     ]);
     await process.alive(undefined);
-    const heard = await scheduler.hold(process, `hears ${name}.${method}`, { canFail });
+    const heard = await scheduler.hold(process, `hears ${name}.${method}`, { canFail, ticket });
     if (heard === 'fail' && failure !== undefined) throw failure();
     if (answer.status === 'rejected') throw answer.reason;
     return answer.value;

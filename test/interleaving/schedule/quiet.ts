@@ -29,6 +29,11 @@ export class Quiet {
     this.#countLockWaits = countLockWaits;
   }
 
+  /** Whether a statement waits for a lock. */
+  get hasBlocked(): boolean {
+    return this.#blocked.size > 0;
+  }
+
   begin(asking: Asking): void {
     this.#asking.set(asking, (this.#asking.get(asking) ?? 0) + 1);
   }

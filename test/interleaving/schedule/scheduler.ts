@@ -13,15 +13,32 @@ interface Held {
   readonly name: string;
   readonly sinceMs: number;
   readonly canFail: boolean;
+  /** It may come to wait for a lock. */
+  readonly mayWait: boolean;
   frozenUntilStep: number;
   readonly release: (fate: Fate) => void;
 }
+
+interface HoldOptions {
+  readonly canFail?: boolean;
+  readonly mayWait?: boolean;
+  readonly ticket?: Ticket;
+}
+
+type Event = Pick<Held, 'process' | 'name' | 'canFail' | 'release'> &
+  Pick<HoldOptions, 'mayWait' | 'ticket'>;
 
 interface SimulatedTimer {
   readonly sequence: number;
   readonly process: SimulatedProcess;
   readonly dueMs: number;
   readonly run: () => void;
+}
+
+/** The place of an event among others, and how long it is kept back. */
+export interface Ticket {
+  readonly sequence: number;
+  readonly frozenUntilStep: number;
 }
 
 /** How often the seed does what is rare; each run has its own. */
@@ -78,28 +95,32 @@ export class Scheduler {
     for (const held of this.#held) held.frozenUntilStep = 0;
   }
 
+  /**
+   * Draws a ticket ahead: two answers that come at once are then in the order in which they were
+   * asked for, and not in that of their arrival.
+   */
+  ticket(): Ticket {
+    const isStalled = this.random.chance(this.#rates.stall);
+    const spread = stallStepsMax - stallStepsMin;
+    const stallSteps = isStalled ? stallStepsMin + this.random.nat(spread) : 0;
+    return { sequence: (this.#sequence += 1), frozenUntilStep: this.step + stallSteps };
+  }
+
   /** Resolves when the seed releases it. Never, if its process is killed before. */
   hold(
     process: SimulatedProcess,
     name: string,
-    { canFail = true }: { readonly canFail?: boolean } = {},
+    { canFail = true, mayWait = false, ticket = this.ticket() }: HoldOptions = {},
   ): Promise<Fate> {
     return new Promise((resolve) => {
-      if (!process.isDead) this.enqueue({ process, name, canFail, release: resolve });
+      if (!process.isDead)
+        this.enqueue({ process, name, canFail, mayWait, ticket, release: resolve });
     });
   }
 
   /** The same with a callback, and perhaps without a process. Returns how to take it back. */
-  enqueue(event: Pick<Held, 'process' | 'name' | 'canFail' | 'release'>): () => void {
-    const isStalled = this.random.chance(this.#rates.stall);
-    const spread = stallStepsMax - stallStepsMin;
-    const stallSteps = isStalled ? stallStepsMin + this.random.nat(spread) : 0;
-    const held: Held = {
-      ...event,
-      sequence: (this.#sequence += 1),
-      sinceMs: this.#nowMs,
-      frozenUntilStep: this.step + stallSteps,
-    };
+  enqueue({ ticket = this.ticket(), mayWait = false, ...event }: Event): () => void {
+    const held: Held = { ...event, ...ticket, mayWait, sinceMs: this.#nowMs };
     this.#held.add(held);
     return () => this.#held.delete(held);
   }
@@ -142,11 +163,15 @@ export class Scheduler {
 
   /**
    * Releases one thing that may happen now, picked by the seed; false if there is none. What is
-   * kept back counts only with `thaws`.
+   * kept back counts only with `thaws`. While a statement waits for a lock, no other one is sent
+   * that may come to wait as well: Postgres would decide which of two goes first, and not the seed.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);
-    const free = [...this.#held].filter((held) => thaws || !this.#isFrozen(held));
+    const hasBlocked = this.quiet.hasBlocked;
+    const free = [...this.#held].filter(
+      (held) => !(hasBlocked && held.mayWait) && (thaws || !this.#isFrozen(held)),
+    );
     const ready = due.filter(({ process }) => thaws || process.frozenUntilStep <= this.step);
     const chosen = this.random.pick(
       [...free, ...ready].toSorted((one, other) => one.sequence - other.sequence),

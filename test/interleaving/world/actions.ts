@@ -93,17 +93,13 @@ const startAgent: Action = (world) => {
 
 /** A second process on the same state directory, with a temporary directory of its own. */
 const startTwin: Action = (world) => {
-  const agent = world.random.pick(alive(world.agents));
-  if (agent === undefined) return false;
-  world.startAgent({ ...agent.place, tmpDir: world.newTmpDir() });
+  world.atNextAssignment = ({ place }) => world.startAgent({ ...place, tmpDir: world.newTmpDir() });
   return true;
 };
 
 /** The same node on a copy of its state directory: a machine that was cloned or restored. */
 const startClone: Action = (world) => {
-  const agent = world.random.pick(alive(world.agents));
-  if (agent === undefined) return false;
-  startOnCopy(world, agent);
+  world.atNextAssignment = (agent) => startOnCopy(world, agent);
   return true;
 };
 
@@ -172,8 +168,8 @@ const weights: Readonly<Record<string, readonly [number, Action]>> = {
   cut: [3, cut],
   'kill agent': [1, killAgent],
   'start agent': [4, startAgent],
-  'start twin': [0.4, startTwin],
-  'start clone': [0.4, startClone],
+  'start twin': [0.7, startTwin],
+  'start clone': [0.7, startClone],
   'kill dispatcher': [0.7, killDispatcher],
   'drain dispatcher': [0.3, drainDispatcher],
   'start dispatcher': [1.5, startDispatcher],

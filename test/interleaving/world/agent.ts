@@ -19,6 +19,8 @@ export interface Acts {
   /** A node begins to act for this idempotency key. */
   began(key: string, agent: SimulatedAgent): void;
   ended(key: string, agent: SimulatedAgent): void;
+  /** An assignment is on the agent's disk, and it has not asked to begin yet. */
+  assigned(agent: SimulatedAgent): void;
 }
 
 export interface AgentPlace {
@@ -73,10 +75,24 @@ export class SimulatedAgent {
       secret: nodeSecret,
       slots,
       executors: [this.#executor()],
-      journal: gatedOutsider(journal, { scheduler, process: this.process, name: 'journal' }),
+      journal: gatedOutsider(this.#watched(journal), {
+        scheduler,
+        process: this.process,
+        name: 'journal',
+      }),
       log() {},
       random: () => random.nat(1_000) / 1_000,
     });
+  }
+
+  #watched(journal: Journal): Journal {
+    return {
+      ...journal,
+      write: async (entry) => {
+        await journal.write(entry);
+        if (entry.phase === 'assigned') this.#acts.assigned(this);
+      },
+    };
   }
 
   async #open(): Promise<Journal | undefined> {

@@ -39,7 +39,11 @@ export function redisOf(ground: Ground, process: SimulatedProcess): Rig['redis']
 }
 
 /** What a process does by itself; what it does not expect to throw is a violation. */
-export function start(ground: Ground, process: SimulatedProcess, work: () => Promise<unknown>): void {
+export function start(
+  ground: Ground,
+  process: SimulatedProcess,
+  work: () => Promise<unknown>,
+): void {
   ground.scheduler.inProcess(process, process.run(work), (error) => {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     ground.complain(process.name, `threw ${text}`);

@@ -22,7 +22,11 @@ interface Worker {
   readonly handle: (job: AnyJob) => Promise<void>;
 }
 
-const jobAttemptsMax: Readonly<Record<QueueKey, number>> = { dispatch: 1, settlement: 3, webhook: 1 };
+const jobAttemptsMax: Readonly<Record<QueueKey, number>> = {
+  dispatch: 1,
+  settlement: 3,
+  webhook: 1,
+};
 
 /**
  * Queues and channels with the semantics of the queue room, driven by the seed. A job comes at
@@ -48,7 +52,11 @@ export class Messaging {
     this.#subscribers.set(channel, subscriber);
   }
 
-  work<K extends QueueKey>(key: K, process: SimulatedProcess, handle: (job: JobOf[K]) => Promise<void>) {
+  work<K extends QueueKey>(
+    key: K,
+    process: SimulatedProcess,
+    handle: (job: JobOf[K]) => Promise<void>,
+  ) {
     const workers = this.#workers.get(key) ?? [];
     this.#workers.set(key, workers);
     // A job of this queue is of this kind: only its own producers put jobs there.

@@ -84,7 +84,11 @@ export async function openRig({
       });
     },
     async query<Row extends QueryResultRow>(text: string, values: readonly unknown[]) {
-      const { rows } = await clock.query<Row>({ name: text.slice(0, 40), text, values: [...values] });
+      const { rows } = await clock.query<Row>({
+        name: text.slice(0, 40),
+        text,
+        values: [...values],
+      });
       return rows;
     },
     async countLockWaits() {

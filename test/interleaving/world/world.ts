@@ -27,7 +27,8 @@ export interface Shape {
 }
 
 const skewsMs = [0, 0, 0, -1_500, 1_500, 90_000, -90_000];
-const slotsMax = 3;
+const slotsMin = 2;
+const slotsMore = 4;
 
 /** One run: processes of each kind, tenants that ask, and an auditor beside them. */
 export class World {
@@ -49,12 +50,19 @@ export class World {
   readonly keys: { readonly tenant: TenantCredentials; readonly key: string }[] = [];
   readonly #working = new Map<SimulatedAgent, Set<string>>();
   readonly #ground: Ground;
+  /** Strikes when the next assignment is on a disk. */
+  atNextAssignment: ((agent: SimulatedAgent) => void) | undefined;
   #isDirty = false;
   #count = 0;
 
   private constructor(
     rig: Rig,
-    { random, ids, rates, stateDir }: {
+    {
+      random,
+      ids,
+      rates,
+      stateDir,
+    }: {
       readonly random: Random;
       readonly ids: Random;
       readonly rates: Rates;
@@ -121,7 +129,7 @@ export class World {
 
   #place(nodeId: string, name: string): AgentPlace {
     const stateDir = path.join(this.stateDir, name);
-    const slots = 1 + this.random.nat(slotsMax);
+    const slots = slotsMin + this.random.nat(slotsMore);
     return { nodeId, stateDir, tmpDir: this.newTmpDir(), slots };
   }
 
@@ -140,9 +148,7 @@ export class World {
   }
 
   startDispatcher(): void {
-    this.dispatchers.push(
-      new SimulatedDispatcher(this.#ground, this.newName('D'), this.#skewMs()),
-    );
+    this.dispatchers.push(new SimulatedDispatcher(this.#ground, this.newName('D'), this.#skewMs()));
   }
 
   startGateway(): void {
@@ -150,9 +156,7 @@ export class World {
   }
 
   startSettlement(): void {
-    this.settlements.push(
-      new SimulatedSettlement(this.#ground, this.newName('S'), this.#skewMs()),
-    );
+    this.settlements.push(new SimulatedSettlement(this.#ground, this.newName('S'), this.#skewMs()));
   }
 
   startAgent(place: AgentPlace): void {
@@ -165,6 +169,10 @@ export class World {
       },
       ended: (key: string, agent: SimulatedAgent) => {
         this.#working.get(agent)?.delete(key);
+      },
+      assigned: (agent: SimulatedAgent) => {
+        this.atNextAssignment?.(agent);
+        this.atNextAssignment = undefined;
       },
     };
     this.agents.push(new SimulatedAgent(this.#ground, acts, this.newName('N'), place));

@@ -5,6 +5,7 @@ import { defaultRateCardJson } from '@svc/domain';
 import { Client } from 'pg';
 import { insufficientPrivilege, sqlState } from './errors.ts';
 import { grantService } from './roles.ts';
+import { pinnedSession } from './session.ts';
 
 /** Where the migrations lie that this build knows. */
 export const migrationsDirectory = path.resolve(import.meta.dirname, '../../../prisma/migrations');
@@ -41,7 +42,7 @@ const advisoryLock = 7_261_948_305;
  * the database has one that this build does not know.
  */
 export async function migrate(ownerUrl: string, serviceUrl = ownerUrl): Promise<MigrationResult> {
-  const client = new Client({ connectionString: ownerUrl, application_name: 'svc-migrate' });
+  const client = new Client({ ...pinnedSession(ownerUrl), application_name: 'svc-migrate' });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [advisoryLock]);

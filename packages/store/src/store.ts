@@ -4,6 +4,7 @@ import { assertInvariant } from '@svc/domain';
 import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { TransactionExpired } from './errors.ts';
 import { PrismaClient } from './generated/client.ts';
+import { pinnedSession } from './session.ts';
 
 /** Seals a value to its place (`<table>.<column>:<row id>`), so that it cannot be read elsewhere. */
 export interface Sealer {
@@ -86,7 +87,7 @@ const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=forc
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
   const pool = new Pool({
-    connectionString: options.databaseUrl,
+    ...pinnedSession(options.databaseUrl, plannerOptions),
     max: options.poolMax ?? poolConnectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
@@ -95,7 +96,6 @@ export function openStore(options: StoreOptions): Store {
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     application_name: options.applicationName ?? 'svc',
-    options: plannerOptions,
   });
   pool.on('error', onError);
   // A client in use has the pool's listener taken off, and one that is cut before it got another
@@ -119,7 +119,11 @@ export function openStore(options: StoreOptions): Store {
       const client = await pool.connect();
       return await inTransaction(client, work);
     },
-    close: () => db.$disconnect(),
+    async close() {
+      await db.$disconnect();
+      // The client ends the pool only if it has used it.
+      if (!pool.ended) await pool.end();
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import {
   createTestDatabase,
   setDatabaseClockOffset,
   type TestDatabase,
+  type TestDatabaseOptions,
   testAuthor,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
@@ -45,8 +46,8 @@ interface HoldOptions {
 const credit = Number(microsPerCredit);
 
 /** Creates one for the running test; closed when it ends. */
-export async function createFixture(): Promise<Fixture> {
-  const database = await createTestDatabase();
+export async function createFixture(options: TestDatabaseOptions = {}): Promise<Fixture> {
+  const database = await createTestDatabase(options);
   const keyring = openKeyring(`test:${randomBytes(32).toString('base64')}`);
   const store = openStore({
     databaseUrl: database.databaseUrl,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, Pool, type QueryResultRow } from 'pg';
+import { Client, escapeLiteral, Pool, type QueryResultRow } from 'pg';
 import { testServers } from './test-environment.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -18,11 +18,22 @@ export interface TestDatabase {
 const leakBoundMs = 2_000;
 const applicationName = 'testkit';
 
+export interface TestDatabaseOptions {
+  /** The zone of sessions that set none, such as `Europe/Berlin`; default: the server's, UTC. */
+  readonly timeZone?: string;
+}
+
 /** A migrated database of the test's own (some 30 ms: one per test file is usual). */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({
+  timeZone,
+}: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { template } = testServers();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await asAdmin((admin) => admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`));
+  await asAdmin(async (admin) => {
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    if (timeZone !== undefined)
+      await admin.query(`ALTER DATABASE ${name} SET timezone = ${escapeLiteral(timeZone)}`);
+  });
   const databaseUrl = withDatabase(testServers().serviceUrl, name);
   const ownerUrl = withDatabase(testServers().adminUrl, name);
   const pool = new Pool({

@@ -14,6 +14,7 @@ export { isUnavailable } from './errors.ts';
 export { holdSubmission, type HoldOutcome, type NewSubmission } from './holding.ts';
 export * from './every-submission.ts';
 export * from './ledger-audit.ts';
+export type { LedgerFault, LedgerFaultKind } from './ledger-fault.ts';
 export * from './ledger-verdict.ts';
 export * from './migrate.ts';
 export { type HelloFinding, loseLeftBehind, loseUnnamed, loseUnsent } from './lost-assignments.ts';

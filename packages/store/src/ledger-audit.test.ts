@@ -3,6 +3,7 @@ import { commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, settle } from './endings.ts';
 import { auditLedger } from './ledger-audit.ts';
 import { storeOutcome } from './outcomes.ts';
+import type { LedgerFault } from './ledger-fault.ts';
 import { createFixture, type Fixture, usage } from './test-fixture.ts';
 
 /** Two tenants with a submission in each way of ending and some in flight. */
@@ -25,10 +26,19 @@ async function busyLedger(fixture: Fixture) {
   return { tenantId };
 }
 
-const kinds = async (fixture: Fixture) => {
-  const { faults } = await auditLedger(fixture.store, { tenantsPerPage: 1, submissionsPerPage: 2 });
-  return [...new Set(faults.map(({ kind }) => kind))].toSorted();
+/** What is found, which is the same whatever the size of a page. */
+const kinds = async ({ store }: Fixture) => {
+  const whole = await auditLedger(store);
+  for (const entriesPerPage of [1, 3]) {
+    const paged = await auditLedger(store, { entriesPerPage, submissionsPerPage: 2 });
+    expect(sorted(paged.faults)).toEqual(sorted(whole.faults));
+    expect(paged.tenants).toBe(whole.tenants);
+  }
+  return [...new Set(whole.faults.map(({ kind }) => kind))].toSorted();
 };
+
+const sorted = (faults: readonly LedgerFault[]) =>
+  faults.map((one) => JSON.stringify(one)).toSorted();
 
 /** Past the triggers and checks, as a person with the wrong rights could. */
 async function plant(fixture: Fixture, sql: string): Promise<void> {

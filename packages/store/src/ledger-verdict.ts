@@ -1,3 +1,4 @@
+import { assertInvariant } from '@svc/domain';
 import type { LedgerAudit } from './ledger-audit.ts';
 import type { Store } from './store.ts';
 
@@ -9,15 +10,19 @@ export interface LedgerVerdict {
   faults: number;
 }
 
+/** Returns when it was saved, by the database's clock. */
 export async function saveLedgerVerdict(
   store: Store,
   { tenants, submissions, faults }: LedgerAudit,
-): Promise<void> {
-  await store.db.$executeRaw`
+): Promise<Date> {
+  const [row] = await store.db.$queryRaw<{ at: Date }[]>`
     INSERT INTO ledger_verdict (id, at, tenants, submissions, faults)
     VALUES (1, svc_now(), ${tenants}, ${submissions}, ${faults.length})
     ON CONFLICT (id) DO UPDATE SET at = EXCLUDED.at, tenants = EXCLUDED.tenants,
-      submissions = EXCLUDED.submissions, faults = EXCLUDED.faults`;
+      submissions = EXCLUDED.submissions, faults = EXCLUDED.faults
+    RETURNING at`;
+  assertInvariant(row !== undefined, 'a saved verdict has a time');
+  return row.at;
 }
 
 /** Null before the first audit. */

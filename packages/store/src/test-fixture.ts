@@ -46,8 +46,8 @@ interface HoldOptions {
 const credit = Number(microsPerCredit);
 
 /** Creates one for the running test; closed when it ends. */
-export async function createFixture(options: TestDatabaseOptions = {}): Promise<Fixture> {
-  const database = await createTestDatabase(options);
+export async function createFixture(databaseOptions: TestDatabaseOptions = {}): Promise<Fixture> {
+  const database = await createTestDatabase(databaseOptions);
   const keyring = openKeyring(`test:${randomBytes(32).toString('base64')}`);
   const store = openStore({
     databaseUrl: database.databaseUrl,

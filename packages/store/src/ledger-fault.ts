@@ -1,0 +1,20 @@
+/** What the auditor can find wrong. Each kind has a test that plants it. */
+export type LedgerFaultKind =
+  | 'movement_not_allowed'
+  | 'account_differs_from_entries'
+  | 'held_differs_from_holds'
+  | 'in_flight_differs_from_holds'
+  | 'figures_differ_from_entries'
+  | 'hold_not_ended_once'
+  | 'charged_above_hold'
+  | 'entry_without_submission';
+
+export interface LedgerFault {
+  kind: LedgerFaultKind;
+  /** The tenant's, submission's or entry's UUID. */
+  subject: string;
+  detail: string;
+}
+
+/** How many one statement returns, and a whole audit at most. */
+export const faultsMax = 100;

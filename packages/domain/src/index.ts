@@ -14,6 +14,7 @@ export * from './json-value.ts';
 export * from './ledger.ts';
 export * from './limits.ts';
 export * from './offer-record.ts';
+export * from './partitions.ts';
 export * from './pricing.ts';
 export * from './public-host.ts';
 export * from './rate-card.ts';

@@ -91,3 +91,7 @@ export const webhookTestIntervalMs = 60_000;
 
 /** How many ids one job or one batched statement carries (DESIGN section 6). */
 export const batchIdsMax = 64;
+
+/** How often the ledger is audited, and from which age on its last verdict says nothing any more. */
+export const ledgerAuditIntervalMs = 300_000;
+export const ledgerVerdictAgeMsMax = 1_800_000;

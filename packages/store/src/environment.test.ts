@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assertReady, ensurePartitions } from './environment.ts';
+import { assertReady } from './environment.ts';
 import { migrate } from './migrate.ts';
 import { createFixture } from './test-fixture.ts';
 
@@ -59,15 +59,6 @@ test('a database belongs to one environment for good, with one key of request ha
     kind: 'other_environment',
     found: 'sandbox',
   });
-});
-
-test('partitions of the coming months are made once they come near', async () => {
-  const { store, advance } = await createFixture();
-  expect(await ensurePartitions(store)).toBe(0);
-  await advance(40 * 24 * 3_600_000);
-  const made = await Promise.all([ensurePartitions(store), ensurePartitions(store)]);
-  expect(made[0] + made[1]).toBeGreaterThanOrEqual(3);
-  expect(await ensurePartitions(store)).toBe(0);
 });
 
 test('a connection that is cut fails what runs on it, and neither the process nor the next call', async () => {

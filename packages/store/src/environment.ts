@@ -94,13 +94,6 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
   }
 }
 
-/** Creates the partitions of the coming months where they are missing; returns how many it made. */
-export async function ensurePartitions(store: Store): Promise<number> {
-  const [row] = await store.db.$queryRaw<{ created: number }[]>`
-    SELECT svc_ensure_partitions() AS created`;
-  return row?.created ?? 0;
-}
-
 /** The database's time, which is the service's (CONTRACT.md section 4). */
 export async function databaseNow(store: Store): Promise<Date> {
   const [row] = await store.db.$queryRaw<{ now: Date }[]>`SELECT svc_now() AS now`;

@@ -32,6 +32,7 @@ export * from './operators-hand.ts';
 export * from './opening.ts';
 export * from './outcomes.ts';
 export * from './overdue.ts';
+export * from './partitions.ts';
 export { rateCardOfVersion } from './pinned-cards.ts';
 export { type Grant, grantCredits, type GrantOutcome } from './purchases.ts';
 export { purgeExpired, type PurgeOutcome, purgePageMax, purgeSubmission } from './purging.ts';

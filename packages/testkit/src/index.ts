@@ -17,6 +17,7 @@ export * from './signed-request.ts';
 export * from './stack-types.ts';
 export * from './stack.ts';
 export * from './submission-lock.ts';
+export * from './table-lock.ts';
 export * from './test-author.ts';
 export { bareEnvironment, newMasterKey, testMasterKey } from './test-environment.ts';
 export * from './wait-until.ts';

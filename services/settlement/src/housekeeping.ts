@@ -1,45 +1,62 @@
+import { ledgerAuditIntervalMs } from '@svc/domain';
 import { every, type Lifecycle, type Logger } from '@svc/runtime';
-import { auditLedger, ensurePartitions, saveLedgerVerdict, type Store } from '@svc/store';
+import {
+  auditLedger,
+  makePartitions,
+  readLedgerVerdict,
+  saveLedgerVerdict,
+  type Store,
+} from '@svc/store';
 import { purge, type PurgeDeps } from './purge.ts';
 
 /** Partitions are made months ahead, so that a day without housekeeping is no harm. */
 const partitionsIntervalMs = 3_600_000;
-const auditIntervalMs = 300_000;
 const purgeIntervalMs = 60_000;
 
 export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   readonly setLedgerFaults: (count: number) => void;
+  /** Unix time in seconds, by the database's clock. */
+  readonly setLedgerAuditedAt: (seconds: number) => void;
 }
 
-export interface Housekeeping extends Auditing, PurgeDeps {}
+export interface Partitioning {
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly setPartitionsMissing: (count: number) => void;
+}
+
+export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
  * What nobody asks for and somebody must do: the partitions of the coming months, beginning now,
- * the audit of the ledger, whose findings are a metric and an error in the log, and the end of
- * personal data.
+ * the audit of the ledger, and the end of personal data. What goes wrong is a metric and an error in
+ * the log; it never stops the service from starting.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,
   lifecycle: Lifecycle,
 ): Promise<void> {
-  const { store, logger } = housekeeping;
-  const makePartitions = async (): Promise<void> => {
-    const created = await ensurePartitions(store);
-    if (created > 0) logger.info({ created }, 'partitions created');
-  };
-  await makePartitions();
+  const { store, logger, setLedgerFaults, setLedgerAuditedAt } = housekeeping;
+  try {
+    await ensurePartitions(housekeeping);
+    const verdict = await readLedgerVerdict(store);
+    setLedgerFaults(verdict?.faults ?? Number.NaN);
+    setLedgerAuditedAt(secondsOf(verdict?.at ?? new Date(0)));
+  } catch (error) {
+    logger.error({ err: error }, 'housekeeping failed at the start and goes on later');
+  }
   const partitions = every({
     name: 'partitions',
     intervalMs: partitionsIntervalMs,
-    run: makePartitions,
+    run: () => ensurePartitions(housekeeping),
     logger,
   });
   lifecycle.add('partitions', () => partitions.close());
   const audits = every({
     name: 'ledger audit',
-    intervalMs: auditIntervalMs,
+    intervalMs: ledgerAuditIntervalMs,
     run: () => audit(housekeeping),
     logger,
   });
@@ -53,12 +70,39 @@ export async function startHousekeeping(
   lifecycle.add('purge', () => purges.close());
 }
 
-/** One audit; exported for its test. */
-export async function audit({ store, logger, setLedgerFaults }: Auditing): Promise<void> {
-  const verdict = await auditLedger(store);
-  await saveLedgerVerdict(store, verdict);
-  const { faults, tenants, submissions } = verdict;
-  setLedgerFaults(faults.length);
-  if (faults.length === 0) logger.info({ tenants, submissions }, 'the ledger adds up');
-  else logger.error({ tenants, submissions, faults }, 'the ledger does not add up');
+/**
+ * Makes the partitions that are missing; exported for its test. While one is missing, its rows go to
+ * the default partition, so nothing is lost. Throws if the database cannot be asked.
+ */
+export async function ensurePartitions(deps: Partitioning): Promise<void> {
+  const { store, logger, setPartitionsMissing } = deps;
+  // A look that fails must not leave the count of the one before.
+  setPartitionsMissing(Number.NaN);
+  const { made, missing, errors } = await makePartitions(store);
+  setPartitionsMissing(missing.length);
+  if (made.length > 0) logger.info({ made }, 'partitions created');
+  for (const error of errors) logger.warn({ err: error }, 'a partition could not be created');
+  if (missing.length > 0) logger.error({ missing }, 'partitions are missing');
+}
+
+/** One audit; exported for its test. Throws if it cannot be ended. */
+export async function audit(deps: Auditing): Promise<void> {
+  const { store, logger, setLedgerFaults, setLedgerAuditedAt } = deps;
+  try {
+    const verdict = await auditLedger(store);
+    const at = await saveLedgerVerdict(store, verdict);
+    const { faults, tenants, submissions } = verdict;
+    setLedgerFaults(faults.length);
+    setLedgerAuditedAt(secondsOf(at));
+    if (faults.length === 0) logger.info({ tenants, submissions }, 'the ledger adds up');
+    else logger.error({ tenants, submissions, faults }, 'the ledger does not add up');
+  } catch (error) {
+    // The count of an earlier audit says nothing about the ledger as it is.
+    setLedgerFaults(Number.NaN);
+    throw error;
+  }
+}
+
+function secondsOf(at: Date): number {
+  return at.getTime() / 1_000;
 }

@@ -22,7 +22,15 @@ export function createSettlementMetrics() {
     }).bind(undefined, 'age'),
     setLedgerFaults: createGauge(registry, {
       name: 'svc_ledger_faults',
-      help: 'Faults that the last audit of the ledger found: alert on any',
+      help: 'Faults that the last audit of the ledger found, NaN if it failed: alert on any',
+    }),
+    setLedgerAuditedAt: createGauge(registry, {
+      name: 'svc_ledger_audited_timestamp_seconds',
+      help: 'When the last audit of the ledger ended, Unix time, 0 if none has: alert if older than 30 minutes',
+    }),
+    setPartitionsMissing: createGauge(registry, {
+      name: 'svc_partitions_missing',
+      help: 'Partitions that could not be made ahead, NaN if the last look failed: alert on any',
     }),
   };
 }

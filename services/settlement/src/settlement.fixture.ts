@@ -20,6 +20,7 @@ import {
   startTestRedis,
   testMasterKey,
   type TestDatabase,
+  type TestDatabaseOptions,
   type TestRedis,
   testAuthor,
 } from '@svc/testkit';
@@ -52,8 +53,10 @@ export const grantedCredits = 5_000;
 export const heldCredits = 200;
 export const silent = createLogger({ service: 'settlement', level: 'silent' });
 
-export async function createSettlementFixture(): Promise<SettlementFixture> {
-  const database = await createTestDatabase();
+export async function createSettlementFixture(
+  databaseOptions: TestDatabaseOptions = {},
+): Promise<SettlementFixture> {
+  const database = await createTestDatabase(databaseOptions);
   const redis = await startTestRedis();
   const sealer = createSealer(openKeyring(testMasterKey()));
   const store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });

@@ -1,3 +1,4 @@
+import { ledgerVerdictAgeMsMax } from '@svc/domain';
 import { shortDuration } from '../durations.ts';
 import { bold, dim, green, red } from '../output.ts';
 import { tableLines } from '../table.ts';
@@ -105,8 +106,9 @@ function fleetLines({ nodes, live }: Standing, widthMax: number | undefined): st
 function ledgerLine({ verdict, databaseTime }: Standing): string {
   if (verdict === null) return `${bold('ledger')}  not looked through yet: \`svc ledger verify\``;
   const { at, faults, tenants, submissions } = verdict;
-  const ago = shortDuration(Math.max(0, databaseTime.getTime() - at.getTime()));
+  const ageMs = Math.max(0, databaseTime.getTime() - at.getTime());
   const found = faults === 0 ? green('adds up') : red(`${faults} faults: \`svc ledger verify\``);
-  const scope = `${tenants} tenants, ${submissions} submissions, ${ago} ago`;
-  return `${bold('ledger')}  ${found}  ${dim(scope)}`;
+  const scope = `${tenants} tenants, ${submissions} submissions, ${shortDuration(ageMs)} ago`;
+  const warning = ageMs > ledgerVerdictAgeMsMax ? `  ${red('the audits have stopped')}` : '';
+  return `${bold('ledger')}  ${found}  ${dim(scope)}${warning}`;
 }

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { missingPartitions } from './partitions.ts';
+
+const range = (from: string, to: string) => ({ fromMs: Date.parse(from), toMs: Date.parse(to) });
+const shown = (nowText: string, existing: readonly { fromMs: number; toMs: number }[]) =>
+  missingPartitions(Date.parse(nowText), existing).map(({ fromMs, toMs }) =>
+    [fromMs, toMs].map((ms) => new Date(ms).toISOString().replace(':00.000Z', '')).join(' '),
+  );
+
+test('last month, this month and the next three are made, across a year', () => {
+  expect(shown('2026-11-30T23:59:59.999Z', [])).toEqual([
+    '2026-10-01T00:00 2026-11-01T00:00',
+    '2026-11-01T00:00 2026-12-01T00:00',
+    '2026-12-01T00:00 2027-01-01T00:00',
+    '2027-01-01T00:00 2027-02-01T00:00',
+    '2027-02-01T00:00 2027-03-01T00:00',
+  ]);
+  expect(shown('2026-12-01T00:00:00.000Z', [])[0]).toBe('2026-11-01T00:00 2026-12-01T00:00');
+});
+
+test('nothing is missing once every month is covered', () => {
+  const now = Date.parse('2027-03-15T12:00Z');
+  expect(missingPartitions(now, missingPartitions(now, []))).toEqual([]);
+});
+
+test('only what a partition of odd bounds leaves open is missing', () => {
+  const existing = [
+    range('2026-10-01T00:00Z', '2026-12-01T00:00Z'),
+    range('2026-12-01T01:00Z', '2026-12-31T01:00Z'),
+    range('2027-01-31T23:00Z', '2027-03-01T00:00Z'),
+  ];
+  expect(shown('2026-11-15T00:00Z', existing)).toEqual([
+    '2026-12-01T00:00 2026-12-01T01:00',
+    '2026-12-31T01:00 2027-01-01T00:00',
+    '2027-01-01T00:00 2027-01-31T23:00',
+  ]);
+});

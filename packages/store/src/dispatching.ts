@@ -19,7 +19,7 @@ export interface DispatchableSubmission {
   jobType: string;
   payloadText: string;
   requestId: string;
-  /** Until the dispatch deadline. */
+  /** Until the dispatch deadline, `dispatchDeadlineMs` at most. */
   remainingMs: number;
   /** The database's clock when it was loaded. */
   loadedAt: Date;
@@ -78,7 +78,7 @@ async function loadAll(
       jobType: row.job_type,
       payloadText: unsealText(store.sealer, payloadBinding(id), row.payload_sealed),
       requestId: row.request_id,
-      remainingMs: row.remaining_ms,
+      remainingMs: Math.min(row.remaining_ms, dispatchDeadlineMs),
       loadedAt: row.now,
     };
   });

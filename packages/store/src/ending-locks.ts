@@ -16,7 +16,7 @@ export interface LockedSubmission {
   surgeMicros: bigint;
   rateCardVersion: number;
   nodeId: string | null;
-  /** Since `begin`; null before it. */
+  /** Since `begin`, never negative; null before it. */
   runningMs: bigint | null;
   dispatchOverdueMs: bigint;
   /** Exact texts; null: not reported. */
@@ -76,7 +76,7 @@ export async function lockAccounts(
 const submissionsSql = `
   SELECT s.id, s.tenant_id, s.state, s.job_type, s.tier, s.quote_max_micros, s.surge_micros,
     s.rate_card_version, s.node_id,
-    round(extract(epoch FROM svc_now() - s.started_at) * 1000)::bigint AS running_ms,
+    round(extract(epoch FROM GREATEST(svc_now(), s.started_at) - s.started_at) * 1000)::bigint AS running_ms,
     round(extract(epoch FROM svc_now() - s.dispatch_deadline_at) * 1000)::bigint AS dispatch_overdue_ms,
     s.usage_node_seconds::text, s.usage_cpu_seconds::text, s.usage_memory_gb_seconds::text,
     s.usage_bandwidth_mb::text, s.usage_actions::text, s.outcome_kind, s.failure_code,

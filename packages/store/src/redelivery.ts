@@ -93,7 +93,8 @@ export async function queueWebhookTest(
   return store.db.$transaction(async (tx): Promise<WebhookTestOutcome> => {
     const [row] = await tx.$queryRaw<{ notified: boolean; retry_in_ms: number; now: Date }[]>`
       SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, svc_now() AS now,
-        COALESCE(extract(epoch FROM webhook_tested_at - svc_now()) * 1000 + ${webhookTestIntervalMs}, 0)::float8 AS retry_in_ms
+        LEAST(COALESCE(extract(epoch FROM webhook_tested_at - svc_now()) * 1000 + ${webhookTestIntervalMs}, 0),
+          ${webhookTestIntervalMs})::float8 AS retry_in_ms
       FROM tenants WHERE id = ${tenantId}::uuid FOR UPDATE`;
     if (row?.notified !== true) return { kind: 'url_missing' };
     const retryInMs = Math.max(row.retry_in_ms, await untilWebhooksAllowedMs(tx, tenantId));

@@ -33,7 +33,7 @@ export interface KeyedSubmission {
   quote: StoredQuote;
   /** `available` after the hold, as the first response said it. */
   availableAfterMicros: bigint;
-  /** Until the dispatch deadline; negative past it. */
+  /** Until the dispatch deadline, `dispatchDeadlineMs` at most; negative past it. */
   remainingMs: number;
   /** Still pending although deadline and grace are over: to be rejected by whoever sees it. */
   overdue: boolean;
@@ -146,7 +146,7 @@ function keyedOfRow(row: KeyedRow): KeyedSubmission {
       surgeMicros: BigInt(row.surge_micros),
     },
     availableAfterMicros: BigInt(row.available_after_micros),
-    remainingMs: row.remaining_ms,
+    remainingMs: Math.min(row.remaining_ms, dispatchDeadlineMs),
     overdue: row.state === 'pending' && row.remaining_ms <= -dispatchGraceMs,
     chargedMicros,
     refundedMicros: chargedMicros === null ? null : maxMicros - chargedMicros,

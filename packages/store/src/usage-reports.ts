@@ -39,12 +39,13 @@ export const usageColumnNames =
 /**
  * What the usage columns of `s` become by the reports of `usageValues`, which are the parameters from
  * `first` on, the row's own at place `i`: never down; time is cut to whole milliseconds, and a node's
- * never goes beyond the time since `begin`.
+ * never goes beyond the time since `begin`. That time is zero while the database's clock is behind
+ * `started_at`, as it may be after a failover.
  */
 export function raisedUsageSql(first: number): string {
   const reported = (unit: number) => `($${first + unit}::numeric[])[i]`;
   return `GREATEST(s.usage_node_seconds, CASE WHEN ${reported(0)} IS NULL THEN NULL
-      ELSE LEAST(trunc(${reported(0)}, 3), extract(epoch FROM svc_now() - COALESCE(s.started_at, svc_now()))) END),
+      ELSE LEAST(trunc(${reported(0)}, 3), extract(epoch FROM GREATEST(svc_now(), s.started_at) - COALESCE(s.started_at, svc_now()))) END),
     GREATEST(s.usage_cpu_seconds, trunc(${reported(1)}, 3)),
     GREATEST(s.usage_memory_gb_seconds, ${reported(2)}),
     GREATEST(s.usage_bandwidth_mb, ${reported(3)}), GREATEST(s.usage_actions, ${reported(4)})`;

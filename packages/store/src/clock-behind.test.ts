@@ -1,0 +1,82 @@
+import { dispatchDeadlineMs, webhookTestIntervalMs } from '@svc/domain';
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { commitDispatched, commitRunning, loadForDispatch } from './dispatching.ts';
+import { cancelSubmission, settle } from './endings.ts';
+import { auditLedger } from './ledger-audit.ts';
+import { type NodeOutcome, storeOutcome } from './outcomes.ts';
+import { queueWebhookTest } from './redelivery.ts';
+import { findByIdempotencyKey, findSubmission, readDispatchOutcome } from './submissions.ts';
+import { createFixture, type Fixture, usage } from './test-fixture.ts';
+import { recordUsage } from './usage-reports.ts';
+
+/** After a failover the database's clock may be behind what it has stored: by this much here. */
+const behindMs = -600_000;
+
+async function begun({ store, hold, node }: Fixture, tenantId: string) {
+  const { id: submissionId } = await hold(tenantId);
+  const nodeId = await node();
+  await commitDispatched(store, { submissionId, nodeId });
+  await commitRunning(store, { submissionId, nodeId });
+  return { submissionId, nodeId };
+}
+
+test('a cancel while the clock is behind the begin charges for no time', async () => {
+  const fixture = await createFixture();
+  const { store, tenant, figures, advance } = fixture;
+  const tenantId = await tenant(1_000);
+  const { submissionId } = await begun(fixture, tenantId);
+  await advance(behindMs);
+  const outcome = await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
+  expect(outcome).toMatchObject({ kind: 'cancelled', chargedMicros: 0n });
+  expect(await figures(tenantId)).toEqual({ balance: 1_000, held: 0 });
+  expect((await auditLedger(store)).faults).toEqual([]);
+});
+
+test.each(['a report', 'an outcome'] as const)(
+  '%s while the clock is behind the begin counts no node seconds, and settles',
+  async (kind) => {
+    const fixture = await createFixture();
+    const { store, tenant, advance, database } = fixture;
+    const tenantId = await tenant(1_000);
+    const { submissionId, nodeId } = await begun(fixture, tenantId);
+    await advance(behindMs);
+    const used = usage({ nodeSeconds: '30', actions: '8' });
+    if (kind === 'a report') await recordUsage(store, { submissionId, nodeId, usage: used });
+    const outcome: NodeOutcome = { kind: 'completed', usage: used, result: {} };
+    await storeOutcome(store, { submissionId, nodeId, outcome });
+    const [row] = await database.query('SELECT usage_node_seconds::float8 AS seconds FROM submissions');
+    expect(row).toEqual({ seconds: 0 });
+    await settle(store, [submissionId]);
+    // 20 + 0.5 × 8
+    expect(await findSubmission(store, tenantId, submissionId)).toMatchObject({
+      state: 'submitted',
+      chargedMicros: 24_000_000n,
+    });
+  },
+);
+
+test('nobody waits longer for a dispatch than its deadline, however far the clock is behind', async () => {
+  const { store, tenant, hold, advance } = await createFixture();
+  const tenantId = await tenant(1_000);
+  const key = randomUUID();
+  const { id } = await hold(tenantId, { key });
+  await advance(behindMs);
+  const [loaded] = await loadForDispatch(store, [id]);
+  expect(loaded?.remainingMs).toBe(dispatchDeadlineMs);
+  expect((await readDispatchOutcome(store, id))?.remainingMs).toBe(dispatchDeadlineMs);
+  const keyed = await findByIdempotencyKey(store, tenantId, key);
+  expect(keyed?.remainingMs).toBe(dispatchDeadlineMs);
+});
+
+test('a second webhook test is put off by a minute at most', async () => {
+  const { store, tenant, advance } = await createFixture();
+  const tenantId = await tenant(0, 'https://hooks.example.com/svc');
+  const ask = { tenantId, requestId: 'req-1' };
+  expect((await queueWebhookTest(store, ask)).kind).toBe('queued');
+  await advance(behindMs);
+  expect(await queueWebhookTest(store, ask)).toEqual({
+    kind: 'too_soon',
+    retryInMs: webhookTestIntervalMs,
+  });
+});

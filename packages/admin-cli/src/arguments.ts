@@ -1,4 +1,5 @@
 import { fromWireId, type IdPrefix, parseCreditsExact } from '@svc/domain';
+import { databaseNow, type Store } from '@svc/store';
 import { InvalidArgumentError } from 'commander';
 
 /** Parsers of arguments: what they throw is wrong usage (exit code 2). */
@@ -75,10 +76,13 @@ function parseDuration(text: string): number | undefined {
   return Number(digits) * factor;
 }
 
+/** A moment, or so many milliseconds before the database's present time. */
+export type AskedTime = Date | { readonly agoMs: number };
+
 /** A moment: RFC 3339, a date (UTC), or so long ago (30m, 24h, 7d). */
-export function timeArgument(text: string): Date {
+export function timeArgument(text: string): AskedTime {
   const agoMs = parseDuration(text);
-  if (agoMs !== undefined) return new Date(Date.now() - agoMs);
+  if (agoMs !== undefined) return { agoMs };
   const at = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at.getTime())) {
     throw new InvalidArgumentError(
@@ -86,6 +90,12 @@ export function timeArgument(text: string): Date {
     );
   }
   return at;
+}
+
+/** By the database's clock: what is stored has its times, and the clock of this machine may be off. */
+export async function timeOf(store: Store, asked: AskedTime): Promise<Date> {
+  if (asked instanceof Date) return asked;
+  return new Date((await databaseNow(store)).getTime() - asked.agoMs);
 }
 
 /** Millionths of a percentage from 0 to 100 with at most four decimals. */

@@ -45,7 +45,9 @@ test.each(['a report', 'an outcome'] as const)(
     if (kind === 'a report') await recordUsage(store, { submissionId, nodeId, usage: used });
     const outcome: NodeOutcome = { kind: 'completed', usage: used, result: {} };
     await storeOutcome(store, { submissionId, nodeId, outcome });
-    const [row] = await database.query('SELECT usage_node_seconds::float8 AS seconds FROM submissions');
+    const [row] = await database.query(
+      'SELECT usage_node_seconds::float8 AS seconds FROM submissions',
+    );
     expect(row).toEqual({ seconds: 0 });
     await settle(store, [submissionId]);
     // 20 + 0.5 × 8

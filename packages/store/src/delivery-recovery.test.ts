@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import { attemptClaimMs } from './deliveries.ts';
 import { findDelivery, listDeliveries } from './delivery-list.ts';
 import { recordAttempt } from './delivery-records.ts';
-import { countRecoverable, recoverDeliveries, type Recovery } from './delivery-recovery.ts';
+import {
+  countRecoverable,
+  recoverDeliveries,
+  type Recovery,
+  type RecoveryPlace,
+} from './delivery-recovery.ts';
 import { queueWebhookTest, redeliver } from './redelivery.ts';
 import { changeSettings } from './settings.ts';
 import { claimFor, createFixture, type Fixture } from './test-fixture.ts';
@@ -31,8 +36,12 @@ async function exhausted(fixture: Fixture): Promise<{ tenantId: string; delivery
   return { tenantId, deliveryId: queued.deliveryId };
 }
 
-const page = (fixture: Fixture, recovery: Recovery, limit: number, afterId: string | null = null) =>
-  recoverDeliveries(fixture.store, recovery, { afterId, limit }, by);
+const page = (
+  fixture: Fixture,
+  recovery: Recovery,
+  limit: number,
+  after: RecoveryPlace | null = null,
+) => recoverDeliveries(fixture.store, recovery, { after, limit }, by);
 
 test('a recovery makes what was exhausted due in a fresh round, page by page, and audits each page', async () => {
   const fixture = await createFixture();
@@ -40,9 +49,9 @@ test('a recovery makes what was exhausted due in a fresh round, page by page, an
   expect(await countRecoverable(fixture.store, everything)).toBe(3);
   const first = await page(fixture, everything, 2);
   expect(first?.count).toBe(2);
-  const second = await page(fixture, everything, 2, first?.lastId);
+  const second = await page(fixture, everything, 2, first?.last);
   expect(second?.count).toBe(1);
-  expect(await page(fixture, everything, 2, second?.lastId)).toBeNull();
+  expect(await page(fixture, everything, 2, second?.last)).toBeNull();
   for (const { tenantId } of deliveries) {
     const [attempt] = await claimFor(fixture.store, tenantId);
     expect(attempt).toMatchObject({ round: 2, attemptNumber: 1 });
@@ -77,6 +86,34 @@ test('only what is that recent, of that tenant, and can be told to somebody', as
   await changeSettings(store, other.tenantId, { webhookUrl: null }, tenantAuthor(other.tenantId));
   expect(await countRecoverable(store, everything)).toBe(1);
 });
+
+test.each([-60, 60])(
+  'a host whose clock is %s minutes off decides nothing about what is recent',
+  async (minutesOff) => {
+    const fixture = await createFixture();
+    const { store, database } = fixture;
+    const host = {
+      ...store,
+      newId: () => {
+        const time = (Date.now() + minutesOff * 60_000).toString(16).padStart(12, '0');
+        return `${time.slice(0, 8)}-${time.slice(8)}-7${store.newId().slice(15)}`;
+      },
+    };
+    const [start] = await database.query<{ now: Date }>('SELECT svc_now() AS now');
+    const since = start?.now ?? new Date();
+    for (const one of [host, store, host]) await exhausted({ ...fixture, store: one });
+    const recovery = { ...everything, since };
+    expect(await countRecoverable(store, recovery)).toBe(3);
+    const first = await page(fixture, recovery, 2);
+    const second = await page(fixture, recovery, 2, first?.last);
+    expect([first?.count, second?.count]).toEqual([2, 1]);
+    const [end] = await database.query<{ now: Date }>(
+      `SELECT svc_now() + interval '1 minute' AS now`,
+    );
+    await exhausted({ ...fixture, store: host });
+    expect(await countRecoverable(store, { ...everything, since: end?.now ?? since })).toBe(0);
+  },
+);
 
 test('what was dropped comes only where it is asked for, and not while its attempt is on the wire', async () => {
   const fixture = await createFixture();

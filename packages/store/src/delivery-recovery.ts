@@ -15,6 +15,12 @@ export interface Recovery {
   statuses: readonly Extract<DeliveryStatus, 'exhausted' | 'dropped'>[];
 }
 
+/** A delivery, by the order in which a recovery goes. */
+export interface RecoveryPlace {
+  createdAt: Date;
+  id: string;
+}
+
 // Literals, so that the planner sees which partial index holds them.
 const statusCondition = {
   exhausted: Prisma.sql`d.status = 'exhausted'`,
@@ -24,8 +30,7 @@ const statusCondition = {
 /** What a recovery finds: deliveries to tenants that have a URL now. */
 function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
   const conditions = [
-    // The id begins with the time, so that older partitions are left alone.
-    Prisma.sql`d.id >= svc_uuid_floor(${since}::timestamptz)`,
+    // The time in the id is a host's, and is not looked at.
     Prisma.sql`d.created_at >= ${since}::timestamptz`,
     Prisma.sql`(${Prisma.join(
       statuses.map((status) => statusCondition[status]),
@@ -47,7 +52,7 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 }
 
 /**
- * Makes up to `limit` of those behind `afterId` due now, the oldest first, each in a fresh round of
+ * Makes up to `limit` of those behind `after` due now, the oldest first, each in a fresh round of
  * attempts under the same id, and writes the audit log with it; deliverers find them within a
  * second. What is recovered is found no more, so that a recovery that was broken off goes on where
  * it was when it is run again. One whose attempt is still under way is left for later. Null at the
@@ -56,33 +61,39 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 export async function recoverDeliveries(
   store: Store,
   recovery: Recovery,
-  { afterId, limit }: { afterId: string | null; limit: number },
+  { after, limit }: { after: RecoveryPlace | null; limit: number },
   by: Author,
-): Promise<{ count: number; lastId: string } | null> {
+): Promise<{ count: number; last: RecoveryPlace } | null> {
   return store.db.$transaction(async (tx) => {
-    const rows = await tx.$queryRaw<{ id: string; status: string }[]>`
+    const rows = await tx.$queryRaw<{ id: string; status: string; createdAt: Date }[]>`
       WITH picked AS MATERIALIZED (
-        SELECT d.id, d.status ${found(recovery)} AND d.id > COALESCE(${afterId}::uuid, '00000000-0000-0000-0000-000000000000')
-        ORDER BY d.id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
+        SELECT d.id, d.status ${found(recovery)} AND (d.created_at, d.id) > (
+          COALESCE(${after?.createdAt ?? null}::timestamptz, '-infinity'),
+          COALESCE(${after?.id ?? null}::uuid, '00000000-0000-0000-0000-000000000000'))
+        ORDER BY d.created_at, d.id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
       )
       UPDATE deliveries d SET status = 'pending', next_attempt_at = svc_now(), finished_at = NULL,
         round = d.round + 1, round_started_at = svc_now(), attempt_count = 0
       FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
-      RETURNING d.id, p.status`;
-    const ids = rows.map(({ id }) => id).toSorted();
-    const [first, last] = [ids[0], ids.at(-1)];
+      RETURNING d.id, p.status, d.created_at AS "createdAt"`;
+    const places = rows.toSorted(byPlace);
+    const [first, last] = [places[0], places.at(-1)];
     if (first === undefined || last === undefined) return null;
     await insertAudit(tx, by, {
       action: 'delivery.recover',
       subject: { kind: 'service', id: 'webhooks' },
       before: { statuses: [...new Set(rows.map(({ status }) => status))].toSorted() },
       after: {
-        count: ids.length,
-        first: toWireId('dlv', first),
-        last: toWireId('dlv', last),
+        count: places.length,
+        first: toWireId('dlv', first.id),
+        last: toWireId('dlv', last.id),
         since: recovery.since.toISOString(),
       },
     });
-    return { count: ids.length, lastId: last };
+    return { count: places.length, last: { createdAt: last.createdAt, id: last.id } };
   });
+}
+
+function byPlace(a: RecoveryPlace, b: RecoveryPlace): number {
+  return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
 }

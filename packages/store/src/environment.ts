@@ -39,6 +39,7 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
   if (status.kind === 'unknown') return { kind: 'schema_unknown', reason: status.reason };
   const excess = environment === 'production' ? await excessPrivileges(store) : [];
   if (excess.length > 0) return { kind: 'too_privileged', excess };
+  await store.readClock();
   const fresh = store.sealer.seal(
     keyBinding,
     crypto.getRandomValues(new Uint8Array(requestHashKeyBytes)),

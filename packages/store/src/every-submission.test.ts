@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { listAudit } from './audit-list.ts';
 import { cancelAsOperator, cancelSubmission, rejectPending } from './endings.ts';
 import { type EverySubmissionFilter, listEverySubmission } from './every-submission.ts';
-import { createFixture } from './test-fixture.ts';
+import { holdSubmission } from './holding.ts';
+import { createFixture, newSubmission } from './test-fixture.ts';
 import { readTrace } from './trace.ts';
 
 const everything: EverySubmissionFilter = {
@@ -36,6 +37,23 @@ test('an operator lists the submissions of all tenants, rejected ones too, newes
   expect(await listed({ tenantId: one, states: ['cancelled'] })).toEqual([first]);
   expect(await listed({ createdAfter: new Date(Date.now() + 60_000) })).toEqual([]);
 });
+
+test.each([-60, 60])(
+  'a submission is as old as the database says, though its id is of a clock %s minutes off',
+  async (minutesOff) => {
+    const { store, tenant, database } = await createFixture();
+    const submission = await newSubmission(store, await tenant());
+    const time = (Date.now() + minutesOff * 60_000).toString(16).padStart(12, '0');
+    const id = `${time.slice(0, 8)}-${time.slice(8)}${submission.id.slice(13)}`;
+    await holdSubmission(store, { ...submission, id });
+    const [row] = await database.query<{ at: Date }>('SELECT created_at AS at FROM submissions');
+    const at = row?.at.getTime() ?? 0;
+    const listedSince = (ms: number) =>
+      listEverySubmission(store, { ...everything, createdAfter: new Date(at + ms) });
+    expect(await listedSince(0)).toMatchObject([{ id }]);
+    expect(await listedSince(1)).toEqual([]);
+  },
+);
 
 test('an operator’s cancel returns the whole hold, and is in the audit log once', async () => {
   const fixture = await createFixture();

@@ -18,7 +18,7 @@ export interface OperatorSubmission extends SubmissionRecord {
 export interface EverySubmissionFilter {
   tenantId: string | null;
   states: readonly SubmissionState[] | null;
-  /** Inclusive, by the time in the id. */
+  /** Inclusive. */
   createdAfter: Date | null;
   /** Older than this one. */
   beforeId: string | null;
@@ -57,7 +57,11 @@ export async function listEverySubmission(
       ...(tenantId === null ? [] : [Prisma.sql`tenant_id = ${tenantId}::uuid`]),
       ...(createdAfter === null
         ? []
-        : [Prisma.sql`id >= svc_uuid_floor(${createdAfter}::timestamptz)`]),
+        : [
+            Prisma.sql`created_at >= ${createdAfter}::timestamptz`,
+            // Ends the walk along the ids. The time in an id is within seconds of the database's.
+            Prisma.sql`id >= svc_uuid_floor(${createdAfter}::timestamptz - interval '1 day')`,
+          ]),
       ...(beforeId === null ? [] : [Prisma.sql`id < ${beforeId}::uuid`]),
     ],
     ' AND ',

@@ -4,6 +4,7 @@ import { assertInvariant } from '@svc/domain';
 import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { TransactionExpired } from './errors.ts';
 import { PrismaClient } from './generated/client.ts';
+import { createIdClock } from './id-clock.ts';
 import { pinnedSession } from './session.ts';
 
 /** Seals a value to its place (`<table>.<column>:<row id>`), so that it cannot be read elsewhere. */
@@ -17,8 +18,8 @@ export interface Sealer {
 export interface StoreOptions {
   databaseUrl: string;
   sealer: Sealer;
-  /** Where new ids come from: UUIDv7, lower case. */
-  newId: () => string;
+  /** Makes a UUIDv7, lower case, of this time. */
+  newId: (nowMs: number) => string;
   /** Connections at most; default 10. */
   poolMax?: number;
   /** Shown in pg_stat_activity. */
@@ -31,7 +32,10 @@ export interface StoreOptions {
 export interface Store {
   readonly db: PrismaClient;
   readonly sealer: Sealer;
+  /** A UUIDv7 of the database's time. */
   readonly newId: () => string;
+  /** Reads the database's clock for new ids, before a process makes the first one. */
+  readonly readClock: () => Promise<void>;
   /**
    * One named statement straight to the driver, for the hot path, where the client's own work costs
    * more than the statement. Values and rows are the driver's: a `bigint` column is a text.
@@ -110,11 +114,18 @@ export function openStore(options: StoreOptions): Store {
     adapter,
     transactionOptions: { maxWait: transactionWaitMs, timeout: transactionTimeoutMs },
   });
+  const query = queryOf(pool);
+  const clock = createIdClock(async () => {
+    const [row] = await query<{ now: Date }>('SELECT svc_now() AS now', []);
+    assertInvariant(row !== undefined, 'the database has a clock');
+    return row.now.getTime();
+  });
   return {
     db,
     sealer: options.sealer,
-    newId: options.newId,
-    query: queryOf(pool),
+    newId: () => options.newId(clock.nowMs()),
+    readClock: () => clock.read(),
+    query,
     async transaction<Result>(work: (query: Query) => Promise<Result>) {
       const client = await pool.connect();
       return await inTransaction(client, work);

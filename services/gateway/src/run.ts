@@ -85,7 +85,7 @@ export async function run(
         replies,
         pricing: pricingOf(store, () => currentSurgeMicros(redis, prefix, logger), clock),
         requestHashKey,
-        newId,
+        newId: store.newId,
         clock,
         logger,
       }),

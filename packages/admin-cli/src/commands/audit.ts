@@ -1,7 +1,14 @@
 import { fromWireId, toWireId } from '@svc/domain';
 import { type AuditRecord, listAudit } from '@svc/store';
 import { type Command, InvalidArgumentError } from 'commander';
-import { integerArgument, limitArgument, listLimitDefault, timeArgument } from '../arguments.ts';
+import {
+  type AskedTime,
+  integerArgument,
+  limitArgument,
+  listLimitDefault,
+  timeArgument,
+  timeOf,
+} from '../arguments.ts';
 import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { printJson, printTable } from '../output.ts';
@@ -10,8 +17,8 @@ interface ListOptions extends CommandOptions {
   by?: string;
   action?: string;
   subject?: string;
-  since?: Date;
-  until?: Date;
+  since?: AskedTime;
+  until?: AskedTime;
   before?: number;
   limit?: number;
 }
@@ -50,8 +57,8 @@ async function list({ store }: Context, options: ListOptions): Promise<void> {
     actorId: by ?? null,
     action: action ?? null,
     subjectId: subject ?? null,
-    since: since ?? null,
-    until: until ?? null,
+    since: since === undefined ? null : await timeOf(store, since),
+    until: until === undefined ? null : await timeOf(store, until),
     beforeId: before === undefined ? null : BigInt(before),
     limit: limit ?? listLimitDefault,
   });

@@ -6,7 +6,14 @@ import {
   type OperatorSubmission,
 } from '@svc/store';
 import { type Command, Option } from 'commander';
-import { idArgument, limitArgument, listLimitDefault, timeArgument } from '../arguments.ts';
+import {
+  type AskedTime,
+  idArgument,
+  limitArgument,
+  listLimitDefault,
+  timeArgument,
+  timeOf,
+} from '../arguments.ts';
 import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
@@ -19,7 +26,7 @@ import { submissionRow } from './submission-shown.ts';
 interface ListOptions extends CommandOptions {
   tenant?: string;
   status?: string;
-  since?: Date;
+  since?: AskedTime;
   before?: string;
   limit?: number;
 }
@@ -75,7 +82,7 @@ async function list({ store }: Context, options: ListOptions): Promise<void> {
   const submissions = await listEverySubmission(store, {
     tenantId: tenant ?? null,
     states: status === undefined ? null : (statesOf[status] ?? null),
-    createdAfter: since ?? null,
+    createdAfter: since === undefined ? null : await timeOf(store, since),
     beforeId: before ?? null,
     limit: limit ?? listLimitDefault,
   });

@@ -6,10 +6,11 @@ import {
   listDeliveries,
   recoverDeliveries,
   type Recovery,
+  type RecoveryPlace,
   redeliver,
 } from '@svc/store';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { idArgument } from '../arguments.ts';
+import { type AskedTime, idArgument, timeArgument, timeOf } from '../arguments.ts';
 import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
@@ -24,7 +25,7 @@ interface ListOptions extends CommandOptions {
 }
 
 interface RecoverOptions extends CommandOptions {
-  readonly since: Date;
+  readonly since: AskedTime;
   readonly tenant?: string;
   readonly dropped?: boolean;
 }
@@ -73,7 +74,7 @@ export function addWebhookCommands(webhook: Command): void {
     .requiredOption(
       '--since <time>',
       'events of that time or later: RFC 3339, or 90m, 24h, 7d',
-      since,
+      timeArgument,
     )
     .option('--tenant <tenant>', 'of this tenant only', idArgument('tnt'))
     .option('--dropped', 'also what was dropped when its URL was cleared or answered 410')
@@ -135,8 +136,9 @@ async function sendAgain(
 }
 
 async function recover({ store, by }: Context, options: RecoverOptions): Promise<void> {
+  const since = await timeOf(store, options.since);
   const recovery: Recovery = {
-    since: options.since,
+    since,
     tenantId: options.tenant ?? null,
     statuses: options.dropped === true ? ['exhausted', 'dropped'] : ['exhausted'],
   };
@@ -144,16 +146,16 @@ async function recover({ store, by }: Context, options: RecoverOptions): Promise
   if (total > 0) await confirm(`Send ${total} deliveries again?`, options);
   const bar = createProgress('Due again', total, options);
   let recovered = 0;
-  let afterId: string | null = null;
+  let after: RecoveryPlace | null = null;
   for (;;) {
-    const page = await recoverDeliveries(store, recovery, { afterId, limit: recoveredMax }, by);
+    const page = await recoverDeliveries(store, recovery, { after, limit: recoveredMax }, by);
     if (page === null) break;
     recovered += page.count;
-    afterId = page.lastId;
+    after = page.last;
     bar.show(recovered);
   }
   if (recovered > 0) bar.end();
-  printRecord({ recovered, since: options.since.toISOString() }, options);
+  printRecord({ recovered, since: since.toISOString() }, options);
 }
 
 async function found(delivery: Promise<DeliveryRecord | null>): Promise<DeliveryRecord> {
@@ -178,17 +180,4 @@ function limitArgument(text: string): number {
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${listedMax}.`);
   }
   return limit;
-}
-
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function since(text: string): Date {
-  const [, count, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text);
-  const atMs =
-    count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
-  if (Number.isNaN(atMs) || (count === undefined && !isTime)) {
-    throw new InvalidArgumentError('It must be a time like 2026-01-31T08:00Z, or 90m, 24h, 7d.');
-  }
-  return new Date(atMs);
 }

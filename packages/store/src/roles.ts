@@ -36,7 +36,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   surge_pin: change,
   tenant_secrets: change,
   tenants: change,
-  // Two reports in the same millisecond become one row.
+  // A second report of the same millisecond replaces the first.
   usage_reports: change,
   webhook_caps: change,
 };
@@ -46,9 +46,9 @@ const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_card
 
 /**
  * Functions that run with the owner's rights, because only the owner makes partitions. Each works
- * on the tables that it names itself. Those that a schema does not have are passed over.
+ * on the tables that it names itself.
  */
-const ownersFunctions = ['svc_ensure_partitions', 'svc_make_partition'];
+const ownersFunctions = ['svc_make_partition'];
 
 const roleExists = ['42710', '23505'];
 

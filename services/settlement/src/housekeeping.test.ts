@@ -108,10 +108,10 @@ test('a report from a host whose clock is months ahead does not stop its month f
 test('a dump that holds the tables while a month is due delays the month and nothing else', async () => {
   const { fixture, deps, gauges, start } = await createHousekeeping();
   const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/svc' });
-  const { databaseUrl } = fixture.database;
+  const { ownerUrl } = fixture.database;
   const tables = ['usage_reports', 'deliveries', 'delivery_attempts'];
   const endDump = await lockTables(
-    databaseUrl,
+    ownerUrl,
     tables.flatMap((table) => [table, `${table}_default`]),
     'ACCESS SHARE',
   );
@@ -131,8 +131,8 @@ test('a dump that holds the tables while a month is due delays the month and not
 test('a partition that cannot be made does not stop the others', async () => {
   const { fixture, deps, gauges } = await createHousekeeping();
   await fixture.advance(40 * dayMs);
-  const { databaseUrl } = fixture.database;
-  const release = await lockTables(databaseUrl, ['deliveries_default'], 'ACCESS SHARE');
+  const { ownerUrl } = fixture.database;
+  const release = await lockTables(ownerUrl, ['deliveries_default'], 'ACCESS SHARE');
   const countOf = async (table: string) =>
     (
       await fixture.database.query('SELECT FROM pg_inherits WHERE inhparent = $1::regclass', [

@@ -124,7 +124,7 @@ test('no step of the path costs more on a million entries', { timeout: 240_000 }
   await step('read', () => findSubmission(store, tenantId, submissionId));
   await step('balance', () => readBalance(store, tenantId));
   await step('assignments', () => assignmentsOf(store, nodeId));
-  await step('overdue', () => findOverdue(store, 100));
+  await step('overdue', () => findOverdue(store, { after: null, limit: 100 }));
   await step('due', () => findDueEndpoints(store, { afterTenantId: null, limit: 100 }));
   await step('aged', () => exhaustAgedRounds(store, 100));
   await step('claim', () => claimDue(store, [{ tenantId, attemptsMax: 8 }]));

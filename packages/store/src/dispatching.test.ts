@@ -17,9 +17,14 @@ import {
 import { cancelSubmission, rejectPending } from './endings.ts';
 import { storeServiceFailure } from './service-failures.ts';
 import type { Store } from './store.ts';
-import { findOverdue } from './overdue.ts';
+import { findOverdue, type OverdueSubmission } from './overdue.ts';
 import { createFixture, usage } from './test-fixture.ts';
 import { recordUsage } from './usage-reports.ts';
+
+async function overdue(store: Store): Promise<OverdueSubmission[]> {
+  const { candidates } = await findOverdue(store, { after: null, limit: 10 });
+  return candidates.map(({ submissionId, kind, nodeId }) => ({ submissionId, kind, nodeId }));
+}
 
 test('the first accept to commit wins and the payload is handed over as it was sent', async () => {
   const { store, tenant, hold, node } = await createFixture();
@@ -46,11 +51,9 @@ test('nothing is loaded or dispatched past its deadline, and only past the grace
   expect(await commitDispatched(store, { submissionId, nodeId })).toEqual({ kind: 'not_pending' });
   const early = await rejectPending(store, submissionId, { onlyOverdue: true });
   expect(early).toEqual({ kind: 'not_pending', state: 'pending' });
-  expect(await findOverdue(store, 10)).toEqual([]);
+  expect(await overdue(store)).toEqual([]);
   await advance(dispatchGraceMs);
-  expect(await findOverdue(store, 10)).toEqual([
-    { submissionId, kind: 'stale_pending', nodeId: null },
-  ]);
+  expect(await overdue(store)).toEqual([{ submissionId, kind: 'stale_pending', nodeId: null }]);
   expect(await rejectPending(store, submissionId, { onlyOverdue: true })).toEqual({
     kind: 'rejected',
   });
@@ -119,7 +122,7 @@ test('a node that does not start in time is found, and the finding is checked ag
   const notStarted = { submissionId, code: 'not_started' } as const;
   expect(await storeServiceFailure(store, notStarted)).toEqual({ kind: 'refused' });
   await advance(startDeadlineMs);
-  expect(await findOverdue(store, 10)).toEqual([{ submissionId, kind: 'not_started', nodeId }]);
+  expect(await overdue(store)).toEqual([{ submissionId, kind: 'not_started', nodeId }]);
   expect(await storeServiceFailure(store, notStarted)).toEqual({ kind: 'stored', nodeId });
 });
 
@@ -132,11 +135,11 @@ test('a lease runs out unless a frame renews it', async () => {
   await advance(leaseMs - 1_000);
   await recordUsage(store, { submissionId, nodeId, usage: usage({ nodeSeconds: '1' }) });
   await advance(leaseMs - 1_000);
-  expect(await findOverdue(store, 10)).toEqual([]);
+  expect(await overdue(store)).toEqual([]);
   const lost = { submissionId, code: 'node_lost' } as const;
   expect(await storeServiceFailure(store, lost)).toEqual({ kind: 'refused' });
   await advance(1_000);
-  expect(await findOverdue(store, 10)).toEqual([{ submissionId, kind: 'lease_expired', nodeId }]);
+  expect(await overdue(store)).toEqual([{ submissionId, kind: 'lease_expired', nodeId }]);
   expect(await storeServiceFailure(store, lost)).toEqual({ kind: 'stored', nodeId });
 });
 
@@ -147,12 +150,12 @@ test('the run limit counts from dispatch, by tier, however often the lease is re
   await commitDispatched(store, { submissionId, nodeId });
   await commitRunning(store, { submissionId, nodeId });
   for (let minute = 1; minute <= 5; minute += 1) {
-    expect(await findOverdue(store, 10)).toEqual([]);
+    expect(await overdue(store)).toEqual([]);
     await advance(60_000 - 1);
     await recordUsage(store, { submissionId, nodeId, usage: usage({ actions: '1' }) });
   }
   await advance(1_000);
-  expect(await findOverdue(store, 10)).toEqual([{ submissionId, kind: 'run_limit', nodeId }]);
+  expect(await overdue(store)).toEqual([{ submissionId, kind: 'run_limit', nodeId }]);
   const limit = { submissionId, code: 'deadline_exceeded' } as const;
   expect(await storeServiceFailure(store, limit)).toEqual({ kind: 'stored', nodeId });
 });

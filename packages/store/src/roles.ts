@@ -32,6 +32,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   operators: change,
   purchase_intents: change,
   purchases: change,
+  // An entry is removed when its row is reconciled.
+  reconcile_failures: [...change, 'DELETE'],
   submissions: change,
   surge_pin: change,
   tenant_secrets: change,

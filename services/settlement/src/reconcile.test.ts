@@ -6,10 +6,17 @@ import {
   startDeadlineMs,
 } from '@svc/domain';
 import { createDispatcherBus, type DispatcherBus } from '@svc/queue';
-import { unsettledGraceMs } from '@svc/store';
+import {
+  deadLetterFailures,
+  pruneReconcileFailures,
+  readDeadLetters,
+  retryReconcileFailures,
+  unsettledGraceMs,
+} from '@svc/store';
 import { waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { reconcile } from './reconcile.ts';
+import { settleSubmissions } from './settle.ts';
 import {
   createSettlementFixture,
   grantedCredits,
@@ -106,20 +113,98 @@ test('several reconcilers at once mend each case once', async () => {
   expect(once.toSorted()).toEqual(['failed', 'lease_expired', 'stale_pending', 'submitted']);
 });
 
-test('one that cannot be mended keeps no other waiting', async () => {
+/** Their outcome cannot be unsealed, so that no settlement of them succeeds. */
+const breakOutcomes = (submissionIds: readonly string[]) =>
+  fixture.database.query(
+    `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = '\\x00'
+     WHERE id = ANY($1::uuid[])`,
+    [submissionIds],
+  );
+
+const failuresOf = (submissionId: string) =>
+  fixture.database.query<{ failures: number; wait: number; error: string }>(
+    `SELECT failures, extract(epoch FROM next_attempt_at - last_failed_at)::int AS wait, error
+     FROM reconcile_failures WHERE reconciler = 'settlement' AND subject_id = $1`,
+    [submissionId],
+  );
+
+test('one that cannot be reconciled keeps no other waiting', async () => {
   const broken = await fixture.submission(tenantId, 'settling');
   const submissionId = await fixture.submission(tenantId, 'settling');
-  await fixture.database.query(
-    `UPDATE tenants SET webhook_url = 'https://hooks.example.com/' WHERE id = $1`,
-    [tenantId],
-  );
-  await fixture.database.query(
-    `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = '\\x00' WHERE id = $1`,
-    [broken],
-  );
+  await breakOutcomes([broken]);
   await fixture.advance(unsettledGraceMs);
-  await expect(reconcile(fixture.deps)).rejects.toThrow('could not be mended');
+  await expect(reconcile(fixture.deps)).rejects.toThrow('1 of 2 could not be reconciled');
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
+});
+
+test('three hundred that cannot be reconciled keep what is behind them waiting for no round', async () => {
+  const rich = await fixture.tenant({ credits: 100_000 });
+  const broken: string[] = [];
+  for (let count = 0; count < 300; count += 20) {
+    const some = Array.from({ length: 20 }, () => fixture.submission(rich, 'settling'));
+    broken.push(...(await Promise.all(some)));
+  }
+  await breakOutcomes(broken);
+  await fixture.advance(1);
+  const submissionId = await fixture.submission(tenantId, 'settling');
+  await fixture.advance(unsettledGraceMs);
+  await expect(reconcile(fixture.deps)).rejects.toThrow('300 of 301 could not be reconciled');
+  expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
+  // All of them are put off now.
+  await reconcile(fixture.deps);
+});
+
+test('one that fails is tried again ever later, and is a dead letter after five failures', async () => {
+  const broken = await fixture.submission(tenantId, 'settling');
+  await breakOutcomes([broken]);
+  await fixture.advance(unsettledGraceMs);
+  const waits: number[] = [];
+  for (let failure = 1; failure <= 9; failure += 1) {
+    await expect(reconcile(fixture.deps)).rejects.toThrow('could not be reconciled');
+    const [row] = await failuresOf(broken);
+    waits.push(row?.wait ?? 0);
+    const { count, retrying } = await readDeadLetters(fixture.store, 10);
+    expect([count, retrying]).toEqual(failure < deadLetterFailures ? [0, 1] : [1, 0]);
+    const halfMs = (row?.wait ?? 0) * 500;
+    await fixture.advance(halfMs);
+    await reconcile(fixture.deps);
+    await fixture.advance(halfMs);
+  }
+  expect(waits).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900]);
+  const { listed } = await readDeadLetters(fixture.store, 10);
+  expect(listed).toMatchObject([
+    { reconciler: 'settlement', subjectId: broken, kind: 'unsettled', failures: 9 },
+  ]);
+});
+
+test('one that failed and then succeeds is forgotten, as is one that something else ended', async () => {
+  const [one, other] = [
+    await fixture.submission(tenantId, 'settling'),
+    await fixture.submission(tenantId, 'settling'),
+  ];
+  await breakOutcomes([one, other]);
+  await fixture.advance(unsettledGraceMs);
+  await expect(reconcile(fixture.deps)).rejects.toThrow('could not be reconciled');
+  await fixture.database.query(
+    `UPDATE submissions SET outcome_kind = 'completed', failure_code = NULL WHERE id = ANY($1::uuid[])`,
+    [[one, other]],
+  );
+  await settleSubmissions(fixture.deps, [other]);
+  expect(await failuresOf(other)).toHaveLength(1);
+  expect((await readDeadLetters(fixture.store, 10)).retrying).toBe(1);
+  expect(await retryReconcileFailures(fixture.store, 'settlement')).toBe(2);
+  await reconcile(fixture.deps);
+  expect(await failuresOf(one)).toEqual([]);
+  expect(await pruneReconcileFailures(fixture.store, 'settlement')).toBe(0);
+  expect(await failuresOf(other)).toEqual([]);
+});
+
+test('two workers that fail at the same one at once count one failure', async () => {
+  const broken = await fixture.submission(tenantId, 'settling');
+  await breakOutcomes([broken]);
+  await fixture.advance(unsettledGraceMs);
+  await Promise.allSettled([1, 2, 3].map(() => reconcile(fixture.deps)));
+  expect(await failuresOf(broken)).toMatchObject([{ failures: 1 }]);
 });
 
 test('the rounds go on without Redis', async () => {

@@ -22,7 +22,7 @@ import type { SettlementConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
 import { openStoreOrRefuse } from './open-store.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile, type ReconcileProgress } from './reconcile.ts';
 import { settleSubmissions } from './settle.ts';
 
 /** The reconciler works without Redis, so a start does not wait for it longer than this. */
@@ -50,10 +50,11 @@ export async function run(
     lifecycle.add('producer', () => producer.close());
     await waitForRedis(redis, redisWaitMsMax);
     const deps = { store, producer, logger, redis, redisPrefix: prefix, ...counters };
+    const progress: ReconcileProgress = { after: null };
     const reconciler = every({
       name: 'reconciler',
       intervalMs: config.RECONCILE_INTERVAL_MS,
-      run: () => reconcile(deps),
+      run: () => reconcile(deps, progress),
       logger,
     });
     lifecycle.add('reconciler', () => reconciler.close());

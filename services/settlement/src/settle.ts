@@ -11,25 +11,39 @@ export interface SettleDeps {
   readonly countSettled: (state: string) => void;
 }
 
+export interface UnsettledSubmission {
+  readonly submissionId: string;
+  readonly error: unknown;
+}
+
 /**
  * Settles stored outcomes and tells the webhook deliverer of the events that were written with
  * them (SPEC section 1; DESIGN section 7: enqueue after the commit). Idempotent: what is settled
  * already stays as it is. The store settles together what is asked for at the same time, and one
- * that fails fails alone. Throws where any could not be settled.
+ * that fails fails alone. Returns those that could not be settled.
  */
+export async function settleEach(
+  deps: SettleDeps,
+  submissionIds: readonly string[],
+): Promise<UnsettledSubmission[]> {
+  const outcomes = await Promise.allSettled(submissionIds.map((id) => settleOne(deps, id)));
+  const told = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  await announceAfterCommit(deps, told);
+  return submissionIds.flatMap((submissionId, index) => {
+    const outcome = outcomes[index];
+    return outcome?.status === 'rejected' ? [{ submissionId, error: outcome.reason }] : [];
+  });
+}
+
+/** The same for a job, which is retried as a whole: throws if any could not be settled. */
 export async function settleSubmissions(
   deps: SettleDeps,
   submissionIds: readonly string[],
 ): Promise<void> {
-  const outcomes = await Promise.allSettled(submissionIds.map((id) => settleOne(deps, id)));
-  const told = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-  await announceAfterCommit(deps, told);
-  const errors = outcomes.flatMap((one): unknown[] =>
-    one.status === 'rejected' ? [one.reason] : [],
-  );
-  if (errors.length > 0) {
-    throw new AggregateError(errors, `${errors.length} submissions could not be settled`);
-  }
+  const unsettled = await settleEach(deps, submissionIds);
+  if (unsettled.length === 0) return;
+  const errors = unsettled.map(({ error }) => error);
+  throw new AggregateError(errors, `${errors.length} submissions could not be settled`);
 }
 
 /** The tenant, where events to be delivered to it were written with the end of this submission. */

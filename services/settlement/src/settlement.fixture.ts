@@ -34,7 +34,7 @@ export interface SettlementFixture {
   readonly deps: ReconcileDeps;
   /** What was counted, in the order in which it was. */
   readonly counted: string[];
-  readonly tenant: (options?: { webhookUrl?: string }) => Promise<string>;
+  readonly tenant: (options?: { webhookUrl?: string; credits?: number }) => Promise<string>;
   /** Held, and after that as far as is asked for. */
   readonly submission: (
     tenantId: string,
@@ -79,7 +79,8 @@ export async function createSettlementFixture(
       countMended: (kind) => void counted.push(kind),
     },
     counted,
-    tenant: ({ webhookUrl } = {}) => createFundedTenant(store, webhookUrl ?? null),
+    tenant: ({ webhookUrl, credits } = {}) =>
+      createFundedTenant(store, webhookUrl ?? null, credits ?? grantedCredits),
     async submission(tenantId, upTo) {
       const submissionId = await hold(store, tenantId);
       if (upTo !== 'pending') await bringOn(store, submissionId, upTo);
@@ -117,7 +118,11 @@ export async function createSettlementFixture(
   };
 }
 
-async function createFundedTenant(store: Store, webhookUrl: string | null): Promise<string> {
+async function createFundedTenant(
+  store: Store,
+  webhookUrl: string | null,
+  credits: number,
+): Promise<string> {
   const id = newId();
   await openTenant(
     store,
@@ -129,7 +134,7 @@ async function createFundedTenant(store: Store, webhookUrl: string | null): Prom
       hmacSecret: 'hsk_test_1',
       webhookSecret: 'whsec_MQ==',
     },
-    BigInt(grantedCredits * microsPerCredit),
+    BigInt(credits * microsPerCredit),
     testAuthor,
   );
   return id;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { flushCounters } from './counters.fixture.ts';
 import { readBalance } from './credits.ts';
-import { exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
+import { findDueEndpoints } from './deliveries.ts';
 import { claimDue } from './delivery-claims.ts';
 import { recordAttempt } from './delivery-records.ts';
 import {
@@ -19,7 +19,7 @@ import { readStatement } from './statement.ts';
 import { listSubmissions } from './submission-list.ts';
 import { findByIdempotencyKey, findSubmission, readDispatchOutcome } from './submissions.ts';
 import { findTenantCredentials } from './tenant-credentials.ts';
-import { createFixture, type Fixture, usage } from './test-fixture.ts';
+import { exhaustAged, createFixture, type Fixture, usage } from './test-fixture.ts';
 import { recordUsage } from './usage-reports.ts';
 
 /**
@@ -126,7 +126,7 @@ test('no step of the path costs more on a million entries', { timeout: 240_000 }
   await step('assignments', () => assignmentsOf(store, nodeId));
   await step('overdue', () => findOverdue(store, { after: null, limit: 100 }));
   await step('due', () => findDueEndpoints(store, { afterTenantId: null, limit: 100 }));
-  await step('aged', () => exhaustAgedRounds(store, 100));
+  await step('aged', () => exhaustAged(store));
   await step('claim', () => claimDue(store, [{ tenantId, attemptsMax: 8 }]));
   const statement = { type: null, submissionId: null, afterId: null, limit: 20 };
   const { lines } = await step('statement', () => readStatement(store, tenantId, statement));

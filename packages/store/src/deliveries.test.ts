@@ -1,11 +1,11 @@
 import { webhookAgeMaxMs } from '@svc/domain';
 import { expect, test } from 'vitest';
-import { attemptClaimMs, exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
+import { attemptClaimMs, findDueEndpoints } from './deliveries.ts';
 import { claimDue, type ClaimedAttempt } from './delivery-claims.ts';
 import { type AttemptVerdict, recordAttempt } from './delivery-records.ts';
 import { cancelSubmission } from './endings.ts';
 import { setWebhookUrl } from './tenants.ts';
-import { claimFor, createFixture, type Fixture } from './test-fixture.ts';
+import { exhaustAged, claimFor, createFixture, type Fixture } from './test-fixture.ts';
 
 const url = 'https://hooks.example.com/svc';
 
@@ -206,13 +206,13 @@ test('a round ends after 72 hours: attempts that were put off are not made, and 
   const putOff = await delivery(fixture);
   const retried = await delivery(fixture);
   await fixture.advance(webhookAgeMaxMs - 60_000);
-  expect(await exhaustAgedRounds(fixture.store, 10)).toBe(0);
+  expect(await exhaustAged(fixture.store)).toBe(0);
   const attempt = await claimOne(fixture, retried.tenantId);
   const recorded = await record(fixture, attempt, { kind: 'retry', delayMs: 61_000 }, 500);
   expect(recorded).toEqual({ status: 'exhausted' });
   expect(await retried.status()).toBe('exhausted');
   await fixture.advance(60_000);
-  expect(await exhaustAgedRounds(fixture.store, 10)).toBe(1);
+  expect(await exhaustAged(fixture.store)).toBe(1);
   expect(await putOff.status()).toBe('exhausted');
 });
 

@@ -39,21 +39,70 @@ export async function findDueEndpoints(
   };
 }
 
+/** A delivery whose round is over by its age, with what is known of earlier tries to end it. */
+export interface AgedRound {
+  deliveryId: string;
+  failedBefore: boolean;
+  /** Its backoff is not over yet. */
+  putOff: boolean;
+}
+
+/** A place in the order of the rounds' beginnings and the deliveries' ids. */
+export interface AgedCursor {
+  startedAt: string;
+  deliveryId: string;
+}
+
 /**
- * Ends what is due in a round that began 72 hours ago (CONTRACT.md section 6): attempts that were
- * put off again and again. Returns how many ended, `limit` at most.
+ * A page of deliveries that are due in a round that began 72 hours ago (CONTRACT.md section 6),
+ * because their attempts were put off again and again: the oldest first, behind `after`. `next` is
+ * null at the end.
  */
-export async function exhaustAgedRounds(store: Store, limit: number): Promise<number> {
+export async function findAgedRounds(
+  store: Store,
+  { after, limit }: { after: AgedCursor | null; limit: number },
+): Promise<{ rounds: AgedRound[]; next: AgedCursor | null }> {
+  const rows = await store.db.$queryRaw<(AgedRound & { startedAt: string })[]>`
+    SELECT d.id AS "deliveryId", d.round_started_at::text AS "startedAt",
+      f.next_attempt_at IS NOT NULL AS "failedBefore",
+      COALESCE(f.next_attempt_at > svc_now(), false) AS "putOff"
+    FROM (
+      SELECT id, round_started_at FROM deliveries
+      WHERE status = 'pending' AND round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond'
+        AND next_attempt_at <= svc_now()
+        AND (round_started_at, id) > (${after?.startedAt ?? '-infinity'}::timestamptz, ${after?.deliveryId ?? nilId}::uuid)
+      ORDER BY round_started_at, id LIMIT ${limit}) d
+    LEFT JOIN LATERAL (
+      SELECT next_attempt_at FROM reconcile_failures
+      WHERE reconciler = 'webhook' AND subject_id = d.id LIMIT 1) f ON true
+    ORDER BY d.round_started_at, d.id`;
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    rounds: rows.map(({ startedAt: _, ...round }) => round),
+    next: last === undefined ? null : { startedAt: last.startedAt, deliveryId: last.deliveryId },
+  };
+}
+
+/**
+ * Ends those of these deliveries that are due and whose round is still over by its age. One that is
+ * locked is left to the next round. Returns how many ended.
+ */
+export async function exhaustAgedRounds(
+  store: Store,
+  deliveryIds: readonly string[],
+): Promise<number> {
   return store.db.$executeRaw`
     WITH aged AS (
       SELECT id FROM deliveries
-      WHERE status = 'pending' AND round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond'
-        AND next_attempt_at <= svc_now()
-      ORDER BY round_started_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+      WHERE id = ANY(${deliveryIds}::uuid[]) AND status = ${'pending'} AND next_attempt_at <= svc_now()
+        AND round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond'
+      FOR UPDATE SKIP LOCKED
     )
     UPDATE deliveries d SET status = 'exhausted', next_attempt_at = NULL, finished_at = svc_now()
     WHERE d.id = ANY(ARRAY(SELECT id FROM aged))`;
 }
+
+const nilId = '00000000-0000-0000-0000-000000000000';
 
 /** Ends what is still pending for a tenant whose URL is gone, without an attempt. */
 export async function dropPendingDeliveries(tx: Queryable, tenantId: string): Promise<void> {

@@ -2,7 +2,14 @@ export type { Actor, AuditedChange, Author } from './audit.ts';
 export * from './audit-list.ts';
 export * from './corrections.ts';
 export { type Balance, readBalance } from './credits.ts';
-export { attemptClaimMs, exhaustAgedRounds, findDueEndpoints } from './deliveries.ts';
+export {
+  type AgedCursor,
+  type AgedRound,
+  attemptClaimMs,
+  exhaustAgedRounds,
+  findAgedRounds,
+  findDueEndpoints,
+} from './deliveries.ts';
 export * from './delivery-claims.ts';
 export * from './delivery-list.ts';
 export * from './delivery-records.ts';

@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest';
-import { exhaustAgedRounds } from './deliveries.ts';
 import { commitDispatched, commitRunning } from './dispatching.ts';
 import { cancelSubmission, rejectPending, settle } from './endings.ts';
 import { storeOutcome } from './outcomes.ts';
 import { purgeExpired, purgeSubmission } from './purging.ts';
 import { redeliver } from './redelivery.ts';
 import { findByIdempotencyKey, findSubmission } from './submissions.ts';
-import { claimFor, createFixture, type Fixture, newSubmission } from './test-fixture.ts';
+import {
+  exhaustAged,
+  claimFor,
+  createFixture,
+  type Fixture,
+  newSubmission,
+} from './test-fixture.ts';
 
 const dayMs = 24 * 3_600_000;
 const retentionDays = 30;
@@ -108,7 +113,7 @@ test('an event that is sent again after that no longer says what the node said',
   const [delivery] = await database.query<{ id: string }>('SELECT id FROM deliveries');
   await advance(31 * dayMs);
   await purgeExpired(store, { retentionDays });
-  await exhaustAgedRounds(store, 10);
+  await exhaustAged(store);
   await redeliver(store, { tenantId, deliveryId: delivery?.id ?? '' });
   const [attempt] = await claimFor(store, tenantId);
   expect(JSON.parse(attempt?.body ?? '')).toMatchObject({

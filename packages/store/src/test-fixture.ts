@@ -9,6 +9,7 @@ import {
   testAuthor,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
+import { exhaustAgedRounds, findAgedRounds } from './deliveries.ts';
 import { claimDue, type ClaimedAttempt } from './delivery-claims.ts';
 import { assertReady } from './environment.ts';
 import { holdSubmission, type HoldOutcome, type NewSubmission } from './holding.ts';
@@ -108,6 +109,15 @@ export async function createFixture(databaseOptions: TestDatabaseOptions = {}): 
       return row?.state ?? 'none';
     },
   };
+}
+
+/** Ends all rounds that are over by their age; returns how many. */
+export async function exhaustAged(store: Store): Promise<number> {
+  const { rounds } = await findAgedRounds(store, { after: null, limit: 100 });
+  return exhaustAgedRounds(
+    store,
+    rounds.map(({ deliveryId }) => deliveryId),
+  );
 }
 
 /** Claims what is due for one tenant. */

@@ -20,6 +20,10 @@ export function createSettlementMetrics() {
       help: 'Submissions whose personal data was deleted, by why',
       label: 'cause',
     }).bind(undefined, 'age'),
+    setDeadLetters: createGauge(registry, {
+      name: 'svc_dead_letters',
+      help: 'Submissions that could not be reconciled five times or more: alert on any',
+    }),
     setLedgerFaults: createGauge(registry, {
       name: 'svc_ledger_faults',
       help: 'Faults that the last audit of the ledger found, NaN if it failed: alert on any',

@@ -17,7 +17,7 @@ import {
   type Logger,
   type Running,
 } from '@svc/runtime';
-import { ping } from '@svc/store';
+import { ping, pruneReconcileFailures } from '@svc/store';
 import type { SettlementConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
@@ -27,6 +27,8 @@ import { settleSubmissions } from './settle.ts';
 
 /** The reconciler works without Redis, so a start does not wait for it longer than this. */
 const redisWaitMsMax = 2_000;
+
+const deadLettersIntervalMs = 60_000;
 
 /** Opens the worker's resources in order; `close` lets what runs finish and closes in reverse. */
 export async function run(
@@ -58,6 +60,13 @@ export async function run(
       logger,
     });
     lifecycle.add('reconciler', () => reconciler.close());
+    const deadLetters = every({
+      name: 'dead letters',
+      intervalMs: deadLettersIntervalMs,
+      run: async () => counters.setDeadLetters(await pruneReconcileFailures(store, 'settlement')),
+      logger,
+    });
+    lifecycle.add('dead letters', () => deadLetters.close());
     const consumer = createConsumer({
       redisUrl,
       prefix,

@@ -1,4 +1,4 @@
-import { createCounter, createMetrics } from '@svc/runtime';
+import { createCounter, createGauge, createMetrics } from '@svc/runtime';
 
 /** The deliverer's own figures, beside those of every process. */
 export function createWebhooksMetrics() {
@@ -9,6 +9,10 @@ export function createWebhooksMetrics() {
       name: 'svc_webhook_attempts_total',
       help: 'Webhook attempts, by what followed from them',
       label: 'verdict',
+    }),
+    setDeadLetters: createGauge(registry, {
+      name: 'svc_dead_letters',
+      help: 'Deliveries that could not be ended five times or more: alert on any',
     }),
   };
 }

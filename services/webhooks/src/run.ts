@@ -10,7 +10,7 @@ import {
   type Logger,
   type Running,
 } from '@svc/runtime';
-import { ping } from '@svc/store';
+import { ping, pruneReconcileFailures } from '@svc/store';
 import type { WebhooksConfig } from './config.ts';
 import { createWebhooksMetrics } from './metrics.ts';
 import { openDeliverer } from './open-deliverer.ts';
@@ -19,6 +19,8 @@ import { createRecovery } from './recover.ts';
 /** Alarms are taken this far apart, and what one rings for is claimed together. */
 const alarmIntervalMs = 20;
 
+const deadLettersIntervalMs = 60_000;
+
 /** Opens the deliverer's resources in order; `close` lets what runs finish and closes in reverse. */
 export async function run(
   config: WebhooksConfig,
@@ -26,7 +28,7 @@ export async function run(
 ): Promise<Running> {
   const lifecycle = createLifecycle(logger);
   try {
-    const { registry: metrics, countAttempt } = createWebhooksMetrics();
+    const { registry: metrics, countAttempt, setDeadLetters } = createWebhooksMetrics();
     const opened = await openDeliverer(config, { lifecycle, logger, clock, countAttempt });
     const { deliverer, store, redis } = opened;
     const consumer = createConsumer({
@@ -49,6 +51,13 @@ export async function run(
       logger,
     });
     lifecycle.add('recovery', () => recovery.close());
+    const deadLetters = every({
+      name: 'dead letters',
+      intervalMs: deadLettersIntervalMs,
+      run: async () => setDeadLetters(await pruneReconcileFailures(store, 'webhook')),
+      logger,
+    });
+    lifecycle.add('dead letters', () => deadLetters.close());
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
       port: config.ADMIN_PORT,

@@ -1,0 +1,67 @@
+import { webhookAgeMaxMs } from '@svc/domain';
+import { readDeadLetters } from '@svc/store';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createRecovery } from './recover.ts';
+import { createWebhooksFixture, silent, type WebhooksFixture } from './webhooks.fixture.ts';
+
+let fixture: WebhooksFixture;
+let woken: string[];
+let recover: () => Promise<void>;
+
+beforeEach(async () => {
+  fixture = await createWebhooksFixture();
+  woken = [];
+  recover = createRecovery({
+    store: fixture.deps.store,
+    producer: fixture.producer,
+    deliverer: { wake: (tenantIds) => void woken.push(...tenantIds), setPaused: () => {} },
+    logger: silent,
+  });
+});
+afterEach(() => fixture.close());
+
+/** Postgres refuses every change of these deliveries. */
+const breakDeliveries = async (ids: readonly string[]) => {
+  await fixture.database.query(`
+    CREATE FUNCTION refuse_broken() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'this delivery is broken'; END $$`);
+  await fixture.database.query(
+    `CREATE TRIGGER refuse_broken BEFORE UPDATE ON deliveries FOR EACH ROW
+     WHEN (OLD.id IN (${ids.map((id) => `'${id}'`).join(', ')})) EXECUTE FUNCTION refuse_broken()`,
+  );
+};
+
+test('deliveries that cannot be ended keep no other from being ended or sent', async () => {
+  const tenantId = await fixture.tenant();
+  const broken = [await fixture.delivery(tenantId), await fixture.delivery(tenantId)];
+  const aged = await fixture.delivery(tenantId);
+  await breakDeliveries(broken);
+  await fixture.advance(webhookAgeMaxMs);
+  const dueTenantId = await fixture.tenant();
+  await fixture.delivery(dueTenantId);
+  await expect(recover()).rejects.toThrow('2 aged deliveries could not be ended');
+  expect((await fixture.read(aged)).status).toBe('exhausted');
+  expect(woken).toContain(dueTenantId);
+  // Both are put off: the next round has nothing to complain about.
+  await recover();
+});
+
+test('a delivery that cannot be ended becomes a dead letter, and is forgotten once it has ended', async () => {
+  const { store } = fixture.deps;
+  const broken = await fixture.delivery(await fixture.tenant());
+  await breakDeliveries([broken]);
+  await fixture.advance(webhookAgeMaxMs);
+  for (let failure = 1; failure <= 5; failure += 1) {
+    await expect(recover()).rejects.toThrow('could not be ended');
+    await fixture.advance(900_000);
+  }
+  expect(await readDeadLetters(store, 10)).toMatchObject({
+    retrying: 0,
+    count: 1,
+    listed: [{ reconciler: 'webhook', subjectId: broken, kind: 'aged_delivery', failures: 5 }],
+  });
+  await fixture.database.query('DROP TRIGGER refuse_broken ON deliveries');
+  await recover();
+  expect((await fixture.read(broken)).status).toBe('exhausted');
+  expect(await fixture.database.query('SELECT FROM reconcile_failures')).toEqual([]);
+});

@@ -1,4 +1,5 @@
 import { webhookAgeMaxMs, webhookTimeoutMs } from '@svc/domain';
+import type { ReconcileCandidate } from './reconcile-page.ts';
 import type { Queryable, Store } from './store.ts';
 
 /** Deliveries as the deliverer sees them: what is due, at which endpoint. */
@@ -39,14 +40,6 @@ export async function findDueEndpoints(
   };
 }
 
-/** A delivery whose round is over by its age, with what is known of earlier tries to end it. */
-export interface AgedRound {
-  deliveryId: string;
-  failedBefore: boolean;
-  /** Its backoff is not over yet. */
-  putOff: boolean;
-}
-
 /** A place in the order of the rounds' beginnings and the deliveries' ids. */
 export interface AgedCursor {
   startedAt: string;
@@ -61,9 +54,9 @@ export interface AgedCursor {
 export async function findAgedRounds(
   store: Store,
   { after, limit }: { after: AgedCursor | null; limit: number },
-): Promise<{ rounds: AgedRound[]; next: AgedCursor | null }> {
-  const rows = await store.db.$queryRaw<(AgedRound & { startedAt: string })[]>`
-    SELECT d.id AS "deliveryId", d.round_started_at::text AS "startedAt",
+): Promise<{ rounds: ReconcileCandidate[]; next: AgedCursor | null }> {
+  const rows = await store.db.$queryRaw<(ReconcileCandidate & { startedAt: string })[]>`
+    SELECT d.id AS "subjectId", d.round_started_at::text AS "startedAt",
       f.next_attempt_at IS NOT NULL AS "failedBefore",
       COALESCE(f.next_attempt_at > svc_now(), false) AS "putOff"
     FROM (
@@ -79,7 +72,7 @@ export async function findAgedRounds(
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
     rounds: rows.map(({ startedAt: _, ...round }) => round),
-    next: last === undefined ? null : { startedAt: last.startedAt, deliveryId: last.deliveryId },
+    next: last === undefined ? null : { startedAt: last.startedAt, deliveryId: last.subjectId },
   };
 }
 

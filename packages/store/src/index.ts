@@ -4,7 +4,6 @@ export * from './corrections.ts';
 export { type Balance, readBalance } from './credits.ts';
 export {
   type AgedCursor,
-  type AgedRound,
   attemptClaimMs,
   exhaustAgedRounds,
   findAgedRounds,
@@ -41,9 +40,17 @@ export * from './outcomes.ts';
 export * from './overdue.ts';
 export * from './partitions.ts';
 export * from './reconcile-failures.ts';
+export { type ReconcileCandidate, reconcileTogether } from './reconcile-page.ts';
 export { rateCardOfVersion } from './pinned-cards.ts';
 export { type Grant, grantCredits, type GrantOutcome } from './purchases.ts';
-export { purgeExpired, type PurgeOutcome, purgePageMax, purgeSubmission } from './purging.ts';
+export {
+  type ExpiredCursor,
+  findExpired,
+  purgeExpired,
+  type PurgeOutcome,
+  purgePageMax,
+  purgeSubmission,
+} from './purging.ts';
 export * from './rate-card-history.ts';
 export * from './rate-cards.ts';
 export { queueWebhookTest, redeliver, type RedeliveryOutcome } from './redelivery.ts';

@@ -1,6 +1,7 @@
 import { type SubmissionState, toWireId, withoutFailureMessage } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
 import { eventBinding } from './outbox.ts';
+import type { ReconcileCandidate } from './reconcile-page.ts';
 import { unsealText } from './sealed.ts';
 import type { Queryable, Store } from './store.ts';
 
@@ -14,20 +15,57 @@ import type { Queryable, Store } from './store.ts';
 /** How much one transaction purges. */
 export const purgePageMax = 500;
 
+/** A place in the order of the ends and the ids. */
+export interface ExpiredCursor {
+  finishedAt: string;
+  submissionId: string;
+}
+
 /**
- * Purges what ended longer ago than `retentionDays`, the oldest first, one page of it. Returns how
- * many that were: fewer than `limit` where nothing more is due.
+ * A page of what ended longer ago than `retentionDays` and is not purged, the oldest first, behind
+ * `after`. `next` is null at the end.
+ */
+export async function findExpired(
+  store: Store,
+  page: { retentionDays: number; after: ExpiredCursor | null; limit: number },
+): Promise<{ expired: ReconcileCandidate[]; next: ExpiredCursor | null }> {
+  const { retentionDays, after, limit } = page;
+  const rows = await store.db.$queryRaw<(ReconcileCandidate & { finishedAt: string })[]>`
+    SELECT s.id AS "subjectId", s.finished_at::text AS "finishedAt",
+      f.next_attempt_at IS NOT NULL AS "failedBefore",
+      COALESCE(f.next_attempt_at > svc_now(), false) AS "putOff"
+    FROM (
+      SELECT id, finished_at FROM submissions
+      WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
+        AND finished_at <= svc_now() - ${retentionDays}::int * interval '1 day'
+        AND (finished_at, id) > (${after?.finishedAt ?? '-infinity'}::timestamptz, ${after?.submissionId ?? nilId}::uuid)
+      ORDER BY finished_at, id LIMIT ${limit}) s
+    LEFT JOIN LATERAL (
+      SELECT next_attempt_at FROM reconcile_failures
+      WHERE reconciler = 'purge' AND subject_id = s.id LIMIT 1) f ON true
+    ORDER BY s.finished_at, s.id`;
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    expired: rows.map(({ finishedAt: _, ...candidate }) => candidate),
+    next: last === undefined ? null : { finishedAt: last.finishedAt, submissionId: last.subjectId },
+  };
+}
+
+const nilId = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Purges those of these that are not purged yet, in one transaction. One that another worker has in
+ * hand is left to it. Returns how many that were.
  */
 export async function purgeExpired(
   store: Store,
-  { retentionDays, limit = purgePageMax }: { retentionDays: number; limit?: number },
+  submissionIds: readonly string[],
 ): Promise<number> {
   return store.db.$transaction(async (tx) => {
     const due = await tx.$queryRaw<{ id: string }[]>`
       SELECT id FROM submissions
-      WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
-        AND finished_at <= svc_now() - ${retentionDays}::int * interval '1 day'
-      ORDER BY finished_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+      WHERE id = ANY(${submissionIds}::uuid[]) AND finished_at IS NOT NULL AND payload_sealed IS NOT NULL
+      FOR UPDATE SKIP LOCKED`;
     const ids = due.map(({ id }) => id);
     if (ids.length > 0) await purge(store, tx, ids);
     return ids.length;

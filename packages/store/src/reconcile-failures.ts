@@ -61,7 +61,12 @@ const recordSql = `
 /** Without what the error carries besides: the statement's parameters may hold personal data. */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message.replaceAll('\0', '').toWellFormed().slice(0, errorLengthMax);
+  return message
+    .replaceAll('\0', '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .toWellFormed()
+    .slice(0, errorLengthMax);
 }
 
 /** These were reconciled: their failures are forgotten. */

@@ -116,7 +116,7 @@ export async function exhaustAged(store: Store): Promise<number> {
   const { rounds } = await findAgedRounds(store, { after: null, limit: 100 });
   return exhaustAgedRounds(
     store,
-    rounds.map(({ deliveryId }) => deliveryId),
+    rounds.map(({ subjectId }) => subjectId),
   );
 }
 

@@ -22,7 +22,7 @@ export function createSettlementMetrics() {
     }).bind(undefined, 'age'),
     setDeadLetters: createGauge(registry, {
       name: 'svc_dead_letters',
-      help: 'Submissions that could not be reconciled five times or more: alert on any',
+      help: 'Submissions that could not be reconciled or purged five times or more: alert on any',
     }),
     setLedgerFaults: createGauge(registry, {
       name: 'svc_ledger_faults',

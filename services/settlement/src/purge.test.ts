@@ -1,6 +1,8 @@
-import { cancelSubmission } from '@svc/store';
+import { leaseMs } from '@svc/domain';
+import { cancelSubmission, readDeadLetters } from '@svc/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { purge } from './purge.ts';
+import { reconcile } from './reconcile.ts';
 import { createSettlementFixture, silent, type SettlementFixture } from './settlement.fixture.ts';
 
 let fixture: SettlementFixture;
@@ -27,4 +29,30 @@ test('a round purges everything that is due, page by page, and counts it', async
   expect(counts).toEqual([2, 2, 1]);
   const left = await database.query('SELECT 1 FROM submissions WHERE payload_sealed IS NOT NULL');
   expect(left).toEqual([]);
+});
+
+test('a submission that cannot be purged keeps no other waiting, and is put off', async () => {
+  const { store, database } = fixture;
+  const tenantId = await fixture.tenant();
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const submissionId = await fixture.submission(tenantId, 'running');
+    ids.push(submissionId);
+  }
+  await fixture.advance(leaseMs);
+  await reconcile(fixture.deps);
+  // Its event cannot be unsealed, so that the failure's message cannot be taken out of it.
+  await database.query(`UPDATE events SET body_sealed = '\\x00' WHERE submission_id = $1`, [
+    ids[0],
+  ]);
+  await fixture.advance(10 * 24 * 3_600_000);
+  const round = () =>
+    purge({ store, logger: silent, retentionDays: 9, countPurged: () => {}, pageMax: 2 });
+  await expect(round()).rejects.toThrow('1 submissions could not be purged');
+  const left = await database.query<{ id: string }>(
+    'SELECT id FROM submissions WHERE payload_sealed IS NOT NULL',
+  );
+  expect(left.map(({ id }) => id)).toEqual([ids[0]]);
+  await round();
+  expect((await readDeadLetters(store, 10)).retrying).toBe(1);
 });

@@ -1,5 +1,13 @@
+import { toWireId } from '@svc/domain';
 import type { Logger } from '@svc/runtime';
-import { purgeExpired, purgePageMax, type Store } from '@svc/store';
+import {
+  findExpired,
+  purgeExpired,
+  purgePageMax,
+  reconcileTogether,
+  type ExpiredCursor,
+  type Store,
+} from '@svc/store';
 
 export interface PurgeDeps {
   readonly store: Store;
@@ -13,10 +21,13 @@ export interface PurgeDeps {
 /** What a round does at most: a backlog is worked off over rounds, beside everything else. */
 const pagesMax = 200;
 
+const expired = { reconciler: 'purge', kind: 'expired' } as const;
+
 /**
  * One round of deleting personal data whose time is over (`PAYLOAD_RETENTION_DAYS`), a page a
- * transaction. It takes no input: what a round leaves is the next one's, and several workers take
- * different pages.
+ * transaction. It takes no input: the next round takes what a round leaves. Two workers purge
+ * nothing twice. A submission that cannot be purged is put off and keeps no other waiting. Throws if
+ * the database does not answer, or if anything could not be purged.
  */
 export async function purge({
   store,
@@ -26,11 +37,25 @@ export async function purge({
   pageMax = purgePageMax,
 }: PurgeDeps): Promise<void> {
   let purged = 0;
+  const errors: unknown[] = [];
+  let after: ExpiredCursor | null = null;
   for (let page = 0; page < pagesMax; page += 1) {
-    const count = await purgeExpired(store, { retentionDays, limit: pageMax });
-    purged += count;
-    countPurged(count);
-    if (count < pageMax) break;
+    const found = await findExpired(store, { retentionDays, after, limit: pageMax });
+    after = found.next;
+    const done = await reconcileTogether(store, expired, found.expired, (ids) =>
+      purgeExpired(store, ids),
+    );
+    purged += done.count;
+    countPurged(done.count);
+    for (const { subjectId, error } of done.failures) {
+      const submissionId = toWireId('sub', subjectId);
+      logger.warn({ err: error, submissionId }, 'could not purge a submission');
+      errors.push(error);
+    }
+    if (after === null) break;
   }
   if (purged > 0) logger.info({ purged, retentionDays }, 'personal data purged');
+  if (errors.length > 0) {
+    throw new AggregateError(errors, `${errors.length} submissions could not be purged`);
+  }
 }

@@ -63,7 +63,11 @@ export async function run(
     const deadLetters = every({
       name: 'dead letters',
       intervalMs: deadLettersIntervalMs,
-      run: async () => counters.setDeadLetters(await pruneReconcileFailures(store, 'settlement')),
+      run: async () => {
+        const unsettled = await pruneReconcileFailures(store, 'settlement');
+        const unpurged = await pruneReconcileFailures(store, 'purge');
+        counters.setDeadLetters(unsettled + unpurged);
+      },
       logger,
     });
     lifecycle.add('dead letters', () => deadLetters.close());

@@ -1,18 +1,14 @@
+import { toWireId } from '@svc/domain';
 import type { Producer } from '@svc/queue';
 import type { Logger } from '@svc/runtime';
 import {
-  clearReconcileFailures,
   exhaustAgedRounds,
   findAgedRounds,
   findDueEndpoints,
-  isAnswerLost,
-  recordReconcileFailures,
+  reconcileTogether,
   type AgedCursor,
-  type AgedRound,
-  type ReconcileFailure,
   type Store,
 } from '@svc/store';
-import { toWireId } from '@svc/domain';
 import type { Deliverer } from './deliverer.ts';
 
 export interface RecoverDeps {
@@ -28,6 +24,7 @@ const statementsMax = 20;
 /** The same for deliveries whose round is over by its age. */
 const agedMax = 500;
 const agedPagesMax = 20;
+const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
  * A reconciler of deliveries: each round finds in Postgres what is due and not under way (retries
@@ -57,50 +54,23 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
   }
 
   async function endAged(): Promise<void> {
-    const failures: ReconcileFailure[] = [];
+    const errors: unknown[] = [];
     for (let page = 0; page < agedPagesMax; page += 1) {
       const found = await findAgedRounds(store, { after: afterAged, limit: agedMax });
       afterAged = found.next;
-      const due = found.rounds.filter(({ putOff }) => !putOff);
-      failures.push(...(await endPage(due)));
+      const ended = await reconcileTogether(store, aged, found.rounds, (ids) =>
+        exhaustAgedRounds(store, ids),
+      );
+      if (ended.count > 0) logger.info({ count: ended.count }, 'deliveries exhausted by their age');
+      for (const { subjectId, error } of ended.failures) {
+        const deliveryId = toWireId('dlv', subjectId);
+        logger.warn({ err: error, deliveryId }, 'could not end an aged delivery');
+        errors.push(error);
+      }
       if (afterAged === null) break;
     }
-    if (failures.length === 0) return;
-    const errors = failures.map(({ error }) => error);
+    if (errors.length === 0) return;
     throw new AggregateError(errors, `${errors.length} aged deliveries could not be ended`);
-  }
-
-  /** Ends a page together; if the database refuses that, one by one, and remembers what failed. */
-  async function endPage(due: readonly AgedRound[]): Promise<ReconcileFailure[]> {
-    if (due.length === 0) return [];
-    const ids = due.map(({ deliveryId }) => deliveryId);
-    const failures: ReconcileFailure[] = [];
-    let count = 0;
-    try {
-      count = await exhaustAgedRounds(store, ids);
-    } catch (error) {
-      if (isAnswerLost(error)) throw error;
-      for (const subjectId of ids) {
-        try {
-          count += await exhaustAgedRounds(store, [subjectId]);
-        } catch (single) {
-          if (isAnswerLost(single)) throw single;
-          const deliveryId = toWireId('dlv', subjectId);
-          logger.warn({ err: single, deliveryId }, 'could not end an aged delivery');
-          failures.push({ subjectId, kind: 'aged_delivery', error: single });
-        }
-      }
-    }
-    if (count > 0) logger.info({ count }, 'deliveries exhausted by their age');
-    await recordReconcileFailures(store, 'webhook', failures);
-    const failed = new Set(failures.map(({ subjectId }) => subjectId));
-    const cleared = due.filter((one) => one.failedBefore && !failed.has(one.deliveryId));
-    await clearReconcileFailures(
-      store,
-      'webhook',
-      cleared.map(({ deliveryId }) => deliveryId),
-    );
-    return failures;
   }
 
   /** Without Redis it stays as it was last seen. */

@@ -1,5 +1,5 @@
 import { pauseQueue, queueKeys, readQueueStatus, resumeQueue, retryFailedJobs } from '@svc/queue';
-import { withAudit } from '@svc/store';
+import { type ReconcilerName, retryReconcileFailures, withAudit } from '@svc/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
@@ -39,7 +39,7 @@ export function addQueueCommands(queue: Command): void {
       withContext((context) => setPaused(context, key, false, options)),
     );
   addCommand(queue, 'retry-failed', {
-    does: 'put what is parked as failed back in line',
+    does: 'put what is parked as failed back in line, and let reconcilers retry what they put off',
     examples: ['svc queue retry-failed settlement'],
   })
     .argument('<queue>', queueKeys.join(', '), queueArgument)
@@ -78,8 +78,24 @@ function retryFailed(context: Context, key: QueueKey, options: CommandOptions): 
       progress.show(failed - left),
     );
     progress.end();
-    await printOne({ redis, prefix }, key, { retried }, options);
+    const reconciled = await retryPutOff(context, key);
+    await printOne({ redis, prefix }, key, { retried, ...reconciled }, options);
   });
+}
+
+/** Which reconcilers stand behind a queue. */
+const reconcilersOf: Partial<Record<QueueKey, readonly ReconcilerName[]>> = {
+  settlement: ['settlement', 'purge'],
+  webhook: ['webhook'],
+};
+
+/** Their dead letters are tried in the next round instead of after their backoff. */
+async function retryPutOff({ store }: Context, key: QueueKey): Promise<{ madeDue?: number }> {
+  const reconcilers = reconcilersOf[key];
+  if (reconcilers === undefined) return {};
+  let madeDue = 0;
+  for (const name of reconcilers) madeDue += await retryReconcileFailures(store, name);
+  return { madeDue };
 }
 
 function audited(

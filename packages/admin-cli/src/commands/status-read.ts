@@ -11,9 +11,11 @@ import {
   countInFlight,
   countNodes,
   databaseNow,
+  type DeadLetters,
   type InFlightCounts,
   type LedgerVerdict,
   type NodeCounts,
+  readDeadLetters,
   readLedgerVerdict,
 } from '@svc/store';
 import { creditsToNumber } from '@svc/domain';
@@ -27,6 +29,7 @@ export interface Standing {
   readonly inFlight: InFlightCounts;
   readonly nodes: NodeCounts;
   readonly verdict: LedgerVerdict | null;
+  readonly deadLetters: DeadLetters;
   readonly live: LiveStanding | null;
 }
 
@@ -38,14 +41,18 @@ interface LiveStanding {
   readonly surge: number | null;
 }
 
+/** How many dead letters are listed, the oldest first; all are counted. */
+const deadLettersListedMax = 20;
+
 /** Everything at once; each part is counted along an index, or bounded. */
 export async function readStanding(context: Context): Promise<Standing> {
   const { configuration, store } = context;
-  const [databaseTime, inFlight, nodes, verdict, live] = await Promise.all([
+  const [databaseTime, inFlight, nodes, verdict, deadLetters, live] = await Promise.all([
     databaseNow(store),
     countInFlight(store),
     countNodes(store),
     readLedgerVerdict(store),
+    readDeadLetters(store, deadLettersListedMax),
     tryRedis(context, ({ redis, prefix }) => readLive(redis, prefix)),
   ]);
   return {
@@ -54,6 +61,7 @@ export async function readStanding(context: Context): Promise<Standing> {
     inFlight,
     nodes,
     verdict,
+    deadLetters,
     live: live.kind === 'done' ? live.value : null,
   };
 }

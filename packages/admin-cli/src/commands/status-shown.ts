@@ -2,6 +2,7 @@ import { ledgerVerdictAgeMsMax } from '@svc/domain';
 import { shortDuration } from '../durations.ts';
 import { bold, dim, green, red } from '../output.ts';
 import { tableLines } from '../table.ts';
+import { deadLetterLines, deadLettersRecord } from './dead-letters.ts';
 import { queueCells, queueColumns } from './queue-table.ts';
 import { isHeard, type Standing } from './status-read.ts';
 
@@ -29,6 +30,7 @@ export function standingRecord(standing: Standing): object {
     fleet: live === null ? null : { ...live.fleet, busy: live.fleet.slots - live.fleet.free },
     surge: live?.surge ?? null,
     ledger: verdict,
+    deadLetters: deadLettersRecord(standing.deadLetters),
   };
 }
 
@@ -46,6 +48,7 @@ export function standingLines(standing: Standing, widthMax?: number): string[] {
     ...fleetLines(standing, widthMax),
     '',
     ledgerLine(standing),
+    ...deadLetterLines(standing.deadLetters, standing.databaseTime, widthMax),
   ];
 }
 

@@ -359,6 +359,7 @@ test('a paused queue keeps what is put on it until it is resumed', async () => {
   });
   expect(await client.submit(application('once resumed'))).toMatchObject({ status: 'dispatched' });
   expect(await svc.json('queue', 'retry-failed', 'dispatch')).toMatchObject({ retried: 0 });
+  expect(await svc.json('queue', 'retry-failed', 'webhook')).toMatchObject({ madeDue: 0 });
   const changes = await svc.list('audit', 'list', '--subject', 'queue:dispatch');
   expect(changes.map(({ action }) => action)).toEqual([
     'queue.retry_failed',

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import os from 'node:os';
 import path from 'node:path';
+import { toWireId } from '@svc/domain';
 import { bareEnvironment, createTestDatabase, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+const deadId = '019ab000-0000-7000-8000-00000000dead';
 const entry = path.join(import.meta.dirname, 'main.ts');
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 
@@ -235,4 +237,44 @@ test('status says what is under way, also without Redis', async () => {
     submissions: {},
     deliveries: { pending: 0, due: 0 },
   });
+});
+
+test('status lists dead letters, for people and for programs', async () => {
+  const submissionId = toWireId('sub', deadId);
+  expect(await record('status')).toMatchObject({
+    deadLetters: { count: 0, retrying: 0, listed: [] },
+  });
+  await database.query(
+    `INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, state,
+       payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
+       available_after_micros, dispatch_deadline_at, created_at)
+     SELECT $1, id, 'dead', '\\x00', 'req-1', 'ats.application', 'standard', 'pending', '\\x00', 0, 0, 1000000, 1, 0,
+       svc_now(), svc_now() FROM tenants LIMIT 1`,
+    [deadId],
+  );
+  await database.query(
+    `INSERT INTO reconcile_failures (reconciler, subject_id, kind, failures, first_failed_at, last_failed_at,
+       next_attempt_at, error)
+     VALUES ('settlement', $1, 'stale_pending', 5, svc_now() - interval '2 minutes', svc_now(),
+       svc_now() + interval '15 minutes', 'cannot be unsealed')`,
+    [deadId],
+  );
+  expect(await record('status')).toMatchObject({
+    deadLetters: {
+      count: 1,
+      retrying: 0,
+      listed: [
+        {
+          id: submissionId,
+          reconciler: 'settlement',
+          kind: 'stale_pending',
+          failures: 5,
+          error: 'cannot be unsealed',
+        },
+      ],
+    },
+  });
+  const { stdout } = await svc(['status']);
+  expect(stdout).toContain('dead letters');
+  expect(stdout).toMatch(new RegExp(`${submissionId} +stale_pending +5 +2 m`));
 });

@@ -68,7 +68,7 @@ function failing(failures: readonly Error[]) {
   const batches: number[][] = [];
   return {
     batches,
-    async run(inputs: readonly number[]) {
+    run: async (inputs: readonly number[]) => {
       await Promise.resolve();
       batches.push([...inputs]);
       const failure = left.shift();
@@ -79,21 +79,21 @@ function failing(failures: readonly Error[]) {
 }
 
 const lost = new Error('Connection terminated unexpectedly');
-const inputs = (count: number) => Array.from({ length: count }, (_, index) => index);
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 test('a batch whose answer was lost is asked for once more, as a whole', async () => {
   const { batches, run } = failing([lost]);
   const batcher = createBatcher({ run });
-  const outcomes = await Promise.all(inputs(40).map((input) => batcher.call(input)));
-  expect(outcomes).toEqual(inputs(40));
-  expect(batches).toEqual([inputs(40), inputs(40)]);
+  const outcomes = await Promise.all(numbers(40).map((input) => batcher.call(input)));
+  expect(outcomes).toEqual(numbers(40));
+  expect(batches).toEqual([numbers(40), numbers(40)]);
 });
 
 test('a batch whose answer is lost again is refused as a whole', async () => {
   const { batches, run } = failing([lost, lost]);
   const batcher = createBatcher({ run });
-  const outcomes = await Promise.allSettled(inputs(40).map((input) => batcher.call(input)));
-  expect(outcomes).toEqual(inputs(40).map(() => ({ status: 'rejected', reason: lost })));
+  const outcomes = await Promise.allSettled(numbers(40).map((input) => batcher.call(input)));
+  expect(outcomes).toEqual(numbers(40).map(() => ({ status: 'rejected', reason: lost })));
   expect(batches.map(({ length }) => length)).toEqual([40, 40]);
 });
 
@@ -101,9 +101,9 @@ test('a server that is lost while inputs run one by one is asked for no more of 
   const refused = new Error('one of them is wrong');
   const { batches, run } = failing([refused, refused, lost]);
   const batcher = createBatcher({ run });
-  const outcomes = await Promise.allSettled(inputs(40).map((input) => batcher.call(input)));
+  const outcomes = await Promise.allSettled(numbers(40).map((input) => batcher.call(input)));
   const reasons = outcomes.map((one) => (one.status === 'rejected' ? one.reason : one.value));
-  expect(reasons).toEqual([refused, ...inputs(39).map(() => lost)]);
+  expect(reasons).toEqual([refused, ...numbers(39).map(() => lost)]);
   expect(batches.slice(1)).toEqual([[0], [1]]);
 });
 

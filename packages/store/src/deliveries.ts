@@ -71,7 +71,11 @@ export async function findAgedRounds(
     ORDER BY d.round_started_at, d.id`;
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
-    rounds: rows.map(({ startedAt: _, ...round }) => round),
+    rounds: rows.map(({ subjectId, failedBefore, putOff }) => ({
+      subjectId,
+      failedBefore,
+      putOff,
+    })),
     next: last === undefined ? null : { startedAt: last.startedAt, deliveryId: last.subjectId },
   };
 }

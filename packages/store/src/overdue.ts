@@ -69,7 +69,13 @@ export async function findOverdue(
     ORDER BY c.due_at, c.id`;
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
-    candidates: rows.map(({ dueAt: _, ...candidate }) => candidate),
+    candidates: rows.map(({ submissionId, kind, nodeId, failedBefore, putOff }) => ({
+      submissionId,
+      kind,
+      nodeId,
+      failedBefore,
+      putOff,
+    })),
     next: last === undefined ? null : { dueAt: last.dueAt, submissionId: last.submissionId },
   };
 }

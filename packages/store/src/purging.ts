@@ -46,7 +46,11 @@ export async function findExpired(
     ORDER BY s.finished_at, s.id`;
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
-    expired: rows.map(({ finishedAt: _, ...candidate }) => candidate),
+    expired: rows.map(({ subjectId, failedBefore, putOff }) => ({
+      subjectId,
+      failedBefore,
+      putOff,
+    })),
     next: last === undefined ? null : { finishedAt: last.finishedAt, submissionId: last.subjectId },
   };
 }

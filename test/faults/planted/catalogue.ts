@@ -3,6 +3,7 @@ import { eventBugs } from './event-bugs.ts';
 import { historyBugs } from './history-bugs.ts';
 import { moneyBugs } from './money-bugs.ts';
 import type { Planted } from './planted.ts';
+import { waitBugs } from './wait-bugs.ts';
 
 /** Each of them breaks one of the three promises, or would where its second guard is taken too. */
 export const plantedBugs: readonly Planted[] = [
@@ -10,4 +11,5 @@ export const plantedBugs: readonly Planted[] = [
   ...dispatchBugs,
   ...eventBugs,
   ...historyBugs,
+  ...waitBugs,
 ];

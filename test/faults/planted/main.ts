@@ -68,8 +68,8 @@ function row(cells: readonly string[]): void {
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }
 
-const wanted = plantedBugs.filter(
-  ({ name }) => positionals.length === 0 || positionals.includes(name),
+const wanted = plantedBugs.filter(({ name, caughtBy }) =>
+  positionals.length === 0 ? caughtBy === undefined : positionals.includes(name),
 );
 row(['planted', 'what is wrong', 'caught in faults', 'by']);
 row(['---', '---', '---', '---']);

@@ -4,6 +4,8 @@ export interface Planted {
   /** What is wrong with it, in a sentence. */
   readonly what: string;
   readonly edits: readonly PlantedEdit[];
+  /** The test that catches it, if the faults run cannot. */
+  readonly caughtBy?: string;
   /** What is taken from the database besides, so that the bug is not refused there. */
   readonly sql?: readonly string[];
 }

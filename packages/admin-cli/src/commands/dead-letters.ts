@@ -14,8 +14,9 @@ export function deadLettersRecord({ count, retrying, listed }: DeadLetters): obj
     count,
     retrying,
     listed: listed.map((letter) => {
-      const { reconciler, subjectId: _, ...rest } = letter;
-      return { id: idOf(letter), reconciler, ...rest };
+      const { reconciler, kind, failures, firstFailedAt, lastFailedAt, nextAttemptAt } = letter;
+      const times = { firstFailedAt, lastFailedAt, nextAttemptAt };
+      return { id: idOf(letter), reconciler, kind, failures, ...times, error: letter.error };
     }),
   };
 }

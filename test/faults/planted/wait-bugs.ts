@@ -1,0 +1,94 @@
+import type { Planted } from './planted.ts';
+
+const batching = 'packages/store/src/batching.ts';
+const reconcile = 'services/settlement/src/reconcile.ts';
+
+/**
+ * Mutations that need one interleaving or one lost answer. The load of the faults run does not bring
+ * them about; a test does, which `caughtBy` names.
+ */
+export const waitBugs: readonly Planted[] = [
+  {
+    name: 'settings-from-before-the-wait',
+    what: 'an ending takes the URL and the rebate rate from before it waited for the account',
+    caughtBy: 'packages/store/src/settings-races.test.ts',
+    edits: [
+      {
+        file: 'packages/store/src/end-submissions.ts',
+        from: '  const accounts = await lockAccounts(',
+        to: `  const early = await query<{ id: string; notified: boolean; rebate: number }>(
+    'SELECT id, webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, rebate_millionths AS rebate FROM tenants',
+    [],
+  );
+  const accounts = await lockAccounts(`,
+      },
+      {
+        file: 'packages/store/src/end-submissions.ts',
+        from: '  const decided = submissions.map((submission) => {',
+        to: `  const decided = submissions.map((read) => {
+    const before = early.find(({ id }) => id === read.tenantId);
+    const submission = { ...read, notified: before?.notified ?? false, rebateMillionths: before?.rebate ?? 0 };`,
+      },
+    ],
+  },
+  {
+    name: 'late-outcome-beside-a-change',
+    what: 'a late outcome reads the URL without a lock, so that a change may commit before it',
+    caughtBy: 'packages/store/src/settings-races.test.ts',
+    edits: [
+      {
+        file: 'packages/store/src/outcomes.ts',
+        from: 'FROM tenants WHERE id = ${row.tenant_id}::uuid FOR SHARE`',
+        to: 'FROM tenants WHERE id = ${row.tenant_id}::uuid`',
+      },
+    ],
+  },
+  {
+    name: 'own-hold-not-recognised',
+    what: 'a hold whose answer was lost finds its own key taken, and nobody enqueues it',
+    caughtBy: 'packages/store/src/lost-answers.test.ts',
+    edits: [
+      {
+        file: 'packages/store/src/holding.ts',
+        from: 'return recogniseOwn(store, submissions, outcomes);',
+        to: 'return outcomes;',
+      },
+    ],
+  },
+  {
+    name: 'silence-one-by-one',
+    what: 'a batch whose answer was lost runs again one by one',
+    caughtBy: 'packages/store/src/batching.test.ts',
+    edits: [{ file: batching, from: 'if (isAnswerLost(error)) {', to: 'if (error === null) {' }],
+  },
+  {
+    name: 'no-answer-in-time',
+    what: 'a call waits for as long as its statement does',
+    caughtBy: 'packages/store/src/batching.test.ts',
+    edits: [
+      {
+        file: batching,
+        from: 'setTimeout(() => reject(new AnswerOverdue(answerMsMax)), answerMsMax)',
+        to: 'setTimeout(() => {}, answerMsMax)',
+      },
+    ],
+  },
+  {
+    name: 'reconciler-without-cursor',
+    what: 'a round looks at the first page only',
+    caughtBy: 'services/settlement/src/reconcile.test.ts',
+    edits: [{ file: reconcile, from: 'progress.after = found.next;', to: 'found.next = null;' }],
+  },
+  {
+    name: 'reconciler-without-backoff',
+    what: 'a row that cannot be reconciled is tried in each round',
+    caughtBy: 'services/settlement/src/reconcile.test.ts',
+    edits: [
+      {
+        file: reconcile,
+        from: 'const due = candidates.filter(({ putOff }) => !putOff);',
+        to: 'const due = candidates;',
+      },
+    ],
+  },
+];

@@ -153,6 +153,16 @@ export function createBatcher<Input, Output>(options: {
   };
 }
 
+/** What is asked alone, with the same limit: rejects with `AnswerOverdue` after `answerMsMax`. */
+export function answeredWithin<Output>(
+  answerMsMax: number,
+  asked: Promise<Output>,
+): Promise<Output> {
+  const call = createCall<undefined, Output>(undefined, answerMsMax);
+  asked.then(call.resolve, call.reject);
+  return call.answer;
+}
+
 /** One batcher a store: what waits for one database shares its statements. */
 export function perStore<Input, Output>(
   create: (store: Store) => Batcher<Input, Output>,

@@ -1,6 +1,8 @@
 import { openDatabaseGate, type DatabaseGate } from '@svc/testkit';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type HoldOutcome, holdSubmission } from './holding.ts';
+import { rateCardOfVersion } from './pinned-cards.ts';
+import { typicalUsage } from './rate-cards.ts';
 import { createFixture, type Fixture, newSubmission } from './test-fixture.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -87,4 +89,16 @@ test('while Postgres is silent forty holds are refused together, within five sec
   const placed = await placeAtOnce(tenantId, keys);
   expect(performance.now() - startedMs).toBeLessThan(6_000);
   expect(new Set(placed.map(({ outcome }) => outcome?.status))).toEqual(new Set(['rejected']));
-}, 150_000);
+});
+
+test('while Postgres is silent a price is refused within five seconds too', async () => {
+  await fixture.tenant();
+  gate.stall();
+  const startedMs = performance.now();
+  const asked = await Promise.allSettled([
+    typicalUsage(store, 'ats.application'),
+    rateCardOfVersion(store, 1),
+  ]);
+  expect(performance.now() - startedMs).toBeLessThan(6_000);
+  for (const one of asked) expect(one).toMatchObject({ reason: { name: 'AnswerOverdue' } });
+});

@@ -1,4 +1,5 @@
-import { assertInvariant, parseRateCard, type RateCard } from '@svc/domain';
+import { assertInvariant, dispatchDeadlineMs, parseRateCard, type RateCard } from '@svc/domain';
+import { answeredWithin } from './batching.ts';
 import type { Query, Store } from './store.ts';
 
 /** Versions that are remembered; there are as many in use as tenants have cards of their own. */
@@ -10,7 +11,8 @@ const cardsSql = 'SELECT version, card FROM rate_cards WHERE version = ANY($1::i
 
 /** One rate card, read and parsed once. Throws where there is none of this version. */
 export async function rateCardOfVersion(store: Store, version: number): Promise<RateCard> {
-  return (await pinnedCards(store, store.query, [version]))(version);
+  const asked = pinnedCards(store, store.query, [version]);
+  return (await answeredWithin(dispatchDeadlineMs, asked))(version);
 }
 
 /**

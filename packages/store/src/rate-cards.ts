@@ -1,6 +1,7 @@
 import {
   type Decimal,
   decimalOf,
+  dispatchDeadlineMs,
   parseDecimal,
   parseRateCard,
   type RateCard,
@@ -10,6 +11,7 @@ import {
   usageUnits,
 } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
+import { answeredWithin } from './batching.ts';
 import type { Store } from './store.ts';
 
 /** The card in force: the tenant's own where it has one, else the default. Null: there is none. */
@@ -59,13 +61,14 @@ export const typicalUsageSettledMin = 20;
  * keeps, in thousandths of each unit. Null until there are enough of them.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
-  const [row] = await store.db.$queryRaw<Record<string, string>[]>`
+  const asked = store.db.$queryRaw<Record<string, string>[]>`
     SELECT round(node_seconds / settled_count, 3)::text AS "nodeSeconds",
            round(cpu_seconds / settled_count, 3)::text AS "cpuSeconds",
            round(memory_gb_seconds / settled_count, 3)::text AS "memoryGbSeconds",
            round(bandwidth_mb / settled_count, 3)::text AS "bandwidthMb",
            round(actions / settled_count, 3)::text AS "actions"
     FROM job_type_usage WHERE job_type = ${jobType} AND settled_count >= ${typicalUsageSettledMin}`;
+  const [row] = await answeredWithin(dispatchDeadlineMs, asked);
   return row === undefined ? null : usageOfText(row);
 }
 

@@ -2,9 +2,15 @@ import type { Planted } from './planted.ts';
 
 const holding = 'packages/store/src/holding.ts';
 
-/** A cache in the process that never forgets what it saw first. */
-function firstSeen(key: string, value: string): string {
-  return `((seen, key, value) => seen.get(key) ?? (seen.set(key, value), value))((globalThis.planted ??= new Map()), ${key}, ${value})`;
+/** A cache in the process: what `read` answered for this key, for as long as `ageMs` says. */
+function cached(key: string, read: string, ageMs: string): string {
+  return `(async (cache, key) => {
+    const known = cache.get(key);
+    if (known !== undefined && performance.now() - known.atMs < ${ageMs}) return known.value;
+    const value = await ${read};
+    cache.set(key, { value, atMs: performance.now() });
+    return value;
+  })((globalThis.planted ??= new Map()), ${key})`;
 }
 
 /** Each of them leaves the books right at the end: only what was shown on the way is wrong. */
@@ -38,12 +44,12 @@ export const historyBugs: readonly Planted[] = [
   },
   {
     name: 'balance-from-a-cache',
-    what: 'a gateway shows the balance that it read first for as long as it runs',
+    what: 'a gateway shows a balance that it read up to 3 s ago',
     edits: [
       {
         file: 'services/gateway/src/routes/balance.ts',
         from: '        readBalance(deps.store, tenantId),\n',
-        to: `        ${firstSeen('tenantId', 'readBalance(deps.store, tenantId)')},\n`,
+        to: `        ${cached('tenantId', 'readBalance(deps.store, tenantId)', '3_000')},\n`,
       },
     ],
   },
@@ -54,7 +60,7 @@ export const historyBugs: readonly Planted[] = [
       {
         file: 'services/gateway/src/routes/get-submission.ts',
         from: 'await findSubmission(deps.store, tenant.tenantId, submissionId);',
-        to: `await ${firstSeen('submissionId', 'findSubmission(deps.store, tenant.tenantId, submissionId)')};`,
+        to: `await ${cached('submissionId', 'findSubmission(deps.store, tenant.tenantId, submissionId)', 'Infinity')};`,
       },
     ],
   },
@@ -65,7 +71,8 @@ export const historyBugs: readonly Planted[] = [
       {
         file: 'packages/store/src/delivery-claims.ts',
         from: "      url: row.webhook_url ?? '',\n",
-        to: `      url: ${firstSeen('row.tenant_id', "row.webhook_url ?? ''")},\n`,
+        to: `      url: ((seen, key, url) => seen.get(key) ?? (seen.set(key, url), url))(
+        (globalThis.planted ??= new Map()), row.tenant_id, row.webhook_url ?? ''),\n`,
       },
     ],
   },
@@ -75,7 +82,7 @@ export const historyBugs: readonly Planted[] = [
     edits: [
       {
         file: 'packages/store/src/tenants.ts',
-        from: '  if (webhookUrl === null) await dropPendingDeliveries(tx, tenantId);\n',
+        from: '  if (webhookUrl === null || !before.notified) await dropPendingDeliveries(tx, tenantId);\n',
         to: '  await dropPendingDeliveries(tx, tenantId);\n',
       },
     ],

@@ -6,7 +6,14 @@ import { microsPerCredit } from '@svc/domain';
 import { startPostgres } from '@svc/local';
 import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
-import { holdSubmission, migrate, type NewSubmission, openStore, type Store } from '@svc/store';
+import {
+  holdSubmission,
+  migrate,
+  type NewSubmission,
+  openStore,
+  payloadPlace,
+  type Store,
+} from '@svc/store';
 import { Client, Pool } from 'pg';
 
 /**
@@ -154,7 +161,7 @@ async function holdThroughStore(store: Store, tenantId: string): Promise<void> {
 
 async function holdPlainly(pool: Pool, tenantId: string): Promise<void> {
   const submission = submissionFor(tenantId);
-  const payload = sealer.seal(`submissions.payload_sealed:${submission.id}`, payloadText);
+  const payload = sealer.seal(payloadPlace(submission), payloadText);
   const result = await pool.query({
     name: 'plain-hold',
     text: plainSql,

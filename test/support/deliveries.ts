@@ -1,6 +1,6 @@
 import { eventBody, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
-import type { Sealer } from '@svc/store';
+import { eventPlace, type Sealer } from '@svc/store';
 
 /** What deliveries are written with, past the service. */
 export interface DeliverySeeding {
@@ -39,11 +39,13 @@ export async function writeDeliveries(
         at: new Date(),
         data,
       });
+      const tenantId = tenantIds[(start + index) % tenantIds.length] ?? '';
+      const place = eventPlace({ id, tenantId, type: 'submission.completed' });
       return {
         id,
         delivery_id: newId(),
-        tenant_id: tenantIds[(start + index) % tenantIds.length],
-        body: Buffer.from(sealer.seal(`events.body_sealed:${id}`, body)).toString('base64'),
+        tenant_id: tenantId,
+        body: Buffer.from(sealer.seal(place, body)).toString('base64'),
       };
     });
     await query(

@@ -44,7 +44,14 @@ export async function launch(launched: Launch): Promise<void> {
   );
   const addresses = { ...servers, masterKey: masterKey(dir, launched.env) };
   const env = stackEnvironment(launched, addresses);
-  await progress.step('Schema', (say) => migrate(servers.migrationDatabaseUrl, env, say));
+  await progress.step('Schema', (say) =>
+    migrate({
+      ownerUrl: servers.migrationDatabaseUrl,
+      isAlone: settings.databaseUrl === undefined,
+      env,
+      say,
+    }),
+  );
   const { services, world } = await startStack(launched, env);
   writeStackFile(dir, { pid: process.pid, ...addresses, ...services });
   await closer.add(async () => removeStackFile(dir));

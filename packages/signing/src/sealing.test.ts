@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createSealer, openKeyring, seal, SealError, unseal } from './sealing.ts';
+import { createSealer, openKeyring, type Place, seal, SealError, unseal } from './sealing.ts';
 
 const oldKey = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
 const newKey = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
 const keyring = openKeyring(newKey);
-const binding = 'tenant_secrets.sealed:01890a5d-ac96-774b-bcce-b302099a8057';
+const place: Place = {
+  table: 'tenant_secrets',
+  column: 'sealed',
+  tenantId: '01890a5d-ac96-774b-bcce-b302099a8058',
+  kind: 'webhook',
+  row: '01890a5d-ac96-774b-bcce-b302099a8057',
+};
 
 function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
@@ -13,56 +19,71 @@ function text(bytes: Uint8Array): string {
 
 test('what is sealed opens again, text and bytes alike', () => {
   for (const plain of ['', 'hsk_test_secret', 'Ana Pérez 🙂', 'x'.repeat(300_000)]) {
-    expect(text(unseal(keyring, binding, seal(keyring, binding, plain)))).toBe(plain);
+    expect(text(unseal(keyring, place, seal(keyring, place, plain)))).toBe(plain);
   }
   const bytes = randomBytes(1000);
-  expect(Buffer.from(unseal(keyring, binding, seal(keyring, binding, bytes)))).toEqual(bytes);
+  expect(Buffer.from(unseal(keyring, place, seal(keyring, place, bytes)))).toEqual(bytes);
 });
 
 test('the layout is version, key id, nonce, ciphertext, tag', () => {
-  const sealed = seal(keyring, binding, 'abc');
+  const sealed = seal(keyring, place, 'abc');
   expect(sealed).toHaveLength(2 + 2 + 12 + 3 + 16);
-  expect([...sealed.subarray(0, 4)]).toEqual([1, 2, ...Buffer.from('k2')]);
+  expect([...sealed.subarray(0, 4)]).toEqual([2, 2, ...Buffer.from('k2')]);
 });
 
 test('the same text sealed twice does not look the same', () => {
-  expect(seal(keyring, binding, 'abc')).not.toEqual(seal(keyring, binding, 'abc'));
+  expect(seal(keyring, place, 'abc')).not.toEqual(seal(keyring, place, 'abc'));
 });
 
 describe('what does not open', () => {
-  test('in another row or column', () => {
-    const sealed = seal(keyring, binding, 'secret');
-    for (const other of ['', `${binding} `, binding.replace('tenant_secrets', 'nodes')]) {
-      expect(() => unseal(keyring, other, sealed)).toThrow(SealError);
-    }
+  test.each([
+    { table: 'nodes' },
+    { column: 'secret_sealed' },
+    { tenantId: '01890a5d-ac96-774b-bcce-b302099a8059' },
+    { tenantId: null },
+    { kind: 'hmac' },
+    { kind: null },
+    { row: '01890a5d-ac96-774b-bcce-b302099a8050' },
+  ])('in another place: %j', (other) => {
+    const sealed = seal(keyring, place, 'secret');
+    expect(() => unseal(keyring, { ...place, ...other }, sealed)).toThrow('another place');
+  });
+
+  test('where a value of the version before, which names no tenant, is no longer taken', () => {
+    const sealed = seal(keyring, place, 'secret', 1);
+    expect(text(unseal(keyring, place, sealed, { former: true }))).toBe('secret');
+    expect(() => unseal(keyring, place, sealed)).toThrow('sealed again');
+    // Relabelled as the present version, it does not open either.
+    sealed[0] = 2;
+    expect(() => unseal(keyring, place, sealed, { former: true })).toThrow('another place');
   });
 
   test('under another key of the same id', () => {
     const other = openKeyring(`k2:${Buffer.alloc(32, 3).toString('base64')}`);
-    const sealed = seal(keyring, binding, 'secret');
-    expect(() => unseal(other, binding, sealed)).toThrow('do not open');
+    const sealed = seal(keyring, place, 'secret');
+    expect(() => unseal(other, place, sealed)).toThrow('do not open');
   });
 
   test('under a key that is not in the ring', () => {
-    const sealed = seal(openKeyring(oldKey), binding, 'secret');
-    expect(() => unseal(keyring, binding, sealed)).toThrow('not here');
+    const sealed = seal(openKeyring(oldKey), place, 'secret');
+    expect(() => unseal(keyring, place, sealed)).toThrow('not here');
   });
 
   test('with any one bit flipped', () => {
-    const sealed = seal(keyring, binding, 'secret');
+    const sealed = seal(keyring, place, 'secret');
     for (let bit = 0; bit < sealed.length * 8; bit += 1) {
       const altered = Uint8Array.from(sealed);
       altered[bit >> 3] = (altered[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(() => unseal(keyring, binding, altered), `bit ${bit}`).toThrow(SealError);
+      expect(() => unseal(keyring, place, altered), `bit ${bit}`).toThrow(SealError);
     }
   });
 
   test('cut short or with something behind it', () => {
-    const sealed = seal(keyring, binding, 'secret');
+    const sealed = seal(keyring, place, 'secret');
     for (let length = 0; length < sealed.length; length += 1) {
-      expect(() => unseal(keyring, binding, sealed.subarray(0, length))).toThrow(SealError);
+      expect(() => unseal(keyring, place, sealed.subarray(0, length))).toThrow(SealError);
     }
-    expect(() => unseal(keyring, binding, Buffer.concat([sealed, Buffer.alloc(1)]))).toThrow(
+    expect(() => unseal(keyring, place, Buffer.concat([sealed, Buffer.alloc(1)]))).toThrow(
       SealError,
     );
   });
@@ -71,10 +92,23 @@ describe('what does not open', () => {
 test('a rotated keyring opens what the old key sealed, and seals with the new one', () => {
   const old = createSealer(openKeyring(oldKey));
   const rotated = createSealer(openKeyring(`${newKey},${oldKey}`));
-  expect(text(rotated.unseal(binding, old.seal(binding, 'secret')))).toBe('secret');
-  const sealed = rotated.seal(binding, 'secret');
-  expect(text(createSealer(keyring).unseal(binding, sealed))).toBe('secret');
-  expect(() => old.unseal(binding, sealed)).toThrow('not here');
+  expect(text(rotated.unseal(place, old.seal(place, 'secret')))).toBe('secret');
+  const sealed = rotated.seal(place, 'secret');
+  expect(text(createSealer(keyring).unseal(place, sealed))).toBe('secret');
+  expect(() => old.unseal(place, sealed)).toThrow('not here');
+});
+
+test('a sealer writes and opens what the phase of its database asks for', () => {
+  const sealer = createSealer(keyring);
+  const versions = (['former', 'resealing', 'bound'] as const).map((phase) => {
+    sealer.phase = phase;
+    return sealer.seal(place, 'secret');
+  });
+  expect(versions.map(([version]) => version)).toEqual([1, 2, 2]);
+  const [former = new Uint8Array()] = versions;
+  expect(() => sealer.unseal(place, former)).toThrow('sealed again');
+  sealer.phase = 'resealing';
+  expect(text(sealer.unseal(place, former))).toBe('secret');
 });
 
 describe('a keyring', () => {

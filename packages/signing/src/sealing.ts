@@ -2,13 +2,15 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from
 import { keyOfBytes } from './key-objects.ts';
 
 /**
- * Secrets and personal data at rest (DESIGN section 5): AES-256-GCM under `SVC_MASTER_KEY`, bound
- * to their row, so that a sealed value copied into another row does not open.
+ * Secrets and personal data at rest: AES-256-GCM under `SVC_MASTER_KEY`, bound to their place, so
+ * that a sealed value does not open in another row, for another tenant or as another kind of secret.
  *
- * Sealed bytes: version (1), length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag.
+ * Sealed bytes: version, length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag. The
+ * version says what the value is bound to: 2, all of its place; 1, table, column and row only.
  */
 
-const version = 1;
+const version = 2;
+const formerVersion = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
 const headerBytes = 2;
@@ -73,22 +75,44 @@ function nextNonce(): Uint8Array {
 }
 
 /** Version, length of the key id, key id. */
-function sealedPrefix(keyId: string): Uint8Array<ArrayBuffer> {
-  return Buffer.from([version, Buffer.byteLength(keyId), ...Buffer.from(keyId)]);
+function sealedPrefix(keyId: string, sealedVersion: number): Uint8Array<ArrayBuffer> {
+  return Buffer.from([sealedVersion, Buffer.byteLength(keyId), ...Buffer.from(keyId)]);
 }
 
-/** Seals for one place, `binding` being `<table>.<column>:<row's uuid>`. */
+/** Where a sealed value belongs. Null: the row has no tenant, or no kind. */
+export interface Place {
+  readonly table: string;
+  readonly column: string;
+  /** UUID. */
+  readonly tenantId: string | null;
+  /** What the row says the value is, such as `hmac` or `webhook` of a tenant's secret. */
+  readonly kind: string | null;
+  /** The row's key; the parts of a key of several columns are joined by colons. */
+  readonly row: string;
+}
+
+function bindingOf(place: Place, sealedVersion: number): Buffer {
+  const { table, column, tenantId, kind, row } = place;
+  return Buffer.from(
+    sealedVersion === formerVersion
+      ? `${table}.${column}:${row}`
+      : JSON.stringify([table, column, tenantId, kind, row]),
+  );
+}
+
+/** Seals for one place. `sealedVersion` is 1 only for what services of the version before must read. */
 export function seal(
   keyring: Keyring,
-  binding: string,
+  place: Place,
   plaintext: Uint8Array | string,
+  sealedVersion = version,
 ): Uint8Array<ArrayBuffer> {
   const nonce = nextNonce();
   const cipher = createCipheriv('aes-256-gcm', requireKey(keyring, keyring.sealingKeyId), nonce);
-  cipher.setAAD(Buffer.from(binding));
+  cipher.setAAD(bindingOf(place, sealedVersion));
   const bytes = typeof plaintext === 'string' ? Buffer.from(plaintext) : plaintext;
   return Buffer.concat([
-    sealedPrefix(keyring.sealingKeyId),
+    sealedPrefix(keyring.sealingKeyId, sealedVersion),
     nonce,
     cipher.update(bytes),
     cipher.final(),
@@ -97,6 +121,7 @@ export function seal(
 }
 
 interface SealedParts {
+  readonly version: number;
   readonly keyId: string;
   readonly nonce: Uint8Array;
   readonly ciphertext: Uint8Array;
@@ -105,12 +130,15 @@ interface SealedParts {
 
 function splitSealed(sealed: Uint8Array): SealedParts {
   const [sealedVersion, keyIdBytes = 0] = sealed;
-  if (sealedVersion !== version) throw new SealError('Not sealed in a version known here.');
+  if (sealedVersion !== version && sealedVersion !== formerVersion) {
+    throw new SealError('Not sealed in a version known here.');
+  }
   const nonceAt = headerBytes + keyIdBytes;
   const ciphertextAt = nonceAt + nonceBytes;
   const tagAt = sealed.byteLength - tagBytes;
   if (tagAt < ciphertextAt) throw new SealError('Sealed bytes are cut short.');
   return {
+    version: sealedVersion,
     keyId: Buffer.from(sealed.subarray(headerBytes, nonceAt)).toString(),
     nonce: sealed.subarray(nonceAt, ciphertextAt),
     ciphertext: sealed.subarray(ciphertextAt, tagAt),
@@ -119,38 +147,56 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 }
 
 /**
- * Opens what `seal` made for the same binding. Throws SealError for another binding, a key that is
- * not in the ring, or bytes that are not exactly those sealed.
+ * Opens what `seal` made for the same place. Throws SealError for another place, a key that is not in
+ * the ring, bytes that are not exactly those sealed, and for version 1 unless `former` is allowed.
  */
 export function unseal(
   keyring: Keyring,
-  binding: string,
+  place: Place,
   sealed: Uint8Array,
+  { former = false }: { readonly former?: boolean } = {},
 ): Uint8Array<ArrayBuffer> {
   const parts = splitSealed(sealed);
+  if (parts.version === formerVersion && !former) {
+    throw new SealError(
+      'Sealed without its tenant and kind, and everything here was sealed again.',
+    );
+  }
   const key = requireKey(keyring, parts.keyId);
   const decipher = createDecipheriv('aes-256-gcm', key, parts.nonce, { authTagLength: tagBytes });
-  decipher.setAAD(Buffer.from(binding));
+  decipher.setAAD(bindingOf(place, parts.version));
   decipher.setAuthTag(parts.tag);
   try {
     return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]);
   } catch {
-    throw new SealError('Sealed bytes do not open: another key, another row, or altered.');
+    throw new SealError('Sealed bytes do not open: another key, another place, or altered.');
   }
 }
 
+/**
+ * Which versions are in use while a database is sealed again for whole places. `former`: everything is
+ * sealed in version 1, as services of the version before read nothing else. `resealing`: new values are
+ * in version 2, and both open. `bound`: version 2 only.
+ */
+export type SealingPhase = 'former' | 'resealing' | 'bound';
+
 /** Seals and opens under one keyring; what the store is given instead of keys. */
 export interface Sealer {
-  /** What everything begins with that is sealed under the key that seals now. */
+  /** What everything begins with that is sealed in version 2 under the key that seals now. */
   readonly prefix: Uint8Array<ArrayBuffer>;
-  seal(binding: string, plaintext: Uint8Array | string): Uint8Array<ArrayBuffer>;
-  unseal(binding: string, sealed: Uint8Array): Uint8Array<ArrayBuffer>;
+  /** Set by the store, from what the database says of itself. */
+  phase: SealingPhase;
+  seal(place: Place, plaintext: Uint8Array | string): Uint8Array<ArrayBuffer>;
+  unseal(place: Place, sealed: Uint8Array): Uint8Array<ArrayBuffer>;
 }
 
 export function createSealer(keyring: Keyring): Sealer {
-  return {
-    prefix: sealedPrefix(keyring.sealingKeyId),
-    seal: (binding, plaintext) => seal(keyring, binding, plaintext),
-    unseal: (binding, sealed) => unseal(keyring, binding, sealed),
+  const sealer: Sealer = {
+    prefix: sealedPrefix(keyring.sealingKeyId, version),
+    phase: 'bound',
+    seal: (place, plaintext) =>
+      seal(keyring, place, plaintext, sealer.phase === 'former' ? formerVersion : version),
+    unseal: (place, sealed) => unseal(keyring, place, sealed, { former: sealer.phase !== 'bound' }),
   };
+  return sealer;
 }

@@ -1,9 +1,7 @@
 import { webhookAgeMaxMs, webhookAttemptsMax } from '@svc/domain';
 import { attemptClaimMs } from './deliveries.ts';
-import { eventBinding } from './outbox.ts';
-import { unsealText } from './sealed.ts';
+import { eventPlace, tenantSecretPlace, unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
-import { unsealTenantSecret } from './tenant-credentials.ts';
 
 export interface ClaimedAttempt {
   deliveryId: string;
@@ -102,10 +100,11 @@ function emptyClaim({ tenant_id, asked, room, picked, hour_left_ms }: ClaimedRow
 }
 
 /** One that cannot be unsealed is left out: it must not cost the other tenants of the claim. */
-function secretsOf(store: Store, { secrets }: ClaimedRow): string[] {
+function secretsOf({ sealer }: Store, { secrets, tenant_id: tenantId }: ClaimedRow): string[] {
   return (secrets ?? []).flatMap(({ id, sealed }) => {
+    const place = tenantSecretPlace({ id, tenantId, kind: 'webhook' });
     try {
-      return [unsealTenantSecret(store, id, Buffer.from(sealed, 'base64'))];
+      return [unsealText(sealer, place, Buffer.from(sealed, 'base64'))];
     } catch {
       return [];
     }
@@ -113,8 +112,9 @@ function secretsOf(store: Store, { secrets }: ClaimedRow): string[] {
 }
 
 function bodyOf({ sealer }: Store, row: ClaimedRow): string | null {
+  const place = eventPlace({ id: row.event_id, tenantId: row.tenant_id, type: row.type });
   try {
-    return unsealText(sealer, eventBinding(row.event_id), row.body_sealed);
+    return unsealText(sealer, place, row.body_sealed);
   } catch {
     return null;
   }

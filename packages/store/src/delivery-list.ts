@@ -1,7 +1,6 @@
 import type { DeliveryStatus, EventType } from '@svc/domain';
-import { responseBinding } from './delivery-records.ts';
 import { Prisma } from './generated/client.ts';
-import { unsealText } from './sealed.ts';
+import { responsePlace, unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
 
 /** One attempt of the present round; null until it is recorded, or where there was no answer. */
@@ -91,7 +90,7 @@ export async function findDelivery(
 }
 
 function deliveryOfRow(store: Store, row: DeliveryRow): DeliveryRecord {
-  const { id: deliveryId } = row;
+  const { id: deliveryId, tenant_id: tenantId } = row;
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -106,7 +105,7 @@ function deliveryOfRow(store: Store, row: DeliveryRow): DeliveryRecord {
           ? null
           : unsealText(
               store.sealer,
-              responseBinding({ deliveryId, round, number: line.number }),
+              responsePlace({ tenantId, deliveryId, round, number: line.number }),
               Buffer.from(response, 'base64'),
             ),
     })),

@@ -1,6 +1,7 @@
 import { type DeliveryStatus, webhookAgeMaxMs, webhookResponseKeptBytesMax } from '@svc/domain';
 import { createBatcher, perStore } from './batching.ts';
 import { dropPendingDeliveries } from './deliveries.ts';
+import { responsePlace } from './sealed.ts';
 import type { Queryable, Store } from './store.ts';
 
 export type AttemptVerdict =
@@ -129,16 +130,13 @@ async function recordAttempts(
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
 }
 
-export const responseBinding = (at: { deliveryId: string; round: number; number: number }) =>
-  `delivery_attempts.response_sealed:${at.deliveryId}:${at.round}:${at.number}`;
-
 /** The tenant's own words, as far as they are kept, sealed to the attempt that they answer. */
 function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
-  const { deliveryId, round, attemptNumber: number, responseText } = attempt;
+  const { tenantId, deliveryId, round, attemptNumber: number, responseText } = attempt;
   if (responseText === null) return null;
   const kept = Array.from(responseText).slice(0, webhookResponseKeptBytesMax).join('');
   const sealed = store.sealer.seal(
-    responseBinding({ deliveryId, round, number }),
+    responsePlace({ tenantId, deliveryId, round, number }),
     storable(kept) ?? '',
   );
   return Buffer.from(sealed).toString('base64');

@@ -8,8 +8,8 @@ import {
   type Tier,
 } from '@svc/domain';
 import { createBatcher, perStore } from './batching.ts';
-import { unsealText } from './sealed.ts';
-import { payloadBinding } from './submissions.ts';
+import { payloadPlace, unsealText } from './sealed.ts';
+import { rememberTenants } from './submission-tenants.ts';
 import type { Store } from './store.ts';
 
 /** A submission that may be offered. */
@@ -45,18 +45,27 @@ const loadBatcherOf = perStore((store) =>
   }),
 );
 
-interface DispatchableRow {
+interface PayloadRow {
   readonly id: string;
-  readonly tier: Tier;
+  readonly tenant_id: string;
   readonly job_type: string;
   readonly payload_sealed: Uint8Array;
+}
+
+function payloadOf({ sealer }: Store, row: PayloadRow): string {
+  const { id, tenant_id: tenantId, job_type: jobType } = row;
+  return unsealText(sealer, payloadPlace({ id, tenantId, jobType }), row.payload_sealed);
+}
+
+interface DispatchableRow extends PayloadRow {
+  readonly tier: Tier;
   readonly request_id: string;
   readonly remaining_ms: number;
   readonly now: Date;
 }
 
 const dispatchableSql = `
-  SELECT id, tier, job_type, payload_sealed, request_id,
+  SELECT id, tenant_id, tier, job_type, payload_sealed, request_id,
     (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms,
     svc_now() AS now
   FROM submissions
@@ -76,7 +85,7 @@ async function loadAll(
       id,
       tier: row.tier,
       jobType: row.job_type,
-      payloadText: unsealText(store.sealer, payloadBinding(id), row.payload_sealed),
+      payloadText: payloadOf(store, row),
       requestId: row.request_id,
       remainingMs: Math.min(row.remaining_ms, dispatchDeadlineMs),
       loadedAt: row.now,
@@ -128,11 +137,9 @@ const dispatchedSql = `
       ELSE ${runLimitMs.standard} END
   WHERE id = ANY($1::uuid[]) AND state = $4 AND payload_sealed IS NOT NULL
     AND svc_now() < dispatch_deadline_at
-  RETURNING id, payload_sealed, request_id`;
+  RETURNING id, tenant_id, job_type, payload_sealed, request_id`;
 
-interface DispatchedRow {
-  readonly id: string;
-  readonly payload_sealed: Uint8Array;
+interface DispatchedRow extends PayloadRow {
   readonly request_id: string;
 }
 
@@ -146,14 +153,13 @@ async function commitAllDispatched(
   const asked = [...firsts.values()];
   const rows = await giveAll(store, asked);
   const committed = await findCommitted(store, asked, rows);
+  rememberTenants(store, [...rows, ...committed]);
   const byId = new Map([...rows, ...committed].map((row) => [row.id, row]));
   return dispatches.map((dispatch) => {
     const { submissionId } = dispatch;
     const row = firsts.get(submissionId) === dispatch ? byId.get(submissionId) : undefined;
     if (row === undefined) return { kind: 'not_pending' };
-    const binding = payloadBinding(submissionId);
-    const payloadText = unsealText(store.sealer, binding, row.payload_sealed);
-    return { kind: 'dispatched', payloadText, requestId: row.request_id };
+    return { kind: 'dispatched', payloadText: payloadOf(store, row), requestId: row.request_id };
   });
 }
 
@@ -175,7 +181,7 @@ async function giveAll(store: Store, asked: readonly Dispatch[]): Promise<Dispat
 }
 
 const committedSql = `
-  SELECT id, payload_sealed, request_id FROM submissions
+  SELECT id, tenant_id, job_type, payload_sealed, request_id FROM submissions
   WHERE id = ANY($1::uuid[]) AND state = $4 AND payload_sealed IS NOT NULL
     AND node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], id)]
     AND offers @> ($3::text[])[array_position($1::uuid[], id)]::jsonb`;

@@ -60,7 +60,8 @@ function endingEvent(store: Store, { submission, ending }: EndedSubmission): End
     case 'failed': {
       const code = submission.failureCode;
       assertInvariant(code !== null, 'a failure has a code');
-      const { message = '' } = unsealOutcome(store, submission.id, submission.outcomeSealed);
+      const { id, tenantId, outcomeKind: kind, outcomeSealed: sealed } = submission;
+      const { message = '' } = unsealOutcome(store, { id, tenantId, kind, sealed });
       const begun = submission.runningMs !== null;
       return {
         ...figures,

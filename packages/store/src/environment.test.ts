@@ -6,7 +6,7 @@ import { createFixture } from './test-fixture.ts';
 test('a migrated database is current, and migrating it again applies nothing', async () => {
   const { store, database } = await createFixture();
   expect((await assertReady(store, 'sandbox')).kind).toBe('ready');
-  expect(await migrate(database.ownerUrl, database.databaseUrl)).toEqual({
+  expect(await migrate(database.ownerUrl, database.databaseUrl)).toMatchObject({
     kind: 'migrated',
     applied: [],
   });

@@ -2,6 +2,8 @@ import { appliedSql, schemaStatus } from './migrate.ts';
 import { Prisma } from './generated/client.ts';
 import { isUnavailable, sqlState } from './errors.ts';
 import { excessPrivileges } from './roles.ts';
+import { environmentPlace } from './sealed.ts';
+import { followPhase, phaseOf, readEnvironment } from './sealing-phase.ts';
 import { openStore, type Store, type StoreOptions } from './store.ts';
 
 export type EnvironmentName = 'sandbox' | 'production';
@@ -18,7 +20,6 @@ export type Readiness =
 
 const undefinedTable = '42P01';
 const requestHashKeyBytes = 32;
-const keyBinding = 'environment.request_hash_key_sealed:1';
 
 /**
  * What a service asks before it serves: is the schema the one this build knows, and does the
@@ -41,18 +42,19 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
   if (excess.length > 0) return { kind: 'too_privileged', excess };
   await store.readClock();
   const fresh = store.sealer.seal(
-    keyBinding,
+    environmentPlace(environment),
     crypto.getRandomValues(new Uint8Array(requestHashKeyBytes)),
   );
   await store.db.$executeRaw`
     INSERT INTO environment (id, name, request_hash_key_sealed, created_at)
     VALUES (1, ${environment}, ${fresh}, svc_now()) ON CONFLICT DO NOTHING`;
-  const [row] = await store.db.$queryRaw<{ name: string; sealed: Uint8Array }[]>`
-    SELECT name, request_hash_key_sealed AS sealed FROM environment WHERE id = 1`;
-  if (row === undefined) throw new Error('the environment row is missing');
+  const row = await readEnvironment(store);
+  if (row === null) throw new Error('the environment row is missing');
   if (row.name !== environment) return { kind: 'other_environment', found: row.name };
+  store.sealer.phase = phaseOf(row);
   try {
-    return { kind: 'ready', requestHashKey: store.sealer.unseal(keyBinding, row.sealed) };
+    const requestHashKey = store.sealer.unseal(environmentPlace(row.name), row.sealed);
+    return { kind: 'ready', requestHashKey };
   } catch {
     return { kind: 'other_key' };
   }
@@ -70,7 +72,7 @@ export async function openReadyStore(
   const store = openStore(options);
   try {
     const readiness = await assertReady(store, options.environment);
-    if (readiness.kind === 'ready') return { ...readiness, store };
+    if (readiness.kind === 'ready') return { ...readiness, store: following(store) };
     await store.close();
     return { kind: 'refused', reason: whyNot(readiness, options.environment) };
   } catch (error) {
@@ -78,6 +80,18 @@ export async function openReadyStore(
     if (!isUnavailable(error)) throw error;
     return { kind: 'refused', reason: 'Postgres does not answer at DATABASE_URL: is it running?' };
   }
+}
+
+/** The same store, which follows the phase of sealing until it is closed. */
+function following(store: Store): Store {
+  const stop = followPhase(store);
+  return {
+    ...store,
+    async close() {
+      stop();
+      await store.close();
+    },
+  };
 }
 
 function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: EnvironmentName): string {

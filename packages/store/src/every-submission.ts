@@ -25,9 +25,9 @@ export interface EverySubmissionFilter {
   limit: number;
 }
 
-type Row = RecordRow & { tenant_id: string; request_id: string };
+type Row = RecordRow & { request_id: string };
 
-const operatorColumns = Prisma.sql`${recordColumns}, tenant_id, request_id`;
+const operatorColumns = Prisma.sql`${recordColumns}, request_id`;
 
 /** Null for an unknown one. */
 export async function findAnySubmission(

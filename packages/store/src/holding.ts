@@ -3,7 +3,8 @@ import { createBatcher, perStore } from './batching.ts';
 import { isAnswerLost, sqlState, uniqueViolation } from './errors.ts';
 import { type HeldFigures, markUnanswered, recogniseOwn } from './own-holds.ts';
 import type { Store } from './store.ts';
-import { payloadBinding, type StoredQuote } from './submissions.ts';
+import { payloadPlace } from './sealed.ts';
+import { type StoredQuote } from './submissions.ts';
 
 export interface NewSubmission {
   id: string;
@@ -225,8 +226,9 @@ function bytesOf(store: Store, submissions: readonly NewSubmission[]) {
   const payloadsFrom: number[] = [];
   const payloadsTo: number[] = [];
   let length = 0;
-  for (const { id, payloadText, requestHash } of submissions) {
-    const payload = store.sealer.seal(payloadBinding(id), payloadText);
+  for (const submission of submissions) {
+    const { payloadText, requestHash } = submission;
+    const payload = store.sealer.seal(payloadPlace(submission), payloadText);
     parts.push(requestHash, payload);
     hashesFrom.push(length);
     payloadsFrom.push((length += requestHash.byteLength));

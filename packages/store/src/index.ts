@@ -55,6 +55,8 @@ export * from './rate-card-history.ts';
 export * from './rate-cards.ts';
 export { queueWebhookTest, redeliver, type RedeliveryOutcome } from './redelivery.ts';
 export * from './reseal.ts';
+export { eventPlace, payloadPlace, responsePlace } from './sealed.ts';
+export { beginReseal, endReseal } from './sealing-phase.ts';
 export { type ServiceFailureResult, storeServiceFailure } from './service-failures.ts';
 export * from './settings.ts';
 export * from './statement.ts';

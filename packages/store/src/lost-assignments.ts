@@ -29,8 +29,8 @@ export async function loseUnnamed(
     const current = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM nodes WHERE id = ${nodeId}::uuid AND link_epoch = ${linkEpoch}::bigint FOR SHARE`;
     if (current.length === 0) return { kind: 'superseded' };
-    const submissionIds = await lockOf(tx, nodeId, hello.submissionIds, ['dispatched', 'running']);
-    await lose(store, tx, submissionIds);
+    const locked = await lockOf(tx, nodeId, hello.submissionIds, ['dispatched', 'running']);
+    const submissionIds = await lose(store, tx, locked);
     return { kind: 'lost', submissionIds };
   });
 }
@@ -45,9 +45,8 @@ export async function loseUnsent(
   { nodeId, submissionId }: { nodeId: string; submissionId: string },
 ): Promise<boolean> {
   return store.db.$transaction(async (tx) => {
-    const submissionIds = await lockOf(tx, nodeId, [submissionId], ['dispatched']);
-    await lose(store, tx, submissionIds);
-    return submissionIds.length > 0;
+    const lost = await lose(store, tx, await lockOf(tx, nodeId, [submissionId], ['dispatched']));
+    return lost.length > 0;
   });
 }
 
@@ -72,12 +71,10 @@ export async function loseAssignments(
   tx: Queryable,
   nodeId: string,
 ): Promise<string[]> {
-  const assigned = await tx.$queryRaw<{ id: string }[]>`
-    SELECT id FROM submissions WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')
+  const assigned = await tx.$queryRaw<LockedRow[]>`
+    SELECT id, tenant_id AS "tenantId" FROM submissions WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')
     ORDER BY id FOR UPDATE`;
-  const submissionIds = assigned.map(({ id }) => id);
-  await lose(store, tx, submissionIds);
-  return submissionIds;
+  return await lose(store, tx, assigned);
 }
 
 async function lockOf(
@@ -85,24 +82,30 @@ async function lockOf(
   nodeId: string,
   submissionIds: readonly string[],
   states: readonly SubmissionState[],
-): Promise<string[]> {
-  const rows = await tx.$queryRaw<{ id: string }[]>`
-    SELECT id FROM submissions WHERE id = ANY(${submissionIds}::uuid[]) AND state = ANY(${states})
+): Promise<LockedRow[]> {
+  return tx.$queryRaw<LockedRow[]>`
+    SELECT id, tenant_id AS "tenantId" FROM submissions WHERE id = ANY(${submissionIds}::uuid[]) AND state = ANY(${states})
       AND node_id IS NOT DISTINCT FROM ${nodeId}::uuid
     ORDER BY id FOR UPDATE`;
-  return rows.map(({ id }) => id);
 }
 
-/** The rows are locked. */
-async function lose(store: Store, tx: Queryable, submissionIds: readonly string[]): Promise<void> {
-  if (submissionIds.length === 0) return;
-  const rows = submissionIds.map((id) => {
-    const sealed = sealServiceFailure(store, id, 'node_lost');
-    return { id, sealed: Buffer.from(sealed).toString('hex') };
+interface LockedRow {
+  readonly id: string;
+  readonly tenantId: string;
+}
+
+/** Returns the ids. */
+async function lose(store: Store, tx: Queryable, locked: readonly LockedRow[]): Promise<string[]> {
+  if (locked.length === 0) return [];
+  const submissionIds = locked.map(({ id }) => id);
+  const rows = locked.map((row) => {
+    const sealed = sealServiceFailure(store, row, 'node_lost');
+    return { id: row.id, sealed: Buffer.from(sealed).toString('hex') };
   });
   await tx.$executeRaw`
     UPDATE submissions s SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
       outcome_at = svc_now(), failure_code = 'node_lost', outcome_sealed = decode(r.sealed, 'hex')
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, sealed text)
     WHERE s.id = r.id AND s.id = ANY(${submissionIds}::uuid[])`;
+  return submissionIds;
 }

@@ -5,13 +5,15 @@ import { defaultRateCardJson } from '@svc/domain';
 import { Client } from 'pg';
 import { insufficientPrivilege, sqlState } from './errors.ts';
 import { grantService } from './roles.ts';
+import { formerVersion } from './sealing-phase.ts';
 import { pinnedSession } from './session.ts';
 
 /** Where the migrations lie that this build knows. */
 export const migrationsDirectory = path.resolve(import.meta.dirname, '../../../prisma/migrations');
 
 export type MigrationResult =
-  | { kind: 'migrated'; applied: string[] }
+  /** `isResealDue`: values are still sealed for their row only (sealing-phase.ts). */
+  | { kind: 'migrated'; applied: string[]; isResealDue: boolean }
   | { kind: 'refused'; reason: string };
 
 export type SchemaStatus =
@@ -61,7 +63,8 @@ export async function migrate(ownerUrl: string, serviceUrl = ownerUrl): Promise<
       [JSON.stringify(defaultRateCardJson)],
     );
     const granted = await grantService(client, serviceUrl);
-    return granted.kind === 'refused' ? granted : { kind: 'migrated', applied: pending };
+    if (granted.kind === 'refused') return granted;
+    return { kind: 'migrated', applied: pending, isResealDue: await isResealDue(client) };
   } catch (error) {
     if (sqlState(error) !== insufficientPrivilege) throw error;
     const reason =
@@ -117,6 +120,14 @@ async function readMigrations(): Promise<Migration[]> {
 
 async function readApplied(client: Client): Promise<AppliedMigration[]> {
   return (await client.query<AppliedMigration>(appliedSql)).rows;
+}
+
+async function isResealDue(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ due: boolean }>(
+    'SELECT get_byte(request_hash_key_sealed, 0) = $1 AS due FROM environment',
+    [formerVersion],
+  );
+  return rows[0]?.due ?? false;
 }
 
 async function apply(client: Client, migration: Migration): Promise<void> {

@@ -2,8 +2,7 @@ import { toWireId } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
 import { loseAssignments } from './lost-assignments.ts';
 import { lockNode, type NodeRecord } from './nodes.ts';
-import { nodeSecretBinding } from './node-secrets.ts';
-
+import { nodeSecretPlace } from './sealed.ts';
 import type { Queryable, Store } from './store.ts';
 
 /**
@@ -84,12 +83,13 @@ export async function rotateNodeSecret(
   by: Author,
 ): Promise<NodeRotation> {
   const { nodeId, secret, overlapMs, force } = rotation;
-  const sealed = store.sealer.seal(nodeSecretBinding(nodeId), secret);
   return store.db.$transaction(async (tx): Promise<NodeRotation> => {
     const found = await lockNode(tx, nodeId);
     if (found === null) return { kind: 'unknown_node' };
     const dropped = found.previousSecretExpiresAt === null ? 0 : 1;
     if (dropped > 0 && !force) return { kind: 'two_valid' };
+    const place = nodeSecretPlace({ id: nodeId, version: found.secretVersion + 1 });
+    const sealed = store.sealer.seal(place, secret);
     const [row] = await tx.$queryRaw<{ expiresAt: Date }[]>`
       UPDATE nodes SET secret_sealed = ${sealed}, secret_version = secret_version + 1,
         previous_secret_sealed = secret_sealed, changed_at = svc_now(),

@@ -1,4 +1,4 @@
-import { unsealText } from './sealed.ts';
+import { nodeSecretPlace, unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
 
 interface NodeSecret {
@@ -15,8 +15,6 @@ export interface NodeCredentials {
   /** Those valid now: the present one first, then the one before while a rotation overlaps. */
   readonly secrets: readonly NodeSecret[];
 }
-
-export const nodeSecretBinding = (id: string) => `nodes.secret_sealed:${id}`;
 
 /** Null for an unknown node. */
 export async function findNodeCredentials(
@@ -37,10 +35,12 @@ export async function findNodeCredentials(
     FROM nodes WHERE id = ${nodeId}::uuid`;
   if (row === undefined) return null;
   const { secret_version: version, previous_secret_sealed: previous } = row;
-  const unseal = (sealed: Uint8Array) =>
-    unsealText(store.sealer, nodeSecretBinding(nodeId), sealed);
-  const secrets = [{ version, secret: unseal(row.secret_sealed) }];
-  if (previous !== null) secrets.push({ version: version - 1, secret: unseal(previous) });
+  const unseal = (of: number, sealed: Uint8Array) => ({
+    version: of,
+    secret: unsealText(store.sealer, nodeSecretPlace({ id: nodeId, version: of }), sealed),
+  });
+  const secrets = [unseal(version, row.secret_sealed)];
+  if (previous !== null) secrets.push(unseal(version - 1, previous));
   return { nodeId, disabled: row.disabled, draining: row.draining, secrets };
 }
 

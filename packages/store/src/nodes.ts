@@ -1,6 +1,6 @@
 import { toWireId } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
-import { nodeSecretBinding } from './node-secrets.ts';
+import { nodeSecretPlace } from './sealed.ts';
 import type { Queryable, Store } from './store.ts';
 
 export interface NodeRecord {
@@ -21,7 +21,7 @@ export async function createNode(
   { id, name, secret }: { id: string; name: string; secret: string },
   by: Author,
 ): Promise<void> {
-  const sealed = store.sealer.seal(nodeSecretBinding(id), secret);
+  const sealed = store.sealer.seal(nodeSecretPlace({ id, version: 1 }), secret);
   await store.db.$transaction(async (tx) => {
     await tx.$executeRaw`
       INSERT INTO nodes (id, name, secret_sealed, created_at, changed_at)

@@ -1,7 +1,7 @@
 import { toWireId } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
 import { sqlState, uniqueViolation } from './errors.ts';
-import { unsealText } from './sealed.ts';
+import { operatorSecretPlace, unsealText } from './sealed.ts';
 import type { Queryable, Store } from './store.ts';
 
 /** What authenticates an operator's request (CONTRACT.md section 1, `X-SVC-Operator`). */
@@ -18,15 +18,13 @@ export interface OperatorRecord {
   createdAt: Date;
 }
 
-const secretBinding = (id: string) => `operators.secret_sealed:${id}`;
-
 /** Names tell operators apart in the audit log, so that no two have the same one. */
 export async function createOperator(
   store: Store,
   { id, name, secret }: { id: string; name: string; secret: string },
   by: Author,
 ): Promise<{ kind: 'created' } | { kind: 'name_taken' }> {
-  const sealed = store.sealer.seal(secretBinding(id), secret);
+  const sealed = store.sealer.seal(operatorSecretPlace(id), secret);
   try {
     await store.db.$transaction(async (tx) => {
       await tx.$executeRaw`
@@ -55,7 +53,7 @@ export async function findOperatorCredentials(
     SELECT disabled_at IS NOT NULL AS disabled, secret_sealed
     FROM operators WHERE id = ${operatorId}::uuid`;
   if (row === undefined) return null;
-  const secret = unsealText(store.sealer, secretBinding(operatorId), row.secret_sealed);
+  const secret = unsealText(store.sealer, operatorSecretPlace(operatorId), row.secret_sealed);
   return { operatorId, disabled: row.disabled, secret };
 }
 
@@ -106,7 +104,7 @@ export async function rotateOperatorSecret(
   { operatorId, secret }: { operatorId: string; secret: string },
   by: Author,
 ): Promise<OperatorRecord | null> {
-  const sealed = store.sealer.seal(secretBinding(operatorId), secret);
+  const sealed = store.sealer.seal(operatorSecretPlace(operatorId), secret);
   return store.db.$transaction(async (tx) => {
     const found = await lockOperator(tx, operatorId);
     if (found === null) return null;

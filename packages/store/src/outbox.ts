@@ -1,4 +1,5 @@
 import type { EventType } from '@svc/domain';
+import { eventPlace } from './sealed.ts';
 import type { Queryable, Store } from './store.ts';
 
 export interface NewEvent {
@@ -11,8 +12,6 @@ export interface NewEvent {
   /** The exact bytes to be sent, given the event's id (a UUID). */
   body: (eventId: string) => string;
 }
-
-export const eventBinding = (id: string) => `events.body_sealed:${id}`;
 
 /** An event as it is written: its bytes sealed, and the delivery that it is to have. */
 export interface SealedEvent {
@@ -29,7 +28,7 @@ export function sealEvents(store: Store, events: readonly NewEvent[]): SealedEve
     return {
       id,
       event,
-      bodySealed: store.sealer.seal(eventBinding(id), event.body(id)),
+      bodySealed: store.sealer.seal(eventPlace({ id, ...event }), event.body(id)),
       deliveryId: event.notified ? store.newId() : null,
     };
   });

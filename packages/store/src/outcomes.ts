@@ -9,6 +9,7 @@ import { createBatcher, perStore } from './batching.ts';
 import { insertEvents } from './outbox.ts';
 import { sealOutcome } from './service-failures.ts';
 import type { Queryable, Store } from './store.ts';
+import { tenantsOf } from './submission-tenants.ts';
 import {
   eachOnce,
   type NodeReport,
@@ -89,7 +90,11 @@ async function updateWithOutcomes(
   store: Store,
   reports: readonly OutcomeReport[],
 ): Promise<Set<string>> {
-  const { bytes, from, to } = sealedTexts(store, reports);
+  const tenants = await tenantsOf(
+    store,
+    reports.map(({ submissionId }) => submissionId),
+  );
+  const { bytes, from, to } = sealedTexts(store, reports, tenants);
   const outcomes = reports.map(({ outcome }) => outcome);
   const rows = await store.query<{ id: string }>(outcomeSql, [
     reports.map(({ submissionId }) => submissionId),
@@ -106,7 +111,11 @@ async function updateWithOutcomes(
 }
 
 /** What the nodes say in words, sealed, one after another, and where each begins and ends. */
-function sealedTexts(store: Store, reports: readonly OutcomeReport[]) {
+function sealedTexts(
+  store: Store,
+  reports: readonly OutcomeReport[],
+  tenants: ReadonlyMap<string, string>,
+) {
   const parts: Uint8Array[] = [];
   const from: number[] = [];
   const to: number[] = [];
@@ -114,7 +123,9 @@ function sealedTexts(store: Store, reports: readonly OutcomeReport[]) {
   for (const { submissionId, outcome } of reports) {
     const text =
       outcome.kind === 'failed' ? { message: outcome.message } : { result: outcome.result };
-    const sealed = sealOutcome(store, submissionId, text);
+    // Without a tenant there is no such submission, and no row takes what is sealed here.
+    const tenantId = tenants.get(submissionId) ?? '';
+    const sealed = sealOutcome(store, { id: submissionId, tenantId, kind: outcome.kind }, text);
     parts.push(sealed);
     from.push(length);
     to.push((length += sealed.byteLength));

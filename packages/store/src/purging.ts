@@ -1,8 +1,7 @@
 import { type SubmissionState, toWireId, withoutFailureMessage } from '@svc/domain';
 import { type Author, insertAudit } from './audit.ts';
-import { eventBinding } from './outbox.ts';
 import type { ReconcileCandidate } from './reconcile-page.ts';
-import { unsealText } from './sealed.ts';
+import { eventPlace, unsealText } from './sealed.ts';
 import type { Queryable, Store } from './store.ts';
 
 /**
@@ -82,16 +81,24 @@ async function purge(store: Store, tx: Queryable, ids: string[]): Promise<void> 
     UPDATE submissions SET payload_sealed = NULL, outcome_sealed = NULL WHERE id = ANY(${ids}::uuid[])`;
 }
 
+interface PurgedEvent {
+  id: string;
+  tenantId: string;
+  type: string;
+  sealed: Uint8Array;
+}
+
 /** An event may yet be sent again: it is kept, without what the node said. */
 async function purgeEvents(store: Store, tx: Queryable, submissionIds: string[]): Promise<void> {
-  const events = await tx.$queryRaw<{ id: string; body_sealed: Uint8Array }[]>`
-    SELECT id, body_sealed FROM events
+  const events = await tx.$queryRaw<PurgedEvent[]>`
+    SELECT id, tenant_id AS "tenantId", type, body_sealed AS sealed FROM events
     WHERE submission_id = ANY(${submissionIds}::uuid[]) AND type = 'submission.failed'
     ORDER BY id FOR UPDATE`;
   if (events.length === 0) return;
-  const rows = events.map(({ id, body_sealed }) => {
-    const body = withoutFailureMessage(unsealText(store.sealer, eventBinding(id), body_sealed));
-    return { id, body: Buffer.from(store.sealer.seal(eventBinding(id), body)).toString('base64') };
+  const rows = events.map((event) => {
+    const place = eventPlace(event);
+    const body = withoutFailureMessage(unsealText(store.sealer, place, event.sealed));
+    return { id: event.id, body: Buffer.from(store.sealer.seal(place, body)).toString('base64') };
   });
   await tx.$executeRaw`
     UPDATE events e SET body_sealed = decode(r.body, 'base64')

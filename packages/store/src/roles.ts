@@ -19,7 +19,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   ledger_entries: append,
   rate_cards: append,
   // Its name never changes. The key in it is sealed again when the master key is rotated.
-  environment: [...append, 'UPDATE (request_hash_key_sealed)'],
+  environment: [...append, 'UPDATE (request_hash_key_sealed, reseal_started_at)'],
   credit_accounts: change,
   deliveries: change,
   delivery_attempts: change,

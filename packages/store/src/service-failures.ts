@@ -1,5 +1,7 @@
 import type { ServiceFailureCode } from '@svc/domain';
-import { outcomeBinding, type OutcomeText } from './submissions.ts';
+import { outcomePlace } from './sealed.ts';
+import { tenantsOf } from './submission-tenants.ts';
+import { type OutcomeText } from './submissions.ts';
 import type { Store } from './store.ts';
 
 const serviceFailureMessages: Record<ServiceFailureCode, string> = {
@@ -21,7 +23,9 @@ export async function storeServiceFailure(
   failure: { submissionId: string; code: ServiceFailureCode },
 ): Promise<ServiceFailureResult> {
   const { submissionId, code } = failure;
-  const sealed = sealServiceFailure(store, submissionId, code);
+  const tenantId = (await tenantsOf(store, [submissionId])).get(submissionId);
+  if (tenantId === undefined) return { kind: 'refused' };
+  const sealed = sealServiceFailure(store, { id: submissionId, tenantId }, code);
   const [row] = await store.db.$queryRaw<{ node_id: string }[]>`
     UPDATE submissions SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
       outcome_at = svc_now(), failure_code = ${code}, outcome_sealed = ${sealed}
@@ -35,13 +39,18 @@ export async function storeServiceFailure(
 
 export function sealServiceFailure(
   store: Store,
-  submissionId: string,
+  { id, tenantId }: { id: string; tenantId: string },
   code: ServiceFailureCode,
 ): Uint8Array {
-  return sealOutcome(store, submissionId, { message: serviceFailureMessages[code] });
+  const text = { message: serviceFailureMessages[code] };
+  return sealOutcome(store, { id, tenantId, kind: 'failed' }, text);
 }
 
 /** What is said of an outcome in words, as it is kept. */
-export function sealOutcome(store: Store, submissionId: string, text: OutcomeText): Uint8Array {
-  return store.sealer.seal(outcomeBinding(submissionId), JSON.stringify(text));
+export function sealOutcome(
+  store: Store,
+  at: { id: string; tenantId: string; kind: 'completed' | 'failed' },
+  text: OutcomeText,
+): Uint8Array {
+  return store.sealer.seal(outcomePlace(at), JSON.stringify(text));
 }

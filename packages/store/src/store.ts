@@ -7,12 +7,25 @@ import { PrismaClient } from './generated/client.ts';
 import { createIdClock } from './id-clock.ts';
 import { pinnedSession } from './session.ts';
 
-/** Seals a value to its place (`<table>.<column>:<row id>`), so that it cannot be read elsewhere. */
+/** Where a sealed value belongs. Null: the row has no tenant, or no kind. */
+export interface Place {
+  readonly table: string;
+  readonly column: string;
+  readonly tenantId: string | null;
+  readonly kind: string | null;
+  readonly row: string;
+}
+
+/** How far a database is sealed for whole places (`sealing-phase.ts`). */
+export type SealingPhase = 'former' | 'resealing' | 'bound';
+
+/** Seals a value for its place, so that it cannot be read elsewhere. */
 export interface Sealer {
-  /** What everything begins with that is sealed under the key that seals now. */
+  /** What everything begins with that is sealed for a whole place under the key that seals now. */
   readonly prefix: Uint8Array;
-  seal(binding: string, plaintext: Uint8Array | string): Uint8Array;
-  unseal(binding: string, sealed: Uint8Array): Uint8Array;
+  phase: SealingPhase;
+  seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
+  unseal(place: Place, sealed: Uint8Array): Uint8Array;
 }
 
 export interface StoreOptions {

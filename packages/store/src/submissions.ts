@@ -9,7 +9,7 @@ import {
 import { createBatcher, perStore } from './batching.ts';
 import { Prisma } from './generated/client.ts';
 import { usageOfText } from './rate-cards.ts';
-import { unsealText } from './sealed.ts';
+import { outcomePlace, unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
 
 export interface StoredQuote {
@@ -18,9 +18,6 @@ export interface StoredQuote {
   /** The multiplier, in millionths. */
   surgeMicros: bigint;
 }
-
-export const payloadBinding = (id: string) => `submissions.payload_sealed:${id}`;
-export const outcomeBinding = (id: string) => `submissions.outcome_sealed:${id}`;
 
 /** A submission as idempotency sees it: what was asked, what was answered, how it stands. */
 export interface KeyedSubmission {
@@ -178,6 +175,7 @@ export interface SubmissionRecord {
 
 export interface RecordRow {
   id: string;
+  tenant_id: string;
   state: SubmissionState;
   job_type: string;
   tier: Tier;
@@ -188,6 +186,7 @@ export interface RecordRow {
   node_id: string | null;
   charged_micros: bigint | null;
   usage: Record<string, string | null>;
+  outcome_kind: 'completed' | 'failed' | null;
   failure_code: FailureCode | null;
   outcome_sealed: Uint8Array | null;
   cancelled_by: 'tenant' | 'operator' | null;
@@ -206,8 +205,8 @@ export const usageColumns = Prisma.sql`jsonb_build_object(
   'actions', usage_actions::text)`;
 
 /** What `recordOfRow` reads. */
-export const recordColumns = Prisma.sql`id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
-  surge_micros, node_id, charged_micros, ${usageColumns} AS usage, failure_code, outcome_sealed,
+export const recordColumns = Prisma.sql`id, tenant_id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
+  surge_micros, node_id, charged_micros, ${usageColumns} AS usage, outcome_kind, failure_code, outcome_sealed,
   cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
 
 /** Null for an unknown one, another tenant's and a rejected one alike. */
@@ -228,15 +227,22 @@ export interface OutcomeText {
   result?: unknown;
 }
 
-export function unsealOutcome(store: Store, id: string, sealed: Uint8Array | null): OutcomeText {
-  if (sealed === null) return {};
-  const text: OutcomeText = JSON.parse(unsealText(store.sealer, outcomeBinding(id), sealed));
+/** Empty if nothing is kept of what was said. */
+export function unsealOutcome(
+  store: Store,
+  at: { id: string; tenantId: string; kind: string | null; sealed: Uint8Array | null },
+): OutcomeText {
+  const { id, tenantId, kind, sealed } = at;
+  if (sealed === null || kind === null) return {};
+  const place = outcomePlace({ id, tenantId, kind });
+  const text: OutcomeText = JSON.parse(unsealText(store.sealer, place, sealed));
   return text;
 }
 
 export function recordOfRow(store: Store, row: RecordRow): SubmissionRecord {
   const ended = row.charged_micros !== null;
-  const outcome = ended ? unsealOutcome(store, row.id, row.outcome_sealed) : {};
+  const { tenant_id: tenantId, outcome_kind: kind, outcome_sealed: sealed } = row;
+  const outcome = ended ? unsealOutcome(store, { id: row.id, tenantId, kind, sealed }) : {};
   return {
     id: row.id,
     state: row.state,

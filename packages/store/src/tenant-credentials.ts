@@ -1,6 +1,6 @@
 import { dispatchDeadlineMs } from '@svc/domain';
 import { createBatcher, perStore } from './batching.ts';
-import { unsealText } from './sealed.ts';
+import { tenantSecretPlace, unsealText } from './sealed.ts';
 import type { Store } from './store.ts';
 
 /** What authenticates a tenant's request (CONTRACT.md section 1), and by which card it is priced. */
@@ -71,7 +71,9 @@ function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCre
     disabled: first.disabled,
     allowedJobTypes: first.allowed_job_types,
     hmacSecrets: rows.flatMap(({ secret_id, sealed }) =>
-      secret_id === null || sealed === null ? [] : [unsealTenantSecret(store, secret_id, sealed)],
+      secret_id === null || sealed === null
+        ? []
+        : [unsealHmacSecret(store, { id: secret_id, tenantId: first.tenant_id, sealed })],
     ),
     rateLimitPerSecond: first.rate_limit_per_second,
     rateLimitBurst: first.rate_limit_burst,
@@ -79,10 +81,9 @@ function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCre
   };
 }
 
-/** The place that a secret is sealed to. */
-export const secretBinding = (id: string): string => `tenant_secrets.sealed:${id}`;
-
-/** A secret of the tenants' as text. Throws where it was sealed elsewhere, or was tampered with. */
-export function unsealTenantSecret(store: Store, id: string, sealed: Uint8Array): string {
-  return unsealText(store.sealer, secretBinding(id), sealed);
+function unsealHmacSecret(
+  { sealer }: Store,
+  { id, tenantId, sealed }: { id: string; tenantId: string; sealed: Uint8Array },
+): string {
+  return unsealText(sealer, tenantSecretPlace({ id, tenantId, kind: 'hmac' }), sealed);
 }

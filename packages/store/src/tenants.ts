@@ -1,7 +1,7 @@
 import { dropPendingDeliveries } from './deliveries.ts';
 import { Prisma } from './generated/client.ts';
 import type { Queryable, Store } from './store.ts';
-import { secretBinding } from './tenant-credentials.ts';
+import { tenantSecretPlace } from './sealed.ts';
 import { insertWebhookCap } from './webhook-caps.ts';
 
 export type TenantSecretKind = 'hmac' | 'webhook';
@@ -54,7 +54,7 @@ export async function insertSecret(
   secret: string,
 ): Promise<void> {
   const id = store.newId();
-  const sealed = store.sealer.seal(secretBinding(id), secret);
+  const sealed = store.sealer.seal(tenantSecretPlace({ id, tenantId, kind }), secret);
   await tx.$executeRaw`
     INSERT INTO tenant_secrets (id, tenant_id, kind, sealed, created_at)
     VALUES (${id}::uuid, ${tenantId}::uuid, ${kind}, ${sealed}, svc_now())`;

@@ -25,6 +25,8 @@ export interface Fixture {
   readonly database: TestDatabase;
   /** A tenant with this many credits, `webhookUrl` where it should be told. */
   readonly tenant: (credits?: number, webhookUrl?: string | null) => Promise<string>;
+  /** The same through another store on the database. */
+  readonly tenantThrough: (store: Store) => Promise<string>;
   readonly node: () => Promise<string>;
   readonly hold: (
     tenantId: string,
@@ -47,9 +49,12 @@ interface HoldOptions {
 const credit = Number(microsPerCredit);
 
 /** Creates one for the running test; closed when it ends. */
-export async function createFixture(databaseOptions: TestDatabaseOptions = {}): Promise<Fixture> {
+export async function createFixture({
+  masterKey = `test:${randomBytes(32).toString('base64')}`,
+  ...databaseOptions
+}: TestDatabaseOptions & { masterKey?: string } = {}): Promise<Fixture> {
   const database = await createTestDatabase(databaseOptions);
-  const keyring = openKeyring(`test:${randomBytes(32).toString('base64')}`);
+  const keyring = openKeyring(masterKey);
   const store = openStore({
     databaseUrl: database.databaseUrl,
     sealer: createSealer(keyring),
@@ -64,23 +69,8 @@ export async function createFixture(databaseOptions: TestDatabaseOptions = {}): 
   return {
     store,
     database,
-    async tenant(credits = 1_000, webhookUrl = null) {
-      const id = newId();
-      await openTenant(
-        store,
-        {
-          id,
-          name: 'Example Works',
-          allowedJobTypes: ['ats.application'],
-          webhookUrl,
-          hmacSecret: 'hsk_test_1',
-          webhookSecret: 'whsec_MQ==',
-        },
-        BigInt(credits * credit),
-        testAuthor,
-      );
-      return id;
-    },
+    tenant: (credits, webhookUrl) => newTenant(store, credits, webhookUrl),
+    tenantThrough: (other) => newTenant(other),
     async node() {
       const id = newId();
       await createNode(store, { id, name: 'attic', secret: 'nsk_1' }, testAuthor);
@@ -118,6 +108,24 @@ export async function exhaustAged(store: Store): Promise<number> {
     store,
     rounds.map(({ subjectId }) => subjectId),
   );
+}
+
+async function newTenant(
+  store: Store,
+  credits = 1_000,
+  webhookUrl: string | null = null,
+): Promise<string> {
+  const id = newId();
+  const tenant = {
+    id,
+    name: 'Example Works',
+    allowedJobTypes: ['ats.application'],
+    webhookUrl,
+    hmacSecret: 'hsk_test_1',
+    webhookSecret: 'whsec_MQ==',
+  };
+  await openTenant(store, tenant, BigInt(credits * credit), testAuthor);
+  return id;
 }
 
 /** Claims what is due for one tenant. */

@@ -15,7 +15,7 @@ import {
   holdSubmission,
   openStore,
   type Store,
-  responseBinding,
+  responsePlace,
 } from '@svc/store';
 import {
   createTestDatabase,
@@ -63,6 +63,7 @@ interface AttemptRow {
 
 interface SealedAttemptRow extends Omit<AttemptRow, 'response'> {
   readonly round: number;
+  readonly tenant_id: string;
   readonly response_sealed: Uint8Array | null;
 }
 
@@ -118,12 +119,14 @@ export async function createWebhooksFixture(): Promise<WebhooksFixture> {
     },
     async attempts(deliveryId) {
       const rows = await database.query<SealedAttemptRow>(
-        'SELECT number, round, status_code, error, response_sealed FROM delivery_attempts WHERE delivery_id = $1 ORDER BY number',
+        `SELECT number, round, status_code, error, response_sealed,
+          (SELECT tenant_id FROM deliveries d WHERE d.id = delivery_id)
+         FROM delivery_attempts WHERE delivery_id = $1 ORDER BY number`,
         [deliveryId],
       );
-      return rows.map(({ round, response_sealed: sealed, ...row }) => {
-        const binding = responseBinding({ deliveryId, round, number: row.number });
-        const response = sealed === null ? null : sealer.unseal(binding, sealed);
+      return rows.map(({ round, tenant_id: tenantId, response_sealed: sealed, ...row }) => {
+        const place = responsePlace({ tenantId, deliveryId, round, number: row.number });
+        const response = sealed === null ? null : sealer.unseal(place, sealed);
         return { ...row, response: response === null ? null : Buffer.from(response).toString() };
       });
     },

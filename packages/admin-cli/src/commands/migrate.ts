@@ -21,6 +21,7 @@ export function addMigrateCommand(command: Command): void {
     }
     const result = await migrate(MIGRATION_DATABASE_URL ?? DATABASE_URL, DATABASE_URL);
     if (result.kind === 'refused') throw new Refusal(`Not migrated: ${result.reason}.`);
-    printRecord({ applied: result.applied }, options);
+    const next = 'svc master-key rotate, once every service is of this version';
+    printRecord({ applied: result.applied, ...(result.isResealDue ? { next } : {}) }, options);
   });
 }

@@ -80,7 +80,7 @@ test('every table is in the list of privileges, and the database grants just tho
   const tables = await database.query<{ name: string; granted: string[] }>(`
     SELECT c.relname AS name, ARRAY(
       SELECT a.privilege_type FROM aclexplode(c.relacl) a
-      WHERE a.grantee = 'svc'::regrole ORDER BY array_position(ARRAY['SELECT', 'INSERT', 'UPDATE'], a.privilege_type)
+      WHERE a.grantee = 'svc'::regrole ORDER BY array_position(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'], a.privilege_type)
     ) AS granted
     FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition`);
   const wanted = Object.entries(servicePrivileges).map(([name, privileges]) => ({

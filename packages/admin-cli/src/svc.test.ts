@@ -117,6 +117,33 @@ test('in production every command is an operator’s, but for the one that makes
   }
 });
 
+test('a tampered audit log is found, by itself and beside a head that was noted', async () => {
+  const own = await createTestDatabase();
+  try {
+    const env = { DATABASE_URL: own.databaseUrl };
+    const verify = async (...words: string[]) => {
+      const { code, stdout } = await svc(['audit', 'verify', '--json', ...words], env);
+      return { code, ...JSON.parse(stdout) };
+    };
+    await svc(['node', 'create', '--name', 'attic'], env);
+    await svc(['node', 'create', '--name', 'cellar'], env);
+    const { head, ...whole } = await verify();
+    expect(whole).toEqual({ code: 0, entries: 2, faults: [] });
+    expect(await verify('--head', head)).toMatchObject({ code: 0 });
+    const other = `${head.slice(0, -1)}${head.endsWith('0') ? '1' : '0'}`;
+    const rewritten = { kind: 'rewritten', entry: null, position: 2 };
+    expect(await verify('--head', other)).toMatchObject({ code: 1, faults: [rewritten] });
+    await own.query('ALTER TABLE audit_log DISABLE TRIGGER USER');
+    await own.query(`UPDATE audit_log SET action = 'node.enable' WHERE id = 1`);
+    const changed = { kind: 'changed', entry: 1, position: 1 };
+    expect(await verify()).toMatchObject({ code: 1, faults: [changed] });
+    const shown = await svc(['audit', 'verify'], env);
+    expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining('1 faults') });
+  } finally {
+    await own.close();
+  }
+});
+
 test('only the owner migrates, production names it, and a second time applies nothing', async () => {
   const asService = await svc(['migrate']);
   expect(asService).toMatchObject({ code: 1, stdout: '' });

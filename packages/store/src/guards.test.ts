@@ -7,6 +7,7 @@ import { createFixture } from './test-fixture.ts';
 test.each([
   ['ledger_entries', 'amount_micros = 1'],
   ['audit_log', 'after = NULL'],
+  ['audit_chain', 'entry_id = 0'],
   ['rate_cards', "card = '{}'"],
 ])('rows of %s can be neither changed nor deleted', async (table, change) => {
   const { tenant, database } = await createFixture();

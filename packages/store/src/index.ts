@@ -1,4 +1,5 @@
 export type { Actor, AuditedChange, Author } from './audit.ts';
+export * from './audit-chain.ts';
 export * from './audit-list.ts';
 export * from './corrections.ts';
 export { type Balance, readBalance } from './credits.ts';

@@ -33,6 +33,33 @@ export async function setTenantEnabled(
 }
 
 /**
+ * Notes that somebody reads personal data, before it is shown. `submissionId` and `deliveryId` are
+ * UUIDs; with neither, it is a list: `count` says of how many.
+ */
+export async function auditReading(
+  store: Store,
+  reading: { submissionId: string } | { deliveryId: string } | { list: string; count: number },
+  by: Author,
+): Promise<void> {
+  await insertAudit(store.db, by, readingOf(reading));
+}
+
+function readingOf(reading: Parameters<typeof auditReading>[1]): AuditedChange {
+  if ('submissionId' in reading) {
+    const id = toWireId('sub', reading.submissionId);
+    return { ...read, action: 'submission.read', subject: { kind: 'submission', id } };
+  }
+  if ('deliveryId' in reading) {
+    const id = toWireId('dlv', reading.deliveryId);
+    return { ...read, action: 'delivery.read', subject: { kind: 'delivery', id } };
+  }
+  const { list: id, count } = reading;
+  return { action: 'list.read', subject: { kind: 'service', id }, before: null, after: { count } };
+}
+
+const read = { before: null, after: null } as const;
+
+/**
  * Writes the audit log of a change that is made elsewhere, such as in Redis: it is committed once
  * `act` is done, and not where `act` throws. `act` must be short, as a transaction waits for it.
  */

@@ -41,6 +41,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     ],
     tenant: '(SELECT d.tenant_id FROM deliveries d WHERE d.id = delivery_attempts.delivery_id)',
   },
+  { table: 'audit_head', column: 'head_sealed', key: [['id', 'smallint']] },
   // The last one: it is the mark that everything is sealed for whole places (sealing-phase.ts).
   {
     table: 'environment',

@@ -15,6 +15,7 @@ const byName = (one: { name: string }, other: { name: string }) => (one.name < o
 test.each([
   ['ledger_entries', 'amount_micros = 1'],
   ['audit_log', 'after = NULL'],
+  ['audit_chain', 'entry_id = 0'],
   ['rate_cards', "card = '{}'"],
 ])('the role of the services can neither change nor remove rows of %s', async (table, change) => {
   const { store, tenant } = await createFixture();
@@ -39,6 +40,7 @@ test.each([
   ['DELETE FROM delivery_attempts', 'permission denied'],
   ['UPDATE deliveries_default SET attempt_count = 0', 'permission denied'],
   ['CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz RETURN now()', 'permission denied'],
+  ['INSERT INTO audit_chain (position, entry_id, hash) VALUES (9, 9, NULL)', 'permission denied'],
   ['CREATE TABLE planted (id int)', 'permission denied'],
   ["UPDATE environment SET name = 'production'", 'permission denied'],
   ['DELETE FROM _prisma_migrations', 'permission denied'],

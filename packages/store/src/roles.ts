@@ -15,6 +15,9 @@ const change = ['SELECT', 'INSERT', 'UPDATE'] as const;
 /** What the services' role may do with each table. A test compares the list with the schema. */
 export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   _prisma_migrations: ['SELECT'],
+  // A trigger with the rights of the owner writes it.
+  audit_chain: ['SELECT'],
+  audit_head: change,
   audit_log: append,
   ledger_entries: append,
   rate_cards: append,
@@ -47,10 +50,10 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
 const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
 
 /**
- * Functions that run with the owner's rights, because only the owner makes partitions. Each works
- * on the tables that it names itself.
+ * Functions that run with the owner's rights, because only the owner makes partitions and writes the
+ * chain of the audit log. Each works on the tables that it names itself.
  */
-const ownersFunctions = ['svc_make_partition'];
+const ownersFunctions = ['svc_chain_audit', 'svc_make_partition'];
 
 const roleExists = ['42710', '23505'];
 
@@ -158,7 +161,7 @@ async function secureFunctions(owner: Client, role: string, schema: string): Pro
 }
 
 /** Tables whose rows no service may change or remove. */
-const appendOnlyTables = ['ledger_entries', 'audit_log', 'rate_cards'];
+const appendOnlyTables = ['ledger_entries', 'audit_log', 'audit_chain', 'rate_cards'];
 
 /**
  * What the role that a store is connected as may do and should not. Each is the end of a sentence

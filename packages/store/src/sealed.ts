@@ -9,6 +9,8 @@ export const environmentPlace = (name: string): Place => ({
   kind: name,
 });
 
+export const auditHeadPlace = (): Place => rowOf('audit_head', 'head_sealed', '1');
+
 export const operatorSecretPlace = (id: string): Place => rowOf('operators', 'secret_sealed', id);
 
 /** Its kind is its version: a secret that was rotated away does not open as the present one. */

@@ -36,5 +36,9 @@ export function createSettlementMetrics() {
       name: 'svc_partitions_missing',
       help: 'Partitions that could not be made ahead, NaN if the last look failed: alert on any',
     }),
+    setAuditFaults: createGauge(registry, {
+      name: 'svc_audit_faults',
+      help: 'Faults that the last look at the chain of the audit log found: alert on any',
+    }),
   };
 }

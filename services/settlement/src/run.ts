@@ -19,6 +19,7 @@ import {
 } from '@svc/runtime';
 import { ping, pruneReconcileFailures } from '@svc/store';
 import type { SettlementConfig } from './config.ts';
+import { startAuditHead } from './audit-head.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
 import { openStoreOrRefuse } from './open-store.ts';
@@ -43,6 +44,7 @@ export async function run(
     lifecycle.add('store', () => store.close());
     const retentionDays = config.PAYLOAD_RETENTION_DAYS;
     await startHousekeeping({ store, logger, retentionDays, ...counters }, lifecycle);
+    startAuditHead({ store, logger, ...counters }, lifecycle);
     const environment = config.SVC_ENVIRONMENT;
     const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
     lifecycle.add('redis guard', () => guard.close());

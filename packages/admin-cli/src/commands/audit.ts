@@ -1,5 +1,11 @@
 import { fromWireId, toWireId } from '@svc/domain';
-import { type AuditRecord, listAudit } from '@svc/store';
+import {
+  type AuditHead,
+  type AuditRecord,
+  listAudit,
+  parseAuditHead,
+  verifyAudit,
+} from '@svc/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   type AskedTime,
@@ -11,7 +17,7 @@ import {
 } from '../arguments.ts';
 import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
-import { printJson, printTable } from '../output.ts';
+import { print, printJson, printTable } from '../output.ts';
 
 interface ListOptions extends CommandOptions {
   by?: string;
@@ -41,6 +47,43 @@ export function addAuditCommands(audit: Command): void {
     .option('--before <entry>', 'older than this entry, by its number', entryArgument)
     .option('--limit <count>', `how many (${listLimitDefault})`, limitArgument)
     .action((options: ListOptions) => withContext((context) => list(context, options)));
+  addCommand(audit, 'verify', {
+    does: 'check the hash chain of the log; exit code 1 if an entry was changed or removed',
+    examples: ['svc audit verify', 'svc audit verify --head 412:9f86d0…'],
+  })
+    .option('--head <head>', 'also that this head, noted before, is part of it', headArgument)
+    .action((options: VerifyOptions) => withContext((context) => verify(context, options)));
+}
+
+interface VerifyOptions extends CommandOptions {
+  head?: AuditHead;
+}
+
+function headArgument(text: string): AuditHead {
+  const head = parseAuditHead(text);
+  if (head === undefined) throw new InvalidArgumentError('It must be a head as printed by verify.');
+  return head;
+}
+
+async function verify({ store }: Context, options: VerifyOptions): Promise<void> {
+  const { entries, head, faults } = await verifyAudit(store, options.head);
+  if (faults.length > 0) process.exitCode = 1;
+  const headText = head === null ? null : `${head.position}:${head.hash}`;
+  const shown = faults.map((fault) => ({
+    kind: fault.kind,
+    entry: 'entryId' in fault ? Number(fault.entryId) : null,
+    position: 'position' in fault ? Number(fault.position) : null,
+  }));
+  if (options.json === true) return printJson({ entries, head: headText, faults: shown });
+  print(
+    `${entries} entries: ${faults.length === 0 ? 'the chain holds' : `${faults.length} faults`}.`,
+  );
+  if (headText !== null) print(`Head ${headText}`);
+  if (faults.length === 0) return;
+  printTable(
+    ['fault', 'entry', 'place in the chain'],
+    shown.map(({ kind, entry, position }) => [kind, `${entry ?? '-'}`, `${position ?? '-'}`]),
+  );
 }
 
 const entryArgument = integerArgument(1, Number.MAX_SAFE_INTEGER);

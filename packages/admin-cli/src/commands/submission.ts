@@ -1,5 +1,6 @@
 import { assertNever, creditsToNumber, type SubmissionState, toWireId } from '@svc/domain';
 import {
+  auditReading,
   cancelAsOperator,
   findAnySubmission,
   listEverySubmission,
@@ -21,7 +22,7 @@ import { printList, printRecord } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 import { addSubmissionPurgeCommand } from './submission-purge.ts';
-import { submissionRow } from './submission-shown.ts';
+import { hasPersonalData, submissionRow } from './submission-shown.ts';
 
 interface ListOptions extends CommandOptions {
   tenant?: string;
@@ -77,7 +78,7 @@ export function addSubmissionCommands(submission: Command): void {
   addSubmissionPurgeCommand(submission);
 }
 
-async function list({ store }: Context, options: ListOptions): Promise<void> {
+async function list({ store, by }: Context, options: ListOptions): Promise<void> {
   const { tenant, status, since, before, limit } = options;
   const submissions = await listEverySubmission(store, {
     tenantId: tenant ?? null,
@@ -86,13 +87,18 @@ async function list({ store }: Context, options: ListOptions): Promise<void> {
     beforeId: before ?? null,
     limit: limit ?? listLimitDefault,
   });
+  // The table shows nothing personal.
+  const count = submissions.filter(hasPersonalData).length;
+  if (options.json === true && count > 0)
+    await auditReading(store, { list: 'submissions', count }, by);
   const columns = ['id', 'status', 'tier', 'actualCredits', 'createdAt', 'finishedAt', 'tenantId'];
   printList(submissions.map(submissionRow), columns, options);
 }
 
-async function show({ store }: Context, id: string, options: CommandOptions): Promise<void> {
+async function show({ store, by }: Context, id: string, options: CommandOptions): Promise<void> {
   const submission = await findAnySubmission(store, id);
   if (submission === null) throw noSuchSubmission();
+  if (hasPersonalData(submission)) await auditReading(store, { submissionId: id }, by);
   printRecord(submissionRow(submission), options);
 }
 

@@ -1,5 +1,5 @@
 import { toWireId, usageToNumbers, creditsToNumber } from '@svc/domain';
-import { readTrace, type SubmissionTrace } from '@svc/store';
+import { auditReading, readTrace, type SubmissionTrace } from '@svc/store';
 import type { Command } from 'commander';
 import { idArgument } from '../arguments.ts';
 import { type CommandOptions, describeCommand } from '../command.ts';
@@ -8,7 +8,7 @@ import { shortDuration } from '../durations.ts';
 import { dim, print, printJson, printRecord, terminalWidth } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import { tableLines } from '../table.ts';
-import { submissionRow } from './submission-shown.ts';
+import { hasPersonalData, submissionRow } from './submission-shown.ts';
 import { type StoryLine, storyOf } from './trace-story.ts';
 
 /** `svc trace SUBMISSION` (CONTRACT.md section 9): its whole life on one page. */
@@ -23,9 +23,10 @@ export function addTraceCommand(command: Command): void {
     );
 }
 
-async function trace({ store }: Context, id: string, options: CommandOptions): Promise<void> {
+async function trace({ store, by }: Context, id: string, options: CommandOptions): Promise<void> {
   const found = await readTrace(store, id);
   if (found === null) throw new Refusal('There is no such submission.');
+  if (hasPersonalData(found.submission)) await auditReading(store, { submissionId: id }, by);
   const story = storyOf(found);
   if (options.json === true) return printJson(traceRecord(found, story));
   const { submission, tenantName } = found;

@@ -1,5 +1,6 @@
 import { assertNever, type DeliveryStatus, deliveryStatuses, toWireId } from '@svc/domain';
 import {
+  auditReading,
   countRecoverable,
   type DeliveryRecord,
   findDelivery,
@@ -54,8 +55,10 @@ export function addWebhookCommands(webhook: Command): void {
   })
     .argument('<delivery>', 'its id, dlv_…', idArgument('dlv'))
     .action((id: string, options: CommandOptions) =>
-      withContext(async ({ store }) => {
-        printRecord(deliveryRow(await found(findDelivery(store, null, id))), options);
+      withContext(async ({ store, by }) => {
+        const delivery = await found(findDelivery(store, null, id));
+        if (hasResponse(delivery)) await auditReading(store, { deliveryId: id }, by);
+        printRecord(deliveryRow(delivery), options);
       }),
     );
   addCommand(webhook, 'redeliver', {
@@ -82,7 +85,7 @@ export function addWebhookCommands(webhook: Command): void {
 }
 
 async function list(
-  { store }: Context,
+  { store, by }: Context,
   {
     tenant = null,
     status = null,
@@ -98,6 +101,10 @@ async function list(
     ...deliveryRow(one),
     attemptCount: one.attempts.length,
   }));
+  // The table shows nothing personal.
+  const count = deliveries.filter(hasResponse).length;
+  if (options.json === true && count > 0)
+    await auditReading(store, { list: 'deliveries', count }, by);
   const columns = [
     'id',
     'tenantId',
@@ -162,6 +169,11 @@ async function found(delivery: Promise<DeliveryRecord | null>): Promise<Delivery
   const record = await delivery;
   if (record === null) throw new Refusal('There is no such delivery.');
   return record;
+}
+
+/** Whether an endpoint has answered with words of its own, which may repeat personal data. */
+function hasResponse({ attempts }: DeliveryRecord): boolean {
+  return attempts.some(({ response }) => response !== null && response !== '');
 }
 
 /** As the API shows it, and whose it is. */

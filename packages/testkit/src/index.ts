@@ -19,7 +19,15 @@ export * from './stack.ts';
 export * from './submission-lock.ts';
 export * from './table-lock.ts';
 export * from './test-author.ts';
-export { bareEnvironment, newMasterKey, testMasterKey } from './test-environment.ts';
+export * from './template-database.ts';
+export {
+  bareEnvironment,
+  cleanEnvironment,
+  newMasterKey,
+  testMasterKey,
+  type TestServers,
+} from './test-environment.ts';
+export * from './test-servers.ts';
 export * from './wait-until.ts';
 export * from './webhook-receiver.ts';
 export * from './link-request.ts';

@@ -1,16 +1,31 @@
 import { type RunningPostgres, svcText } from '@svc/local';
 import { Client } from 'pg';
-import { bareEnvironment } from './test-environment.ts';
+import { cleanEnvironment } from './test-environment.ts';
 
-const name = 'svc_template';
+type Server = Pick<RunningPostgres, 'url' | 'databaseUrl' | 'serviceUrl'>;
+
+export interface TemplateOptions {
+  readonly name: string;
+  /** Added to the environment of the process that migrates. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Runs once the database is migrated, before it becomes a template. */
+  readonly onMigrated: (databaseUrl: string) => Promise<void>;
+}
+
+const usual: TemplateOptions = { name: 'svc_template', env: {}, onMigrated: async () => {} };
 
 /** Makes the migrated database that test databases are copied from; returns its name. */
-export async function makeTemplate(postgres: RunningPostgres, masterKey: string): Promise<string> {
+export async function makeTemplate(
+  postgres: Server,
+  masterKey: string,
+  { name, env, onMigrated }: TemplateOptions = usual,
+): Promise<string> {
   const admin = new Client({ connectionString: postgres.url });
   await admin.connect();
   try {
     await admin.query(`CREATE DATABASE ${name}`);
-    await migrate(postgres, masterKey);
+    await migrate({ postgres, name, masterKey, env });
+    await onMigrated(postgres.databaseUrl(name));
     // Nobody may connect to it: a database with sessions cannot be copied.
     await admin.query(`ALTER DATABASE ${name} WITH is_template true allow_connections false`);
   } finally {
@@ -19,12 +34,23 @@ export async function makeTemplate(postgres: RunningPostgres, masterKey: string)
   return name;
 }
 
-async function migrate(postgres: RunningPostgres, masterKey: string): Promise<void> {
+async function migrate({
+  postgres,
+  name,
+  masterKey,
+  env,
+}: {
+  postgres: Server;
+  name: string;
+  masterKey: string;
+  env: NodeJS.ProcessEnv;
+}): Promise<void> {
   await svcText(['migrate'], {
-    ...bareEnvironment(),
+    ...cleanEnvironment(),
     SVC_ENVIRONMENT: 'sandbox',
     MIGRATION_DATABASE_URL: postgres.databaseUrl(name),
     DATABASE_URL: postgres.serviceUrl(name),
     SVC_MASTER_KEY: masterKey,
+    ...env,
   });
 }

@@ -11,6 +11,8 @@ export interface TestServers {
   readonly template: string;
   /** The key under which everything in the test databases is sealed. */
   readonly masterKey: string;
+  /** Added to the environment of processes under test. A mutation run loads its mutant with it. */
+  readonly childEnvironment: NodeJS.ProcessEnv;
 }
 
 declare module 'vitest' {
@@ -39,6 +41,11 @@ export function testMasterKey(): string {
  * nothing of what the developer has set for the services.
  */
 export function bareEnvironment(): NodeJS.ProcessEnv {
+  return { ...cleanEnvironment(), ...testServers().childEnvironment };
+}
+
+/** The same for processes that are started outside a test. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'];
   return Object.fromEntries(
     names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined),

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { redisBinary, startPostgres } from '@svc/local';
+import { makeTemplate } from './template-database.ts';
+import { newMasterKey, type TestServers } from './test-environment.ts';
+
+export interface RunningTestServers extends TestServers {
+  readonly close: () => Promise<void>;
+}
+
+/** Of all test files that run at once, each with several services and their pools. */
+const connectionsMax = 800;
+
+/**
+ * Starts the one Postgres server of a test run, with one migrated database in it that every test
+ * database is a copy of (see database.ts), and makes sure that a Redis can be started.
+ */
+export async function startTestServers(): Promise<RunningTestServers> {
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-'));
+  await redisBinary(() => process.stdout.write('Fetching Redis, once.\n'));
+  const postgres = await startPostgres({ dir, durable: false, connectionsMax });
+  const close = async () => {
+    await postgres.stop();
+    rmSync(postgres.dataDir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    const masterKey = newMasterKey();
+    const template = await makeTemplate(postgres, masterKey);
+    return {
+      adminUrl: postgres.url,
+      serviceUrl: postgres.serviceUrl('postgres'),
+      template, masterKey, childEnvironment: {}, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { sqlEdits } from './generators/sql.ts';
+import { statementHead } from './generators/sql-tokens.ts';
+import { typescriptEdits } from './generators/typescript.ts';
+import { type Mutant, toMutants } from './mutant.ts';
+import type { Room } from './rooms.ts';
+
+/** Compositions of a service, and what has no code of its own. */
+const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$/;
+
+/** The files that match, relative to the checkout, in alphabetical order. */
+export function filesOf(checkout: string, globs: readonly string[]): string[] {
+  return [...new Set(globSync([...globs], { cwd: checkout }))].toSorted();
+}
+
+/** All mutants of a room. */
+export function mutantsOf(checkout: string, room: Room): Mutant[] {
+  return filesOf(checkout, room.files)
+    .filter((file) => !leftOut.test(file))
+    .flatMap((file) => {
+      const text = readFileSync(path.join(checkout, file), 'utf8');
+      return file.endsWith('.sql')
+        ? migrationMutants(file, text)
+        : toMutants(file, text, typescriptEdits(file, text, room.embedded));
+    });
+}
+
+function migrationMutants(file: string, text: string): Mutant[] {
+  const edits = sqlEdits(text).map((edit) => ({
+    ...edit,
+    scope: statementHead(text, edit.start),
+    reach: 0,
+  }));
+  return toMutants(file, text, edits);
+}

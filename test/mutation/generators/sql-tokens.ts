@@ -1,0 +1,107 @@
+/** A token of SQL. Comments and white space are left out. */
+export interface SqlToken {
+  readonly text: string;
+  /** In capitals if it is a word, else as it stands. */
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+  /** How many parentheses, brackets and CASEs are open around it. */
+  readonly depth: number;
+}
+
+const pattern =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\w*\$|\$\d+|[\w.]+|@>|<@|<=|>=|<>|!=|->>|->|::|:=|\|\||./gs;
+const skipped = /^(?:--|\/\*|\s)/;
+
+/**
+ * Reads SQL, also in part, and also the body of a function: dollar quotes are tokens, and what they
+ * enclose is read as SQL. Text in single quotes is one token.
+ */
+export function readSql(text: string): SqlToken[] {
+  const tokens: SqlToken[] = [];
+  const open: string[] = [];
+  for (const match of text.matchAll(pattern)) {
+    const [found] = match;
+    if (skipped.test(found)) continue;
+    const word = /^[A-Za-z_]/.test(found) ? found.toUpperCase() : found;
+    const closes = word === ')' || word === ']' || (word === 'END' && open.at(-1) === 'CASE');
+    if (closes) open.pop();
+    const depth = open.length;
+    tokens.push({ text: found, word, start: match.index, end: match.index + found.length, depth });
+    if (word === '(' || word === '[' || word === 'CASE') open.push(word);
+  }
+  return tokens;
+}
+
+const conditionStops = wordsOf(`
+  GROUP ORDER LIMIT FOR RETURNING UNION EXCEPT INTERSECT HAVING WINDOW OFFSET FETCH THEN ELSE WHEN
+  LEFT RIGHT INNER CROSS FULL JOIN ON WHERE LOOP DO SET END , ;`);
+
+export function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
+}
+
+/** The index after the last token of the condition that begins at `from`. */
+export function conditionEnd(tokens: readonly SqlToken[], from: number): number {
+  return clauseEnd(tokens, from, conditionStops);
+}
+
+/** The index of the first token that ends the clause: one of `stops`, or what closes around it. */
+export function clauseEnd(
+  tokens: readonly SqlToken[],
+  from: number,
+  stops: ReadonlySet<string>,
+): number {
+  const depth = tokens[from]?.depth ?? 0;
+  for (let at = from; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token === undefined) break;
+    if (token.depth < depth || /^\$\w*\$$/.test(token.word)) return at;
+    const isCall = tokens[at + 1]?.word === '(' && /^(?:LEFT|RIGHT)$/.test(token.word);
+    if (token.depth === depth && stops.has(token.word) && !isCall) return at;
+  }
+  return tokens.length;
+}
+
+/** Splits tokens `from` to `to` at `word` where it is not nested; the AND of BETWEEN does not split. */
+export function splitAt(
+  tokens: readonly SqlToken[],
+  [from, to]: readonly [number, number],
+  word: string,
+): (readonly [number, number])[] {
+  const depth = tokens[from]?.depth ?? 0;
+  const parts: (readonly [number, number])[] = [];
+  let begin = from;
+  let isBetween = false;
+  for (let at = from; at < to; at += 1) {
+    const token = tokens[at];
+    if (token === undefined || token.depth !== depth) continue;
+    if (token.word === 'BETWEEN') isBetween = true;
+    if (token.word !== word) continue;
+    if (word === 'AND' && isBetween) {
+      isBetween = false;
+      continue;
+    }
+    if (at > begin) parts.push([begin, at]);
+    begin = at + 1;
+  }
+  if (to > begin) parts.push([begin, to]);
+  return parts;
+}
+
+const headWords = 6;
+
+/** The first words of the statement around a place, which name what it makes or changes. */
+export function statementHead(text: string, at: number): string {
+  let head: string[] = [];
+  let isQuoted = false;
+  for (const { word, start } of readSql(text)) {
+    if (start > at && head.length === headWords) break;
+    if (/^\$\w*\$$/.test(word)) isQuoted = !isQuoted;
+    if (word === ';' && !isQuoted) {
+      if (start > at) break;
+      head = [];
+    } else if (head.length < headWords) head.push(word);
+  }
+  return head.join(' ');
+}

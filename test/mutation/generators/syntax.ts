@@ -1,0 +1,78 @@
+import { parseSync } from 'oxc-parser';
+
+/** A node of the syntax tree (ESTree). Its members are read by name. */
+export interface SyntaxNode {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [member: string]: unknown;
+}
+
+export interface Visit {
+  readonly node: SyntaxNode;
+  readonly parent: SyntaxNode | undefined;
+  /** The names of the functions and constants around the node, the outermost first. */
+  readonly scope: string;
+  /** The number of the function around the node that a test can be seen to enter; 0: the module. */
+  readonly reach: number;
+}
+
+const functionTypes = new Set([
+  'FunctionDeclaration',
+  'FunctionExpression',
+  'ArrowFunctionExpression',
+]);
+/** Nodes of types that also run. All other nodes of types are passed over. */
+const runningTypes = new Set(['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression']);
+
+/** Parses TypeScript. Throws if it is not well formed. */
+export function parse(file: string, text: string): SyntaxNode {
+  const { program, errors } = parseSync(file, text);
+  const [first] = errors;
+  if (first !== undefined) throw new Error(`${file} cannot be parsed: ${first.message}`);
+  if (!isNode(program)) throw new Error(`${file} has no program`);
+  return program;
+}
+
+export function isNode(value: unknown): value is SyntaxNode {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
+}
+
+export function isFunction(node: SyntaxNode): boolean {
+  return functionTypes.has(node.type);
+}
+
+/** The nodes under a member of a node: none, one or many. */
+export function nodesIn(value: unknown): SyntaxNode[] {
+  if (Array.isArray(value)) return value.filter(isNode);
+  return isNode(value) ? [value] : [];
+}
+
+/** Visits each node that runs, in the order of the text. */
+export function walk(program: SyntaxNode, visit: (visited: Visit) => void): void {
+  let functionsCount = 0;
+  const go = (visited: Visit) => {
+    const { node } = visited;
+    visit(visited);
+    const scope = [visited.scope, nameOf(node)].filter(Boolean).join('.');
+    let { reach } = visited;
+    if (isFunction(node)) {
+      functionsCount += 1;
+      reach = functionsCount;
+    }
+    for (const [member, value] of Object.entries(node)) {
+      if (member === 'parent') continue;
+      for (const child of nodesIn(value)) {
+        if (child.type.startsWith('TS') && !runningTypes.has(child.type)) continue;
+        go({ node: child, parent: node, scope, reach });
+      }
+    }
+  };
+  go({ node: program, parent: undefined, scope: '', reach: 0 });
+}
+
+function nameOf(node: SyntaxNode): string {
+  const named = node.type === 'Property' || node.type === 'MethodDefinition' ? 'key' : 'id';
+  const id = node[named];
+  return isNode(id) && typeof id['name'] === 'string' ? id['name'] : '';
+}

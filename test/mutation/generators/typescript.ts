@@ -1,0 +1,199 @@
+import type { Edit, MutantKind } from '../mutant.ts';
+import { isFunction, isNode, nodesIn, parse, type SyntaxNode, type Visit, walk } from './syntax.ts';
+import { embeddedEdits, type Embedded } from './templates.ts';
+
+interface Found {
+  readonly kind: MutantKind;
+  readonly start: number;
+  readonly end: number;
+  readonly after: string;
+}
+
+type Generator = (visit: Visit, text: string) => readonly Found[];
+
+const otherComparison = new Map([
+  ['<', '<='],
+  ['<=', '<'],
+  ['>', '>='],
+  ['>=', '>'],
+]);
+const otherEquality = new Map([
+  ['===', '!=='],
+  ['!==', '==='],
+]);
+const otherSign = new Map([
+  ['+', '-'],
+  ['-', '+'],
+  ['*', '/'],
+  ['/', '*'],
+]);
+
+function nodeIn(node: SyntaxNode, member: string): SyntaxNode | undefined {
+  return nodesIn(node[member])[0];
+}
+
+function textOf(text: string, node: SyntaxNode): string {
+  return text.slice(node.start, node.end);
+}
+
+/** The condition of an if, a loop or a conditional expression, negated. */
+const conditions: Generator = ({ node }, text) => {
+  const tested = ['IfStatement', 'ConditionalExpression', 'WhileStatement', 'DoWhileStatement'];
+  const test = tested.includes(node.type) ? nodeIn(node, 'test') : undefined;
+  if (test === undefined || test.type === 'Literal') return [];
+  return [{ kind: 'condition', ...placeOf(test), after: `!(${textOf(text, test)})` }];
+};
+
+/** `a && b` without either side, and `a || b`. */
+const conjuncts: Generator = ({ node }, text) => {
+  if (node.type !== 'LogicalExpression' || node['operator'] === '??') return [];
+  const left = nodeIn(node, 'left');
+  const right = nodeIn(node, 'right');
+  if (left === undefined || right === undefined) return [];
+  return [left, right].map((kept) => ({
+    kind: 'conjunct',
+    ...placeOf(node),
+    after: `(${textOf(text, kept)})`,
+  }));
+};
+
+function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
+  return { start, end };
+}
+
+/** The operator of a binary expression with another one in its place. */
+const operators: Generator = ({ node, parent }, text) => {
+  const operator = node['operator'];
+  if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
+  // The negation of a whole condition says the same.
+  const isTest = parent !== undefined && parent['test'] === node;
+  const equality = isTest ? undefined : otherEquality.get(operator);
+  const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));
+  const sign = isText ? undefined : otherSign.get(operator);
+  const after = otherComparison.get(operator) ?? equality ?? sign;
+  const left = nodeIn(node, 'left');
+  if (after === undefined || left === undefined) return [];
+  const start = text.indexOf(operator, left.end);
+  const kind = equality === undefined ? 'bound' : 'condition';
+  return [{ kind, start, end: start + operator.length, after }];
+};
+
+function isTextual(node: SyntaxNode | undefined): boolean {
+  return node?.type === 'TemplateLiteral' || typeof node?.['value'] === 'string';
+}
+
+/** A number that is compared, added or handed over, one higher. */
+const numbers: Generator = ({ node, parent }, text) => {
+  if (node.type !== 'Literal' || parent === undefined) return [];
+  const places = ['BinaryExpression', 'CallExpression', 'AssignmentExpression'];
+  const found = textOf(text, node);
+  if (!places.includes(parent.type) || !/^[\d_]+n?$/.test(found)) return [];
+  const big = found.endsWith('n');
+  const number = BigInt(found.replaceAll(/[_n]/g, '')) + 1n;
+  return [{ kind: 'bound', ...placeOf(node), after: `${number}${big ? 'n' : ''}` }];
+};
+
+/** `Math.min` and `Math.max` for one another. */
+const extremes: Generator = ({ node }, text) => {
+  if (node.type !== 'MemberExpression') return [];
+  const other = new Map([
+    ['Math.min', 'Math.max'],
+    ['Math.max', 'Math.min'],
+  ]).get(textOf(text, node));
+  return other === undefined ? [] : [{ kind: 'bound', ...placeOf(node), after: other }];
+};
+
+const awaits: Generator = ({ node, parent }, text) => {
+  const argument = nodeIn(node, 'argument');
+  if (node.type !== 'AwaitExpression' || argument === undefined) return [];
+  const isStatement = parent?.type === 'ExpressionStatement';
+  const after = `${isStatement ? 'void ' : ''}${textOf(text, argument)}`;
+  return [{ kind: 'await', ...placeOf(node), after }];
+};
+
+const returns: Generator = ({ node }, text) => {
+  if (node.type !== 'ReturnStatement') return [];
+  const argument = nodeIn(node, 'argument');
+  if (argument === undefined) return [{ kind: 'return', ...placeOf(node), after: ';' }];
+  const returned = textOf(text, argument);
+  if (/^(?:null|undefined)$/.test(returned)) return [];
+  const flipped = new Map([
+    ['true', 'false'],
+    ['false', 'true'],
+  ]).get(returned);
+  return [{ kind: 'return', ...placeOf(argument), after: flipped ?? 'undefined as never' }];
+};
+
+function isEffect(node: SyntaxNode, text: string): boolean {
+  if (node.type !== 'ExpressionStatement' || typeof node['directive'] === 'string') return false;
+  return !/\blog(?:ger)?\??\.(?:\w+)\(/.test(textOf(text, node));
+}
+
+/** A call or an assignment left out. What is only logged is left alone. */
+const statements: Generator = ({ node }, text) =>
+  isEffect(node, text) ? [{ kind: 'statement', ...placeOf(node), after: ';' }] : [];
+
+const awaitsOrNames = /\bawait\b|[A-Za-z_$][\w$]*/g;
+
+/** Whether the order of two statements can matter: one of them waits, or they name the same thing. */
+function mayDepend(first: string, second: string): boolean {
+  if (/^assert\w*\(/.test(first) && /^assert\w*\(/.test(second)) return false;
+  const names = new Set(first.match(awaitsOrNames));
+  const others = second.match(awaitsOrNames) ?? [];
+  return names.has('await') || others.some((name) => name === 'await' || names.has(name));
+}
+
+/** Two calls or assignments that follow one another, in the other order. */
+const orders: Generator = ({ node }, text) => {
+  const body = nodesIn(node['body']);
+  if (node.type !== 'BlockStatement' && node.type !== 'Program') return [];
+  return body.flatMap((first, at): Found[] => {
+    const second = body[at + 1];
+    if (second === undefined || !isEffect(first, text) || !isEffect(second, text)) return [];
+    if (!mayDepend(textOf(text, first), textOf(text, second))) return [];
+    const between = text.slice(first.end, second.start);
+    const after = `${textOf(text, second)}${between}${textOf(text, first)}`;
+    return [{ kind: 'order', start: first.start, end: second.end, after }];
+  });
+};
+
+const generators: readonly Generator[] = [
+  conditions,
+  conjuncts,
+  operators,
+  numbers,
+  extremes,
+  awaits,
+  returns,
+  statements,
+  orders,
+];
+
+/** The edits of a file of TypeScript, and of the SQL or Lua in its literals. Pure. */
+export function typescriptEdits(file: string, text: string, embedded: Embedded): Edit[] {
+  const edits: Edit[] = [];
+  walk(parse(file, text), (visit) => {
+    const { scope, reach } = visit;
+    for (const generate of generators)
+      for (const found of generate(visit, text)) edits.push({ ...found, scope, reach });
+    for (const found of embeddedEdits(visit, text, embedded))
+      edits.push({ ...found, scope, reach });
+  });
+  return edits;
+}
+
+/** Where each function begins, by the number that `Edit.reach` has: what to put code before. */
+export function functionBodies(
+  file: string,
+  text: string,
+): { at: number; end: number; isBlock: boolean }[] {
+  const bodies: { at: number; end: number; isBlock: boolean }[] = [];
+  walk(parse(file, text), ({ node }) => {
+    if (!isFunction(node)) return;
+    const body = node['body'];
+    if (!isNode(body)) throw new Error(`${file} has a function without a body at ${node.start}`);
+    const isBlock = body.type === 'BlockStatement' || body.type === 'FunctionBody';
+    bodies.push({ at: isBlock ? body.start + 1 : body.start, end: body.end, isBlock });
+  });
+  return bodies;
+}

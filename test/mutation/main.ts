@@ -1,0 +1,103 @@
+import { parseArgs } from 'node:util';
+import { startTestServers } from '@svc/testkit';
+import { equivalents } from './equivalents.ts';
+import { mutantsOf } from './generate.ts';
+import { describeMutant, meetsGoal, reportOf, scoreOf } from './report.ts';
+import { rooms } from './rooms.ts';
+import { judgeAll, type Task } from './run/run.ts';
+import { checkout } from './run/test-files.ts';
+import { sample, shares } from './sample.ts';
+
+/**
+ * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--list]`: runs the nearest tests
+ * against mutants of the product. Prints a table by room, the survivors, and a verdict on the last
+ * line. Exits with 1 if a room misses its goal. See docs/MUTATION.md.
+ */
+const { values } = parseArgs({
+  options: {
+    room: { type: 'string', multiple: true },
+    seed: { type: 'string', default: '1' },
+    n: { type: 'string', default: '200' },
+    id: { type: 'string', multiple: true },
+    near: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    workers: { type: 'string', default: '2' },
+  },
+});
+
+const unknown = values.room?.find((name) => !rooms.some((room) => room.name === name));
+if (unknown !== undefined) {
+  const names = rooms.map(({ name }) => name).join(', ');
+  process.stderr.write(`There is no room ${unknown}. The rooms are ${names}.\n`);
+  process.exit(2);
+}
+
+const wanted = rooms.filter(({ name }) => values.room?.includes(name) ?? true);
+const generated = wanted.map((room) => mutantsOf(checkout, room));
+const counts = shares(
+  generated.map(({ length }) => length),
+  Number(values.n),
+);
+const tasks = wanted.flatMap((room, at): Task[] => {
+  const all = generated[at] ?? [];
+  const chosen =
+    values.id === undefined
+      ? sample(all, Number(values.seed), counts[at] ?? 0)
+      : all.filter(({ id }) => values.id?.includes(id));
+  return chosen.map((mutant) => ({ room, mutant }));
+});
+const struckIds = new Set(equivalents.map(({ id }) => id));
+const isStruck = ({ mutant }: Task) => struckIds.has(mutant.id);
+
+if (values.list) {
+  for (const task of tasks)
+    process.stdout.write(`${isStruck(task) ? 'equivalent ' : ''}${describeMutant(task.mutant)}\n`);
+  process.exit(0);
+}
+
+const servers = await startTestServers();
+const stop = async () => {
+  await servers.close();
+  process.exit(130);
+};
+process.once('SIGINT', () => void stop());
+process.once('SIGTERM', () => void stop());
+try {
+  const { close: _, ...shared } = servers;
+  let done = 0;
+  const toRun = tasks.filter((task) => !isStruck(task));
+  const beganAt = performance.now();
+  const judged = await judgeAll(toRun, {
+    servers: shared,
+    workersCount: Number(values.workers),
+    nearOnly: values.near,
+    onBaseline: ({ testFile, passed, durationMs }) => {
+      const end = passed ? 'passed' : 'FAILED, and is left out';
+      process.stderr.write(`baseline ${testFile} ${end} after ${seconds(durationMs)}\n`);
+    },
+    onJudged: ({ mutant, verdict, durationMs }) => {
+      done += 1;
+      const by =
+        'by' in verdict
+          ? ` by ${verdict.by}`
+          : 'testFilesCount' in verdict
+            ? ` ${verdict.testFilesCount} test files`
+            : '';
+      const text = `${describeMutant(mutant)}\n    ${verdict.kind}${by}`;
+      process.stderr.write(`[${done}/${toRun.length}] ${seconds(durationMs)} ${text}\n`);
+    },
+  });
+  const totalMs = performance.now() - beganAt;
+  const scores = wanted.map((room) =>
+    scoreOf(room, judged, tasks.filter((task) => task.room === room && isStruck(task)).length),
+  );
+  process.stderr.write(`${seconds(totalMs / Math.max(1, judged.length))} a mutant\n\n`);
+  process.stdout.write(reportOf(scores, judged));
+  process.exitCode = scores.every(meetsGoal) ? 0 : 1;
+} finally {
+  await servers.close();
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}

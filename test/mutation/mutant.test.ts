@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { typescriptEdits } from './generators/typescript.ts';
+import { applyMutant, type Mutant, toMutants } from './mutant.ts';
+
+function mutantsOf(text: string): Mutant[] {
+  return toMutants('a.ts', text, typescriptEdits('a.ts', text, 'none'));
+}
+
+const text = 'function f() { return a < b; }\nfunction g() { return a < b || a < b; }\n';
+
+it('every mutant has an id of its own, also where the same change can be made twice', () => {
+  const ids = mutantsOf(text).map(({ id }) => id);
+  expect(ids.length).toBeGreaterThan(5);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+it('an id stays as it is when lines move and code is indented anew', () => {
+  const moved = `// A comment.\n\nconst other = 1;\n${text.replaceAll('{ return', '{\n    return')}`;
+  expect(mutantsOf(moved).map(({ id }) => id)).toStrictEqual(mutantsOf(text).map(({ id }) => id));
+});
+
+it('is applied at its place only, and not to a text that has changed', () => {
+  const last = mutantsOf(text).findLast(({ before }) => before === '<');
+  if (last === undefined) throw new Error('no bound was found');
+  expect(applyMutant(text, last)).toBe(text.replace(/<(?=[^<]*$)/, '<='));
+  expect(last.line).toBe(2);
+  expect(() => applyMutant(`x${text}`, last)).toThrow('a.ts has changed');
+});

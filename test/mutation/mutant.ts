@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+
+/** What a mutant changes. The report counts survivors by kind. */
+export type MutantKind =
+  | 'condition'
+  | 'conjunct'
+  | 'bound'
+  | 'await'
+  | 'return'
+  | 'statement'
+  | 'order'
+  | 'sql-conjunct'
+  | 'sql-bound'
+  | 'sql-unique'
+  | 'sql-lock'
+  | 'sql-order'
+  | 'sql-column'
+  | 'sql-conflict'
+  | 'lua-condition'
+  | 'lua-bound'
+  | 'lua-statement';
+
+/** One change of one file, found by a generator: offsets are of the unchanged text. */
+export interface Edit {
+  readonly kind: MutantKind;
+  readonly start: number;
+  readonly end: number;
+  readonly after: string;
+  /** The named function, constant or SQL statement around the change. */
+  readonly scope: string;
+  /** The function that a test must enter to reach the change; see `run/reach.ts`. 0: the module. */
+  readonly reach: number;
+  /** Literal SQL around the change: a test reaches the change if it sends this text. */
+  readonly sql?: string;
+}
+
+export interface Mutant extends Edit {
+  /** Twelve hex digits. The same change keeps its id when lines move. */
+  readonly id: string;
+  /** Relative to the checkout. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly before: string;
+}
+
+const idDigits = 12;
+
+function squeeze(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/**
+ * Gives the edits of one file their ids. An id depends on the file, the scope and the two texts, and on
+ * how many equal changes precede it in the same scope; it does not depend on line numbers.
+ */
+export function toMutants(file: string, text: string, edits: readonly Edit[]): Mutant[] {
+  const seen = new Map<string, number>();
+  return edits
+    .toSorted((one, other) => one.start - other.start || one.end - other.end)
+    .map((edit) => {
+      const before = text.slice(edit.start, edit.end);
+      const words = [file, edit.scope, edit.kind, squeeze(before), squeeze(edit.after)];
+      const key = words.join('\0');
+      const ordinal = seen.get(key) ?? 0;
+      seen.set(key, ordinal + 1);
+      const id = createHash('sha256').update(`${key}\0${ordinal}`).digest('hex').slice(0, idDigits);
+      const line = text.slice(0, edit.start).split('\n').length;
+      return { ...edit, id, file, line, before };
+    });
+}
+
+/** The file with the change in it. Throws if the text is not the one that the mutant was made from. */
+export function applyMutant(text: string, { file, start, end, before, after }: Mutant): string {
+  if (text.slice(start, end) !== before)
+    throw new Error(`${file} has changed since its mutants were generated`);
+  return text.slice(0, start) + after + text.slice(end);
+}

@@ -1,0 +1,53 @@
+import { expect, inject, it } from 'vitest';
+import { equivalents } from './equivalents.ts';
+import { mutantsOf } from './generate.ts';
+import { describeMutant } from './report.ts';
+import { type Room, rooms } from './rooms.ts';
+import { judgeAll, type Task } from './run/run.ts';
+import { checkout } from './run/test-files.ts';
+import { sample } from './sample.ts';
+
+const seed = 1;
+/** A bound for a busy machine: a quiet one needs some 30 s. */
+const timeoutMs = 600_000;
+const struck = new Set(equivalents.map(({ id }) => id));
+
+function roomNamed(name: string): Room {
+  const room = rooms.find((one) => one.name === name);
+  if (room === undefined) throw new Error(`there is no room ${name}`);
+  return room;
+}
+
+/** A part of the store whose tests take a second. */
+const outcomes: Room = {
+  ...roomNamed('store'),
+  files: ['packages/store/src/outcomes.ts'],
+  near: ['packages/store/src/outcomes.test.ts'],
+};
+
+function chosenFrom(room: Room, n: number): Task[] {
+  const mutants = mutantsOf(checkout, room).filter(({ id }) => !struck.has(id));
+  return sample(mutants, seed, n).map((mutant) => ({ room, mutant }));
+}
+
+it(
+  'the tests kill a dozen mutants of domain, signing and store',
+  async () => {
+    const tasks = [
+      ...chosenFrom(roomNamed('domain'), 5),
+      ...chosenFrom(roomNamed('signing'), 3),
+      ...chosenFrom(outcomes, 4),
+    ];
+    const judged = await judgeAll(tasks, {
+      servers: inject('testServers'),
+      workersCount: 1,
+      nearOnly: true,
+      onBaseline: () => {},
+      onJudged: () => {},
+    });
+    expect(judged).toHaveLength(12);
+    const survivors = judged.filter(({ verdict }) => verdict.kind === 'survived');
+    expect(survivors.map(({ mutant }) => describeMutant(mutant))).toStrictEqual([]);
+  },
+  timeoutMs,
+);

@@ -1,0 +1,55 @@
+import path from 'node:path';
+import type { Mutant } from './mutant.ts';
+import type { Baseline } from './run/baseline.ts';
+import { functionKey } from './run/reach.ts';
+
+/** A shorter text between two holes is too common to tell statements apart. */
+const partCharactersMin = 8;
+
+/** Whether the test file may notice the mutant: it enters the function, or sends the SQL. */
+function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
+  // What a journey does, processes of its own do.
+  if (testFile.startsWith('test/') || mutant.file.endsWith('.sql')) return true;
+  const part = mutant.sql ?? '';
+  if (part.trim().length >= partCharactersMin)
+    return reach.statements.some((sent) => sent.includes(part));
+  if (mutant.reach === 0) return true;
+  return reach.functions.includes(functionKey(mutant.file, mutant.reach));
+}
+
+/**
+ * The test files that reach a mutant, the nearest first: the one of the same name, then those that name
+ * the most of what is changed, then the fastest.
+ */
+export function nearestFirst(
+  mutant: Mutant,
+  baselines: readonly Baseline[],
+  textOf: (testFile: string) => string,
+): string[] {
+  const words = namesIn(mutant);
+  return baselines
+    .filter((baseline) => baseline.passed && reaches(baseline, mutant))
+    .map((baseline) => ({
+      baseline,
+      isSameName: isNamedAlike(mutant.file, baseline.testFile),
+      named: words.filter((word) => textOf(baseline.testFile).includes(word)).length,
+    }))
+    .toSorted(
+      (one, other) =>
+        Number(other.isSameName) - Number(one.isSameName) ||
+        other.named - one.named ||
+        one.baseline.durationMs - other.baseline.durationMs,
+    )
+    .map(({ baseline }) => baseline.testFile);
+}
+
+function isNamedAlike(file: string, testFile: string): boolean {
+  return path.basename(testFile) === path.basename(file).replace(/\.ts$/, '.test.ts');
+}
+
+/** Of a migration: the tables, constraints and columns that the change is about. */
+function namesIn({ file, scope, before }: Mutant): string[] {
+  if (!file.endsWith('.sql')) return [];
+  const words = `${scope.toLowerCase()} ${before}`.match(/[a-z]+(?:_[a-z]+)+/g) ?? [];
+  return [...new Set(words)];
+}

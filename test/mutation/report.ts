@@ -1,0 +1,81 @@
+import type { Mutant } from './mutant.ts';
+import type { Room } from './rooms.ts';
+import type { Judged } from './run/run.ts';
+
+export interface RoomScore {
+  readonly room: Room;
+  readonly killed: number;
+  /** Those of the killed of which a test did not end in time. */
+  readonly timeouts: number;
+  readonly survived: number;
+  readonly equivalent: number;
+  /** Killed of those that are not equivalent, in per cent; 100 if there is none. */
+  readonly percent: number;
+}
+
+/** Counts a room. `struck`: those of the sample that are known to be equivalent, and were not run. */
+export function scoreOf(room: Room, judged: readonly Judged[], struck: number): RoomScore {
+  const own = judged.filter((one) => one.room === room);
+  const count = (kind: string) => own.filter(({ verdict }) => verdict.kind === kind).length;
+  const timeouts = count('timeout');
+  const killed = count('killed') + timeouts;
+  const survived = count('survived');
+  const equivalent = struck + count('same_schema');
+  const judgedCount = killed + survived;
+  const percent = judgedCount === 0 ? 100 : (100 * killed) / judgedCount;
+  return { room, killed, timeouts, survived, equivalent, percent };
+}
+
+export function meetsGoal({ percent, room }: RoomScore): boolean {
+  return percent >= room.goal;
+}
+
+const shownCharacters = 160;
+
+function shown(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line;
+}
+
+/** The place of a mutant and its two texts, on two lines. */
+export function describeMutant({ id, file, line, kind, scope, before, after }: Mutant): string {
+  return `${id} ${kind} ${file}:${line} (${scope})\n    ${shown(before)} → ${shown(after) || '(nothing)'}`;
+}
+
+/** The table, the survivors, and on the last line the verdict. */
+export function reportOf(scores: readonly RoomScore[], judged: readonly Judged[]): string {
+  const rows = scores.map((score) => {
+    const { room, killed, timeouts, survived, equivalent, percent } = score;
+    const cells = [
+      killed,
+      timeouts,
+      survived,
+      equivalent,
+      `${percent.toFixed(1)} %`,
+      `${room.goal} %`,
+    ];
+    return `| ${[room.name, ...cells].join(' | ')} |`;
+  });
+  const survivors = judged
+    .filter(({ verdict }) => verdict.kind === 'survived')
+    .map(({ room, mutant }) => `${room.name} ${describeMutant(mutant)}`)
+    .toSorted();
+  return [
+    '| room | killed | of these by timeout | survived | equivalent | score | goal |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...rows,
+    '',
+    survivors.length === 0 ? 'No mutant survived.' : `Survivors:\n${survivors.join('\n')}`,
+    '',
+    verdictOf(scores),
+    '',
+  ].join('\n');
+}
+
+function verdictOf(scores: readonly RoomScore[]): string {
+  const sum = (member: 'killed' | 'survived' | 'equivalent') =>
+    scores.reduce((total, score) => total + score[member], 0);
+  const missed = scores.filter((score) => !meetsGoal(score)).map(({ room }) => room.name);
+  const goals = missed.length === 0 ? 'goals met' : `goals missed in ${missed.join(', ')}`;
+  return `mutate: ${sum('killed')} killed, ${sum('survived')} survived, ${sum('equivalent')} equivalent; ${goals}`;
+}

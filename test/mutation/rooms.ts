@@ -1,0 +1,93 @@
+import type { Embedded } from './generators/templates.ts';
+
+/** A part of the product whose tests are measured together. */
+export interface Room {
+  readonly name: string;
+  /** Globs of the files that are mutated. */
+  readonly files: readonly string[];
+  readonly embedded: Embedded;
+  /** Globs of the tests that are nearest. */
+  readonly near: readonly string[];
+  /** Globs of the tests that are run once the near ones have passed. */
+  readonly far: readonly string[];
+  /** The percentage of non-equivalent mutants that the tests must kill. */
+  readonly goal: number;
+}
+
+const commitsMoneyOrState = 95;
+const elsewhere = 90;
+const journeys = [
+  'test/journeys/{lifecycle,at-most-once,crashes,fleet-runs,webhooks}.test.ts',
+  'test/conformance/*.test.ts',
+];
+
+export const rooms: readonly Room[] = [
+  {
+    name: 'domain',
+    files: ['packages/domain/src/*.ts'],
+    embedded: 'none',
+    near: ['packages/domain/src/*.test.ts'],
+    far: ['packages/{contracts,store}/src/*.test.ts'],
+    goal: commitsMoneyOrState,
+  },
+  {
+    name: 'signing',
+    files: ['packages/signing/src/*.ts'],
+    embedded: 'none',
+    near: ['packages/signing/src/*.test.ts'],
+    far: ['packages/store/src/*.test.ts'],
+    goal: commitsMoneyOrState,
+  },
+  {
+    name: 'store',
+    files: ['packages/store/src/*.ts', 'prisma/migrations/*/migration.sql'],
+    embedded: 'sql',
+    near: ['packages/store/src/*.test.ts', 'prisma/*.test.ts'],
+    far: [
+      'services/{settlement,dispatcher,webhooks,gateway}/src/**/*.test.ts',
+      'packages/admin-cli/src/*.test.ts',
+      ...journeys,
+    ],
+    goal: commitsMoneyOrState,
+  },
+  {
+    name: 'fleet-registry',
+    files: ['packages/queue/src/fleet-{registry,scripts}.ts'],
+    embedded: 'lua',
+    near: ['packages/queue/src/fleet-*.test.ts'],
+    far: ['packages/queue/src/*.test.ts', 'services/dispatcher/src/*.test.ts', ...journeys],
+    goal: elsewhere,
+  },
+  {
+    name: 'dispatcher',
+    files: ['services/dispatcher/src/*.ts'],
+    embedded: 'none',
+    near: ['services/dispatcher/src/*.test.ts'],
+    far: journeys,
+    goal: elsewhere,
+  },
+  {
+    name: 'settlement',
+    files: ['services/settlement/src/*.ts'],
+    embedded: 'none',
+    near: ['services/settlement/src/*.test.ts'],
+    far: journeys,
+    goal: commitsMoneyOrState,
+  },
+  {
+    name: 'webhooks',
+    files: ['services/webhooks/src/*.ts'],
+    embedded: 'none',
+    near: ['services/webhooks/src/*.test.ts'],
+    far: journeys,
+    goal: elsewhere,
+  },
+  {
+    name: 'node-agent',
+    files: ['packages/node-agent/src/*.ts'],
+    embedded: 'none',
+    near: ['packages/node-agent/src/*.test.ts'],
+    far: journeys,
+    goal: elsewhere,
+  },
+];

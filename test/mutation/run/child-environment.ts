@@ -1,0 +1,18 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** The file whose source is replaced, relative to the checkout. */
+export const mutatedFile = 'MUTATION_FILE';
+/** The path of a file that has the other source. */
+export const mutatedText = 'MUTATION_TEXT_FILE';
+
+const preload = pathToFileURL(path.join(import.meta.dirname, 'mutant-preload.ts')).href;
+
+/** What makes a process load another source for one file. */
+export function childEnvironment(file: string, textFile: string): NodeJS.ProcessEnv {
+  return {
+    NODE_OPTIONS: `--import=${preload}`,
+    [mutatedFile]: file,
+    [mutatedText]: textFile,
+  };
+}

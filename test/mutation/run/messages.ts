@@ -1,0 +1,18 @@
+import type { Reach } from './reach.ts';
+import type { FileEnd, OtherText } from './test-files.ts';
+
+/** To a worker: one at a time, each with one answer. */
+export type Order =
+  | { readonly kind: 'baseline'; readonly testFile: string }
+  /** Sets what the next runs have in place of one file; undefined: nothing. */
+  | { readonly kind: 'mutate'; readonly change: OtherText | undefined }
+  | { readonly kind: 'run'; readonly testFile: string }
+  | { readonly kind: 'end' };
+
+export type Answer =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'baseline'; readonly end: FileEnd; readonly reach: Reach }
+  | { readonly kind: 'mutated'; readonly outcome: 'ready' | 'same_schema' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'run'; readonly end: FileEnd }
+  | { readonly kind: 'ended' };

@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { changeSources } from '../../support/changed-sources.ts';
+import { mutatedFile, mutatedText } from './child-environment.ts';
+
+/** Loaded into the processes that a test starts: they run the mutant that the test runs. */
+const file = process.env[mutatedFile];
+const textFile = process.env[mutatedText];
+if (file === undefined || textFile === undefined) throw new Error('no mutant is named');
+changeSources(new Map([[file, () => readFileSync(textFile, 'utf8')]]));

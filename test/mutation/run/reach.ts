@@ -1,0 +1,34 @@
+import { functionBodies } from '../generators/typescript.ts';
+
+/** What one test file reached, in one run of it without a mutant. */
+export interface Reach {
+  /** `file#n` of each function that was entered (see `Edit.reach`). */
+  readonly functions: readonly string[];
+  /** Each text that was sent to Postgres. */
+  readonly statements: readonly string[];
+}
+
+export function functionKey(file: string, reach: number): string {
+  return `${file}#${reach}`;
+}
+
+/** The text with a note at the start of each function, which `setup.ts` collects. */
+export function withNotes(file: string, text: string): string {
+  const note = (index: number) =>
+    `globalThis.svcMutationReach?.add(${JSON.stringify(functionKey(file, index + 1))})`;
+  const insertions = functionBodies(file, text).flatMap(({ at, end, isBlock }, index) =>
+    isBlock
+      ? [{ at, added: `${note(index)};` }]
+      : [
+          { at, added: `(${note(index)}, ` },
+          { at: end, added: ')' },
+        ],
+  );
+  let last = 0;
+  let noted = '';
+  for (const { at, added } of insertions.toSorted((one, other) => one.at - other.at)) {
+    noted += text.slice(last, at) + added;
+    last = at;
+  }
+  return noted + text.slice(last);
+}

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { TestServers } from '@svc/testkit';
+import { filesOf } from '../generate.ts';
+import type { Mutant } from '../mutant.ts';
+import { nearestFirst } from '../order.ts';
+import type { Room } from '../rooms.ts';
+import { type Baseline, openBaselineCache } from './baseline.ts';
+import { judge, type Verdict } from './judge.ts';
+import { checkout } from './test-files.ts';
+import { createWorker, type Worker, WorkerLost } from './workers.ts';
+
+export interface Task {
+  readonly room: Room;
+  readonly mutant: Mutant;
+}
+
+export interface Judged extends Task {
+  readonly verdict: Verdict;
+  readonly durationMs: number;
+}
+
+export interface RunOptions {
+  readonly servers: TestServers;
+  readonly workersCount: number;
+  /** Only the nearest tests; what they miss survives. */
+  readonly nearOnly: boolean;
+  readonly onBaseline: (baseline: Baseline) => void;
+  readonly onJudged: (judged: Judged) => void;
+}
+
+const baselineMsMax = 180_000;
+/** A slower test file is left out: it would cost more than all others together. */
+const slowMs = 40_000;
+/** How long the far tests of one mutant may take together, by their baselines. */
+const farMsMax = 120_000;
+
+/** Judges all mutants, on so many workers at once. */
+export async function judgeAll(tasks: readonly Task[], options: RunOptions): Promise<Judged[]> {
+  const workers = Array.from({ length: options.workersCount }, () => createWorker(options.servers));
+  const baselines = new Map<string, Baseline>();
+  try {
+    const rooms = [...new Set(tasks.map(({ room }) => room))];
+    const globs = rooms.flatMap(({ near, far }) => (options.nearOnly ? near : [...near, ...far]));
+    await eachOn(workers, filesOf(checkout, globs), async (worker, testFile) => {
+      baselines.set(testFile, await baselineOf(worker, testFile, options));
+    });
+    const judged: Judged[] = [];
+    await eachOn(workers, tasks, async (worker, task) => {
+      const beganAt = performance.now();
+      const plans = plansFor(task, baselines, options.nearOnly);
+      const verdict = await judge(worker, task.mutant, plans);
+      const one = { ...task, verdict, durationMs: performance.now() - beganAt };
+      judged.push(one);
+      options.onJudged(one);
+    });
+    return judged;
+  } finally {
+    await Promise.all(workers.map((worker) => worker.close()));
+  }
+}
+
+/** Each worker takes the next item until none is left. */
+async function eachOn<Item>(
+  workers: readonly Worker[],
+  items: readonly Item[],
+  work: (worker: Worker, item: Item) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  const takeNext = async (worker: Worker) => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift())
+      await work(worker, item);
+  };
+  await Promise.all(workers.map(takeNext));
+}
+
+const cache = openBaselineCache();
+
+async function baselineOf(
+  worker: Worker,
+  testFile: string,
+  { onBaseline }: RunOptions,
+): Promise<Baseline> {
+  const known = cache.read(testFile);
+  if (known !== undefined) return known;
+  const baseline = await takeBaseline(worker, testFile);
+  onBaseline(baseline);
+  if (baseline.passed) cache.write(baseline);
+  return baseline;
+}
+
+async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline> {
+  try {
+    // The worker may still have the mutant of its last task.
+    await worker.ask({ kind: 'mutate', change: undefined }, baselineMsMax);
+    const answer = await worker.ask({ kind: 'baseline', testFile }, baselineMsMax);
+    if (answer.kind !== 'baseline') throw new Error(`a worker answered ${answer.kind}`);
+    const { end, reach } = answer;
+    return { testFile, passed: end.kind === 'passed', durationMs: end.durationMs, reach };
+  } catch (error) {
+    if (!(error instanceof WorkerLost)) throw error;
+    const reach = { functions: [], statements: [] };
+    return { testFile, passed: false, durationMs: baselineMsMax, reach };
+  }
+}
+
+function plansFor(
+  { room, mutant }: Task,
+  baselines: ReadonlyMap<string, Baseline>,
+  nearOnly: boolean,
+): Baseline[] {
+  const inOrder = (globs: readonly string[]) => {
+    const known = filesOf(checkout, globs).flatMap((file) => baselines.get(file) ?? []);
+    const quick = known.filter(({ durationMs }) => durationMs <= slowMs);
+    const ordered = nearestFirst(mutant, quick, (file) =>
+      readFileSync(path.join(checkout, file), 'utf8'),
+    );
+    return ordered.flatMap((file) => baselines.get(file) ?? []);
+  };
+  const near = inOrder(room.near);
+  if (nearOnly) return near;
+  const far: Baseline[] = [];
+  let farMs = 0;
+  for (const baseline of inOrder(room.far)) {
+    if (near.includes(baseline) || farMs + baseline.durationMs > farMsMax) continue;
+    farMs += baseline.durationMs;
+    far.push(baseline);
+  }
+  return [...near, ...far];
+}

@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeEach, inject } from 'vitest';
+import type { Reach } from './reach.ts';
+
+/**
+ * Around every test file of a mutation run: skips the tests after the first that fails, and writes
+ * down what the file reaches if the run asks for it.
+ */
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Where to write what the test file reaches; empty: nowhere. */
+    mutationReachFile: string;
+  }
+}
+
+declare global {
+  // eslint-disable-next-line no-var -- the code under test reads it by this name
+  var svcMutationReach: Set<string> | undefined;
+}
+
+/** Longer statements are data that a test plants. */
+const statementCharactersMax = 20_000;
+const statementsMax = 5_000;
+
+let hasFailed = false;
+
+beforeEach((context) => {
+  if (hasFailed) context.skip();
+});
+
+afterEach(({ task }) => {
+  hasFailed ||= task.result?.state === 'fail';
+});
+
+const file = inject('mutationReachFile');
+if (file !== '') collectInto(file);
+
+function collectInto(reachFile: string): void {
+  const functions = new Set<string>();
+  const statements = new Set<string>();
+  globalThis.svcMutationReach = functions;
+  const note = (sent: unknown) => {
+    if (typeof sent !== 'string' || sent.length > statementCharactersMax) return;
+    if (statements.size < statementsMax) statements.add(sent);
+  };
+  const send: unknown = Reflect.get(Client.prototype, 'query');
+  if (typeof send !== 'function') throw new Error('pg has no query');
+  Reflect.set(Client.prototype, 'query', function query(this: Client, ...words: unknown[]) {
+    const [first] = words;
+    note(typeof first === 'object' && first !== null ? Reflect.get(first, 'text') : first);
+    return Reflect.apply(send, this, words);
+  });
+  afterAll(() => {
+    const reach: Reach = { functions: [...functions], statements: [...statements] };
+    writeFileSync(reachFile, JSON.stringify(reach));
+  });
+}

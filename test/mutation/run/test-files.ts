@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { createVitest, type TestModule, type TestProject, type Vitest } from 'vitest/node';
+import type { TestServers } from '@svc/testkit';
+import { withNotes } from './reach.ts';
+
+export const checkout = path.resolve(import.meta.dirname, '../../..');
+
+/** Holds the servers of the run as JSON. */
+export const serversVariable = 'MUTATION_SERVERS';
+
+/** One file of the checkout with another text. */
+export interface OtherText {
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface FileEnd {
+  readonly kind: 'passed' | 'failed' | 'timeout';
+  /** The first test that failed, or the error that ended the file. */
+  readonly failure: string;
+  readonly durationMs: number;
+}
+
+export interface TestFiles {
+  /** Runs one test file with another text in place of a file's own; `reachFile`: see `setup.ts`. */
+  run(testFile: string, change: OtherText | undefined, options: RunOptions): Promise<FileEnd>;
+  close(): Promise<void>;
+}
+
+export interface RunOptions {
+  readonly servers: TestServers;
+  readonly reachFile: string;
+}
+
+/** Of one test. The usual bound allows for a machine on which everything runs at once. */
+const testTimeoutMs = 30_000;
+const ownCode =
+  /^(?:packages|services)\/[^/]+\/src\/(?!generated\/)(?!.*(?:\.test|[.-]fixture)\.ts$).*\.ts$/;
+
+/** Starts vitest once. Each run loads anew only the file that differs from the run before. */
+export async function openTestFiles(): Promise<TestFiles> {
+  let current: OtherText | undefined;
+  const plugin = {
+    name: 'mutant',
+    enforce: 'pre' as const,
+    load(id: string) {
+      const file = path.relative(checkout, id.replace(/\?.*$/, ''));
+      if (!ownCode.test(file)) return undefined;
+      const text =
+        current?.file === file ? current.text : readFileSync(path.join(checkout, file), 'utf8');
+      return withNotes(file, text);
+    },
+  };
+  const vitest = await createVitest(
+    {
+      root: checkout,
+      config: false,
+      watch: false,
+      include: ['{packages,services,infra}/*/src/**/*.test.ts', '{prisma,test}/**/*.test.ts'],
+      setupFiles: [
+        path.join(import.meta.dirname, 'setup.ts'),
+        path.join(checkout, 'packages/testkit/src/file-setup.ts'),
+      ],
+      pool: 'forks',
+      // The cache on disk does not know that the plugin gives another text.
+      fsModuleCache: false,
+      reporters: [{}],
+      maxWorkers: 1,
+      testTimeout: testTimeoutMs,
+      hookTimeout: testTimeoutMs,
+      globalSetup: [path.join(import.meta.dirname, 'provide-servers.ts')],
+    },
+    { plugins: [plugin] },
+  );
+  const project = vitest.getRootProject();
+  return {
+    async run(testFile, change, options) {
+      for (const changed of [current, change])
+        if (changed !== undefined) vitest.invalidateFile(path.join(checkout, changed.file));
+      current = change;
+      return runOne(vitest, project, testFile, options);
+    },
+    close: () => vitest.close(),
+  };
+}
+
+async function runOne(
+  vitest: Vitest,
+  project: TestProject,
+  testFile: string,
+  { servers, reachFile }: RunOptions,
+): Promise<FileEnd> {
+  const specifications = await vitest.globTestSpecifications([path.join(checkout, testFile)]);
+  if (specifications.length !== 1) throw new Error(`there is no test file ${testFile}`);
+  project.provide('testServers', servers);
+  project.provide('mutationReachFile', reachFile);
+  const beganAt = performance.now();
+  vitest.state.clearErrors();
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  const durationMs = performance.now() - beganAt;
+  const own = testModules.find(({ moduleId }) => moduleId === specifications[0]?.moduleId);
+  const failure = own === undefined ? 'the file was not run' : failureOf(own, unhandledErrors);
+  if (failure === undefined) return { kind: 'passed', failure: '', durationMs };
+  const kind = /timed out in \d+ ?ms/i.test(failure) ? 'timeout' : 'failed';
+  return { kind, failure, durationMs };
+}
+
+function failureOf(own: TestModule, unhandled: readonly unknown[]): string | undefined {
+  for (const test of own.children.allTests('failed'))
+    return `${test.fullName}: ${messageOf(test.result().errors?.[0])}`;
+  const errors = [
+    ...own.errors(),
+    ...[...own.children.allSuites()].flatMap((suite) => suite.errors()),
+  ];
+  const first = errors[0] ?? unhandled[0];
+  if (first !== undefined) return messageOf(first);
+  return own.state() === 'failed' ? 'the file failed' : undefined;
+}
+
+function messageOf(error: unknown): string {
+  const message =
+    typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : error;
+  return String(message).split('\n')[0] ?? '';
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestServers } from '@svc/testkit';
+import { childEnvironment } from './child-environment.ts';
+import type { Answer, Order } from './messages.ts';
+import { makeMutatedTemplate } from './migration-template.ts';
+import type { Reach } from './reach.ts';
+import { openTestFiles, type OtherText, serversVariable } from './test-files.ts';
+
+/** A process with one vitest in it, which runs the test files that it is asked for (see `workers.ts`). */
+const servers: TestServers = JSON.parse(process.env[serversVariable] ?? '');
+const dir = mkdtempSync(path.join(tmpdir(), 'svc-mutation-'));
+process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+process.once('disconnect', () => process.exit(0));
+const testFiles = await openTestFiles();
+
+interface Change {
+  readonly text: OtherText | undefined;
+  readonly servers: TestServers;
+  readonly undo: () => Promise<void>;
+}
+
+const none: Change = { text: undefined, servers, undo: async () => {} };
+let change = none;
+
+async function mutate(text: OtherText | undefined): Promise<Answer> {
+  await change.undo();
+  change = none;
+  if (text === undefined) return { kind: 'mutated', outcome: 'ready' };
+  if (!text.file.endsWith('.sql')) {
+    const textFile = path.join(dir, 'mutant.ts');
+    writeFileSync(textFile, text.text);
+    const own = { ...servers, childEnvironment: childEnvironment(text.file, textFile) };
+    change = { text, servers: own, undo: async () => {} };
+    return { kind: 'mutated', outcome: 'ready' };
+  }
+  const template = await makeMutatedTemplate(servers, text);
+  switch (template.kind) {
+    case 'made':
+      change = { text: undefined, servers: template.servers, undo: template.drop };
+      return { kind: 'mutated', outcome: 'ready' };
+    case 'same_schema':
+      return { kind: 'mutated', outcome: 'same_schema' };
+    case 'refused':
+      return { kind: 'refused', reason: template.reason };
+  }
+}
+
+async function takeBaseline(testFile: string): Promise<Answer> {
+  const reachFile = path.join(dir, 'reach.json');
+  writeFileSync(reachFile, JSON.stringify({ functions: [], statements: [] } satisfies Reach));
+  const end = await testFiles.run(testFile, undefined, { servers, reachFile });
+  return { kind: 'baseline', end, reach: JSON.parse(readFileSync(reachFile, 'utf8')) };
+}
+
+async function answerTo(order: Order): Promise<Answer> {
+  switch (order.kind) {
+    case 'baseline':
+      return takeBaseline(order.testFile);
+    case 'mutate':
+      return mutate(order.change);
+    case 'run': {
+      const options = { servers: change.servers, reachFile: '' };
+      return { kind: 'run', end: await testFiles.run(order.testFile, change.text, options) };
+    }
+    case 'end':
+      await change.undo();
+      await testFiles.close();
+      return { kind: 'ended' };
+  }
+}
+
+process.on('message', (order: Order) => {
+  void answerTo(order).then(
+    (answer) => process.send?.(answer),
+    (error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+      process.exit(1);
+    },
+  );
+});
+process.send?.({ kind: 'ready' } satisfies Answer);

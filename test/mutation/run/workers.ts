@@ -1,0 +1,82 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import path from 'node:path';
+import type { TestServers } from '@svc/testkit';
+import type { Answer, Order } from './messages.ts';
+import { serversVariable } from './test-files.ts';
+
+/** A worker did not answer in time, or ended; it is gone, and the next order starts another one. */
+export class WorkerLost extends Error {
+  override readonly name = 'WorkerLost';
+}
+
+export interface Worker {
+  /** Throws WorkerLost. */
+  ask(order: Order, boundMs: number): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const startMsMax = 60_000;
+const endMsMax = 20_000;
+
+/** A worker process, started with the first order and again after it was lost. */
+export function createWorker(servers: TestServers): Worker {
+  let current: ChildProcess | undefined;
+
+  const kill = () => {
+    const child = current;
+    current = undefined;
+    if (child?.pid === undefined) return;
+    try {
+      // The group: a test that does not yield would outlive its parent.
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
+  };
+
+  const start = async () => {
+    current = fork(path.join(import.meta.dirname, 'worker.ts'), {
+      env: { ...process.env, [serversVariable]: JSON.stringify(servers) },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      detached: true,
+    });
+    await answerOf(current, startMsMax);
+    return current;
+  };
+
+  return {
+    async ask(order, boundMs) {
+      try {
+        const child = current ?? (await start());
+        const answer = answerOf(child, boundMs);
+        child.send(order);
+        return await answer;
+      } catch (error) {
+        kill();
+        throw error;
+      }
+    },
+    async close() {
+      if (current === undefined) return;
+      await this.ask({ kind: 'end' }, endMsMax).catch(() => {});
+      kill();
+    },
+  };
+}
+
+function answerOf(child: ChildProcess, boundMs: number): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      clearTimeout(timer);
+      child.off('message', onMessage);
+      child.off('exit', onExit);
+      finish();
+    };
+    const onMessage = (answer: Answer) => settle(() => resolve(answer));
+    const onExit = () => settle(() => reject(new WorkerLost('the worker has ended')));
+    const tooLate = () => settle(() => reject(new WorkerLost(`no answer after ${boundMs} ms`)));
+    const timer = setTimeout(tooLate, boundMs);
+    child.on('message', onMessage);
+    child.on('exit', onExit);
+  });
+}

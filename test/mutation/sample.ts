@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import type { Mutant } from './mutant.ts';
+
+/**
+ * `n` of the mutants, chosen by the seed. Each mutant has its own rank, so that a change of the code
+ * changes the sample only by the mutants that come and go with it.
+ */
+export function sample(mutants: readonly Mutant[], seed: number, n: number): Mutant[] {
+  const rank = ({ id }: Mutant) => createHash('sha256').update(`${seed}:${id}`).digest('hex');
+  return mutants
+    .map((mutant) => ({ mutant, rank: rank(mutant) }))
+    .toSorted((one, other) => (one.rank < other.rank ? -1 : 1))
+    .slice(0, n)
+    .map(({ mutant }) => mutant);
+}
+
+/** Shares `n` out among rooms with so many mutants each, as evenly as they allow. */
+export function shares(counts: readonly number[], n: number): number[] {
+  const given = counts.map(() => 0);
+  for (
+    let left = Math.min(
+      n,
+      counts.reduce((sum, count) => sum + count, 0),
+    );
+    left > 0;
+  ) {
+    for (const [at, count] of counts.entries()) {
+      if (left === 0 || (given[at] ?? 0) >= count) continue;
+      given[at] = (given[at] ?? 0) + 1;
+      left -= 1;
+    }
+  }
+  return given;
+}

@@ -88,9 +88,11 @@ try {
     },
   });
   const totalMs = performance.now() - beganAt;
-  const scores = wanted.map((room) =>
-    scoreOf(room, judged, tasks.filter((task) => task.room === room && isStruck(task)).length),
-  );
+  const scores = wanted
+    .filter((room) => tasks.some((task) => task.room === room))
+    .map((room) =>
+      scoreOf(room, judged, tasks.filter((task) => task.room === room && isStruck(task)).length),
+    );
   process.stderr.write(`${seconds(totalMs / Math.max(1, judged.length))} a mutant\n\n`);
   process.stdout.write(reportOf(scores, judged));
   process.exitCode = scores.every(meetsGoal) ? 0 : 1;

@@ -5,6 +5,7 @@ import {
   lateOutcomeEventData,
   lowBalanceEventData,
   submissionEventData,
+  withoutFailureMessage,
 } from './events.ts';
 
 const figures = {
@@ -68,4 +69,19 @@ test('a body carries id, type, timestamp with milliseconds and data, in that ord
   expect(eventBody({ id: 'evt_x', type: 'webhook.test', at: new Date(0), data: {} })).toBe(
     '{"id":"evt_x","type":"webhook.test","timestamp":"1970-01-01T00:00:00.000Z","data":{}}',
   );
+});
+
+test('nothing of what the node said is left in the body of an event, and all else stays', () => {
+  const at = new Date('2026-11-20T00:00:00.000Z');
+  const failure = { code: 'login_required', message: 'Ana Pérez must sign in', stage: null };
+  const body = (message: string) =>
+    JSON.stringify({
+      id: 'evt_1',
+      type: 'submission.failed',
+      timestamp: at.toISOString(),
+      data: { status: 'failed', failure: { ...failure, message } },
+    });
+  expect(withoutFailureMessage(body(failure.message))).toBe(body(''));
+  const other = JSON.stringify({ id: 'evt_2', data: { status: 'submitted' } });
+  expect(withoutFailureMessage(other)).toBe(other);
 });

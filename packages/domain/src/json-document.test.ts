@@ -141,3 +141,11 @@ function acceptedByJsonParse(text: string): 'parsed' | 'malformed' {
     return 'malformed';
   }
 }
+
+test('an escape that JSON does not know is refused at the string, with the reason', () => {
+  expect(parseJsonDocument('{"a": "b\\x"}')).toMatchObject({
+    kind: 'malformed',
+    message: 'this string has an escape that JSON does not know',
+    column: 7,
+  });
+});

@@ -23,6 +23,11 @@ function filled(text: string): string {
 }
 
 describe('canonicalText', () => {
+  test('members are sorted by name', () => {
+    expect(canonical('{"b":"1","c":"2","a":"3"}')).toBe('{"a":"3","b":"1","c":"2"}');
+    expect(canonical('{"c":"1","b":"2","a":"3"}')).toBe('{"a":"3","b":"2","c":"1"}');
+  });
+
   test('the order of members and white space make no difference', () => {
     expect(canonical('{"b":[1, 2],"a":{"d":null,"c":true}}')).toBe(
       canonical(' {"a":{"c":true, "d":null} ,\n"b":[1,2]}'),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   defaultRateCardJson,
   findRate,
+  isTier,
   parseRateCard,
   RateCardError,
   rateCardToJson,
@@ -105,4 +106,9 @@ test.each([
 ])('a broken card is refused, and told where: %s', (_name, json, message) => {
   expect(() => parseRateCard(1, json)).toThrow(RateCardError);
   expect(() => parseRateCard(1, json)).toThrow(message);
+});
+
+test('a tier is one of three names', () => {
+  expect(tiers.filter(isTier)).toStrictEqual(['standard', 'priority', 'instant']);
+  expect(isTier('Standard')).toBe(false);
 });

@@ -11,6 +11,12 @@ test('a public https URL is accepted as it was given', () => {
   expect(checkWebhookUrl(url, { allowPrivateNetworks: false })).toEqual({ kind: 'accepted', url });
 });
 
+test('a URL of 2,048 characters is accepted, one more is not', () => {
+  const url = 'https://hooks.example.com/'.padEnd(2_048, 'x');
+  expect(refused(url)).toBeNull();
+  expect(refused(`${url}x`)).toContain('at most 2048');
+});
+
 test('http, private hosts, credentials and what is no URL are refused with a reason', () => {
   expect(refused('http://hooks.example.com/')).toBe('must be an https URL');
   expect(refused('https://127.0.0.1/')).toBe('must have a public host');

@@ -124,6 +124,7 @@ describe('a keyring', () => {
     `${newKey},`,
     'k1',
     'k1:',
+    Buffer.alloc(32).toString('base64'),
     `:${Buffer.alloc(32).toString('base64')}`,
     `k 1:${Buffer.alloc(32).toString('base64')}`,
     `${'k'.repeat(65)}:${Buffer.alloc(32).toString('base64')}`,

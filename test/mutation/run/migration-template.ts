@@ -40,13 +40,15 @@ export async function makeMutatedTemplate(
 ): Promise<MigrationTemplate> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-mutant-'));
   const name = `svc_mutant_${process.pid}_${Date.now()}`;
-  const databaseUrl = (database: string) => urlOf(servers, database);
+  const databaseUrl = (database: string) => urlOf(servers.adminUrl, database);
+  const serviceUrl = (database: string) => urlOf(servers.serviceUrl, database);
   const drop = () => dropTemplate(servers, name);
   try {
     const env = migratesFrom(dir, change);
     const known = await readThrough(databaseUrl, servers.template, [schemaSql, booksSql]);
     let schema = '';
-    await makeTemplate({ url: servers.adminUrl, databaseUrl }, servers.masterKey, {
+    const server = { url: servers.adminUrl, databaseUrl, serviceUrl };
+    await makeTemplate(server, servers.masterKey, {
       name,
       env,
       async onMigrated(url) {
@@ -119,8 +121,8 @@ async function dropTemplate(servers: TestServers, name: string): Promise<void> {
   });
 }
 
-function urlOf(servers: TestServers, database: string): string {
-  const url = new URL(servers.adminUrl);
+function urlOf(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
   url.pathname = `/${database}`;
   return url.href;
 }

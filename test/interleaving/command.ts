@@ -86,6 +86,8 @@ export async function interleave(args: readonly string[]): Promise<number> {
       'keep-going': { type: 'boolean', default: false },
       postgres: { type: 'string' },
       redis: { type: 'string' },
+      // Read by host/hooks.ts, before the product is loaded.
+      planted: { type: 'string' },
     },
   });
   const servers = await openServers({

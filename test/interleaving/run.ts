@@ -53,7 +53,7 @@ export async function runOne(
   };
   const drawn = { act: drawActions(random), actChance: random.pick([0.03, 0.06, 0.12]) ?? 0 };
   const timeChance = random.pick([0, 0.01, 0.03]) ?? 0;
-  const world = await World.open(rig, shape, { random, ids, stateDir: dir });
+  const world = await World.open(rig, shape, { seed, random, ids, stateDir: dir });
   const { scheduler, auditor } = world;
   let lockWaits = 0;
   try {

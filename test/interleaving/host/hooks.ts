@@ -1,6 +1,8 @@
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { plant, type PlantedEdit } from '../../faults/planted/planted.ts';
+import { plantedOrders } from '../planted/catalogue.ts';
 
 /**
  * Makes the product's own modules run on a simulated machine: their timers, clocks and random ids
@@ -43,6 +45,18 @@ function withSimulatedGlobals(text: string): string {
   return `import { ${names.join(', ')} } from '${urlOf('globals.ts')}'; ${text}`;
 }
 
+/** The bug that `--planted NAME` puts into the product, if it is given. */
+function plantedEdits(): readonly PlantedEdit[] {
+  const at = process.argv.indexOf('--planted');
+  const name = at === -1 ? undefined : process.argv[at + 1];
+  if (name === undefined) return [];
+  const planted = plantedOrders.find((one) => one.name === name);
+  if (planted === undefined) throw new Error(`there is no planted bug ${name}`);
+  return planted.edits;
+}
+
+const edits = Map.groupBy(plantedEdits(), ({ file }) => root + file);
+
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const parent = context.parentURL ?? '';
@@ -57,6 +71,7 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!isProduct(url) || loaded.source === undefined || loaded.source === null) return loaded;
-    return { ...loaded, source: withSimulatedGlobals(textOf(loaded.source)) };
+    const text = (edits.get(url) ?? []).reduce(plant, textOf(loaded.source));
+    return { ...loaded, source: withSimulatedGlobals(text) };
   },
 });

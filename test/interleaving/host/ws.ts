@@ -1,9 +1,16 @@
 import { EventEmitter } from 'node:events';
 import { hosts } from './host.ts';
 
+/** The request that a link begins with. */
+export interface Upgrade {
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** What a node's socket asks the simulated network for. */
 export interface Dialer {
-  dial(socket: SimulatedSocket, headers: Readonly<Record<string, string>>): void;
+  dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }
 
 /** Which network a simulated process dials into. */
@@ -67,7 +74,7 @@ export class SimulatedSocket extends EventEmitter {
 /** The client of `ws` as the agent gets it in a simulation (see hooks.ts). */
 export class WebSocket extends SimulatedSocket {
   constructor(
-    _url: URL,
+    url: URL,
     protocols: readonly string[],
     options: { readonly headers: Readonly<Record<string, string>> },
   ) {
@@ -75,6 +82,7 @@ export class WebSocket extends SimulatedSocket {
     const host = hosts.getStore();
     const dialer = host === undefined ? undefined : dialers.get(host);
     if (dialer === undefined) throw new Error('only a simulated process dials here');
-    dialer.dial(this, { ...options.headers, 'sec-websocket-protocol': protocols.join(',') });
+    const headers = { ...options.headers, 'sec-websocket-protocol': protocols.join(',') };
+    dialer.dial(this, { target: url.pathname + url.search, headers });
   }
 }

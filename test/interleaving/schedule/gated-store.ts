@@ -113,7 +113,7 @@ export class GatedStore {
     const sent = await this.#scheduler.hold(process, `sends ${name}`, { mayWait });
     if (session !== undefined) session.hasBegun = true;
     if (sent === 'fail') throw connectionLost();
-    const ticket = this.#scheduler.ticket();
+    const ticket = this.#scheduler.ticket(`hears ${name}`);
     const asking = session ?? { isStatement: true };
     const [answer] = await Promise.allSettled([this.#scheduler.quiet.during(asking, ask)]);
     if (session === undefined && writes.test(text)) this.#onCommit();
@@ -141,7 +141,7 @@ export class GatedStore {
             const result = await process.orKilled(work(real, session));
             const fate = await process.orKilled(this.#scheduler.hold(process, 'sends COMMIT'));
             if (fate === 'fail') throw connectionLost();
-            ticket = this.#scheduler.ticket();
+            ticket = this.#scheduler.ticket('hears COMMIT');
             return result;
           } finally {
             // From here on Postgres commits or rolls back.

@@ -25,7 +25,7 @@ export function gatedOutsider<T extends object>(
   async function ask(method: string, call: () => Promise<unknown>): Promise<unknown> {
     const sent = await scheduler.hold(process, `asks ${name}.${method}`, { canFail });
     if (sent === 'fail' && failure !== undefined) throw failure();
-    const ticket = scheduler.ticket();
+    const ticket = scheduler.ticket(`hears ${name}.${method}`);
     const [answer] = await Promise.allSettled([
       scheduler.quiet.during({ isStatement: false }, call),
     ]);

@@ -1,4 +1,4 @@
-import type { Random } from '../../simulation/random.ts';
+import { createRandom, type Random } from '../../simulation/random.ts';
 import { Quiet } from './quiet.ts';
 import { ProcessKilled, type SimulatedProcess } from './process.ts';
 import { Trace } from './trace.ts';
@@ -41,6 +41,9 @@ export interface Ticket {
   readonly frozenUntilStep: number;
 }
 
+/** What one run does to every event of a name: most are treated as all others. */
+type Treatment = 'slow' | 'failing' | 'plain';
+
 /** How often the seed does what is rare; each run has its own. */
 export interface Rates {
   /** That something held is kept back while many others go on. */
@@ -49,6 +52,9 @@ export interface Rates {
   readonly fault: number;
 }
 
+/** One name in so many is slow in a run, and one in so many fails. */
+const treatedOneIn = 12;
+const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
 
@@ -62,6 +68,8 @@ export class Scheduler {
   readonly quiet: Quiet;
   readonly trace = new Trace();
   readonly #onMove: (nowMs: number) => Promise<void>;
+  readonly #seed: number;
+  readonly #treatments = new Map<string, Treatment>();
   readonly #held = new Set<Held>();
   readonly #timers = new Set<SimulatedTimer>();
   #rates: Rates;
@@ -70,6 +78,7 @@ export class Scheduler {
   step = 0;
 
   constructor(options: {
+    readonly seed: number;
     readonly random: Random;
     readonly ids: Random;
     readonly quiet: Quiet;
@@ -77,6 +86,7 @@ export class Scheduler {
     readonly startMs: number;
     readonly onMove: (nowMs: number) => Promise<void>;
   }) {
+    this.#seed = options.seed;
     this.random = options.random;
     this.ids = options.ids;
     this.quiet = options.quiet;
@@ -99,8 +109,9 @@ export class Scheduler {
    * Draws a ticket ahead: two answers that come at once are then in the order in which they were
    * asked for, and not in that of their arrival.
    */
-  ticket(): Ticket {
-    const isStalled = this.random.chance(this.#rates.stall);
+  ticket(name: string): Ticket {
+    const isSlow = this.#rates.stall > 0 && this.#treatmentOf(name) === 'slow';
+    const isStalled = this.random.chance(isSlow ? treatedChance : this.#rates.stall);
     const spread = stallStepsMax - stallStepsMin;
     const stallSteps = isStalled ? stallStepsMin + this.random.nat(spread) : 0;
     return { sequence: (this.#sequence += 1), frozenUntilStep: this.step + stallSteps };
@@ -110,7 +121,7 @@ export class Scheduler {
   hold(
     process: SimulatedProcess,
     name: string,
-    { canFail = true, mayWait = false, ticket = this.ticket() }: HoldOptions = {},
+    { canFail = true, mayWait = false, ticket = this.ticket(name) }: HoldOptions = {},
   ): Promise<Fate> {
     return new Promise((resolve) => {
       if (!process.isDead)
@@ -119,8 +130,13 @@ export class Scheduler {
   }
 
   /** The same with a callback, and perhaps without a process. Returns how to take it back. */
-  enqueue({ ticket = this.ticket(), mayWait = false, ...event }: Event): () => void {
-    const held: Held = { ...event, ...ticket, mayWait, sinceMs: this.#nowMs };
+  enqueue({ ticket, mayWait = false, ...event }: Event): () => void {
+    const held: Held = {
+      ...event,
+      ...(ticket ?? this.ticket(event.name)),
+      mayWait,
+      sinceMs: this.#nowMs,
+    };
     this.#held.add(held);
     return () => this.#held.delete(held);
   }
@@ -189,6 +205,18 @@ export class Scheduler {
     });
   }
 
+  #treatmentOf(name: string): Treatment {
+    const known = this.#treatments.get(name);
+    if (known !== undefined) return known;
+    let hash = this.#seed;
+    for (let at = 0; at < name.length; at += 1)
+      hash = (Math.imul(hash, 31) + name.charCodeAt(at)) | 0;
+    const drawn = createRandom(hash).nat(treatedOneIn);
+    const treatment = drawn === 0 ? 'slow' : drawn === 1 ? 'failing' : 'plain';
+    this.#treatments.set(name, treatment);
+    return treatment;
+  }
+
   #isFrozen({ frozenUntilStep, process }: Held): boolean {
     return frozenUntilStep > this.step || (process?.frozenUntilStep ?? 0) > this.step;
   }
@@ -201,7 +229,10 @@ export class Scheduler {
 
   #release(held: Held): void {
     this.#held.delete(held);
-    const fate = held.canFail && this.random.chance(this.#rates.fault) ? 'fail' : 'go';
+    const { fault } = this.#rates;
+    const isFailing = fault > 0 && this.#treatmentOf(held.name) === 'failing';
+    const fails = this.random.chance(isFailing ? treatedChance : fault);
+    const fate = held.canFail && fails ? 'fail' : 'go';
     const failed = fate === 'fail' ? ' FAILS' : '';
     this.trace.add(this.#nowMs, `${held.process?.name ?? '-'} ${held.name}${failed}`);
     held.release(fate);

@@ -105,7 +105,7 @@ const startClone: Action = (world) => {
 
 function startOnCopy(world: World, { place }: SimulatedAgent): void {
   const stateDir = path.join(world.stateDir, world.newName('copy-'));
-  const isOfState = (file: string): boolean => file === place.stateDir || file.endsWith('.json');
+  const isOfState = (file: string): boolean => !/\.(lock|draft)$/.test(file);
   try {
     cpSync(place.stateDir, stateDir, { recursive: true, filter: isOfState });
   } catch {

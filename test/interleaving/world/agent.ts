@@ -112,6 +112,8 @@ export class SimulatedAgent {
   #executor(): Executor {
     return {
       jobType: 'ats.application',
+      name: 'interleaving',
+      version: '1',
       run: async (payload, context) => {
         const key = keyOf(payload);
         this.#acts.began(key, this);

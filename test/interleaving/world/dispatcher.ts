@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { PassThrough } from 'node:stream';
 import { createFleetRegistry } from '@svc/queue';
-import { newId } from '@svc/runtime';
+import { createFailureLimit, newId, noTrustedProxies, type FailureLimit } from '@svc/runtime';
 import type { WebSocket } from 'ws';
 import { onBusMessage } from '../../../services/dispatcher/src/bus-messages.ts';
 import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts';
@@ -25,6 +25,7 @@ export class SimulatedDispatcher implements Listener {
   readonly process: SimulatedProcess;
   readonly #logic: Dispatcher;
   readonly #ground: Ground;
+  readonly #failures: FailureLimit;
   isDraining = false;
 
   constructor(ground: Ground, name: string, skewMs: number) {
@@ -32,6 +33,7 @@ export class SimulatedDispatcher implements Listener {
     const process = new SimulatedProcess(scheduler, name, skewMs);
     this.#ground = ground;
     this.process = process;
+    this.#failures = createFailureLimit({ clock: process });
     const registry = createFleetRegistry({
       redis: rig.redis,
       prefix: redisPrefix,
@@ -56,6 +58,7 @@ export class SimulatedDispatcher implements Listener {
       timers: { after: (delayMs, run) => ({ clear: process.after(delayMs, run) }) },
       logger,
       isSandbox: true,
+      countBadFrame() {},
     };
     messaging.work('dispatch', process, (job) => takeDispatch(this.#logic, job));
     start(ground, process, async () => {
@@ -74,7 +77,12 @@ export class SimulatedDispatcher implements Listener {
     const unavailable = 503;
     if (this.isDraining) return unavailable;
     try {
-      const decision = await decideUpgrade(request, { store, clock });
+      const decision = await decideUpgrade(request, {
+        store,
+        clock,
+        failures: this.#failures,
+        proxies: noTrustedProxies,
+      });
       if (decision.kind === 'refused') return 401;
       if (this.isDraining) return unavailable;
       const { socket, connection } = accept();

@@ -1,9 +1,8 @@
 import { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { Socket } from 'node:net';
-import { nodeLinkPath } from '@svc/contracts';
 import { linkSilentMs } from '@svc/domain';
-import { SimulatedSocket, type Dialer } from '../host/ws.ts';
+import { SimulatedSocket, type Dialer, type Upgrade } from '../host/ws.ts';
 import type { SimulatedProcess } from '../schedule/process.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 
@@ -85,8 +84,6 @@ interface Connection {
   serviceSocket: SimulatedSocket | undefined;
   toService: Direction | undefined;
   isSwallowing: boolean;
-  /** Upgrades are numbered in their order; undefined before. */
-  acceptedAs: number | undefined;
 }
 
 /** Carries node links between agents and dispatchers. */
@@ -95,7 +92,8 @@ export class Network implements Dialer {
   readonly #listeners: () => readonly Listener[];
   readonly connections = new Set<Connection>();
   readonly #agents = new WeakMap<SimulatedSocket, SimulatedProcess>();
-  #accepted = 0;
+  /** Every link that was accepted, in that order, whatever became of it. */
+  readonly #upgraded: Connection[] = [];
   onError: (error: unknown) => void = () => {};
 
   constructor(scheduler: Scheduler, listeners: () => readonly Listener[]) {
@@ -106,28 +104,28 @@ export class Network implements Dialer {
   /** Dials on behalf of one agent. */
   dialerOf(agent: SimulatedProcess): Dialer {
     return {
-      dial: (socket, headers) => {
+      dial: (socket, upgrade) => {
         this.#agents.set(socket, agent);
-        this.dial(socket, headers);
+        this.dial(socket, upgrade);
       },
     };
   }
 
-  dial(socket: SimulatedSocket, headers: Readonly<Record<string, string>>): void {
+  dial(socket: SimulatedSocket, upgrade: Upgrade): void {
     const agent = this.#agents.get(socket);
     if (agent === undefined) throw new Error('nobody dials');
     this.#scheduler.enqueue({
       process: agent,
       name: 'dials',
       canFail: true,
-      release: (fate) => this.#connect(agent, socket, headers, fate === 'fail'),
+      release: (fate) => this.#connect(agent, socket, upgrade, fate === 'fail'),
     });
   }
 
   #connect(
     agent: SimulatedProcess,
     agentSocket: SimulatedSocket,
-    headers: Readonly<Record<string, string>>,
+    upgrade: Upgrade,
     isLost: boolean,
   ): void {
     const listener = this.#scheduler.random.pick(this.#listeners());
@@ -147,13 +145,12 @@ export class Network implements Dialer {
       serviceSocket: undefined,
       toService: undefined,
       isSwallowing: false,
-      acceptedAs: undefined,
     };
     this.connections.add(connection);
     agentSocket.onClose = (code) => this.#endToService(connection, code);
     const { process } = listener;
     const upgraded = process.run(() =>
-      listener.upgrade(requestOf(headers), () => this.#accept(connection)),
+      listener.upgrade(requestOf(upgrade), () => this.#accept(connection)),
     );
     this.#scheduler.inProcess(
       process,
@@ -177,7 +174,7 @@ export class Network implements Dialer {
     const name = `${agent.name}=${listener.process.name}`;
     const toService = new Direction(this.#scheduler, name, { process: listener.process, socket });
     connection.serviceSocket = socket;
-    connection.acceptedAs = this.#accepted += 1;
+    this.#upgraded.push(connection);
     connection.toService = toService;
     socket.onSend = (text) => {
       if (!connection.isSwallowing) toAgent.put({ text });
@@ -206,12 +203,9 @@ export class Network implements Dialer {
     );
   }
 
-  /** The newest link of these agents, if it stands. */
+  /** The agent of the newest link of these agents, if that link stands. */
   currentOf(agents: ReadonlySet<SimulatedProcess>): SimulatedProcess | undefined {
-    const upgraded = [...this.connections].filter(
-      ({ agent, acceptedAs }) => agents.has(agent) && acceptedAs !== undefined,
-    );
-    const newest = upgraded.toSorted((one, other) => order(other) - order(one))[0];
+    const newest = this.#upgraded.findLast(({ agent }) => agents.has(agent));
     return newest !== undefined && this.live.includes(newest) ? newest.agent : undefined;
   }
 
@@ -253,13 +247,11 @@ export class Network implements Dialer {
   }
 }
 
-const order = ({ acceptedAs = 0 }: Connection): number => acceptedAs;
-
 /** An upgrade request as the dispatcher's server would get it. */
-function requestOf(headers: Readonly<Record<string, string>>): IncomingMessage {
+function requestOf({ target, headers }: Upgrade): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.method = 'GET';
-  request.url = nodeLinkPath;
+  request.url = target;
   const all = { ...headers, upgrade: 'websocket', connection: 'Upgrade' };
   Object.assign(request.headers, all);
   for (const [name, value] of Object.entries(all)) request.headersDistinct[name] = [value];

@@ -26,6 +26,14 @@ export interface Shape {
   readonly rates: Rates;
 }
 
+interface Given {
+  readonly seed: number;
+  readonly random: Random;
+  /** For the ids of the run alone, so that a new id changes nothing else. */
+  readonly ids: Random;
+  readonly stateDir: string;
+}
+
 const skewsMs = [0, 0, 0, -1_500, 1_500, 90_000, -90_000];
 const slotsMin = 2;
 const slotsMore = 4;
@@ -55,24 +63,12 @@ export class World {
   #isDirty = false;
   #count = 0;
 
-  private constructor(
-    rig: Rig,
-    {
-      random,
-      ids,
-      rates,
-      stateDir,
-    }: {
-      readonly random: Random;
-      readonly ids: Random;
-      readonly rates: Rates;
-      readonly stateDir: string;
-    },
-  ) {
+  private constructor(rig: Rig, { seed, random, ids, rates, stateDir }: Given & { rates: Rates }) {
     this.rig = rig;
     this.random = random;
     this.stateDir = stateDir;
     this.scheduler = new Scheduler({
+      seed,
       random,
       ids,
       rates,
@@ -103,11 +99,7 @@ export class World {
     };
   }
 
-  static async open(
-    rig: Rig,
-    shape: Shape,
-    given: { readonly random: Random; readonly ids: Random; readonly stateDir: string },
-  ): Promise<World> {
+  static async open(rig: Rig, shape: Shape, given: Given): Promise<World> {
     const world = new World(rig, { ...given, rates: shape.rates });
     await rig.setTime(world.scheduler.nowMs);
     await rig.redis.flushall();

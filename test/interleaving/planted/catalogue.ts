@@ -1,0 +1,111 @@
+import type { Planted } from '../../faults/planted/planted.ts';
+
+/** A bug that depends on order alone, and a seed whose run finds it. */
+export interface PlantedOrder extends Planted {
+  readonly seed: number;
+  /** What the auditor says of it. */
+  readonly foundAs: RegExp;
+}
+
+const dispatching = 'packages/store/src/dispatching.ts';
+const endingLocks = 'packages/store/src/ending-locks.ts';
+
+const anyInstanceBegins = {
+  file: dispatching,
+  from: 'AND (state = $4 OR state = $5 AND begun_instance = ($3::text[])[array_position($1::uuid[], id)])',
+  to: 'AND (state = $4 OR state = $5)',
+};
+
+export const plantedOrders: readonly PlantedOrder[] = [
+  {
+    name: 'any-process-begins',
+    what: 'two agents open one journal, and each is told to begin and claims it',
+    edits: [
+      anyInstanceBegins,
+      {
+        file: 'packages/node-agent/src/lock.ts',
+        from: 'if (code === heldElsewhere) throw inUse(directory);',
+        to: 'if (code === heldElsewhere) return;',
+      },
+      {
+        file: 'packages/node-agent/src/journal.ts',
+        from: "  if (await isThere(begun)) return 'taken';\n",
+        to: "  if (await isThere(begun)) return 'claimed';\n",
+      },
+    ],
+    seed: 0,
+    foundAs: /was executed 2 times/,
+  },
+  {
+    name: 'any-instance-begins',
+    what: 'a second agent on a copy of the state directory is told to begin again',
+    edits: [anyInstanceBegins],
+    seed: 0,
+    foundAs: /was executed 2 times/,
+  },
+  {
+    name: 'stale-hello-counts',
+    what: 'a hello ends what its node was given, though the node has a newer link',
+    edits: [
+      {
+        file: 'packages/store/src/lost-assignments.ts',
+        from: ' AND link_epoch = ${linkEpoch}::bigint FOR SHARE',
+        to: ' AND ${linkEpoch}::bigint > 0 FOR SHARE',
+      },
+      {
+        file: 'services/dispatcher/src/hello.ts',
+        from: `  const compared = compareHello(frame.running, await assignmentsOf(store, nodeId));
+  if (hasEnded(link)) return;`,
+        to: '  const compared = compareHello(frame.running, await assignmentsOf(store, nodeId));',
+      },
+    ],
+    seed: 0,
+    foundAs: /failed as node_lost while its node works on it/,
+  },
+  {
+    name: 'settings-from-before-the-wait',
+    what: 'an ending reads the webhook URL in the snapshot of before its wait for the account',
+    edits: [
+      {
+        file: endingLocks,
+        from: 'a.low_balance_threshold_micros\n  FROM credit_accounts a\n',
+        to: `a.low_balance_threshold_micros,
+    t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
+  FROM credit_accounts a JOIN tenants t ON t.id = a.tenant_id
+`,
+      },
+      {
+        file: endingLocks,
+        from: '        lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),\n',
+        to: `        lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),
+        notified: row.notified,
+`,
+      },
+      {
+        file: 'packages/store/src/ending-events.ts',
+        from: '{ submission }: EndedSubmission,\n  type: EventType,',
+        to: '{ submission, account }: EndedSubmission,\n  type: EventType,',
+      },
+      {
+        file: 'packages/store/src/ending-events.ts',
+        from: 'notified: submission.notified,',
+        to: 'notified: account.notified,',
+      },
+    ],
+    seed: 0,
+    foundAs: /has (a|no) delivery, though/,
+  },
+  {
+    name: 'own-hold-not-recognised',
+    what: 'a hold whose answer was lost finds its own key taken, and waits for a job of nobody',
+    edits: [
+      {
+        file: 'packages/store/src/holding.ts',
+        from: 'return recogniseOwn(store, submissions, outcomes);',
+        to: 'return submissions.length > 0 ? outcomes : recogniseOwn(store, submissions, outcomes);',
+      },
+    ],
+    seed: 0,
+    foundAs: /is answered dispatch_unavailable, and no dispatcher was asked/,
+  },
+];

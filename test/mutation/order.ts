@@ -25,7 +25,7 @@ export function nearestFirst(
   mutant: Mutant,
   baselines: readonly Baseline[],
   textOf: (testFile: string) => string,
-): string[] {
+): Baseline[] {
   const words = namesIn(mutant);
   return baselines
     .filter((baseline) => baseline.passed && reaches(baseline, mutant))
@@ -40,7 +40,7 @@ export function nearestFirst(
         other.named - one.named ||
         one.baseline.durationMs - other.baseline.durationMs,
     )
-    .map(({ baseline }) => baseline.testFile);
+    .map(({ baseline }) => baseline);
 }
 
 function isNamedAlike(file: string, testFile: string): boolean {

@@ -27,6 +27,8 @@ const others = (...states: SubmissionState[]) =>
 describe('a rejection', () => {
   const reject = { kind: 'reject', onlyOverdue: false } as const;
   const rejectOverdue = { kind: 'reject', onlyOverdue: true } as const;
+  const overdue = (ms: number, state: SubmissionState = 'pending') =>
+    decideEnding(facts(state, { dispatchOverdueMs: BigInt(ms) }), rejectOverdue)?.to;
 
   test('ends only what is pending, and charges nothing', () => {
     const rejected = { to: 'rejected', chargeMicros: 0n };
@@ -35,8 +37,6 @@ describe('a rejection', () => {
   });
 
   test('of what is overdue waits for the whole grace after the deadline, whatever the state', () => {
-    const overdue = (ms: number, state: SubmissionState = 'pending') =>
-      decideEnding(facts(state, { dispatchOverdueMs: BigInt(ms) }), rejectOverdue)?.to;
     expect(overdue(dispatchGraceMs - 1)).toBeUndefined();
     expect(overdue(dispatchGraceMs)).toBe('rejected');
     expect(overdue(dispatchGraceMs, 'dispatched')).toBeUndefined();

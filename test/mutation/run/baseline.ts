@@ -24,7 +24,7 @@ const inputs = [
   '{packages,services,infra}/*/src/**/*.ts',
   'prisma/migrations/*/migration.sql',
   'test/support/*.ts',
-  'test/mutation/run/*.ts',
+  'test/mutation/run/{setup,reach,test-files}.ts',
   'pnpm-lock.yaml',
 ];
 

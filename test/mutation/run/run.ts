@@ -31,25 +31,37 @@ export interface RunOptions {
 
 const baselineMsMax = 180_000;
 /** A slower test file is left out: it would cost more than all others together. */
-const slowMs = 40_000;
+const slowMs = 60_000;
 /** How long the far tests of one mutant may take together, by their baselines. */
 const farMsMax = 120_000;
+
+type Baselines = Map<string, Promise<Baseline>>;
 
 /** Judges all mutants, on so many workers at once. */
 export async function judgeAll(tasks: readonly Task[], options: RunOptions): Promise<Judged[]> {
   const workers = Array.from({ length: options.workersCount }, () => createWorker(options.servers));
-  const baselines = new Map<string, Baseline>();
+  const baselines: Baselines = new Map();
+  const ensure = async (worker: Worker, testFile: string) => {
+    const known = baselines.get(testFile) ?? baselineOf(worker, testFile, options);
+    baselines.set(testFile, known);
+    return known;
+  };
   try {
-    const rooms = [...new Set(tasks.map(({ room }) => room))];
-    const globs = rooms.flatMap(({ near, far }) => (options.nearOnly ? near : [...near, ...far]));
-    await eachOn(workers, filesOf(checkout, globs), async (worker, testFile) => {
-      baselines.set(testFile, await baselineOf(worker, testFile, options));
+    const near = [...new Set(tasks.map(({ room }) => room))].flatMap((room) => room.near);
+    await eachOn(workers, filesOf(checkout, near), async (worker, testFile) => {
+      await ensure(worker, testFile);
     });
     const judged: Judged[] = [];
     await eachOn(workers, tasks, async (worker, task) => {
+      const { room, mutant } = task;
       const beganAt = performance.now();
-      const plans = plansFor(task, baselines, options.nearOnly);
-      const verdict = await judge(worker, task.mutant, plans);
+      const nearPlans = await plansFor(task, room.near, (file) => ensure(worker, file));
+      let verdict = await judge(worker, mutant, nearPlans);
+      if (verdict.kind === 'survived' && !options.nearOnly) {
+        // Only now is it worth to know what the far tests do without a mutant.
+        const farPlans = await plansFor(task, room.far, (file) => ensure(worker, file));
+        verdict = await judge(worker, mutant, withinBound(farPlans));
+      }
       const one = { ...task, verdict, durationMs: performance.now() - beganAt };
       judged.push(one);
       options.onJudged(one);
@@ -104,27 +116,23 @@ async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline>
   }
 }
 
-function plansFor(
-  { room, mutant }: Task,
-  baselines: ReadonlyMap<string, Baseline>,
-  nearOnly: boolean,
-): Baseline[] {
-  const inOrder = (globs: readonly string[]) => {
-    const known = filesOf(checkout, globs).flatMap((file) => baselines.get(file) ?? []);
-    const quick = known.filter(({ durationMs }) => durationMs <= slowMs);
-    const ordered = nearestFirst(mutant, quick, (file) =>
-      readFileSync(path.join(checkout, file), 'utf8'),
-    );
-    return ordered.flatMap((file) => baselines.get(file) ?? []);
-  };
-  const near = inOrder(room.near);
-  if (nearOnly) return near;
-  const far: Baseline[] = [];
-  let farMs = 0;
-  for (const baseline of inOrder(room.far)) {
-    if (near.includes(baseline) || farMs + baseline.durationMs > farMsMax) continue;
-    farMs += baseline.durationMs;
-    far.push(baseline);
-  }
-  return [...near, ...far];
+/** The tests that these globs name and that reach the mutant, the nearest first. */
+async function plansFor(
+  { mutant }: Task,
+  globs: readonly string[],
+  baselineOfFile: (testFile: string) => Promise<Baseline>,
+): Promise<Baseline[]> {
+  const known: Baseline[] = [];
+  for (const file of filesOf(checkout, globs)) known.push(await baselineOfFile(file));
+  const quick = known.filter(({ durationMs }) => durationMs <= slowMs);
+  return nearestFirst(mutant, quick, (file) => readFileSync(path.join(checkout, file), 'utf8'));
+}
+
+/** The first of them that together take no longer than `farMsMax`. */
+function withinBound(baselines: readonly Baseline[]): Baseline[] {
+  let totalMs = 0;
+  return baselines.filter(({ durationMs }) => {
+    totalMs += durationMs;
+    return totalMs <= farMsMax;
+  });
 }

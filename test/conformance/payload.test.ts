@@ -20,9 +20,7 @@ beforeAll(async () => {
 afterAll(() => whole.close());
 
 const profilesPerRun = 150;
-/** Of the body as a whole; the profile begins three levels down. */
-const depthMax = 256;
-const profileDepthMax = depthMax - 2;
+const profileDepthMax = 64;
 
 /** JSON text, so that what no JavaScript value can be is in it as well. */
 const number = fc.oneof(

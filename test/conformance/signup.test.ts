@@ -42,6 +42,14 @@ test('what is wrong is refused before anything is counted', async () => {
   expect(await whole.stack.query('SELECT id FROM tenants')).toEqual([]);
 });
 
+test('a body over 8 KiB is refused, and an address without a token before its body is parsed', async () => {
+  const large = await signUp({ name: 'x'.repeat(8 * 1024) });
+  expect(large).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
+  const fields = Array.from({ length: 40_000 }, (_, index) => `a${index}`).join('&');
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect(await signUp(fields, form)).toMatchObject({ status: 413 });
+});
+
 test('the page has a form that works without scripts, and loads nothing', async () => {
   const page = await whole.ask({ method: 'GET', target: '/signup' });
   expect(page.status).toBe(200);
@@ -89,6 +97,8 @@ test('as JSON or by the form somebody becomes a tenant that can begin at once; t
   expect(byForm.status).toBe(201);
   expect(byForm.text).toMatch(/hsk_test_[\w-]+/);
   expect((await signUp({ name: 'third' })).status).toBe(201);
+  // Without a token the body is not looked at.
+  expect((await signUp('{')).status).toBe(429);
 
   const refused = await signUp({ name: 'fourth' });
   expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });

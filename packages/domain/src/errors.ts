@@ -96,7 +96,7 @@ export const errorCatalogue = {
   payload_too_large: {
     status: 413,
     title: 'Payload too large',
-    description: 'The body is over 256 KiB.',
+    description: 'The body is over 256 KiB, or over 8 KiB on an endpoint without authentication.',
   },
   unsupported_media_type: {
     status: 415,

@@ -37,6 +37,8 @@ interface Reader {
   offset: number;
   depth: number;
   readonly path: (string | number)[];
+  /** Whether the text has a lone surrogate that no escape stands for. */
+  readonly isIllFormed: boolean;
   readonly unsafeStrings: UnsafeString[];
   failure: string | undefined;
 }
@@ -48,6 +50,7 @@ export function parseJsonDocument(text: string): JsonParsing {
     offset: 0,
     depth: 0,
     path: [],
+    isIllFormed: !text.isWellFormed(),
     unsafeStrings: [],
     failure: undefined,
   };
@@ -140,8 +143,6 @@ function readObject(reader: Reader): JsonObject | undefined {
   const { text } = reader;
   const start = reader.offset;
   const members: JsonMember[] = [];
-  const names = new Set<string>();
-  const duplicateNames: string[] = [];
   reader.offset += 1;
   skipWhitespace(reader);
   for (let first = true; text[reader.offset] !== '}'; first = false) {
@@ -157,13 +158,31 @@ function readObject(reader: Reader): JsonObject | undefined {
     const value = readValue(reader);
     reader.path.pop();
     if (value === undefined) return undefined;
-    if (names.has(name)) duplicateNames.push(name);
-    names.add(name);
     members.push({ name, value });
     skipWhitespace(reader);
   }
   reader.offset += 1;
-  return { kind: 'object', members, duplicateNames, start, end: reader.offset };
+  return {
+    kind: 'object',
+    members,
+    duplicateNames: duplicateNamesOf(members),
+    start,
+    end: reader.offset,
+  };
+}
+
+const none: readonly string[] = [];
+
+/** Each repeated name as often as it is repeated, in time linear in the members. */
+function duplicateNamesOf(members: readonly JsonMember[]): readonly string[] {
+  if (members.length < 2) return none;
+  const names = new Set<string>();
+  const repeated: string[] = [];
+  for (const { name } of members) {
+    if (names.has(name)) repeated.push(name);
+    else names.add(name);
+  }
+  return repeated.length === 0 ? none : repeated;
 }
 
 function readArray(reader: Reader): JsonArray | undefined {
@@ -204,7 +223,8 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
       reader.offset = offset + 1;
       const value = escaped ? resolveEscapes(reader, start) : text.slice(start + 1, offset);
       if (value === undefined) return undefined;
-      noteUnsafe(reader, value, where);
+      // A character that is unsafe by itself is no JSON, or is found in the text as a whole.
+      if (escaped || reader.isIllFormed) noteUnsafe(reader, value, where);
       return { kind: 'string', value, start, end: reader.offset };
     }
     if (code === 0x5c) {
@@ -233,15 +253,34 @@ function noteUnsafe(reader: Reader, value: string, where: UnsafeString['where'])
   reader.unsafeStrings.push({ pointer: jsonPointer(reader.path), where, found });
 }
 
-const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+/** The offset behind the digits that begin at `offset`. */
+function skipDigits(text: string, offset: number): number {
+  let end = offset;
+  for (let code = text.charCodeAt(end); code >= 0x30 && code <= 0x39;) {
+    end += 1;
+    code = text.charCodeAt(end);
+  }
+  return end;
+}
 
+/** `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`, as much of it as is there. */
 function readNumber(reader: Reader): JsonNumber | undefined {
-  const start = reader.offset;
-  numberPattern.lastIndex = start;
-  const text = numberPattern.exec(reader.text)?.[0];
-  if (text === undefined) return fail(reader, 'unexpected character');
-  reader.offset = start + text.length;
-  return { kind: 'number', text, start, end: reader.offset };
+  const { text, offset: start } = reader;
+  const whole = text[start] === '-' ? start + 1 : start;
+  let end = text[whole] === '0' ? whole + 1 : skipDigits(text, whole);
+  if (end === whole) return fail(reader, 'unexpected character');
+  if (text[end] === '.') {
+    const behind = skipDigits(text, end + 1);
+    if (behind > end + 1) end = behind;
+  }
+  if (text[end] === 'e' || text[end] === 'E') {
+    const signed = text[end + 1] === '+' || text[end + 1] === '-';
+    const digits = end + (signed ? 2 : 1);
+    const behind = skipDigits(text, digits);
+    if (behind > digits) end = behind;
+  }
+  reader.offset = end;
+  return { kind: 'number', text: text.slice(start, end), start, end };
 }
 
 function readLiteral(reader: Reader, word: string, value: boolean | null): JsonLiteral | undefined {

@@ -90,7 +90,7 @@ describe('canonicalText', () => {
 
 describe('plainValue', () => {
   test('a member named __proto__ is a member and changes no prototype', () => {
-    const value = plainValue(node('{"__proto__":{"admin":true}}'));
+    const value = plainValue(node('{"__proto__":{"admin":true}}'), 8);
     expect(Object.keys(Object(value))).toEqual(['__proto__']);
     expect(value).not.toHaveProperty('admin');
     expect(Object.getPrototypeOf(value)).toBeNull();

@@ -10,28 +10,59 @@ import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
  * Members that share a name keep their order among themselves.
  */
 export function canonicalText(node: JsonNode): string {
+  const writer = { text: '' };
+  writeCanonical(node, writer);
+  return writer.text;
+}
+
+interface Writer {
+  text: string;
+}
+
+/** Appends to one text, so that nesting copies nothing: the whole takes linear time. */
+function writeCanonical(node: JsonNode, writer: Writer): void {
   switch (node.kind) {
     case 'literal':
-      return String(node.value);
+      writer.text += String(node.value);
+      return;
     case 'number':
-      return canonicalNumber(node.text);
+      writer.text += canonicalNumber(node.text);
+      return;
     case 'string':
-      return JSON.stringify(node.value);
+      writer.text += JSON.stringify(node.value);
+      return;
     case 'array':
-      return `[${node.items.map(canonicalText).join(',')}]`;
+      writer.text += '[';
+      for (const item of node.items) {
+        if (item !== node.items[0]) writer.text += ',';
+        writeCanonical(item, writer);
+      }
+      writer.text += ']';
+      return;
     case 'object':
-      return `{${node.members.toSorted(byName).map(canonicalMember).join(',')}}`;
+      writer.text += '{';
+      writeMembers(sortedByName(node.members), writer);
+      writer.text += '}';
+      return;
     default:
-      return assertNever(node);
+      assertNever(node);
   }
+}
+
+function writeMembers(members: readonly JsonMember[], writer: Writer): void {
+  for (const member of members) {
+    writer.text += member === members[0] ? '' : ',';
+    writer.text += `${JSON.stringify(member.name)}:`;
+    writeCanonical(member.value, writer);
+  }
+}
+
+function sortedByName(members: readonly JsonMember[]): readonly JsonMember[] {
+  return members.length < 2 ? members : members.toSorted(byName);
 }
 
 function byName(a: JsonMember, b: JsonMember): number {
   return a.name < b.name ? -1 : Number(a.name > b.name);
-}
-
-function canonicalMember(member: JsonMember): string {
-  return `${JSON.stringify(member.name)}:${canonicalText(member.value)}`;
 }
 
 /** The object with a string member added where it has none of that name. */
@@ -42,11 +73,12 @@ export function withDefaultString(node: JsonObject, name: string, value: string)
 }
 
 /**
- * The value as plain JavaScript, for a schema to look at. Objects have no prototype, so a member
+ * The value as plain JavaScript, for a schema to look at. An array or object deeper than `levels`
+ * is empty: no schema here looks that deep. Objects have no prototype, so a member
  * named `__proto__` is a member like any other. Numbers are rounded to a double here (beyond its
  * range: infinite), so nothing that is passed on may come from this.
  */
-export function plainValue(node: JsonNode): unknown {
+export function plainValue(node: JsonNode, levels: number): unknown {
   switch (node.kind) {
     case 'literal':
     case 'string':
@@ -54,10 +86,11 @@ export function plainValue(node: JsonNode): unknown {
     case 'number':
       return Number(node.text);
     case 'array':
-      return node.items.map(plainValue);
+      return levels === 0 ? [] : node.items.map((item) => plainValue(item, levels - 1));
     case 'object': {
       const plain: Record<string, unknown> = { __proto__: null };
-      for (const member of node.members) plain[member.name] = plainValue(member.value);
+      if (levels === 0) return plain;
+      for (const { name, value } of node.members) plain[name] = plainValue(value, levels - 1);
       return plain;
     }
     default:
@@ -106,6 +139,8 @@ const comparedExponentLengthMax = 1000;
  * 10e-1 are one text. The value is never expanded: 1e999999999 stays short.
  */
 function canonicalNumber(text: string): string {
+  // Most numbers are short and whole, without a zero at the end.
+  if (/^-?[1-9]{1,15}$/.test(text)) return `${text}e0`;
   const negative = text.startsWith('-');
   const [mantissa = '', exponentText = '0'] = text.slice(negative ? 1 : 0).split(/[eE]/);
   const [whole = '', fraction = ''] = mantissa.split('.');

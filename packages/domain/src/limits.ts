@@ -7,6 +7,8 @@ import type { Tier } from './rate-card.ts';
 export const replayWindowSeconds = 300;
 export const signatureValuesMax = 4;
 export const bodyBytesMax = 256 * 1024;
+/** Of endpoints that anybody may ask without a signature. */
+export const openBodyBytesMax = 8 * 1024;
 export const headersBytesMax = 16 * 1024;
 /** A client that takes longer to send its request is answered 408. */
 export const requestTimeoutMs = 30_000;
@@ -14,6 +16,8 @@ export const requestIdLengthMax = 128;
 export const idempotencyKeyLengthMax = 128;
 export const jobTypeLengthMax = 128;
 export const applicationUrlLengthMax = 2048;
+/** How deep a member of a payload may nest; the member itself is level 1. */
+export const payloadMemberDepthMax = 64;
 export const atsTypeLengthMax = 64;
 export const jobContextTextLengthMax = 512;
 export const rateLimitPerSecondDefault = 100;

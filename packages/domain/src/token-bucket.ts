@@ -36,7 +36,10 @@ function filled(bucket: TokenBucket | undefined, policy: RatePolicy, nowMs: numb
   return Math.min(bucket.tokens + (elapsedMs * policy.perSecond) / 1000, policy.burst);
 }
 
-/** Takes a token, or `cost` of them, where they are there; a refusal takes nothing. */
+/**
+ * Takes a token, or `cost` of them, where they are there; a refusal takes nothing. A negative
+ * `cost` puts tokens back, up to `burst`.
+ */
 export function takeToken(
   bucket: TokenBucket | undefined,
   policy: RatePolicy,
@@ -45,7 +48,7 @@ export function takeToken(
 ): TokenTaking {
   const before = filled(bucket, policy, nowMs);
   const allowed = before >= cost;
-  const tokens = allowed ? before - cost : before;
+  const tokens = allowed ? Math.min(before - cost, policy.burst) : before;
   return { bucket: { tokens, atMs: nowMs }, decision: decisionOf(tokens, allowed, policy) };
 }
 

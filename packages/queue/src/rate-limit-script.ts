@@ -33,3 +33,17 @@ for index = 1, #ARGV, 3 do
 end
 return answers
 `);
+
+/**
+ * Puts one token back into a bucket, up to its burst. KEYS[1] and ARGV as above, for one bucket
+ * that is filled again when it is next asked for. A full bucket is no key at all.
+ */
+export const giveBackScript = redisScript(`
+local key = KEYS[1] .. ARGV[1]
+local tokens = redis.call('HGET', key, 'tokens')
+if tokens then
+  local more = math.min(tonumber(tokens) + 1, tonumber(ARGV[3]))
+  redis.call('HSET', key, 'tokens', string.format('%.6f', more))
+end
+return 1
+`);

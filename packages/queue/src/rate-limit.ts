@@ -1,12 +1,15 @@
 import { type RateDecision, type RatePolicy, takeToken, type TokenBucket } from '@svc/domain';
 import type { Redis } from 'ioredis';
 import { keyPrefix, type QueueLogger, redisIsReady } from './redis.ts';
+import { giveBackScript } from './rate-limit-script.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
 
 /** The tenants' rate limit (CONTRACT section 2, 429). */
 export interface RateLimiter {
   /** Takes a token of the bucket `name`; never throws. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
+  /** Puts a token back that was taken a moment ago; best effort, and never throws. */
+  giveBack(name: string, policy: RatePolicy): Promise<void>;
 }
 
 /** A bucket must not cost a request more than this; Redis is then left alone for a while. */
@@ -55,11 +58,23 @@ export function createRateLimiter({
         return local.take(name, policy, nowMs);
       }
     },
+    async giveBack(name, policy) {
+      const nowMs = monotonicMs();
+      local.giveBack(name, policy, nowMs);
+      if (nowMs < leftAloneUntilMs || !redisIsReady(redis)) return;
+      try {
+        const args = [name, policy.perSecond, policy.burst];
+        await giveBackScript(redis, `${keyPrefix(prefix)}:rate:`, args);
+      } catch (error) {
+        logger?.warn({ err: error }, 'a token could not be put back');
+      }
+    },
   };
 }
 
 export interface LocalBuckets {
   take(name: string, policy: RatePolicy, nowMs: number): RateDecision;
+  giveBack(name: string, policy: RatePolicy, nowMs: number): void;
 }
 
 /** Buckets of this process alone, a bounded number: the one not used for longest goes first. */
@@ -74,6 +89,12 @@ export function createLocalBuckets(bucketsMax: number): LocalBuckets {
       const [oldest] = buckets.keys();
       if (buckets.size > bucketsMax && oldest !== undefined) buckets.delete(oldest);
       return decision;
+    },
+    giveBack(name, policy, nowMs) {
+      const bucket = buckets.get(name);
+      // A bucket that is not there is full.
+      if (bucket === undefined) return;
+      buckets.set(name, takeToken(bucket, policy, nowMs, -1).bucket);
     },
   };
 }

@@ -1,4 +1,9 @@
-import { applicationUrlLengthMax, atsTypeLengthMax, jobContextTextLengthMax } from '@svc/domain';
+import {
+  applicationUrlLengthMax,
+  atsTypeLengthMax,
+  jobContextTextLengthMax,
+  payloadMemberDepthMax,
+} from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { publicHttpUrlFormat } from '../api/validate.ts';
 
@@ -14,7 +19,10 @@ export const AtsApplicationPayload = Type.Object(
       format: publicHttpUrlFormat,
     }),
     atsType: Type.String({ minLength: 1, maxLength: atsTypeLengthMax }),
-    applicantProfile: Type.Object({}),
+    applicantProfile: Type.Object(
+      {},
+      { description: `Passed on as sent; at most ${payloadMemberDepthMax} levels deep.` },
+    ),
     jobContext: Type.Object({ title: ContextText, company: ContextText }),
   },
   { additionalProperties: false },

@@ -1,10 +1,12 @@
+import { openBodyBytesMax } from '@svc/domain';
 import { addressGroup } from '@svc/runtime';
 import type { Request, Response } from 'express';
 import type { Answer } from './answer.ts';
 import { baseUrlOf } from './base-url.ts';
 import type { OpenEndpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
-import { receiveBody } from './receive-body.ts';
+import { declaresTooLarge } from './read-body.ts';
+import { payloadTooLarge, receiveBody } from './receive-body.ts';
 
 const noBody = Buffer.alloc(0);
 
@@ -15,9 +17,10 @@ export async function answerOpen(
   response: Response,
   { requestId }: Exchange,
 ): Promise<Answer | undefined> {
+  if (declaresTooLarge(request, openBodyBytesMax)) return payloadTooLarge;
   let body: Buffer = noBody;
   if (endpoint.takesBody === true) {
-    const reading = await receiveBody(request, response);
+    const reading = await receiveBody(request, response, openBodyBytesMax);
     if (reading.kind === 'aborted') return undefined;
     if (reading.kind === 'problem') return reading;
     body = reading.bytes;

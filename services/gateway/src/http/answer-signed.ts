@@ -1,4 +1,4 @@
-import { errorCatalogue, toWireId } from '@svc/domain';
+import { bodyBytesMax, errorCatalogue, toWireId } from '@svc/domain';
 import type { RateLimiter } from '@svc/queue';
 import { addressGroup, type Clock, type FailureLimit, type Sender } from '@svc/runtime';
 import { sha256Hex } from '@svc/signing';
@@ -34,7 +34,7 @@ export async function answerSigned(
   const sender = senderOf(request);
   const waitMs = options.failures.waitMs(sender);
   if (waitMs > 0) return rateLimited(waitMs, 'Too many requests of this address were refused.');
-  const reading = await receiveBody(request, response);
+  const reading = await receiveBody(request, response, bodyBytesMax);
   if (reading.kind === 'aborted') return undefined;
   if (reading.kind === 'problem') return reading;
   const target = request.originalUrl;

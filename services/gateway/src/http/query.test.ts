@@ -37,6 +37,18 @@ test('every unknown parameter is named, once and decoded', () => {
   ]);
 });
 
+test('more parameters than the endpoint knows are refused by the first of them', () => {
+  const many = Array.from({ length: 3_000 }, (_, index) => `p${index}`);
+  expect(refusals(`/v1/submissions?${many.join('&')}`)).toEqual(
+    many.slice(0, 7).map((name) => `${name} is not a parameter that is known here`),
+  );
+  expect(refusals(`/v1/submissions?${'limit=1&'.repeat(2_000)}`)).toEqual([
+    'limit must be given once',
+  ]);
+  // Nothing between two of them is no parameter.
+  expect(read(`/v1/submissions?${'&'.repeat(5_000)}limit=1`)).toMatchObject({ kind: 'query' });
+});
+
 test.each([
   ['limit=0', 'limit must be 1 or more'],
   ['limit=101', 'limit must be 100 or less'],

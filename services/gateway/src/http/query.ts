@@ -22,8 +22,8 @@ export function compileQuery<Query extends TObject>(
   );
   return (target) => {
     const start = target.indexOf('?');
-    const parameters = new URLSearchParams(start === -1 ? '' : target.slice(start + 1));
-    const { values, errors } = collect(parameters, known, integers);
+    const query = start === -1 ? '' : target.slice(start + 1);
+    const { values, errors } = collect(firstParameters(query, known.size + 1), known, integers);
     const validation = validate(values);
     if (validation.kind === 'valid' && errors.length === 0) {
       return { kind: 'query', query: validation.value };
@@ -34,6 +34,21 @@ export function compileQuery<Query extends TObject>(
       'A query parameter is not as it must be; see `errors`.',
     );
   };
+}
+
+/**
+ * The first `countMax` parameters of a query. One more than an endpoint knows is enough to refuse
+ * it, because one of them is then unknown or given twice; the rest is not decoded.
+ */
+function firstParameters(query: string, countMax: number): URLSearchParams {
+  let end = 0;
+  for (let count = 0; count < countMax && end < query.length;) {
+    const next = query.indexOf('&', end);
+    const behind = next === -1 ? query.length : next;
+    if (behind > end) count += 1;
+    end = behind + 1;
+  }
+  return new URLSearchParams(query.slice(0, end));
 }
 
 interface Collected {

@@ -21,6 +21,9 @@ export interface JsonBody {
   readonly plain: unknown;
 }
 
+/** The deepest that a schema looks: at `title` in the `jobContext` of a submission's payload. */
+const schemaLevels = 3;
+
 /** A body that is one JSON object whose members are each there once. */
 export function readObject(
   request: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>,
@@ -35,7 +38,7 @@ export function readObject(
   if (root.duplicateNames.length > 0) {
     return duplicatesProblem(root.duplicateNames.map((name) => jsonPointer([name])));
   }
-  return { kind: 'body', document, root, plain: plainValue(root) };
+  return { kind: 'body', document, root, plain: plainValue(root, schemaLevels) };
 }
 
 /** Parsers differ in which of two they take, so neither is. */

@@ -1,4 +1,4 @@
-import { bodyBytesMax, errorCatalogue } from '@svc/domain';
+import { errorCatalogue } from '@svc/domain';
 import type { Request, Response } from 'express';
 import { problem, type ProblemAnswer } from './answer.ts';
 import { type BodyReading, declaresTooLarge, readBody } from './read-body.ts';
@@ -10,10 +10,15 @@ import { type BodyReading, declaresTooLarge, readBody } from './read-body.ts';
 export async function receiveBody(
   request: Request,
   response: Response,
+  bytesMax: number,
 ): Promise<Exclude<BodyReading, { kind: 'too_large' }> | ProblemAnswer> {
   const waits = request.headers.expect?.toLowerCase() === '100-continue';
-  if (waits && !declaresTooLarge(request, bodyBytesMax)) response.writeContinue();
-  const reading = await readBody(request, bodyBytesMax);
-  if (reading.kind !== 'too_large') return reading;
-  return problem('payload_too_large', errorCatalogue.payload_too_large.description);
+  if (waits && !declaresTooLarge(request, bytesMax)) response.writeContinue();
+  const reading = await readBody(request, bytesMax);
+  return reading.kind === 'too_large' ? payloadTooLarge : reading;
 }
+
+export const payloadTooLarge = problem(
+  'payload_too_large',
+  errorCatalogue.payload_too_large.description,
+);

@@ -6,7 +6,7 @@ import { openTenant } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, type ProblemAnswer, rateLimited } from '../http/answer.ts';
 import type { OpenEndpoint, OpenRequest } from '../http/endpoint.ts';
-import { formField, isForm, readSignup } from '../signup/read-signup.ts';
+import { formField, isForm, readSignup, type SignupReading } from '../signup/read-signup.ts';
 import { refusedSignupPage, signedUpPage, signupPage } from '../signup/signup-page.ts';
 import { refusedWebhookUrl } from '../webhook-url.ts';
 
@@ -49,19 +49,32 @@ async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<An
 
 type Opening = { readonly kind: 'opened'; readonly signedUp: SignupAnswer } | ProblemAnswer;
 
+/**
+ * Takes a token before the body is parsed, so that an address without one costs nothing more. The
+ * token goes back if the body is refused: the limit counts tenants.
+ */
 async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
-  const reading = readSignup(request);
-  if (reading.kind === 'problem') return reading;
-  const refusal = refusedWebhookUrl(deps, reading.signup.webhookUrl);
-  if (refusal !== undefined) return refusal;
-  const decision = await deps.limiter.take(`signup:${request.addressGroup}`, policyOf(deps));
+  const bucket = `signup:${request.addressGroup}`;
+  const policy = policyOf(deps);
+  const decision = await deps.limiter.take(bucket, policy);
   if (!decision.allowed) {
     return rateLimited(decision.retryInMs, 'Too many tenants signed up from this address.');
+  }
+  const reading = checkSignup(deps, request);
+  if (reading.kind === 'problem') {
+    await deps.limiter.giveBack(bucket, policy);
+    return reading;
   }
   return {
     kind: 'opened',
     signedUp: await createSandboxTenant(deps, reading.signup, request.requestId),
   };
+}
+
+function checkSignup(deps: GatewayDeps, request: OpenRequest): SignupReading {
+  const reading = readSignup(request);
+  if (reading.kind === 'problem') return reading;
+  return refusedWebhookUrl(deps, reading.signup.webhookUrl) ?? reading;
 }
 
 function policyOf({ signupsPerHour }: GatewayDeps): RatePolicy {

@@ -35,6 +35,11 @@ export function formField(body: Buffer, name: string): string {
   }
 }
 
+function firstRepeated(names: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  return names.find((name) => seen.size === seen.add(name).size);
+}
+
 function readForm({ body }: OpenRequest): SignupReading {
   let text: string;
   try {
@@ -43,8 +48,7 @@ function readForm({ body }: OpenRequest): SignupReading {
     return validationProblem([fieldErrorAt('', 'must be encoded as UTF-8', 'form')]);
   }
   const fields = [...new URLSearchParams(text)];
-  const names = fields.map(([name]) => name);
-  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  const repeated = firstRepeated(fields.map(([name]) => name));
   if (repeated !== undefined) {
     const pointer = jsonPointer([repeated]);
     return validationProblem([fieldErrorAt(pointer, 'must not be there twice', 'uniqueMembers')]);

@@ -1,5 +1,7 @@
 import {
   compileSchema,
+  type FieldError,
+  fieldErrorAt,
   fieldErrorsMax,
   findJobType,
   IdempotencyKey,
@@ -11,7 +13,11 @@ import {
   canonicalText,
   duplicateNamePointers,
   isTier,
+  type JsonNode,
+  jsonPointer,
+  jsonTextFault,
   memberValue,
+  payloadMemberDepthMax,
   rawText,
   type Tier,
   tierDefault,
@@ -53,6 +59,17 @@ export interface CheckedJob {
 const validateSubmission = compileSchema(SubmissionRequest);
 const validateQuote = compileSchema(QuoteRequest);
 
+function tooDeepMembers({ document }: JsonBody, payload: JsonNode): FieldError[] {
+  const members = payload.kind === 'object' ? payload.members : [];
+  const deep = members.filter(
+    ({ value }) => jsonTextFault(rawText(document, value), payloadMemberDepthMax) === 'too_deep',
+  );
+  const message = `must nest at most ${payloadMemberDepthMax} levels deep`;
+  return deep
+    .slice(0, fieldErrorsMax)
+    .map(({ name }) => fieldErrorAt(`/payload${jsonPointer([name])}`, message, 'maxDepth'));
+}
+
 /** Envelope, job type, allowlist, tier, payload: the first that is wrong is the answer. */
 export function checkJob(
   body: JsonBody,
@@ -74,6 +91,8 @@ export function checkJob(
     return problem('unknown_tier', `The tier must be one of ${tiers.join(', ')}.`);
   }
   const payloadNode = memberValue(body.root, 'payload') ?? body.root;
+  const tooDeep = tooDeepMembers(body, payloadNode);
+  if (tooDeep.length > 0) return validationProblem(tooDeep);
   const duplicates = duplicateNamePointers(payloadNode, definition.opaqueMembers, fieldErrorsMax);
   if (duplicates.length > 0) {
     return duplicatesProblem(duplicates.map((pointer) => `/payload${pointer}`));

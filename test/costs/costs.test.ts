@@ -1,0 +1,175 @@
+import type { TenantCredentials } from '@svc/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { OperatorKey } from '../support/accounts.ts';
+import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
+import { send, signatureHeaders, type WireRequest } from '../support/wire.ts';
+import {
+  plainBody,
+  worstBodies,
+  worstForms,
+  worstHeaders,
+  worstQueries,
+  worstSubmissions,
+  type WorstCase,
+} from './worst-cases.ts';
+
+/**
+ * A request costs what it looks like: worst cases against every endpoint of the document, measured
+ * in processor time of the gateway and compared with a plain request of the same size to the same
+ * endpoint on the same machine. A busy machine slows both.
+ */
+
+/** How many times the processor time of a plain request a worst case may take. */
+const ratioMax = 16;
+/** Below this a figure says more of the clock and the collector than of the request. */
+const plainMsMin = 2;
+const samplesMax = 5;
+
+let whole: WholeStack;
+let gatewayUrl: string;
+let tenant: TenantCredentials;
+let operator: OperatorKey;
+
+beforeAll(async () => {
+  whole = await startWholeStack({ env: { SIGNUP_PER_HOUR: '100000' } });
+  gatewayUrl = whole.stack.gatewayUrls[0] ?? '';
+  // Enough for no submission: each is checked to its end, and none is created.
+  tenant = await whole.tenant({ grantCredits: 1 });
+  operator = await whole.operator('costs');
+});
+afterAll(() => whole.close());
+
+interface Operation {
+  readonly method: string;
+  readonly target: string;
+  readonly signer: 'tenant' | 'operator' | 'nobody';
+}
+
+const operations: readonly Operation[] = [
+  ...[
+    '/v1/submissions',
+    '/v1/submissions/sub_01kajh8z2wf5xav9c3q7m4n6rt',
+    '/v1/credits/balance',
+    '/v1/credits/transactions',
+    '/v1/rate-card',
+    '/v1/settings',
+    '/v1/webhooks/deliveries',
+    '/v1/webhooks/deliveries/dlv_01kajh8z2wf5xav9c3q7m4n6rt',
+    '/v1/credits/purchase-intents/x',
+    '/v1/credits/purchase-intents/x/await',
+  ].map((target) => ({ method: 'GET', target, signer: 'tenant' }) as const),
+  ...[
+    '/v1/submissions',
+    '/v1/quotes',
+    '/v1/submissions/sub_01kajh8z2wf5xav9c3q7m4n6rt/cancel',
+    '/v1/webhooks/test',
+    '/v1/webhooks/deliveries/dlv_01kajh8z2wf5xav9c3q7m4n6rt/redeliver',
+    '/v1/credits/purchase-intents',
+  ].map((target) => ({ method: 'POST', target, signer: 'tenant' }) as const),
+  { method: 'PATCH', target: '/v1/settings', signer: 'tenant' },
+  { method: 'POST', target: '/v1/credits/purchase', signer: 'operator' },
+  { method: 'POST', target: '/signup', signer: 'nobody' },
+  ...['/ready', '/openapi.json', '/docs', '/docs/errors', '/signup', '/v1/no-such-route'].map(
+    (target) => ({ method: 'GET', target, signer: 'nobody' }) as const,
+  ),
+];
+
+test('every endpoint of the document is among those that are measured', async () => {
+  const document = await send(gatewayUrl, { method: 'GET', target: '/openapi.json' });
+  const { paths } = document.body;
+  const described = Object.entries(Object(paths)).flatMap(([path, item]) =>
+    Object.keys(Object(item))
+      .filter((method) => ['get', 'post', 'patch', 'put', 'delete'].includes(method))
+      .map((method) => ({ method: method.toUpperCase(), path })),
+  );
+  expect(described.length).toBeGreaterThan(15);
+  const missing = described.filter(({ method, path }) => {
+    const pattern = new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
+    return !operations.some((one) => one.method === method && pattern.test(one.target));
+  });
+  expect(missing).toEqual([]);
+});
+
+function requestOf({ method, target, signer }: Operation, worst: Partial<WorstCase>): WireRequest {
+  const wire: WireRequest = {
+    method,
+    target: worst.query === undefined ? target : `${target}?${worst.query}`,
+    ...(worst.body === undefined ? {} : { body: worst.body }),
+  };
+  const signed = {
+    nobody: () => ({}),
+    tenant: () => signatureHeaders({ id: tenant.tenantId, secret: tenant.hmacSecret }, wire),
+    operator: () =>
+      signatureHeaders(
+        { id: operator.operatorId, secret: operator.secret, header: 'X-SVC-Operator' },
+        wire,
+      ),
+  }[signer]();
+  return { ...wire, headers: { ...signed, ...worst.headers } };
+}
+
+async function gatewayCpuMs(): Promise<number> {
+  const metrics = await fetch(`${whole.stack.adminUrl('gateway', 0)}/metrics`);
+  const seconds = /^process_cpu_seconds_total\{.*\} (\S+)$/m.exec(await metrics.text())?.[1];
+  return Number(seconds) * 1_000;
+}
+
+/** Processor time that the gateway takes for one such request, and for being asked about it. */
+async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<number> {
+  const before = await gatewayCpuMs();
+  const { status } = await send(gatewayUrl, requestOf(operation, worst));
+  if (status >= 500) throw new Error(`${operation.method} ${operation.target}: ${status}`);
+  return (await gatewayCpuMs()) - before;
+}
+
+/** The median of a plain request, after one that nothing was warm for. */
+async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Promise<number> {
+  await costMs(operation, plain);
+  const costs: number[] = [];
+  for (let sample = 0; sample < samplesMax; sample += 1) costs.push(await costMs(operation, plain));
+  const median = costs.toSorted((a, b) => a - b)[Math.floor(samplesMax / 2)] ?? 0;
+  return Math.max(median, plainMsMin);
+}
+
+/**
+ * The cases that cost more than they may each time. One sample within the bound is enough: what
+ * else the process does meanwhile only adds to a figure.
+ */
+async function tooDear(
+  operation: Operation,
+  plain: Partial<WorstCase>,
+  cases: readonly WorstCase[],
+): Promise<string[]> {
+  const plainMs = await plainCostMs(operation, plain);
+  const found: string[] = [];
+  for (const worst of cases) {
+    let leastMs = Infinity;
+    for (let sample = 0; sample < samplesMax && leastMs > ratioMax * plainMs; sample += 1) {
+      leastMs = Math.min(leastMs, await costMs(operation, worst));
+    }
+    if (leastMs <= ratioMax * plainMs) continue;
+    found.push(`${worst.name}: ${leastMs.toFixed(1)} ms, plain ${plainMs.toFixed(1)} ms`);
+  }
+  return found;
+}
+
+function takesBody({ method, target, signer }: Operation): boolean {
+  return method !== 'GET' && signer !== 'nobody' && !/\/(?:cancel|redeliver|test)$/.test(target);
+}
+
+describe.each(operations)('$method $target as $signer', (operation) => {
+  test('costs about as much with the worst queries and headers as without', async () => {
+    expect(await tooDear(operation, {}, [...worstQueries, ...worstHeaders])).toEqual([]);
+  });
+
+  test.runIf(operation.signer === 'nobody')('and with forms and bodies', async () => {
+    expect(await tooDear(operation, {}, worstForms)).toEqual([]);
+  });
+
+  test.runIf(takesBody(operation))('and with the worst bodies as with a plain one', async () => {
+    const isSubmission = /^\/v1\/(?:submissions|quotes)$/.test(operation.target);
+    const cases = isSubmission ? [...worstBodies, ...worstSubmissions] : worstBodies;
+    expect(await tooDear(operation, { body: plainBody }, cases)).toEqual([]);
+  });
+});

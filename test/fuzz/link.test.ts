@@ -1,0 +1,224 @@
+import { connectScriptedNode, linkRequest, openLinkSocket, waitUntil } from '@svc/testkit';
+import type { NodeIdentity, ScriptedNode, TenantCredentials } from '@svc/testkit';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
+
+import { auditMoney } from '../support/audit.ts';
+import { job } from '../support/job.ts';
+import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
+import { send, signedBy } from '../support/wire.ts';
+import { visits, type HostileFrame, type Visit } from './link-frames.ts';
+
+/**
+ * Generated frames against two live dispatchers, before and after `hello`, while honest nodes work
+ * there: their jobs must not notice. FUZZ_SEED repeats a run, FUZZ_FRAMES sets its length.
+ */
+
+const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const framesCount = Number(process.env['FUZZ_FRAMES'] ?? 4_000);
+const hostileNodes = 4;
+const framesPerVisit = 80;
+/** Between two jobs of the tenant, in frames that were sent. */
+const framesPerJob = 100;
+const visitTimeoutMs = 30_000;
+
+let whole: WholeStack;
+let tenant: TenantCredentials;
+let honest: ScriptedNode[];
+/** What honest nodes run or have run: hostile ones name it, too. */
+const known: string[] = [];
+
+beforeAll(async () => {
+  whole = await startWholeStack({ gateways: 1, dispatchers: 2 });
+  tenant = await whole.tenant({ grantCredits: 10_000_000 });
+  const second = await whole.stack.createNode('honest');
+  const other = await connectScriptedNode({
+    link: whole.stack.nodeLinkUrls[1] ?? '',
+    nodeId: second.nodeId,
+    secret: second.nodeSecret,
+    slots: 4,
+  });
+  other.autoPilot();
+  honest = [whole.node, other];
+});
+afterAll(async () => {
+  await honest[1]?.close();
+  await whole.close();
+});
+
+interface Run {
+  sent: number;
+  readonly closeCodes: Record<string, number>;
+  readonly created: string[];
+  readonly violations: string[];
+}
+
+test(
+  `${framesCount} hostile frames end no process, close no honest link and change no honest job`,
+  { timeout: 120_000 + framesCount * 20 },
+  async () => {
+    process.stdout.write(`FUZZ_SEED=${seed} FUZZ_FRAMES=${framesCount}\n`);
+    const run: Run = { sent: 0, closeCodes: {}, created: [], violations: [] };
+    const startedMs = performance.now();
+    const pidsBefore = await processStarts();
+    await Promise.all([
+      ...Array.from({ length: hostileNodes }, (_, index) => attack(run, index)),
+      work(run),
+    ]);
+    const seconds = Math.round((performance.now() - startedMs) / 1_000);
+    const bad = await badFrames();
+    process.stdout.write(
+      `${run.sent} frames in ${seconds} s beside ${run.created.length} jobs; closed ${JSON.stringify(run.closeCodes)}; bad ${JSON.stringify(bad)}\n`,
+    );
+    expect(run.violations).toEqual([]);
+    expect(run.sent).toBeGreaterThanOrEqual(framesCount);
+    // Every refusal is one that was decided: no handler threw.
+    expect(bad['unhandled_frame'] ?? 0).toBe(0);
+    expect(bad['malformed_frame']).toBeGreaterThan(0);
+    expect(bad['invalid_frame']).toBeGreaterThan(0);
+    expect(Object.keys(run.closeCodes).filter((code) => !allowedCodes.has(code))).toEqual([]);
+    expect(await processStarts()).toEqual(pidsBefore);
+    await expectJobsUntouched(run);
+  },
+);
+
+/** By the service for what was sent (1007, 1008, 1009), or by the visitor when it has sent all. */
+const allowedCodes = new Set(['1000', '1007', '1008', '1009']);
+
+/** One node after another visit, on one dispatcher after the other. */
+async function attack(run: Run, index: number): Promise<void> {
+  const { nodeId, nodeSecret: secret } = await whole.stack.createNode(`hostile ${index}`);
+  const links = whole.stack.nodeLinkUrls;
+  for (let round = 0; run.sent < framesCount; round += 1) {
+    const link = links[(index + round) % links.length] ?? '';
+    const [plan] = fc.sample(
+      visits(() => known, framesPerVisit),
+      {
+        numRuns: 1,
+        seed: seed + index * 1_000_000 + round,
+      },
+    );
+    if (plan === undefined) throw new Error('no plan was made');
+    try {
+      const code = await visit(run, { link, nodeId, secret }, plan);
+      run.closeCodes[code] = (run.closeCodes[code] ?? 0) + 1;
+    } catch (error) {
+      run.violations.push(`hostile ${index}, round ${round}: ${String(error)}`);
+      return;
+    }
+  }
+}
+
+/** Sends a plan as fast as it is taken, and resolves with the code that the link is closed with. */
+async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<number> {
+  const socket = await openLinkSocket(linkRequest(identity));
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  socket.on('error', () => {});
+  const sendAll = (frames: readonly HostileFrame[]): void => {
+    for (const { data, isBinary } of frames) {
+      if (socket.readyState !== socket.OPEN) return;
+      socket.send(data, { binary: isBinary });
+      run.sent += 1;
+    }
+  };
+  sendAll(plan.before);
+  // What follows a `hello` waits for the welcome: a link that ends before handles none of it.
+  const answered = answer(socket, ({ type }) => type === 'welcome' || type === 'error');
+  sendAll([plan.hello]);
+  await Promise.race([answered, closed]);
+  const done = answer(socket, (frame) => frame['submissionId'] === 'sub_done');
+  sendAll([...plan.after, doneFrame]);
+  await Promise.race([done, closed]);
+  socket.close(1000);
+  const timer = setTimeout(() => socket.terminate(), visitTimeoutMs);
+  const code = await closed;
+  clearTimeout(timer);
+  return code;
+}
+
+const doneFrame: HostileFrame = {
+  data: '{"type":"stopped","submissionId":"sub_done","usage":{}}',
+  isBinary: false,
+};
+
+/** Resolves with the first frame of the service that is wanted. */
+async function answer(
+  socket: WebSocket,
+  isWanted: (frame: Readonly<Record<string, unknown>>) => boolean,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    socket.on('message', (data: Buffer) => {
+      if (isWanted(JSON.parse(data.toString('utf8')))) resolve();
+    });
+  });
+}
+
+/** The tenant goes on posting: one job for so many frames, and each must be taken. */
+async function work(run: Run): Promise<void> {
+  for (let posted = 0; run.sent < framesCount && run.violations.length === 0; posted += 1) {
+    const body = job(`fuzz-${posted}`);
+    const wire = signedBy(tenant, { method: 'POST', target: '/v1/submissions', body });
+    const answer = await send(whole.stack.gatewayUrl, wire);
+    if (answer.status !== 201) {
+      run.violations.push(`job ${posted}: ${answer.status} ${answer.text}`);
+      return;
+    }
+    const id = String(answer.body['submissionId']);
+    run.created.push(id);
+    known.unshift(id);
+    known.length = Math.min(known.length, 50);
+    const nextAt = (posted + 1) * framesPerJob;
+    await waitUntil(() => run.sent >= Math.min(nextAt, framesCount) || run.violations.length > 0, {
+      what: 'the next frames',
+      timeoutMs: 120_000,
+    });
+  }
+}
+
+async function expectJobsUntouched({ created }: Run): Promise<void> {
+  const { query } = whole.stack;
+  await waitUntil(
+    async () => {
+      const [row] = await query<{ open: number }>(
+        `SELECT count(*)::int AS open FROM submissions WHERE state NOT IN ('submitted', 'failed', 'cancelled', 'rejected')`,
+      );
+      return row?.open === 0;
+    },
+    { what: 'the last settlement', timeoutMs: 60_000 },
+  );
+  const states = await query<{ state: string; count: number }>(
+    'SELECT state, count(*)::int AS count FROM submissions GROUP BY state',
+  );
+  expect(states).toEqual([{ state: 'submitted', count: created.length }]);
+  // A link that was closed answers nothing any more.
+  for (const node of honest) {
+    node.send({ type: 'stopped', submissionId: 'sub_alive', usage: {} });
+    await node.next('ack', { where: ({ submissionId }) => submissionId === 'sub_alive' });
+    expect(node.frames.filter(({ type }) => type === 'error')).toEqual([]);
+  }
+  expect(await auditMoney(query)).toEqual([]);
+}
+
+async function metricsOf(index: number): Promise<string> {
+  const response = await fetch(`${whole.stack.adminUrl('dispatcher', index)}/metrics`);
+  return await response.text();
+}
+
+/** When each dispatcher was started: one that ended and came back has another time. */
+async function processStarts(): Promise<(string | undefined)[]> {
+  const texts = await Promise.all([metricsOf(0), metricsOf(1)]);
+  return texts.map((text) => /^process_start_time_seconds\{.*\} (\S+)$/m.exec(text)?.[1]);
+}
+
+async function badFrames(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const text of [await metricsOf(0), await metricsOf(1)]) {
+    for (const [, code = '', count] of text.matchAll(
+      /^svc_dispatcher_bad_frames_total\{.*code="(\w+)".*\} (\d+)$/gm,
+    )) {
+      counts[code] = (counts[code] ?? 0) + Number(count);
+    }
+  }
+  return counts;
+}

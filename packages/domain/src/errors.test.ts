@@ -21,6 +21,7 @@ const statuses: Record<number, ErrorCode[]> = {
   ],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],
+  421: ['misdirected_request'],
   422: ['validation_error', 'unknown_job_type', 'unknown_tier', 'quote_failed'],
   429: ['rate_limited'],
   431: ['headers_too_large'],

@@ -103,6 +103,11 @@ export const errorCatalogue = {
     title: 'Unsupported media type',
     description: 'The body is not declared as `application/json`.',
   },
+  misdirected_request: {
+    status: 421,
+    title: 'Misdirected request',
+    description: 'The request did not come over TLS on its whole way. Use https.',
+  },
   validation_error: {
     status: 422,
     title: 'Validation error',

@@ -30,6 +30,7 @@ function headersOf({ code, retryAfterSeconds }: UpgradeRefusal): string[] {
     case 'unavailable':
       return [`retry-after: ${retryAfterSeconds ?? retryAfterSecondsDefault}`];
     case 'bad_request':
+    case 'misdirected_request':
     case 'not_found':
       return [];
   }

@@ -50,11 +50,13 @@ export async function run(
       ...(refusedUpgrades === undefined ? {} : { policy: refusedUpgrades }),
     });
     const proxies = proxiesOf(config);
+    const isTlsOnly = config.SVC_ENVIRONMENT === 'production' && config.TRUST_PROXY !== undefined;
+    const upgrading = { store, clock, failures, proxies, isTlsOnly };
     const links = await startLinkServer({
       host,
       port: config.NODE_LINK_PORT,
       tls: tlsOf(config),
-      decide: (request) => decideUpgrade(request, { store, clock, failures, proxies }),
+      decide: (request) => decideUpgrade(request, upgrading),
       open: (transport, node) => openLink(dispatcher, transport, node),
       clock,
       logger,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
-import { fromWireId, type ErrorCode } from '@svc/domain';
+import { errorCatalogue, fromWireId, type ErrorCode } from '@svc/domain';
 import { addressGroup, type Clock, type FailureLimit, type TrustedProxies } from '@svc/runtime';
 import { sha256Hex, verifyRequest, type Verification } from '@svc/signing';
 import { acceptLinkSignature, findNodeCredentials, takeLinkEpoch, type Store } from '@svc/store';
@@ -30,6 +30,7 @@ export interface UpgradeRefusal {
     | 'not_found'
     | 'method_not_allowed'
     | 'rate_limited'
+    | 'misdirected_request'
     | 'unavailable'
   >;
   readonly detail: string;
@@ -43,6 +44,8 @@ export interface UpgradeContext {
   /** Counts refused upgrades by address, before Postgres is asked. */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;
+  /** Whether requests that did not come over TLS are refused: behind a proxy in production. */
+  readonly isTlsOnly: boolean;
 }
 
 const bodySha256 = sha256Hex('');
@@ -135,7 +138,7 @@ function whyNot(verification: Verification): string {
 const identityLengthMax = 64;
 
 /**
- * Whether a request may become a node link (CONTRACT section 7): path and method, then the limit
+ * Whether a request may become a node link (CONTRACT section 7): TLS, path and method, the limit
  * of refusals from its address, then the signature of section 1 with the node's own secret, then
  * the subprotocol. A signature opens one link only, which becomes the node's current one. Throws when Postgres cannot be reached.
  */
@@ -143,9 +146,12 @@ export async function decideUpgrade(
   request: IncomingMessage,
   context: UpgradeContext,
 ): Promise<UpgradeDecision> {
+  const { failures, proxies, isTlsOnly } = context;
+  if (isTlsOnly && !proxies.cameOverTls(request)) {
+    return refused('misdirected_request', errorCatalogue.misdirected_request.description);
+  }
   const wrongRoute = checkRoute(request);
   if (wrongRoute !== undefined) return wrongRoute;
-  const { failures, proxies } = context;
   const identity = headerOf(request, 'x-svc-node') ?? '';
   const address = addressGroup(proxies.clientAddress(request));
   const sender = { address, identity: identity.slice(0, identityLengthMax) };

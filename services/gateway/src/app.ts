@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { errorCatalogue } from '@svc/domain';
 import { QueueUnavailable } from '@svc/queue';
-import type { Logger } from '@svc/runtime';
+import type { Logger, TrustedProxies } from '@svc/runtime';
 import { isUnavailable } from '@svc/store';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { answerOpen } from './http/answer-open.ts';
@@ -15,14 +16,16 @@ export interface AppOptions extends SignedOptions {
   readonly endpoints: readonly Endpoint[];
   /** The proxies whose forwarded address is believed; none where it is left out. */
   readonly trustProxy?: string;
+  /** Given, requests that did not come over TLS, by the word of these proxies, are refused. */
+  readonly tlsOnly?: TrustedProxies;
   readonly newId: () => string;
   readonly observe: ObserveRequest;
   readonly logger: Logger;
 }
 
 /**
- * The tenant API over HTTP. The order of the checks is that of CONTRACT section 3: unparsable,
- * route and method, size, signature, query parameters, and then what the endpoint itself checks.
+ * The tenant API over HTTP. The order of the checks is that of CONTRACT section 3: unparsable
+ * (and, behind a proxy in production, without TLS), route and method, size, signature, query parameters, and then what the endpoint itself checks.
  */
 export function createApp(options: AppOptions): Express {
   const app = express();
@@ -45,8 +48,9 @@ export function createApp(options: AppOptions): Express {
     for (const [name, value] of securityHeaders) response.setHeader(name, value);
     exchangeOf(request, response);
     response.setHeader('cache-control', 'no-store');
-    if (isParsable(request)) next();
-    else await reply(request, response, problem('bad_request', badRequestDetail));
+    const refusal = refusalBeforeRoute(request, options);
+    if (refusal === undefined) next();
+    else await reply(request, response, refusal);
   });
   for (const path of new Set(options.endpoints.map((endpoint) => endpoint.path))) {
     const methods = options.endpoints.filter((endpoint) => endpoint.path === path);
@@ -66,6 +70,12 @@ export function createApp(options: AppOptions): Express {
     reply(request, response, answerOfError(error, exchangeOf(request, response), options.logger)),
   );
   return app;
+}
+
+function refusalBeforeRoute(request: IncomingMessage, { tlsOnly }: AppOptions): Answer | undefined {
+  if (!isParsable(request)) return problem('bad_request', badRequestDetail);
+  if (tlsOnly === undefined || tlsOnly.cameOverTls(request)) return undefined;
+  return problem('misdirected_request', errorCatalogue.misdirected_request.description);
 }
 
 const badRequestDetail = 'The request is not HTTP/1.1 that can be understood.';

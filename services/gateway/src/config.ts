@@ -11,6 +11,7 @@ import {
   flag,
   parseTrustedProxies,
   port,
+  type TrustedProxies,
 } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
@@ -80,6 +81,12 @@ export function assertConsistent(config: GatewayConfig): void {
       'TRUST_PROXY must be addresses or blocks, separated by commas: 10.0.0.0/8, loopback, linklocal, uniquelocal.',
     );
   }
+}
+
+/** Behind a proxy in production: whose word says that a request came over TLS. Else undefined. */
+export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
+  if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;
+  return parseTrustedProxies(config.TRUST_PROXY);
 }
 
 /** Certificate and key, or null for plain HTTP. Throws `ConfigError`. */

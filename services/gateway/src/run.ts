@@ -24,7 +24,7 @@ import {
 } from '@svc/runtime';
 import { rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
 import { createApp } from './app.ts';
-import { assertConsistent, type GatewayConfig, tlsOf } from './config.ts';
+import { assertConsistent, type GatewayConfig, tlsOf, tlsOnlyOf } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
 import { startHttpServer } from './http/http-server.ts';
 import { createKeys } from './keys.ts';
@@ -44,6 +44,7 @@ export async function run(
 ): Promise<Running & { readonly port: number }> {
   assertConsistent(config);
   const tls = tlsOf(config);
+  const tlsOnly = tlsOnlyOf(config);
   const lifecycle = createLifecycle(logger);
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
   try {
@@ -90,6 +91,7 @@ export async function run(
         logger,
       }),
       ...(config.TRUST_PROXY === undefined ? {} : { trustProxy: config.TRUST_PROXY }),
+      ...(tlsOnly === undefined ? {} : { tlsOnly }),
       keys: createKeys(store, clock),
       limiter,
       failures: createFailureLimit({ clock }),

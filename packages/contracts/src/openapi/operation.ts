@@ -46,6 +46,7 @@ export interface AnswerDefinition {
 const everybody = [
   'bad_request',
   'request_timeout',
+  'misdirected_request',
   'headers_too_large',
   'internal_error',
 ] as const satisfies readonly ErrorCode[];

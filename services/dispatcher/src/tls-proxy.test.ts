@@ -1,0 +1,38 @@
+import { linkRequest, openLinkSocket } from '@svc/testkit';
+import { afterEach, expect, test } from 'vitest';
+
+import { startDispatching, type Dispatching } from './test-fixture.ts';
+
+let service: Dispatching | undefined;
+afterEach(() => service?.end());
+
+/** What an upgrade is answered, 101 if it is accepted. */
+async function statusOf(proto: string | undefined): Promise<number> {
+  if (service === undefined) throw new Error('no dispatcher was started');
+  const request = linkRequest({ link: service.links[0] ?? '', ...(await service.newNode()) });
+  const said = proto === undefined ? {} : { 'x-forwarded-proto': proto };
+  try {
+    const socket = await openLinkSocket({ ...request, headers: { ...request.headers, ...said } });
+    socket.terminate();
+    return 101;
+  } catch (error) {
+    if (error instanceof Error && 'status' in error) return Number(error.status);
+    throw error;
+  }
+}
+
+test('in production an upgrade is answered 421 unless its trusted proxy says https', async () => {
+  service = await startDispatching({
+    env: { SVC_ENVIRONMENT: 'production', TRUST_PROXY: 'loopback' },
+  });
+  expect(await statusOf('https')).toBe(101);
+  expect(await statusOf('http')).toBe(421);
+  expect(await statusOf(undefined)).toBe(421);
+});
+
+test('in production nobody but a trusted proxy can say https', async () => {
+  service = await startDispatching({
+    env: { SVC_ENVIRONMENT: 'production', TRUST_PROXY: '10.0.0.1' },
+  });
+  expect(await statusOf('https')).toBe(421);
+});

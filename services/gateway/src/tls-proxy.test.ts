@@ -1,0 +1,43 @@
+import { afterEach, expect, test } from 'vitest';
+import { type GatewayFixture, startGateways } from './gateway.fixture.ts';
+
+let gateways: GatewayFixture | undefined;
+afterEach(() => gateways?.close());
+
+async function statuses(env: NodeJS.ProcessEnv): Promise<Record<string, number>> {
+  gateways = await startGateways(env);
+  const url = `${gateways.baseUrls[0]}/openapi.json`;
+  const ask = async (proto?: string): Promise<number> => {
+    const headers = proto === undefined ? {} : { 'x-forwarded-proto': proto };
+    const response = await fetch(url, { headers });
+    const isProblem = response.headers.get('content-type') === 'application/problem+json';
+    const body: unknown = await response.json();
+    if (isProblem) expect(body).toMatchObject({ code: 'misdirected_request' });
+    return response.status;
+  };
+  return {
+    https: await ask('https'),
+    http: await ask('http'),
+    both: await ask('https, http'),
+    none: await ask(),
+  };
+}
+
+test('in production a request is answered 421 unless its trusted proxy says https', async () => {
+  const env = { SVC_ENVIRONMENT: 'production', TRUST_PROXY: 'loopback' };
+  expect(await statuses(env)).toEqual({ https: 200, http: 421, both: 421, none: 421 });
+});
+
+test('in production nobody but a trusted proxy can say https', async () => {
+  const env = { SVC_ENVIRONMENT: 'production', TRUST_PROXY: '10.0.0.1' };
+  expect(await statuses(env)).toEqual({ https: 421, http: 421, both: 421, none: 421 });
+});
+
+test('a sandbox takes plain HTTP', async () => {
+  expect(await statuses({ TRUST_PROXY: 'loopback' })).toEqual({
+    https: 200,
+    http: 200,
+    both: 200,
+    none: 200,
+  });
+});

@@ -3,6 +3,7 @@ import { enableCompileCache } from 'node:module';
 import { CommanderError } from 'commander';
 import { createProgram } from './program.ts';
 import { Refusal, WrongUsage } from './refusal.ts';
+import { plainText } from './table.ts';
 
 // Most of a short command's time would go into compiling what it loads.
 enableCompileCache();
@@ -30,10 +31,15 @@ async function report(error: unknown): Promise<number> {
 async function explain(error: unknown): Promise<string> {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof Refusal || error instanceof WrongUsage || error.name === 'ConfigError')
-    return error.message;
+    return printable(error.message);
   const { isUnavailable } = await import('@svc/store');
   if (isUnavailable(error)) {
     return 'The database cannot be reached. Check DATABASE_URL and that it runs.';
   }
-  return error.stack ?? error.message;
+  return printable(error.stack ?? error.message);
+}
+
+/** Messages may quote a file or the database; their lines stay. */
+function printable(message: string): string {
+  return message.split('\n').map(plainText).join('\n');
 }

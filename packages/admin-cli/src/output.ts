@@ -9,7 +9,8 @@ export type Row = Readonly<Record<string, unknown>>;
 /** One record: JSON for programs, a line a field for people. */
 export function printRecord(record: Row, options: OutputOptions): void {
   if (options.json === true) return printJson(record);
-  const fields = flatten(record);
+  // Names may be others' words, too: those of `result.details` come from a node.
+  const fields = flatten(record).map(([name, value]) => [plainText(name), value] as const);
   const width = Math.max(...fields.map(([name]) => textWidth(name)));
   for (const [name, value] of fields)
     print(`${bold(name.padEnd(width))}  ${plainText(cell(value))}`);
@@ -35,12 +36,17 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
 
 /** JSON for programs; what a terminal would obey is escaped. */
 export function printJson(value: unknown): void {
-  const text = JSON.stringify(value, null, 2);
-  print(text.replaceAll(/[\u007F-\u009F]/g, escaped));
+  print(jsonText(value, 2));
+}
+
+/** JSON whose strings cannot steer a terminal: what it would obey stands as an escape. */
+export function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent);
+  return text.replaceAll(/[\u007F-\u009F\p{Bidi_Control}\u2028\u2029]/gu, escaped);
 }
 
 function escaped(character: string): string {
-  return `\\u00${character.charCodeAt(0).toString(16)}`;
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** One line for people. */

@@ -21,5 +21,6 @@ export * from './openapi/document.ts';
 export * from './openapi/operation.ts';
 export * from './openapi/problems.ts';
 export * from './openapi/read-json.ts';
+export * from './shown/balance.ts';
 export * from './shown/rate-card.ts';
 export { shownSubmission, submissionDetail } from './shown/submission.ts';

@@ -1,6 +1,7 @@
+import { balanceAnswer } from '@svc/contracts/shown/balance';
 import { creditsToNumber, formatCredits, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
-import { grantCredits, payRebate, readBalance, reversePurchase } from '@svc/store';
+import { currentRateCard, grantCredits, payRebate, readBalance, reversePurchase } from '@svc/store';
 import type { Command } from 'commander';
 import { creditsArgument, idArgument } from '../arguments.ts';
 import { addCommand, addYesOption } from '../command.ts';
@@ -162,15 +163,11 @@ async function balance(
   tenantId: string,
   options: OutputOptions,
 ): Promise<void> {
-  const figures = await readBalance(store, tenantId);
+  const [figures, card] = await Promise.all([
+    readBalance(store, tenantId),
+    currentRateCard(store, tenantId),
+  ]);
   if (figures === null) throw new Refusal('There is no such tenant.');
-  printRecord(
-    {
-      balance: creditsToNumber(figures.balanceMicros),
-      held: creditsToNumber(figures.heldMicros),
-      available: creditsToNumber(figures.balanceMicros - figures.heldMicros),
-      rebateAccrued: creditsToNumber(figures.rebateAccruedMicros),
-    },
-    options,
-  );
+  if (card === null) throw new Refusal('There is no rate card: run `svc migrate`.');
+  printRecord(balanceAnswer(figures, card.usdPerCreditMicros), options);
 }

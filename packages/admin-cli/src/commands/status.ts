@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { durationArgument } from '../arguments.ts';
 import { type CommandOptions, describeCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
-import { print, printJson, terminalWidth } from '../output.ts';
+import { jsonText, print, printJson, terminalWidth } from '../output.ts';
 import { readStanding } from './status-read.ts';
 import { standingLines, standingRecord } from './status-shown.ts';
 
@@ -46,7 +46,7 @@ async function watch(context: Context, options: StatusOptions): Promise<void> {
   try {
     while (!stopping.signal.aborted) {
       const standing = await readStanding(context);
-      if (options.json === true) print(JSON.stringify(standingRecord(standing)));
+      if (options.json === true) print(jsonText(standingRecord(standing)));
       else draw(standingLines(standing, terminalWidth()), onScreen);
       await sleep(refreshMs, undefined, { signal: stopping.signal }).catch(() => {});
     }

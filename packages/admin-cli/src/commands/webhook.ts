@@ -126,7 +126,13 @@ async function sendAgain(
   const outcome = await redeliver(store, { tenantId, deliveryId }, by);
   switch (outcome.kind) {
     case 'queued':
-      return printRecord(deliveryRow(await found(findDelivery(store, null, deliveryId))), options);
+      return printRecord(
+        {
+          deliveryId: toWireId('dlv', deliveryId),
+          ...deliveryRow(await found(findDelivery(store, null, deliveryId))),
+        },
+        options,
+      );
     case 'not_found':
       throw new Refusal('There is no such delivery.');
     case 'url_missing':

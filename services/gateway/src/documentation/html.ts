@@ -27,8 +27,13 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** What a browser would obey is shown as �: control characters, and marks that turn text round. */
 function escapeText(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+  return text
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
+      character === '\n' || character === '\t' ? character : '\uFFFD',
+    )
+    .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
 /** A sentence of a description: what stands in back quotes is code. */

@@ -1,5 +1,5 @@
-import { NoQuery, type Balance } from '@svc/contracts';
-import { assertInvariant, creditsToNumber } from '@svc/domain';
+import { balanceAnswer, NoQuery } from '@svc/contracts';
+import { assertInvariant } from '@svc/domain';
 import { readBalance } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { json } from '../http/answer.ts';
@@ -17,16 +17,7 @@ export function balanceEndpoint(deps: GatewayDeps): TenantEndpoint {
         deps.pricing.rateCard(rateCardVersion),
       ]);
       assertInvariant(figures !== null, 'every tenant has an account');
-      const { balanceMicros, heldMicros } = figures;
-      const body: Balance = {
-        balance: creditsToNumber(balanceMicros),
-        held: creditsToNumber(heldMicros),
-        available: creditsToNumber(balanceMicros - heldMicros),
-        rebateAccrued: creditsToNumber(figures.rebateAccruedMicros),
-        currency: 'credits',
-        usdPerCredit: creditsToNumber(card.usdPerCreditMicros),
-      };
-      return json(200, body);
+      return json(200, balanceAnswer(figures, card.usdPerCreditMicros));
     },
   });
 }

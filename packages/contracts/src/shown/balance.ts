@@ -1,0 +1,22 @@
+import { creditsToNumber } from '@svc/domain';
+import type { Balance } from '../api/credits.ts';
+
+/** A tenant's account as `GET /v1/credits/balance` gives it (SPEC 2.5). */
+export function balanceAnswer(
+  figures: {
+    readonly balanceMicros: bigint;
+    readonly heldMicros: bigint;
+    readonly rebateAccruedMicros: bigint;
+  },
+  usdPerCreditMicros: bigint,
+): Balance {
+  const { balanceMicros, heldMicros, rebateAccruedMicros } = figures;
+  return {
+    balance: creditsToNumber(balanceMicros),
+    held: creditsToNumber(heldMicros),
+    available: creditsToNumber(balanceMicros - heldMicros),
+    rebateAccrued: creditsToNumber(rebateAccruedMicros),
+    currency: 'credits',
+    usdPerCredit: creditsToNumber(usdPerCreditMicros),
+  };
+}

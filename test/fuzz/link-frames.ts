@@ -142,7 +142,7 @@ const rawEdits = fc.constantFrom<(text: string) => string>(
   (text) => text.replace(/"(?=[^"]*"\s*[,}])/, '"\\u0000'),
   (text) => text.replace(/"(?=[^"]*"\s*[,}])/, '"\\udc00'),
   (text) => text.replace(/\d+/, '1e999'),
-  (text) => text.replace(/"result":\{|"usage":\{|"failure":\{/, (head) => `${head}${deepMember},`),
+  () => `{"type":"completed","submissionId":"sub_x","usage":{},"result":{${deepMember}}}`,
   (text) => text.replaceAll(',', ' ,\n'),
   () => '',
   () => 'null',

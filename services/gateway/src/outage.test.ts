@@ -114,8 +114,8 @@ test('while Postgres is silent every creation is 503 within the dispatch deadlin
       tenant.send({ ...creation, body: { ...body, idempotencyKey: `key-${index}` } }),
     ),
   );
-  // A second for a machine that is busy with other tests.
-  expect(performance.now() - startedMs).toBeLessThan(dispatchDeadlineMs + 1_000);
+  // The rest is for a machine that is busy with other tests. One silent statement takes 15 s.
+  expect(performance.now() - startedMs).toBeLessThan(2 * dispatchDeadlineMs);
   for (const answer of answers) {
     expect(expectation(answer)).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   }

@@ -43,7 +43,7 @@ async function runWith(planted: Planted, faults: number): Promise<FaultsReport> 
 }
 
 /** The promises that were seen broken, the most often first. */
-function caughtBy({ checks }: FaultsReport): string {
+function promisesBroken({ checks }: FaultsReport): string {
   return checks
     .filter(({ violations }) => violations.length > 0)
     .toSorted((one, other) => other.violations.length - one.violations.length)
@@ -55,7 +55,7 @@ async function tryUntilCaught(planted: Planted): Promise<boolean> {
   for (const faults of faultCounts) {
     const report = await runWith(planted, faults);
     if (report.violations.length === 0) continue;
-    row([planted.name, planted.what, `${report.struck.length}`, caughtBy(report)]);
+    row([planted.name, planted.what, `${report.struck.length}`, promisesBroken(report)]);
     for (const violation of report.violations.slice(0, toldMax))
       process.stderr.write(`${violation}\n`);
     return true;

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { imagesIn, pinned } from './base-images.ts';
+import { inCheckout } from './paths.ts';
+
+/**
+ * `pnpm images:pin`: asks the registry for the digest of each base image and writes it behind the tag,
+ * in the Dockerfile and in docker-compose.yml. Run it again to take up what the tag means by then.
+ * `--check` changes nothing and exits with 1 if a reference has no digest.
+ */
+const files = ['infra/docker/Dockerfile', 'docker-compose.yml'];
+
+function digestOf(image: string): string {
+  const words = ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', image];
+  const digest = execFileSync('docker', words, { encoding: 'utf8' }).trim();
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`the registry has no ${image}`);
+  return digest;
+}
+
+const texts = files.map((file) => readFileSync(inCheckout(file), 'utf8'));
+const found = texts.flatMap(imagesIn);
+if (process.argv.includes('--check')) {
+  const loose = new Set(found.flatMap(({ image, digest }) => (digest === null ? [image] : [])));
+  for (const image of loose) process.stdout.write(`${image} has no digest: pnpm images:pin\n`);
+  process.exitCode = loose.size === 0 ? 0 : 1;
+} else {
+  const images = [...new Set(found.map(({ image }) => image))];
+  const digests = new Map(images.map((image) => [image, digestOf(image)]));
+  for (const [index, file] of files.entries()) {
+    writeFileSync(inCheckout(file), pinned(texts[index] ?? '', digests));
+  }
+  for (const [image, digest] of digests) process.stdout.write(`${image}@${digest}\n`);
+}

@@ -1,78 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startPostgres, startRedis } from '@svc/local';
-import { migrate } from '@svc/store';
-import { Client } from 'pg';
 import { runOne, type RunReport } from './run.ts';
-import { openRig, type Rig } from './world/rig.ts';
+import { openServers } from './servers.ts';
 
-const connectionsMax = 100;
 const traceLinesMax = 400;
-/** State directories of agents are synced to disk with each write; memory does as well here. */
-const memoryDir = '/dev/shm';
-
-interface Servers {
-  readonly rig: Rig;
-  readonly stateDir: string;
-  close(): Promise<void>;
-}
-
-interface Given {
-  /** A superuser's way into a Postgres server; without it the command starts one. */
-  readonly postgres: string | undefined;
-  /** A Redis that nobody else uses; without it the command starts one. */
-  readonly redis: string | undefined;
-}
-
-async function openServers(given: Given): Promise<Servers> {
-  const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-interleaving-'));
-  const stateDir = mkdtempSync(
-    path.join(existsSync(memoryDir) ? memoryDir : os.tmpdir(), 'svc-interleaving-'),
-  );
-  const postgres =
-    given.postgres === undefined
-      ? await startPostgres({ dir, durable: false, connectionsMax })
-      : undefined;
-  const redis = given.redis === undefined ? await startRedis({ dir, durable: false }) : undefined;
-  const adminUrl = postgres?.url ?? given.postgres ?? '';
-  const name = `interleaving_${randomBytes(8).toString('hex')}`;
-  await asAdmin(adminUrl, `CREATE DATABASE ${name}`);
-  const databaseUrl = new URL(adminUrl);
-  databaseUrl.pathname = `/${name}`;
-  const migrated = await migrate(databaseUrl.href);
-  if (migrated.kind === 'refused') throw new Error(migrated.reason);
-  const rig = await openRig({
-    databaseUrl: databaseUrl.href,
-    redisUrl: redis?.url ?? given.redis ?? '',
-    masterKey: `interleaving:${randomBytes(32).toString('base64')}`,
-  });
-  return {
-    rig,
-    stateDir,
-    async close() {
-      await rig.close();
-      await asAdmin(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`);
-      await redis?.stop();
-      await postgres?.stop();
-      for (const one of [dir, stateDir, postgres?.dataDir])
-        if (one !== undefined) rmSync(one, { recursive: true, force: true });
-    },
-  };
-}
-
-async function asAdmin(url: string, sql: string): Promise<void> {
-  const admin = new Client({ connectionString: url });
-  await admin.connect();
-  await admin.query(sql);
-  await admin.end();
-}
 
 /**
- * `pnpm interleave --runs N --seed S [--steps N]`: runs with the seeds S, S + 1, …, until one has a
- * violation. Prints the trace of that one. Resolves with the exit code.
+ * `pnpm interleave --runs N --seed S [--steps N] [--planted NAME] [--keep-going]`: runs with the
+ * seeds S, S + 1, and so on, until one has a violation. Prints the trace of that one, and a verdict
+ * as the last line. `--hashes` prints the hash of each trace, `--trace` each trace. Resolves with
+ * the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -85,15 +21,13 @@ export async function interleave(args: readonly string[]): Promise<number> {
       trace: { type: 'boolean', default: false },
       'keep-going': { type: 'boolean', default: false },
       postgres: { type: 'string' },
-      redis: { type: 'string' },
+      service: { type: 'string' },
+      template: { type: 'string' },
       // Read by host/hooks.ts, before the product is loaded.
       planted: { type: 'string' },
     },
   });
-  const servers = await openServers({
-    postgres: values.postgres,
-    redis: values.redis,
-  });
+  const servers = await openServers(values);
   const startedMs = performance.now();
   const startedCpu = process.cpuUsage();
   const reports: RunReport[] = [];

@@ -1,5 +1,4 @@
-import './host/hooks.ts';
-
-/** The product is loaded after the hooks are there: see command.ts for what this does. */
+/** The hooks come first, then the product is loaded. See command.ts for what this does. */
+await import('./host/hooks.ts');
 const { interleave } = await import('./command.ts');
 process.exitCode = await interleave(process.argv.slice(2));

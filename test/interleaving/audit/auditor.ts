@@ -1,4 +1,4 @@
-import { isTerminal, submissionStates, submissionTriggers, transition } from '@svc/domain';
+import { isTerminal, submissionTriggers, transition } from '@svc/domain';
 import type { SubmissionState } from '@svc/domain';
 import { grantedMicros } from '../world/rig.ts';
 import type { Account, Row } from './rows.ts';
@@ -85,8 +85,6 @@ export class Auditor {
   #lookAtAccount({ tenant_id, balance, held, in_flight }: Account, rows: readonly Row[]): void {
     const own = rows.filter((row) => row.tenant_id === tenant_id);
     const inFlight = own.filter(({ state }) => !isTerminal(state));
-    const sumOf = (values: (string | null)[]): bigint =>
-      values.reduce((sum, value) => sum + BigInt(value ?? 0), 0n);
     const heldDue = sumOf(inFlight.map(({ max }) => max));
     const balanceDue = grantedMicros - sumOf(own.map(({ charged }) => charged));
     if (BigInt(held) !== heldDue) this.complain('account', `holds ${held}, not ${heldDue}`);
@@ -105,6 +103,10 @@ export class Auditor {
   }
 }
 
+function sumOf(values: readonly (string | null)[]): bigint {
+  return values.reduce((sum, value) => sum + BigInt(value ?? 0), 0n);
+}
+
 const closures = new Map<SubmissionState, ReadonlySet<SubmissionState>>();
 
 /** The states that lead from one by the rules of the domain, itself included. */
@@ -121,6 +123,3 @@ function reachable(from: SubmissionState): ReadonlySet<SubmissionState> {
   closures.set(from, found);
   return found;
 }
-
-/** For reports: every state that some run came to. */
-export const allStates: readonly SubmissionState[] = submissionStates;

@@ -38,15 +38,15 @@ function simulatedTimeout(run: Callback, delayMs = 0, ...args: unknown[]): Timer
 function simulatedInterval(run: Callback, delayMs = 0, ...args: unknown[]): Timer {
   const host = hosts.getStore();
   if (host === undefined) return setInterval(run, delayMs, ...args);
-  let clear = (): void => {};
+  const interval: { clear?: () => void } = {};
   const begin = (): void => {
-    clear = host.after(delayMs, () => {
+    interval.clear = host.after(delayMs, () => {
       begin();
       run(...args);
     });
   };
   begin();
-  return new SimulatedTimer(() => clear());
+  return new SimulatedTimer(() => interval.clear?.());
 }
 
 function simulatedClear(timer: Timer | undefined): void {

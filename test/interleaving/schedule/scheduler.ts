@@ -57,6 +57,8 @@ const treatedOneIn = 12;
 const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
+/** Of what is slow: long enough for a node to link elsewhere and to be given work there. */
+const slowStepsMax = 500;
 
 /**
  * Holds everything that a simulated process does outside of itself, and releases one thing at a
@@ -112,7 +114,7 @@ export class Scheduler {
   ticket(name: string): Ticket {
     const isSlow = this.#rates.stall > 0 && this.#treatmentOf(name) === 'slow';
     const isStalled = this.random.chance(isSlow ? treatedChance : this.#rates.stall);
-    const spread = stallStepsMax - stallStepsMin;
+    const spread = (isSlow ? slowStepsMax : stallStepsMax) - stallStepsMin;
     const stallSteps = isStalled ? stallStepsMin + this.random.nat(spread) : 0;
     return { sequence: (this.#sequence += 1), frozenUntilStep: this.step + stallSteps };
   }

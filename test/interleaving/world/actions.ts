@@ -67,8 +67,10 @@ const changeUrl: Action = (world) => {
   return ask(world, { tenant, what: 'settings', submissionId: '', body: { webhookUrl } }, '');
 };
 
+/** Often the newest link, which may still be greeted. */
 const cut: Action = (world) => {
-  const connection = world.random.pick(world.network.live);
+  const { live } = world.network;
+  const connection = world.random.chance(0.5) ? live.at(-1) : world.random.pick(live);
   if (connection === undefined) return false;
   if (world.random.chance(0.6)) world.network.cut(connection);
   else world.network.cutUnnoticed(connection);
@@ -103,9 +105,13 @@ const startClone: Action = (world) => {
   return true;
 };
 
+/** The lock and what is half written stay where they are. */
+function isOfState(file: string): boolean {
+  return !/\.(lock|draft)$/.test(file);
+}
+
 function startOnCopy(world: World, { place }: SimulatedAgent): void {
   const stateDir = path.join(world.stateDir, world.newName('copy-'));
-  const isOfState = (file: string): boolean => !/\.(lock|draft)$/.test(file);
   try {
     cpSync(place.stateDir, stateDir, { recursive: true, filter: isOfState });
   } catch {
@@ -190,7 +196,7 @@ export function drawActions(random: Random): (world: World) => void {
   return (world) => {
     let left = (world.random.nat(1_000_000) / 1_000_000) * total;
     const chosen = drawn.find(({ weight }) => (left -= weight) < 0);
-    if (chosen === undefined || chosen.action(world) === false) return;
+    if (chosen === undefined || !chosen.action(world)) return;
     world.scheduler.trace.add(world.scheduler.nowMs, `--- ${chosen.name}`);
   };
 }

@@ -81,7 +81,7 @@ export class SimulatedAgent {
         name: 'journal',
       }),
       log() {},
-      random: () => random.nat(1_000) / 1_000,
+      random: () => random.nat(4) / 4,
     });
   }
 

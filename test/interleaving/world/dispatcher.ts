@@ -85,9 +85,8 @@ export class SimulatedDispatcher implements Listener {
       });
       if (decision.kind === 'refused') return 401;
       if (this.isDraining) return unavailable;
-      const { socket, connection } = accept();
-      // It has the part of the interface of `ws` that both functions use.
-      const webSocket = socket as unknown as WebSocket;
+      const { socket: webSocket, connection } = accept();
+      if (!hasInterfaceOfLinks(webSocket)) throw new Error('the network gives its own sockets');
       const transport = transportOf(webSocket, connection, logger);
       const link = openLink(this.#logic, transport, decision);
       attachSocket(webSocket, link, { clock, logger });
@@ -111,4 +110,9 @@ export class SimulatedDispatcher implements Listener {
     this.process.kill();
     this.#ground.network.killed(this.process);
   }
+}
+
+/** It has the part of the interface of `ws` that links use. */
+function hasInterfaceOfLinks(socket: SimulatedSocket): socket is SimulatedSocket & WebSocket {
+  return socket.readyState === socket.OPEN;
 }

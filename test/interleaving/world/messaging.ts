@@ -1,5 +1,6 @@
 import type { DispatcherMessage, JobOf, QueueKey } from '@svc/contracts';
 import {
+  assertJob,
   QueueUnavailable,
   type DispatcherBus,
   type Producer,
@@ -59,8 +60,13 @@ export class Messaging {
   ) {
     const workers = this.#workers.get(key) ?? [];
     this.#workers.set(key, workers);
-    // A job of this queue is of this kind: only its own producers put jobs there.
-    workers.push({ process, handle: (job) => handle(job as JobOf[K]) });
+    workers.push({
+      process,
+      handle: (job: unknown) => {
+        assertJob(key, job);
+        return handle(job);
+      },
+    });
   }
 
   /** Everything that Redis has in its queues is gone. */
@@ -181,8 +187,9 @@ export class Messaging {
     dispatcherId: string,
     onMessage: (message: DispatcherMessage) => void,
   ): DispatcherBus {
-    // Only this bus puts messages there, and JSON keeps them as they are.
-    const hear = (message: unknown): void => onMessage(message as DispatcherMessage);
+    const hear = (message: unknown): void => {
+      if (isDispatcherMessage(message)) onMessage(message);
+    };
     this.subscribe(channelOf(dispatcherId), { process, hear });
     return {
       send: async (to, message) => {
@@ -212,7 +219,8 @@ export class Messaging {
     const channel = `replies:${process.name}`;
     const waiting = new Map<string, Set<(news: ReplyNews | 'timeout') => void>>();
     const hear = (message: unknown): void => {
-      const { submissionId, news } = message as Reply;
+      if (!isReply(message)) return;
+      const { submissionId, news } = message;
       for (const settle of waiting.get(submissionId) ?? []) settle(news);
     };
     this.subscribe(channel, { process, hear });
@@ -238,6 +246,15 @@ export class Messaging {
 
 function channelOf(dispatcherId: string): string {
   return `dispatcher:${dispatcherId}`;
+}
+
+/** Only dispatchers, gateways and reconcilers publish there. */
+function isDispatcherMessage(message: unknown): message is DispatcherMessage {
+  return typeof message === 'object' && message !== null && 'kind' in message;
+}
+
+function isReply(message: unknown): message is Reply {
+  return typeof message === 'object' && message !== null && 'news' in message;
 }
 
 function nameOf(message: unknown): string {

@@ -152,13 +152,12 @@ export class Network implements Dialer {
     const upgraded = process.run(() =>
       listener.upgrade(requestOf(upgrade), () => this.#accept(connection)),
     );
-    this.#scheduler.inProcess(
-      process,
-      upgraded.then((status) => {
-        if (status !== 'accepted') this.#refused(connection, status);
-      }),
-      this.onError,
-    );
+    this.#scheduler.inProcess(process, this.#answered(connection, upgraded), this.onError);
+  }
+
+  async #answered(connection: Connection, upgraded: Promise<number | 'accepted'>): Promise<void> {
+    const status = await upgraded;
+    if (status !== 'accepted') this.#refused(connection, status);
   }
 
   #refused({ agent, agentSocket }: Connection, statusCode: number): void {

@@ -37,6 +37,7 @@ export const nodeSecret = 'nsk_interleaving';
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);
+  GRANT SELECT ON interleaving_clock TO PUBLIC;
   INSERT INTO interleaving_clock SELECT date_trunc('milliseconds', statement_timestamp());
   CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT now FROM interleaving_clock);`;
@@ -52,15 +53,19 @@ const betweenRunsMs = 1_000;
 /** Opens a migrated database and a Redis that nobody else uses. */
 export async function openRig({
   databaseUrl,
+  ownerUrl,
   redisUrl,
   masterKey,
 }: {
+  /** For the services' role. */
   readonly databaseUrl: string;
+  /** For the owner, who moves the time and looks at the rows. */
+  readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;
 }): Promise<Rig> {
   const connect = async (): Promise<Client> => {
-    const client = new Client({ connectionString: databaseUrl, application_name: 'interleaving' });
+    const client = new Client({ connectionString: ownerUrl, application_name: 'interleaving' });
     client.on('error', () => {});
     await client.connect();
     return client;

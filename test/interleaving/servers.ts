@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { startPostgres, startRedis } from '@svc/local';
+import { migrate } from '@svc/store';
+import { Client } from 'pg';
+import { openRig, type Rig } from './world/rig.ts';
+
+/** A Postgres server to use. Without one the command starts its own. */
+export interface GivenServer {
+  /** The superuser's way in. */
+  readonly postgres?: string | undefined;
+  /** The way of the services' role; without it the services run as the superuser. */
+  readonly service?: string | undefined;
+  /** A migrated database of that server to copy. Without it the command migrates an empty one. */
+  readonly template?: string | undefined;
+}
+
+interface Servers {
+  readonly rig: Rig;
+  /** Holds the state directories of agents. */
+  readonly stateDir: string;
+  close(): Promise<void>;
+}
+
+const connectionsMax = 100;
+/** Agents sync each write of their state to disk; for a simulation memory does as well. */
+const memoryDir = '/dev/shm';
+
+interface Database {
+  readonly ownerUrl: string;
+  readonly databaseUrl: string;
+  close(): Promise<void>;
+}
+
+async function openDatabase(given: GivenServer, dir: string): Promise<Database> {
+  const own =
+    given.postgres === undefined
+      ? await startPostgres({ dir, durable: false, connectionsMax })
+      : undefined;
+  const adminUrl = own?.url ?? given.postgres ?? '';
+  const name = `interleaving_${randomBytes(8).toString('hex')}`;
+  const copied = given.template === undefined ? '' : ` TEMPLATE ${given.template}`;
+  await asAdmin(adminUrl, `CREATE DATABASE ${name}${copied}`);
+  const ownerUrl = withDatabase(adminUrl, name);
+  const databaseUrl = own?.serviceUrl(name) ?? withDatabase(given.service ?? adminUrl, name);
+  if (given.template === undefined) {
+    const migrated = await migrate(ownerUrl, databaseUrl);
+    if (migrated.kind === 'refused') throw new Error(migrated.reason);
+  }
+  return {
+    ownerUrl,
+    databaseUrl,
+    async close() {
+      await asAdmin(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      await own?.stop();
+      if (own !== undefined) rmSync(own.dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function openServers(given: GivenServer): Promise<Servers> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-interleaving-'));
+  const stateParent = existsSync(memoryDir) ? memoryDir : os.tmpdir();
+  const stateDir = mkdtempSync(path.join(stateParent, 'svc-interleaving-'));
+  const database = await openDatabase(given, dir);
+  const redis = await startRedis({ dir, durable: false });
+  const masterKey = `interleaving:${randomBytes(32).toString('base64')}`;
+  const rig = await openRig({ ...database, redisUrl: redis.url, masterKey });
+  return {
+    rig,
+    stateDir,
+    async close() {
+      await rig.close();
+      await redis.stop();
+      await database.close();
+      for (const one of [dir, stateDir]) rmSync(one, { recursive: true, force: true });
+    },
+  };
+}
+
+function withDatabase(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function asAdmin(url: string, sql: string): Promise<void> {
+  const admin = new Client({ connectionString: url });
+  await admin.connect();
+  await admin.query(sql);
+  await admin.end();
+}

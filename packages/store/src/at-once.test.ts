@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { testAuthor, waitUntil } from '@svc/testkit';
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { payRebate, reversePurchase } from './corrections.ts';
+import { commitDispatched, commitRunning } from './dispatching.ts';
+import { cancelSubmission } from './endings.ts';
+import { disableNode, drainNode, enableNode, rotateNodeSecret } from './node-changes.ts';
+import { createOperator, disableOperator } from './operators.ts';
+import { storeOutcome } from './outcomes.ts';
+import { grantCredits } from './purchases.ts';
+import { purgeSubmission } from './purging.ts';
+import { queueWebhookTest, redeliver } from './redelivery.ts';
+import { changeSettings } from './settings.ts';
+import { pinSurge } from './surge-pin.ts';
+import { rotateTenantSecret } from './tenant-secrets.ts';
+import { createFixture, type Fixture, usage } from './test-fixture.ts';
+
+/**
+ * Two calls at the same moment. Each test holds a row, lets both calls come to wait for it in their
+ * order, and lets go: what a call decides, it must decide on what it reads once it has the row.
+ */
+
+const by = testAuthor;
+const url = 'https://hooks.example.com/';
+
+/** The row that both calls come to first. */
+interface HeldRow {
+  readonly table: string;
+  readonly id: string;
+  readonly key?: string;
+}
+
+async function atOnce<One, Other>(
+  { database }: Fixture,
+  { table, id, key = 'id' }: HeldRow,
+  [one, other]: readonly [() => Promise<One>, () => Promise<Other>],
+): Promise<[One, Other]> {
+  const holder = new Client({ connectionString: database.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query(`SELECT 1 FROM ${table} WHERE ${key} = $1 FOR UPDATE`, [id]);
+    const first = one();
+    await waiting(database, 1);
+    const second = other();
+    await waiting(database, 2);
+    await holder.query('COMMIT');
+    return await Promise.all([first, second]);
+  } finally {
+    await holder.end();
+  }
+}
+
+async function waiting(database: Fixture['database'], count: number): Promise<void> {
+  await waitUntil(
+    async () => {
+      const [row] = await database.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return row?.count === count;
+    },
+    { what: `${count} sessions wait for a lock`, timeoutMs: 20_000 },
+  );
+}
+
+async function audits({ database }: Fixture, action: string) {
+  return database.query<{ before: unknown; after: unknown }>(
+    'SELECT before, after FROM audit_log WHERE action = $1 ORDER BY id',
+    [action],
+  );
+}
+
+test('two operators who drain, enable or disable a node change it once', async () => {
+  const fixture = await createFixture();
+  const { store, node } = fixture;
+  const id = await node();
+  const row = { table: 'nodes', id };
+  for (const [action, change] of [
+    ['node.drain', drainNode],
+    ['node.enable', enableNode],
+  ] as const) {
+    const call = () => change(store, id, by);
+    const [one, other] = await atOnce(fixture, row, [call, call]);
+    expect(other).toEqual(one);
+    expect(await audits(fixture, action)).toHaveLength(1);
+  }
+  const disable = () => disableNode(store, id, by);
+  const [one, other] = await atOnce(fixture, row, [disable, disable]);
+  expect(other?.node.disabledAt).toEqual(one?.node.disabledAt);
+  expect(await audits(fixture, 'node.disable')).toHaveLength(1);
+});
+
+test('two operators who disable an operator change it once', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const id = randomUUID();
+  await createOperator(store, { id, name: 'Ana', secret: 'osk_1' }, by);
+  const disable = () => disableOperator(store, id, by);
+  const [one, other] = await atOnce(fixture, { table: 'operators', id }, [disable, disable]);
+  expect(other?.disabledAt).toEqual(one?.disabledAt);
+  expect(await audits(fixture, 'operator.disable')).toHaveLength(1);
+});
+
+test('of two rotations of one secret the second is refused', async () => {
+  const fixture = await createFixture();
+  const { store, node, tenant } = fixture;
+  const nodeId = await node();
+  const rotateNode = (secret: string) => () =>
+    rotateNodeSecret(store, { nodeId, secret, overlapMs: 60_000, force: false }, by);
+  const ofNode = await atOnce(fixture, { table: 'nodes', id: nodeId }, [
+    rotateNode('nsk_2'),
+    rotateNode('nsk_3'),
+  ]);
+  expect(ofNode.map(({ kind }) => kind)).toEqual(['rotated', 'two_valid']);
+  const tenantId = await tenant();
+  const rotateTenant = (secret: string) => () =>
+    rotateTenantSecret(
+      store,
+      { tenantId, kind: 'hmac', secret, overlapMs: 60_000, force: false },
+      by,
+    );
+  const ofTenant = await atOnce(fixture, { table: 'tenants', id: tenantId }, [
+    rotateTenant('hsk_2'),
+    rotateTenant('hsk_3'),
+  ]);
+  expect(ofTenant.map(({ kind }) => kind)).toEqual(['rotated', 'two_valid']);
+});
+
+test('the log of two changes says what each of them changed', async () => {
+  const fixture = await createFixture();
+  const { store, tenant } = fixture;
+  await pinSurge(store, null, by);
+  const pin = (micros: bigint) => () => pinSurge(store, micros, by);
+  await atOnce(fixture, { table: 'surge_pin', id: '1' }, [pin(1_500_000n), pin(2_000_000n)]);
+  expect(await audits(fixture, 'surge.pin')).toEqual([
+    { before: { pinned: null }, after: { pinned: 1.5 } },
+    { before: { pinned: 1.5 }, after: { pinned: 2 } },
+  ]);
+  const id = await tenant();
+  const setBurst = (rateLimitBurst: number) => () =>
+    changeSettings(store, id, { rateLimitBurst }, by);
+  await atOnce(fixture, { table: 'credit_accounts', key: 'tenant_id', id }, [
+    setBurst(300),
+    setBurst(400),
+  ]);
+  expect(await audits(fixture, 'tenant.update')).toEqual([
+    { before: { rateLimitBurst: 200 }, after: { rateLimitBurst: 300 } },
+    { before: { rateLimitBurst: 300 }, after: { rateLimitBurst: 400 } },
+  ]);
+});
+
+test('a purchase is reversed once, a rebate is paid once, and two grants add up', async () => {
+  const fixture = await createFixture();
+  const { store, tenant, database, figures } = fixture;
+  const tenantId = await tenant(1_000);
+  const account = { table: 'credit_accounts', key: 'tenant_id', id: tenantId };
+  const grant = (reference: string) => ({
+    purchaseId: randomUUID(),
+    tenantId,
+    creditsMicros: 100_000_000n,
+    reference,
+    usdMicros: null,
+    note: null,
+  });
+  const [first, second] = [grant('one'), grant('two')];
+  await atOnce(fixture, account, [
+    () => grantCredits(store, first, by),
+    () => grantCredits(store, second, by),
+  ]);
+  expect(await figures(tenantId)).toEqual({ balance: 1_200, held: 0 });
+  const reverse = () => reversePurchase(store, first.purchaseId, by);
+  const reversals = await atOnce(fixture, account, [reverse, reverse]);
+  expect(reversals.map(({ kind }) => kind)).toEqual(['reversed', 'repeated']);
+  expect(await figures(tenantId)).toEqual({ balance: 1_100, held: 0 });
+  await database.query('UPDATE credit_accounts SET rebate_accrued_micros = 5000000');
+  const pay = () => payRebate(store, tenantId, by);
+  const rebates = await atOnce(fixture, account, [pay, pay]);
+  expect(rebates.map(({ kind }) => kind)).toEqual(['paid', 'nothing_accrued']);
+  expect(await figures(tenantId)).toEqual({ balance: 1_105, held: 0 });
+});
+
+test('of two webhook tests one is sent, and of two redeliveries one begins a round', async () => {
+  const fixture = await createFixture();
+  const { store, tenant, database } = fixture;
+  const tenantId = await tenant(1_000, url);
+  const send = () => queueWebhookTest(store, { tenantId, requestId: 'req-1' });
+  const tests = await atOnce(fixture, { table: 'tenants', id: tenantId }, [send, send]);
+  expect(tests.map(({ kind }) => kind)).toEqual(['queued', 'too_soon']);
+  const [delivery] = await database.query<{ id: string }>('SELECT id FROM deliveries');
+  const deliveryId = delivery?.id ?? '';
+  await database.query(
+    `UPDATE deliveries SET status = 'delivered', next_attempt_at = NULL, finished_at = svc_now()`,
+  );
+  const again = () => redeliver(store, { tenantId, deliveryId }, by);
+  await atOnce(fixture, { table: 'deliveries', id: deliveryId }, [again, again]);
+  expect(await database.query('SELECT status, round FROM deliveries')).toEqual([
+    { status: 'pending', round: 2 },
+  ]);
+  expect((await audits(fixture, 'delivery.redeliver')).map(({ before }) => before)).toEqual([
+    { status: 'delivered' },
+    { status: 'pending' },
+  ]);
+});
+
+async function running({ store, tenant, hold, node }: Fixture) {
+  const tenantId = await tenant(1_000, url);
+  const nodeId = await node();
+  const { id: submissionId } = await hold(tenantId);
+  await commitDispatched(store, { submissionId, nodeId });
+  await commitRunning(store, { submissionId, nodeId });
+  return { tenantId, submissionId, nodeId };
+}
+
+const completed = { kind: 'completed', usage: usage({ actions: '1' }), result: {} } as const;
+
+test('of two reports after a cancel one is the late outcome, with one event', async () => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  const run = await running(fixture);
+  const row = { table: 'submissions', id: run.submissionId };
+  await cancelSubmission(store, { ...run, by: 'tenant' });
+  const report = () => storeOutcome(store, { ...run, outcome: completed });
+  const reports = await atOnce(fixture, row, [report, report]);
+  expect(reports.map(({ kind }) => kind)).toEqual(['late', 'repeated']);
+  expect(
+    await database.query(`SELECT type FROM events WHERE type = 'submission.late_outcome'`),
+  ).toHaveLength(1);
+});
+
+test('an outcome that is stored while its node is being disabled stands', async () => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  const run = await running(fixture);
+  const [stored, disabled] = await atOnce(fixture, { table: 'submissions', id: run.submissionId }, [
+    () => storeOutcome(store, { ...run, outcome: completed }),
+    () => disableNode(store, run.nodeId, by),
+  ]);
+  expect(stored).toEqual({ kind: 'stored' });
+  expect(disabled?.lostSubmissionIds).toEqual([]);
+  expect(await database.query('SELECT outcome_kind, outcome_by FROM submissions')).toEqual([
+    { outcome_kind: 'completed', outcome_by: 'node' },
+  ]);
+});
+
+test('a run that is lost with its node while its outcome arrives keeps the first of the two', async () => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  const run = await running(fixture);
+  const [disabled, stored] = await atOnce(fixture, { table: 'submissions', id: run.submissionId }, [
+    () => disableNode(store, run.nodeId, by),
+    () => storeOutcome(store, { ...run, outcome: completed }),
+  ]);
+  expect(disabled?.lostSubmissionIds).toEqual([run.submissionId]);
+  expect(stored).toMatchObject({ kind: 'late' });
+  expect(await database.query('SELECT outcome_kind, outcome_by FROM submissions')).toEqual([
+    { outcome_kind: 'failed', outcome_by: 'service' },
+  ]);
+});
+
+test('of two operators who purge a submission one does', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const run = await running(fixture);
+  await cancelSubmission(store, { ...run, by: 'tenant' });
+  const purge = () => purgeSubmission(store, run.submissionId, by);
+  const row = { table: 'submissions', id: run.submissionId };
+  const purges = await atOnce(fixture, row, [purge, purge]);
+  expect(purges.map(({ kind }) => kind)).toEqual(['purged', 'purged_before']);
+  expect(await audits(fixture, 'submission.purge')).toHaveLength(1);
+});

@@ -159,8 +159,8 @@ const memberEdits: fc.Arbitrary<Edit> = fc.oneof(
   })),
   oddNames.map(
     (name): Edit =>
-      ({ [name]: _, ...rest }) =>
-        rest,
+      (frame) =>
+        Object.fromEntries(Object.entries(frame).filter(([member]) => member !== name)),
   ),
   fc.tuple(oddNames, oddValues).map(([name, value]): Edit => (frame) => {
     const usage = typeof frame['usage'] === 'object' ? frame['usage'] : {};
@@ -206,6 +206,10 @@ function spoiled(valid: fc.Arbitrary<Record<string, unknown>>): fc.Arbitrary<Hos
   );
 }
 
+function asText(frame: unknown): HostileFrame {
+  return textFrame(JSON.stringify(frame));
+}
+
 /**
  * Visits of about `framesPerVisit` frames. Few of them are spoiled, and those come late: the third
  * bad frame closes a link, and what follows it is not read.
@@ -215,7 +219,6 @@ export function visits(
   framesPerVisit: number,
 ): fc.Arbitrary<Visit> {
   const valid: fc.Arbitrary<Record<string, unknown>> = validFrames(submissionIds);
-  const asText = (frame: unknown): HostileFrame => textFrame(JSON.stringify(frame));
   const hello: fc.Arbitrary<Record<string, unknown>> = hellos(submissionIds);
   const honestHello = hello.map(asText);
   return fc.record({

@@ -124,10 +124,10 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
   };
   sendAll(plan.before);
   // What follows a `hello` waits for the welcome: a link that ends before handles none of it.
-  const answered = answer(socket, ({ type }) => type === 'welcome' || type === 'error');
+  const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
   await Promise.race([answered, closed]);
-  const done = answer(socket, (frame) => frame['submissionId'] === 'sub_done');
+  const done = answerOf(socket, (frame) => frame['submissionId'] === 'sub_done');
   sendAll([...plan.after, doneFrame]);
   await Promise.race([done, closed]);
   socket.close(1000);
@@ -143,7 +143,7 @@ const doneFrame: HostileFrame = {
 };
 
 /** Resolves with the first frame of the service that is wanted. */
-async function answer(
+async function answerOf(
   socket: WebSocket,
   isWanted: (frame: Readonly<Record<string, unknown>>) => boolean,
 ): Promise<void> {

@@ -79,11 +79,13 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
 /** With no proxy declared, only the connection itself is believed. */
 export const noTrustedProxies: TrustedProxies = proxiesOf(new BlockList());
 
+function peerOf({ socket }: IncomingMessage): string | undefined {
+  return socket.remoteAddress === undefined ? undefined : plainAddress(socket.remoteAddress);
+}
+
 function proxiesOf(trusted: BlockList): TrustedProxies {
   const isTrusted = (address: string): boolean =>
     isIP(address) !== 0 && trusted.check(address, familyOf(address));
-  const peerOf = ({ socket }: IncomingMessage): string | undefined =>
-    socket.remoteAddress === undefined ? undefined : plainAddress(socket.remoteAddress);
   return {
     clientAddress(request) {
       const peer = peerOf(request);

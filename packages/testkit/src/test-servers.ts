@@ -31,7 +31,11 @@ export async function startTestServers(): Promise<RunningTestServers> {
     return {
       adminUrl: postgres.url,
       serviceUrl: postgres.serviceUrl('postgres'),
-      template, masterKey, childEnvironment: {}, close };
+      template,
+      masterKey,
+      childEnvironment: {},
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

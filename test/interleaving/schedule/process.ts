@@ -1,5 +1,13 @@
 import { hosts, type Host } from '../host/host.ts';
-import type { Scheduler } from './scheduler.ts';
+
+/** What a process needs of the scheduler that holds it. */
+export interface ProcessScheduler {
+  /** Simulated time, ms since the epoch. */
+  readonly nowMs: number;
+  readonly ids: { nat(below: number): number };
+  timer(process: SimulatedProcess, delayMs: number, run: () => void): () => void;
+  forget(process: SimulatedProcess): void;
+}
 
 /** A process was killed: what it waits for never comes back to it. */
 export class ProcessKilled extends Error {
@@ -16,13 +24,13 @@ export class SimulatedProcess implements Host {
   readonly name: string;
   /** How far this host's clock is ahead. */
   readonly skewMs: number;
-  readonly #scheduler: Scheduler;
+  readonly #scheduler: ProcessScheduler;
   readonly #death = Promise.withResolvers<never>();
   #isDead = false;
   /** None of its events is released before this step: the process is stalled. */
   frozenUntilStep = 0;
 
-  constructor(scheduler: Scheduler, name: string, skewMs: number) {
+  constructor(scheduler: ProcessScheduler, name: string, skewMs: number) {
     this.name = name;
     this.skewMs = skewMs;
     this.#scheduler = scheduler;

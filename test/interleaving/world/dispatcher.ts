@@ -82,6 +82,7 @@ export class SimulatedDispatcher implements Listener {
         clock,
         failures: this.#failures,
         proxies: noTrustedProxies,
+        isTlsOnly: false,
       });
       if (decision.kind === 'refused') return 401;
       if (this.isDraining) return unavailable;

@@ -28,7 +28,7 @@ export interface TestFiles {
   close(): Promise<void>;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly servers: TestServers;
   readonly reachFile: string;
 }

@@ -92,11 +92,12 @@ describe('the order of the checks: where two would fail, the first wins', () => 
   });
 });
 
+function withProfile(levels: number): string {
+  const profile = `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+  return JSON.stringify(valid).replace('{"name":"Ana Pérez"}', profile);
+}
+
 test('a member of the payload may nest 64 levels deep', () => {
-  const withProfile = (levels: number): string => {
-    const profile = `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
-    return JSON.stringify(valid).replace('{"name":"Ana Pérez"}', profile);
-  };
   expect(firstRefusal(withProfile(64))).toBe('taken');
   expect(firstRefusal(withProfile(65))).toBe('validation_error /payload/applicantProfile');
 });

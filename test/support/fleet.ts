@@ -1,4 +1,4 @@
-import { toWireId } from '@svc/domain';
+import { slotsMaxMax, toWireId } from '@svc/domain';
 import { closeRedis, connectRedis, createFleetRegistry, waitForRedis } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
@@ -64,7 +64,7 @@ export async function startFleet(): Promise<Fleet> {
   const node: Fleet['node'] = async (options = {}) => {
     const secret = `nsk_${newId()}`;
     const id = newId();
-    await createNode(store, { id, name: 'scripted', secret }, testAuthor);
+    await createNode(store, { id, name: 'scripted', secret, slotsMax: slotsMaxMax }, testAuthor);
     const linked = await link(stack, { nodeId: toWireId('nod', id), secret }, options);
     onTestFinished(() => nodeIsGone(store, id));
     return linked;

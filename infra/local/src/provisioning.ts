@@ -47,8 +47,13 @@ export async function createTenant(
 }
 
 /** Creates a node by `svc node create`; its secret is shown this once. */
-export async function createNode(name: string, env: NodeJS.ProcessEnv): Promise<NodeCredentials> {
-  const record = await svc(['node', 'create', '--name', name], env);
+export async function createNode(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  slotsMax?: number,
+): Promise<NodeCredentials> {
+  const slots = slotsMax === undefined ? [] : ['--slots-max', `${slotsMax}`];
+  const record = await svc(['node', 'create', '--name', name, ...slots], env);
   return { nodeId: textOf(record, 'nodeId'), nodeSecret: textOf(record, 'nodeSecret') };
 }
 

@@ -27,8 +27,9 @@ export const nodeLinkCloseCodes = {
 } as const;
 
 export const jobTypesPerNodeMax = 64;
+/** What `slots` of a `hello` may say; the node has no more than its `slotsMax`. */
 export const slotsPerNodeMax = 1_000;
-/** What a node may have in hand: running assignments and outcomes not yet acknowledged. */
+/** What `running` of a `hello` may list before its node's own limit is known. */
 export const runningPerNodeMax = 4_000;
 /** More of any unit is no measurement; the domain refuses it too. */
 const amountMax = 1e12;

@@ -25,6 +25,7 @@ export interface LockedSubmission {
   failureCode: FailureCode | null;
   outcomeSealed: Uint8Array | null;
   chargedMicros: bigint | null;
+  usageCapped: boolean;
   requestId: string;
   /** The tenant's settings, read while its account is locked. */
   rebateMillionths: number;
@@ -80,7 +81,7 @@ const submissionsSql = `
     round(extract(epoch FROM svc_now() - s.dispatch_deadline_at) * 1000)::bigint AS dispatch_overdue_ms,
     s.usage_node_seconds::text, s.usage_cpu_seconds::text, s.usage_memory_gb_seconds::text,
     s.usage_bandwidth_mb::text, s.usage_actions::text, s.outcome_kind, s.failure_code,
-    s.outcome_sealed, s.charged_micros, s.request_id, t.rebate_millionths,
+    s.outcome_sealed, s.charged_micros, s.usage_capped, s.request_id, t.rebate_millionths,
     t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified, svc_now() AS now
   FROM submissions s CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = s.tenant_id LIMIT 1) t
   WHERE s.id = ANY($1::uuid[]) AND ($2::uuid IS NULL OR s.tenant_id = $2::uuid)
@@ -107,6 +108,7 @@ interface SubmissionRow {
   failure_code: FailureCode | null;
   outcome_sealed: Uint8Array | null;
   charged_micros: string | null;
+  usage_capped: boolean;
   request_id: string;
   rebate_millionths: number;
   notified: boolean;
@@ -148,6 +150,7 @@ export async function lockSubmissions(
     failureCode: row.failure_code,
     outcomeSealed: row.outcome_sealed,
     chargedMicros: bigintOrNull(row.charged_micros),
+    usageCapped: row.usage_capped,
     requestId: row.request_id,
     rebateMillionths: row.rebate_millionths,
     notified: row.notified,

@@ -27,6 +27,8 @@ export interface Ended {
   requestId: string;
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
+  /** Its node reported more than a cap allows, and was cut to it. */
+  usageCapped: boolean;
   deliveryIds: string[];
 }
 
@@ -74,7 +76,7 @@ export function endedOf(
   plan: EndingPlan | null,
   deliveryIds: string[],
 ): Ended {
-  const { id: submissionId, tenantId, nodeId, requestId, quoteMaxMicros } = submission;
+  const { id: submissionId, tenantId, nodeId, requestId, quoteMaxMicros, usageCapped } = submission;
   const chargedMicros = plan === null ? submission.chargedMicros : plan.ending.chargeMicros;
   return {
     submissionId,
@@ -85,6 +87,7 @@ export function endedOf(
     requestId,
     chargedMicros,
     refundedMicros: chargedMicros === null ? null : quoteMaxMicros - chargedMicros,
+    usageCapped,
     deliveryIds,
   };
 }

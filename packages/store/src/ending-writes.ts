@@ -18,7 +18,7 @@ export interface EndingWrites {
 
 /**
  * States, accounts, ledger entries, events, deliveries and the running figures behind
- * `quote.estimated` (completed work only), in one statement. The caller holds the locks of the
+ * `quote.estimated` (completed work only, whose usage was not cut), in one statement. The caller holds the locks of the
  * submissions and the accounts; ids are conditions and not joins, so that the planner can only walk
  * the primary keys, and each row finds its own by its place. Entries are numbered in the order given.
  */
@@ -30,7 +30,7 @@ const writeSql = `
       FROM (SELECT array_position($1::uuid[], s.id) AS i OFFSET 0) place)
     WHERE s.id = ANY($1::uuid[]) AND s.state = ($2::text[])[array_position($1::uuid[], s.id)]
     RETURNING s.state, s.job_type, s.usage_node_seconds, s.usage_cpu_seconds,
-      s.usage_memory_gb_seconds, s.usage_bandwidth_mb, s.usage_actions
+      s.usage_memory_gb_seconds, s.usage_bandwidth_mb, s.usage_actions, s.usage_capped
   ), account AS (
     UPDATE credit_accounts a SET (balance_micros, held_micros, rebate_accrued_micros, in_flight) = (
       SELECT ($9::bigint[])[i], ($10::bigint[])[i], ($11::bigint[])[i], a.in_flight - ($12::int[])[i]
@@ -65,7 +65,7 @@ const writeSql = `
     INSERT INTO job_type_usage AS u (job_type, settled_count, node_seconds, cpu_seconds, memory_gb_seconds, bandwidth_mb, actions)
     SELECT job_type, count(*), COALESCE(sum(usage_node_seconds), 0), COALESCE(sum(usage_cpu_seconds), 0),
       COALESCE(sum(usage_memory_gb_seconds), 0), COALESCE(sum(usage_bandwidth_mb), 0), COALESCE(sum(usage_actions), 0)
-    FROM ended WHERE state = 'submitted' GROUP BY job_type ORDER BY job_type
+    FROM ended WHERE state = 'submitted' AND NOT usage_capped GROUP BY job_type ORDER BY job_type
     ON CONFLICT (job_type) DO UPDATE SET settled_count = u.settled_count + EXCLUDED.settled_count,
       node_seconds = u.node_seconds + EXCLUDED.node_seconds, cpu_seconds = u.cpu_seconds + EXCLUDED.cpu_seconds,
       memory_gb_seconds = u.memory_gb_seconds + EXCLUDED.memory_gb_seconds,

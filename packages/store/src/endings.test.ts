@@ -39,6 +39,7 @@ test('settling charges the metered usage, releases the rest and ends the submiss
   const { submissionId, nodeId } = await running(fixture, tenantId);
   expect(await storeOutcome(store, { submissionId, nodeId, outcome: completed })).toEqual({
     kind: 'stored',
+    isQuarantined: false,
   });
   const settlements = await Promise.all([
     settle(store, [submissionId]),
@@ -114,7 +115,8 @@ test('completed is not taken before begin; failed is', async () => {
   const report = { submissionId, nodeId };
   const early = await storeOutcome(store, { ...report, outcome: completed });
   expect(early).toEqual({ kind: 'not_begun' });
-  expect(await storeOutcome(store, { ...report, outcome: refused })).toEqual({ kind: 'stored' });
+  const stored = { kind: 'stored', isQuarantined: false };
+  expect(await storeOutcome(store, { ...report, outcome: refused })).toEqual(stored);
   expect(await storeOutcome(store, { ...report, outcome: refused })).toEqual({ kind: 'repeated' });
 });
 

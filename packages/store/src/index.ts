@@ -33,7 +33,14 @@ export {
   findNodeStanding,
   type NodeStanding,
 } from './node-secrets.ts';
-export { createNode, findNode, listNodes, type NodeRecord, touchNodes } from './nodes.ts';
+export {
+  createNode,
+  findNode,
+  listNodes,
+  type NewNode,
+  type NodeRecord,
+  touchNodes,
+} from './nodes.ts';
 export * from './operators.ts';
 export * from './operators-hand.ts';
 export * from './opening.ts';
@@ -70,5 +77,5 @@ export { findTenantCredentials, type TenantCredentials } from './tenant-credenti
 export * from './tenant-secrets.ts';
 export * from './tenants.ts';
 export * from './trace.ts';
-export { recordUsage, type UsageOutcome } from './usage-reports.ts';
+export { recordUsage, stateAtNode, type UsageOutcome } from './usage-reports.ts';
 export { acceptLinkSignature } from './link-signatures.ts';

@@ -59,13 +59,13 @@ test('a hello ends nothing if the node gets a newer link while its commit waits'
   );
   expect(finding).toEqual({ kind: 'superseded' });
   expect(await state(running)).toBe('running');
-  expect(await noteHello(store, { nodeId, agentVersion: '1', linkEpoch })).toBe(false);
+  expect(await noteHello(store, { nodeId, agentVersion: '1', linkEpoch })).toBeNull();
 });
 
 test('a hello at a dispatcher that numbers no links ends the numbered ones before it', async () => {
   const { store, nodeId, running, database } = await createAssignments();
   const linkEpoch = await takeLinkEpoch(store, nodeId);
-  expect(await noteHello(store, { nodeId, agentVersion: '2', linkEpoch })).toBe(true);
+  expect(await noteHello(store, { nodeId, agentVersion: '2', linkEpoch })).not.toBeNull();
   await database.query(
     `UPDATE nodes SET last_seen_at = svc_now(), agent_version = '2' WHERE id = $1`,
     [nodeId],
@@ -73,7 +73,7 @@ test('a hello at a dispatcher that numbers no links ends the numbered ones befor
   const late = await loseUnnamed(store, { nodeId, linkEpoch, submissionIds: [running] });
   expect(late).toEqual({ kind: 'superseded' });
   const next = await takeLinkEpoch(store, nodeId);
-  expect(await noteHello(store, { nodeId, agentVersion: '2', linkEpoch: next })).toBe(true);
+  expect(await noteHello(store, { nodeId, agentVersion: '2', linkEpoch: next })).not.toBeNull();
 });
 
 test('a payload that was not sent ends its submission only while that is not begun', async () => {

@@ -1,13 +1,14 @@
 import type { SubmissionState } from '@svc/domain';
+import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
-import type { Queryable, Store } from './store.ts';
+import type { Query, Store } from './store.ts';
 
 /**
  * Assignments that end as `node_lost` because of what a dispatcher found out about their node, not
  * because of a deadline. A dispatcher may have waited for Postgres for seconds, and its node may
  * have linked elsewhere and begun meanwhile. So each finding names what must still be true, and the
  * transaction checks it under a lock on the node's row that a new upgrade, a hello and `svc node
- * enable` wait for. The node's row is locked before submissions, here and in `node-changes.ts`.
+ * enable` wait for. Submissions are locked before the node's row, as in every other transaction.
  */
 
 export type HelloFinding =
@@ -25,13 +26,14 @@ export async function loseUnnamed(
   hello: { nodeId: string; linkEpoch: number; submissionIds: readonly string[] },
 ): Promise<HelloFinding> {
   const { nodeId, linkEpoch } = hello;
-  return store.db.$transaction(async (tx): Promise<HelloFinding> => {
-    const current = await tx.$queryRaw<unknown[]>`
-      SELECT 1 FROM nodes WHERE id = ${nodeId}::uuid AND link_epoch = ${linkEpoch}::bigint FOR SHARE`;
+  return store.transaction(async (query): Promise<HelloFinding> => {
+    const locked = await lockThose(query, nodeId, hello.submissionIds, begunOrNot);
+    const current = await query(
+      'SELECT 1 FROM nodes WHERE id = $1::uuid AND link_epoch = $2::bigint FOR NO KEY UPDATE',
+      [nodeId, linkEpoch],
+    );
     if (current.length === 0) return { kind: 'superseded' };
-    const locked = await lockOf(tx, nodeId, hello.submissionIds, ['dispatched', 'running']);
-    const submissionIds = await lose(store, tx, locked);
-    return { kind: 'lost', submissionIds };
+    return { kind: 'lost', submissionIds: await lose(store, query, locked) };
   });
 }
 
@@ -44,9 +46,9 @@ export async function loseUnsent(
   store: Store,
   { nodeId, submissionId }: { nodeId: string; submissionId: string },
 ): Promise<boolean> {
-  return store.db.$transaction(async (tx) => {
-    const lost = await lose(store, tx, await lockOf(tx, nodeId, [submissionId], ['dispatched']));
-    return lost.length > 0;
+  return store.transaction(async (query) => {
+    const locked = await lockThose(query, nodeId, [submissionId], ['dispatched']);
+    return (await lose(store, query, locked)).length > 0;
   });
 }
 
@@ -55,57 +57,67 @@ export async function loseUnsent(
  * enabled again meanwhile. Returns what is to be settled.
  */
 export async function loseLeftBehind(store: Store, nodeId: string): Promise<readonly string[]> {
-  return store.db.$transaction(async (tx) => {
-    const disabled = await tx.$queryRaw<unknown[]>`
-      SELECT 1 FROM nodes WHERE id = ${nodeId}::uuid AND disabled_at IS NOT NULL FOR SHARE`;
-    return disabled.length === 0 ? [] : await loseAssignments(store, tx, nodeId);
+  return store.transaction(async (query) => {
+    const locked = await lockAssignments(query, nodeId);
+    const disabled = await query(
+      'SELECT 1 FROM nodes WHERE id = $1::uuid AND disabled_at IS NOT NULL FOR NO KEY UPDATE',
+      [nodeId],
+    );
+    return disabled.length === 0 ? [] : await lose(store, query, locked);
   });
 }
 
-/**
- * Ends everything that the node was given and has not ended. The caller holds the lock on the
- * node's row. Returns what is to be settled.
- */
-export async function loseAssignments(
-  store: Store,
-  tx: Queryable,
-  nodeId: string,
-): Promise<string[]> {
-  const assigned = await tx.$queryRaw<LockedRow[]>`
-    SELECT id, tenant_id AS "tenantId" FROM submissions WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')
-    ORDER BY id FOR UPDATE`;
-  return await lose(store, tx, assigned);
-}
+const begunOrNot: readonly SubmissionState[] = ['dispatched', 'running'];
 
-async function lockOf(
-  tx: Queryable,
-  nodeId: string,
-  submissionIds: readonly string[],
-  states: readonly SubmissionState[],
-): Promise<LockedRow[]> {
-  return tx.$queryRaw<LockedRow[]>`
-    SELECT id, tenant_id AS "tenantId" FROM submissions WHERE id = ANY(${submissionIds}::uuid[]) AND state = ANY(${states})
-      AND node_id IS NOT DISTINCT FROM ${nodeId}::uuid
-    ORDER BY id FOR UPDATE`;
-}
-
-interface LockedRow {
+/** A submission that the caller has locked. */
+interface Locked {
   readonly id: string;
   readonly tenantId: string;
 }
 
-/** Returns the ids. */
-async function lose(store: Store, tx: Queryable, locked: readonly LockedRow[]): Promise<string[]> {
-  if (locked.length === 0) return [];
-  const submissionIds = locked.map(({ id }) => id);
-  const rows = locked.map((row) => {
-    const sealed = sealServiceFailure(store, row, 'node_lost');
-    return { id: row.id, sealed: Buffer.from(sealed).toString('hex') };
-  });
-  await tx.$executeRaw`
+/** Everything that the node was given and has not ended, locked. */
+export async function lockAssignments(query: Query, nodeId: string): Promise<Locked[]> {
+  return await query<Locked & Record<string, unknown>>(
+    `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')
+     ORDER BY id FOR UPDATE`,
+    [nodeId],
+  );
+}
+
+/** Those of `submissionIds` that this node was given and that are in one of `states`, locked. */
+async function lockThose(
+  query: Query,
+  nodeId: string,
+  submissionIds: readonly string[],
+  states: readonly SubmissionState[],
+): Promise<Locked[]> {
+  return await query<Locked & Record<string, unknown>>(
+    `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE id = ANY($1::uuid[]) AND state = ANY($2::text[])
+       AND node_id IS NOT DISTINCT FROM $3::uuid
+     ORDER BY id FOR UPDATE`,
+    [submissionIds, states, nodeId],
+  );
+}
+
+const loseSql = `
+  WITH ended AS (
     UPDATE submissions s SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
-      outcome_at = svc_now(), failure_code = 'node_lost', outcome_sealed = decode(r.sealed, 'hex')
-    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, sealed text)
-    WHERE s.id = r.id AND s.id = ANY(${submissionIds}::uuid[])`;
+      outcome_at = svc_now(), failure_code = 'node_lost',
+      outcome_sealed = ($2::bytea[])[array_position($1::uuid[], s.id)]
+    WHERE s.id = ANY($1::uuid[])
+    RETURNING s.node_id, s.dispatched_at, s.outcome_by, s.failure_code
+  ), ${nodeEndingsSql}
+  SELECT count(*) FROM ended`;
+
+/** Ends submissions that are locked in a state from which a node can be lost. Returns their ids. */
+export async function lose(
+  store: Store,
+  query: Query,
+  locked: readonly Locked[],
+): Promise<string[]> {
+  const submissionIds = locked.map(({ id }) => id);
+  if (locked.length === 0) return submissionIds;
+  const sealed = locked.map((one) => sealServiceFailure(store, one, 'node_lost'));
+  await query(loseSql, [submissionIds, sealed]);
   return submissionIds;
 }

@@ -1,9 +1,9 @@
 import { toWireId } from '@svc/domain';
-import { type Author, insertAudit } from './audit.ts';
-import { loseAssignments } from './lost-assignments.ts';
+import { appendAudit, type Author } from './audit.ts';
+import { lockAssignments, lose } from './lost-assignments.ts';
 import { lockNode, type NodeRecord } from './nodes.ts';
 import { nodeSecretPlace } from './sealed.ts';
-import type { Queryable, Store } from './store.ts';
+import type { Query, Store } from './store.ts';
 
 /**
  * What operators do to a node. Each is in the audit log with the change; a second time changes
@@ -16,30 +16,60 @@ export async function drainNode(
   nodeId: string,
   by: Author,
 ): Promise<NodeRecord | null> {
-  return store.db.$transaction(async (tx) => {
-    const found = await lockNode(tx, nodeId);
+  return store.transaction(async (query) => {
+    const found = await lockNode(query, nodeId);
     if (found === null || found.draining) return found;
-    await tx.$executeRaw`
-      UPDATE nodes SET draining = true, changed_at = svc_now() WHERE id = ${nodeId}::uuid`;
-    await audit(tx, by, 'node.drain', found, { draining: true });
+    await query('UPDATE nodes SET draining = true, changed_at = svc_now() WHERE id = $1::uuid', [
+      nodeId,
+    ]);
+    await audit(query, by, 'node.drain', found, { draining: true });
     return { ...found, draining: true };
   });
 }
 
-/** Takes a drain and a disabling back. Null for an unknown node. */
+/**
+ * Takes a drain, a disabling and a quarantine back, and forgets how the node's assignments ended.
+ * Null for an unknown node.
+ */
 export async function enableNode(
   store: Store,
   nodeId: string,
   by: Author,
 ): Promise<NodeRecord | null> {
-  return store.db.$transaction(async (tx) => {
-    const found = await lockNode(tx, nodeId);
-    if (found === null || (!found.draining && found.disabledAt === null)) return found;
-    await tx.$executeRaw`
-      UPDATE nodes SET draining = false, disabled_at = NULL, changed_at = svc_now()
-      WHERE id = ${nodeId}::uuid`;
-    await audit(tx, by, 'node.enable', found, { draining: false, disabledAt: null });
-    return { ...found, draining: false, disabledAt: null };
+  return store.transaction(async (query) => {
+    const found = await lockNode(query, nodeId);
+    if (found === null) return null;
+    const [changed] = await query(
+      `UPDATE nodes SET draining = false, disabled_at = NULL, quarantined_until = NULL,
+         quarantine_reason = NULL, unfinished_count = 0, error_count = 0, quarantine_count = 0,
+         changed_at = svc_now()
+       WHERE id = $1::uuid AND (draining OR disabled_at IS NOT NULL OR quarantined_until IS NOT NULL
+         OR unfinished_count > 0 OR error_count > 0)
+       RETURNING 1`,
+      [nodeId],
+    );
+    if (changed === undefined) return found;
+    const enabled = { draining: false, disabledAt: null, quarantinedUntil: null };
+    await audit(query, by, 'node.enable', found, enabled);
+    return { ...found, ...enabled, quarantineReason: null };
+  });
+}
+
+/** Sets how many slots a node has at most, 1 to 200. Null for an unknown node. */
+export async function setSlotsMax(
+  store: Store,
+  { nodeId, slotsMax }: { nodeId: string; slotsMax: number },
+  by: Author,
+): Promise<NodeRecord | null> {
+  return store.transaction(async (query) => {
+    const found = await lockNode(query, nodeId);
+    if (found === null || found.slotsMax === slotsMax) return found;
+    await query('UPDATE nodes SET slots_max = $2, changed_at = svc_now() WHERE id = $1::uuid', [
+      nodeId,
+      slotsMax,
+    ]);
+    await audit(query, by, 'node.update', found, { slotsMax });
+    return { ...found, slotsMax };
   });
 }
 
@@ -52,17 +82,20 @@ export async function disableNode(
   nodeId: string,
   by: Author,
 ): Promise<{ node: NodeRecord; lostSubmissionIds: string[] } | null> {
-  return store.db.$transaction(async (tx) => {
-    const found = await lockNode(tx, nodeId);
-    if (found === null) return null;
+  return store.transaction(async (query) => {
     // Also of one that is disabled already: it may have been given something at that moment.
-    const lostSubmissionIds = await loseAssignments(store, tx, nodeId);
+    const locked = await lockAssignments(query, nodeId);
+    const found = await lockNode(query, nodeId);
+    if (found === null) return null;
+    const lostSubmissionIds = await lose(store, query, locked);
     if (found.disabledAt !== null) return { node: found, lostSubmissionIds };
-    const [row] = await tx.$queryRaw<{ disabledAt: Date }[]>`
-      UPDATE nodes SET disabled_at = svc_now(), changed_at = svc_now() WHERE id = ${nodeId}::uuid
-      RETURNING disabled_at AS "disabledAt"`;
-    const disabledAt = row?.disabledAt ?? null;
-    await audit(tx, by, 'node.disable', found, { disabledAt, lost: lostSubmissionIds.length });
+    const [row] = await query<{ disabled_at: Date }>(
+      `UPDATE nodes SET disabled_at = svc_now(), changed_at = svc_now() WHERE id = $1::uuid
+       RETURNING disabled_at`,
+      [nodeId],
+    );
+    const disabledAt = row?.disabled_at ?? null;
+    await audit(query, by, 'node.disable', found, { disabledAt, lost: lostSubmissionIds.length });
     return { node: { ...found, disabledAt }, lostSubmissionIds };
   });
 }
@@ -83,40 +116,42 @@ export async function rotateNodeSecret(
   by: Author,
 ): Promise<NodeRotation> {
   const { nodeId, secret, overlapMs, force } = rotation;
-  return store.db.$transaction(async (tx): Promise<NodeRotation> => {
-    const found = await lockNode(tx, nodeId);
+  return store.transaction(async (query): Promise<NodeRotation> => {
+    const found = await lockNode(query, nodeId);
     if (found === null) return { kind: 'unknown_node' };
     const dropped = found.previousSecretExpiresAt === null ? 0 : 1;
     if (dropped > 0 && !force) return { kind: 'two_valid' };
     const place = nodeSecretPlace({ id: nodeId, version: found.secretVersion + 1 });
     const sealed = store.sealer.seal(place, secret);
-    const [row] = await tx.$queryRaw<{ expiresAt: Date }[]>`
-      UPDATE nodes SET secret_sealed = ${sealed}, secret_version = secret_version + 1,
-        previous_secret_sealed = secret_sealed, changed_at = svc_now(),
-        previous_secret_expires_at = svc_now() + ${Math.round(overlapMs)} * interval '1 millisecond'
-      WHERE id = ${nodeId}::uuid RETURNING previous_secret_expires_at AS "expiresAt"`;
-    await audit(tx, by, 'node.rotate_secret', found, { overlapMs, dropped });
+    const [row] = await query<{ expires_at: Date }>(
+      `UPDATE nodes SET secret_sealed = $2, secret_version = secret_version + 1,
+         previous_secret_sealed = secret_sealed, changed_at = svc_now(),
+         previous_secret_expires_at = svc_now() + $3 * interval '1 millisecond'
+       WHERE id = $1::uuid RETURNING previous_secret_expires_at AS expires_at`,
+      [nodeId, sealed, Math.round(overlapMs)],
+    );
+    await audit(query, by, 'node.rotate_secret', found, { overlapMs, dropped });
     const node = {
       ...found,
       secretVersion: found.secretVersion + 1,
-      previousSecretExpiresAt: row?.expiresAt ?? null,
+      previousSecretExpiresAt: row?.expires_at ?? null,
     };
     return { kind: 'rotated', node };
   });
 }
 
 async function audit(
-  tx: Queryable,
+  query: Query,
   by: Author,
   action: string,
   before: NodeRecord,
   after: object,
 ): Promise<void> {
-  const { draining, disabledAt, secretVersion } = before;
-  await insertAudit(tx, by, {
+  const { draining, disabledAt, secretVersion, slotsMax, quarantinedUntil } = before;
+  await appendAudit(query, by, {
     action,
     subject: { kind: 'node', id: toWireId('nod', before.id) },
-    before: { draining, disabledAt, secretVersion },
+    before: { draining, disabledAt, secretVersion, slotsMax, quarantinedUntil },
     after,
   });
 }

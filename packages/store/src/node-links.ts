@@ -14,15 +14,22 @@ export async function takeLinkEpoch(store: Store, nodeId: string): Promise<numbe
   return Number(row.epoch);
 }
 
-/** Notes the hello of a link. False: the node has a newer link. */
+/** How a node's link stands when it says hello. */
+export interface Greeted {
+  /** By the database's clock; null: it is not in quarantine. */
+  readonly quarantinedUntil: Date | null;
+}
+
+/** Notes the hello of a link. Null: the node has a newer link. */
 export async function noteHello(
   store: Store,
   hello: { nodeId: string; agentVersion: string; linkEpoch: number },
-): Promise<boolean> {
+): Promise<Greeted | null> {
   const { nodeId, agentVersion, linkEpoch } = hello;
-  const noted = await store.db.$executeRaw`
+  const [greeted] = await store.db.$queryRaw<Greeted[]>`
     UPDATE nodes SET last_seen_at = svc_now(), agent_version = ${agentVersion},
       greeted_epoch = ${linkEpoch}::bigint
-    WHERE id = ${nodeId}::uuid AND link_epoch = ${linkEpoch}::bigint`;
-  return noted > 0;
+    WHERE id = ${nodeId}::uuid AND link_epoch = ${linkEpoch}::bigint
+    RETURNING CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS "quarantinedUntil"`;
+  return greeted ?? null;
 }

@@ -12,6 +12,7 @@ export interface NodeCredentials {
   readonly nodeId: string;
   readonly disabled: boolean;
   readonly draining: boolean;
+  readonly slotsMax: number;
   /** Those valid now: the present one first, then the one before while a rotation overlaps. */
   readonly secrets: readonly NodeSecret[];
 }
@@ -25,12 +26,13 @@ export async function findNodeCredentials(
     {
       disabled: boolean;
       draining: boolean;
+      slots_max: number;
       secret_version: number;
       secret_sealed: Uint8Array;
       previous_secret_sealed: Uint8Array | null;
     }[]
   >`
-    SELECT disabled_at IS NOT NULL AS disabled, draining, secret_version, secret_sealed,
+    SELECT disabled_at IS NOT NULL AS disabled, draining, slots_max, secret_version, secret_sealed,
       CASE WHEN previous_secret_expires_at > svc_now() THEN previous_secret_sealed END AS previous_secret_sealed
     FROM nodes WHERE id = ${nodeId}::uuid`;
   if (row === undefined) return null;
@@ -41,7 +43,8 @@ export async function findNodeCredentials(
   });
   const secrets = [unseal(version, row.secret_sealed)];
   if (previous !== null) secrets.push(unseal(version - 1, previous));
-  return { nodeId, disabled: row.disabled, draining: row.draining, secrets };
+  const { disabled, draining, slots_max: slotsMax } = row;
+  return { nodeId, disabled, draining, slotsMax, secrets };
 }
 
 /** What operators have changed of a node, as far as its link has to follow. */
@@ -49,6 +52,9 @@ export interface NodeStanding {
   readonly nodeId: string;
   readonly disabled: boolean;
   readonly draining: boolean;
+  readonly slotsMax: number;
+  /** By the database's clock; null: it is not in quarantine. */
+  readonly quarantinedUntil: Date | null;
   readonly secretVersion: number;
   /** Until when the secret before is valid too, by the database's clock. */
   readonly previousSecretExpiresAt: Date | null;
@@ -65,7 +71,8 @@ export async function findChangedNodes(
 ): Promise<{ now: Date; changed: NodeStanding[] }> {
   const rows = await store.db.$queryRaw<(StandingRow & { now: Date })[]>`
     SELECT svc_now() AS now, id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
-      previous_secret_expires_at
+      previous_secret_expires_at, slots_max,
+      CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until
     FROM (SELECT 1) one LEFT JOIN nodes
       ON changed_at > COALESCE(${since}::timestamptz, svc_now()) - ${commitDelayMsMax} * interval '1 millisecond'
     LIMIT ${changesMax}`;
@@ -76,7 +83,9 @@ export async function findChangedNodes(
 /** Null for an unknown node. */
 export async function findNodeStanding(store: Store, nodeId: string): Promise<NodeStanding | null> {
   const [row] = await store.db.$queryRaw<StandingRow[]>`
-    SELECT id, disabled_at IS NOT NULL AS disabled, draining, secret_version, previous_secret_expires_at
+    SELECT id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
+      previous_secret_expires_at, slots_max,
+      CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until
     FROM nodes WHERE id = ${nodeId}::uuid`;
   const [standing] = row === undefined ? [] : standingOf(row);
   return standing ?? null;
@@ -87,6 +96,8 @@ interface StandingRow {
   id: string | null;
   disabled: boolean;
   draining: boolean;
+  slots_max: number;
+  quarantined_until: Date | null;
   secret_version: number;
   previous_secret_expires_at: Date | null;
 }
@@ -98,6 +109,8 @@ function standingOf(row: StandingRow): NodeStanding[] {
       nodeId: row.id,
       disabled: row.disabled,
       draining: row.draining,
+      slotsMax: row.slots_max,
+      quarantinedUntil: row.quarantined_until,
       secretVersion: row.secret_version,
       previousSecretExpiresAt: row.previous_secret_expires_at,
     },

@@ -105,6 +105,8 @@ test('dispatchers find what was changed since they last looked, also what was co
     nodeId,
     disabled: false,
     draining: true,
+    slotsMax: 4,
+    quarantinedUntil: null,
     secretVersion: 1,
     previousSecretExpiresAt: null,
   };

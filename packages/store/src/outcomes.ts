@@ -6,6 +6,7 @@ import {
   type Usage,
 } from '@svc/domain';
 import { createBatcher, perStore } from './batching.ts';
+import { nodeEndingsSql } from './node-endings.ts';
 import { insertEvents } from './outbox.ts';
 import { sealOutcome } from './service-failures.ts';
 import type { Queryable, Store } from './store.ts';
@@ -14,8 +15,8 @@ import {
   eachOnce,
   type NodeReport,
   placeOfRow,
+  raisedColumnNames,
   raisedUsageSql,
-  usageColumnNames,
   usageValues,
 } from './usage-reports.ts';
 
@@ -26,13 +27,14 @@ export type NodeOutcome =
 type OutcomeReport = NodeReport & { readonly outcome: NodeOutcome };
 
 const outcomeBatcherOf = perStore((store) =>
-  createBatcher<OutcomeReport, boolean>({
+  createBatcher<OutcomeReport, { isQuarantined: boolean } | null>({
     run: (reports) => eachOnce(reports, (asked) => updateWithOutcomes(store, asked)),
   }),
 );
 
 export type StoreOutcomeResult =
-  | { kind: 'stored' }
+  /** `isQuarantined`: it is offered nothing from now on, because of this outcome. */
+  | { kind: 'stored'; isQuarantined: boolean }
   | { kind: 'repeated' }
   | { kind: 'late'; tenantId: string; deliveryIds: string[] }
   | { kind: 'not_begun' }
@@ -50,7 +52,8 @@ export async function storeOutcome(
   store: Store,
   report: OutcomeReport,
 ): Promise<StoreOutcomeResult> {
-  if (await outcomeBatcherOf(store).call(report)) return { kind: 'stored' };
+  const stored = await outcomeBatcherOf(store).call(report);
+  if (stored !== null) return { kind: 'stored', ...stored };
   return store.db.$transaction(async (tx): Promise<StoreOutcomeResult> => {
     const [row] = await tx.$queryRaw<LateRow[]>`
       SELECT tenant_id, state, outcome_by, late_outcome_status, request_id, svc_now() AS now
@@ -74,29 +77,33 @@ interface LateRow {
 }
 
 const outcomeSql = `
-  UPDATE submissions s SET state = 'settling', outcome_by = 'node', outcome_at = svc_now(),
-    (outcome_kind, failure_code, outcome_sealed, ${usageColumnNames}) = (
-      SELECT ($3::text[])[i], ($4::text[])[i],
-        substring($5::bytea FROM ($6::int[])[i] + 1 FOR ($7::int[])[i] - ($6::int[])[i]),
-        ${raisedUsageSql(8)} FROM ${placeOfRow})
-  WHERE s.id = ANY($1::uuid[])
-    AND s.node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], s.id)]
-    AND s.state = ANY($13::text[])
-    AND (s.state <> 'dispatched' OR ($3::text[])[array_position($1::uuid[], s.id)] = 'failed')
-  RETURNING s.id`;
+  WITH ended AS (
+    UPDATE submissions s SET state = 'settling', outcome_by = 'node', outcome_at = svc_now(),
+      (outcome_kind, failure_code, outcome_sealed, ${raisedColumnNames}) = (
+        SELECT ($3::text[])[i], ($4::text[])[i],
+          substring($5::bytea FROM ($6::int[])[i] + 1 FOR ($7::int[])[i] - ($6::int[])[i]),
+          ${raisedUsageSql({ first: 8, factor: 14 })} FROM ${placeOfRow})
+    WHERE s.id = ANY($1::uuid[])
+      AND s.node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], s.id)]
+      AND s.state = ANY($13::text[])
+      AND (s.state <> 'dispatched' OR ($3::text[])[array_position($1::uuid[], s.id)] = 'failed')
+    RETURNING s.id, s.node_id, s.dispatched_at, s.outcome_by, s.failure_code
+  ), ${nodeEndingsSql}
+  SELECT e.id, EXISTS (SELECT FROM quarantined q WHERE q.id = e.node_id) AS is_quarantined
+  FROM ended e`;
 
-/** The submissions whose outcome was stored. */
+/** The submissions whose outcome was stored, and whether it quarantined their node. */
 async function updateWithOutcomes(
   store: Store,
   reports: readonly OutcomeReport[],
-): Promise<Set<string>> {
+): Promise<Map<string, { isQuarantined: boolean }>> {
   const tenants = await tenantsOf(
     store,
     reports.map(({ submissionId }) => submissionId),
   );
   const { bytes, from, to } = sealedTexts(store, reports, tenants);
   const outcomes = reports.map(({ outcome }) => outcome);
-  const rows = await store.query<{ id: string }>(outcomeSql, [
+  const rows = await store.query<{ id: string; is_quarantined: boolean }>(outcomeSql, [
     reports.map(({ submissionId }) => submissionId),
     reports.map(({ nodeId }) => nodeId),
     outcomes.map(({ kind }) => kind),
@@ -106,8 +113,9 @@ async function updateWithOutcomes(
     to,
     ...usageValues(outcomes.map(({ usage }) => usage)),
     ['dispatched', 'running'],
+    store.usageCapFactor,
   ]);
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map((row) => [row.id, { isQuarantined: row.is_quarantined }]));
 }
 
 /** What the nodes say in words, sealed, one after another, and where each begins and ends. */

@@ -1,4 +1,5 @@
 import type { ServiceFailureCode } from '@svc/domain';
+import { nodeEndingsSql } from './node-endings.ts';
 import { outcomePlace } from './sealed.ts';
 import { tenantsOf } from './submission-tenants.ts';
 import { type OutcomeText } from './submissions.ts';
@@ -26,16 +27,26 @@ export async function storeServiceFailure(
   const tenantId = (await tenantsOf(store, [submissionId])).get(submissionId);
   if (tenantId === undefined) return { kind: 'refused' };
   const sealed = sealServiceFailure(store, { id: submissionId, tenantId }, code);
-  const [row] = await store.db.$queryRaw<{ node_id: string }[]>`
+  const [row] = await store.query<{ node_id: string }>(failureSql, [
+    submissionId,
+    code,
+    sealed,
+    ['dispatched', 'running'],
+  ]);
+  return row === undefined ? { kind: 'refused' } : { kind: 'stored', nodeId: row.node_id };
+}
+
+const failureSql = `
+  WITH ended AS (
     UPDATE submissions SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
-      outcome_at = svc_now(), failure_code = ${code}, outcome_sealed = ${sealed}
-    WHERE id = ${submissionId}::uuid AND state = ANY(${['dispatched', 'running']}) AND CASE ${code}
+      outcome_at = svc_now(), failure_code = $2, outcome_sealed = $3
+    WHERE id = $1::uuid AND state = ANY($4::text[]) AND CASE $2
       WHEN 'node_lost' THEN state = 'running' AND lease_expires_at <= svc_now()
       WHEN 'not_started' THEN state = 'dispatched' AND start_deadline_at <= svc_now()
       ELSE run_deadline_at <= svc_now() END
-    RETURNING node_id`;
-  return row === undefined ? { kind: 'refused' } : { kind: 'stored', nodeId: row.node_id };
-}
+    RETURNING node_id, dispatched_at, outcome_by, failure_code
+  ), ${nodeEndingsSql}
+  SELECT node_id FROM ended`;
 
 export function sealServiceFailure(
   store: Store,

@@ -33,6 +33,8 @@ export interface StoreOptions {
   sealer: Sealer;
   /** Makes a UUIDv7, lower case, of this time. */
   newId: (nowMs: number) => string;
+  /** Multiplies the caps of reported usage, as a decimal; default 1. */
+  usageCapFactor?: string;
   /** Connections at most; default 10. */
   poolMax?: number;
   /** Shown in pg_stat_activity. */
@@ -47,6 +49,8 @@ export interface Store {
   readonly sealer: Sealer;
   /** A UUIDv7 of the database's time. */
   readonly newId: () => string;
+  /** Multiplies the caps of reported usage, as a decimal. */
+  readonly usageCapFactor: string;
   /** Reads the database's clock for new ids, before a process makes the first one. */
   readonly readClock: () => Promise<void>;
   /**
@@ -137,6 +141,7 @@ export function openStore(options: StoreOptions): Store {
     db,
     sealer: options.sealer,
     newId: () => options.newId(clock.nowMs()),
+    usageCapFactor: options.usageCapFactor ?? '1',
     readClock: () => clock.read(),
     query,
     async transaction<Result>(work: (query: Query) => Promise<Result>) {

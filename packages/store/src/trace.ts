@@ -19,6 +19,8 @@ export interface SubmissionTrace {
   usage: { at: Date; usage: Usage }[];
   /** How many reports there were; `usage` holds the first and the last of them. */
   usageCount: number;
+  /** Its node reported more than a cap allows, and was cut to it. */
+  usageCapped: boolean;
   entries: { at: Date; type: string; amountMicros: bigint; balanceAfterMicros: bigint }[];
   events: TracedEvent[];
 }
@@ -73,13 +75,15 @@ interface FactsRow {
   outcome_kind: 'completed' | 'failed' | null;
   outcome_by: 'node' | 'service' | null;
   outcome_at: Date | null;
+  usage_capped: boolean;
   offers: OfferRecord[] | null;
 }
 
 async function readFacts(store: Store, id: string) {
   const [row] = await store.db.$queryRaw<FactsRow[]>`
     SELECT t.name AS tenant_name, n.name AS node_name, s.rate_card_version, s.dispatch_deadline_at,
-      s.lease_expires_at, s.run_deadline_at, s.outcome_kind, s.outcome_by, s.outcome_at, s.offers
+      s.lease_expires_at, s.run_deadline_at, s.outcome_kind, s.outcome_by, s.outcome_at, s.usage_capped,
+      s.offers
     FROM submissions s JOIN tenants t ON t.id = s.tenant_id LEFT JOIN nodes n ON n.id = s.node_id
     WHERE s.id = ${id}::uuid`;
   if (row === undefined) throw new Error('a submission is never deleted');
@@ -92,6 +96,7 @@ async function readFacts(store: Store, id: string) {
     leaseExpiresAt: row.lease_expires_at,
     runDeadlineAt: row.run_deadline_at,
     outcome: kind === null || by === null || at === null ? null : { kind, by, at },
+    usageCapped: row.usage_capped,
     offers: row.offers,
   };
 }

@@ -19,6 +19,9 @@ export interface StackParts {
   readonly close: () => Promise<void>;
 }
 
+/** So that a test's nodes have as many slots as they ask for. */
+const slotsPerNode = 200;
+
 /** What a test does with a stack that runs. */
 export function stackHandle(parts: StackParts): TestStack {
   const { slots, database, redis, failpoints, env, ca, close } = parts;
@@ -44,7 +47,7 @@ export function stackHandle(parts: StackParts): TestStack {
       `http://127.0.0.1:${find(service, index).current.ready.adminPort}`,
     svc: (words) => svc(words, env),
     createTenant: (tenant = {}) => createTenant({ name: 'Tenant under test', ...tenant }, env),
-    createNode: (name = 'node under test') => createNode(name, env),
+    createNode: (name = 'node under test') => createNode(name, env, slotsPerNode),
     kill: (service, index) => find(service, index).current.kill(),
     stop: (service, index) => find(service, index).current.stop(),
     restart: (service, index) => find(service, index).restart(),

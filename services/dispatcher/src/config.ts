@@ -25,6 +25,11 @@ export const dispatcherConfig = Type.Object({
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'the proxies whose forwarded address and TLS are believed' }),
   ),
+  USAGE_CAP_FACTOR: Type.String({
+    pattern: '^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$',
+    default: '1',
+    description: 'multiplies the caps of the usage that nodes report; 1 in production',
+  }),
   SVC_SIMULATED_NODES: Type.Integer({
     minimum: 0,
     maximum: 1_000,
@@ -49,6 +54,11 @@ export function assertConsistent(config: DispatcherConfig): void {
   if (given === 0 && config.TRUST_PROXY === undefined) {
     throw new ConfigError(
       'In production the node link is TLS: set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or declare in TRUST_PROXY the proxy that ends it.',
+    );
+  }
+  if (Number(config.USAGE_CAP_FACTOR) !== 1) {
+    throw new ConfigError(
+      'In production the caps of usage are those of the contract: set USAGE_CAP_FACTOR to 1.',
     );
   }
   if (config.SVC_SIMULATED_NODES > 0) {

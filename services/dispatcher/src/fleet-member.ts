@@ -5,7 +5,7 @@ import { touchNodes } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './end-link.ts';
-import type { NodeLink } from './links.ts';
+import { takesOffers, type NodeLink } from './links.ts';
 
 /** Every link is entered again this often, which mends whatever the registry has missed. */
 const enterAgainAfterMs = 30_000;
@@ -26,7 +26,7 @@ export async function enterFleet(dispatcher: Dispatcher, link: NodeLink): Promis
     linkEpoch: link.linkEpoch,
     jobTypes: link.jobTypes,
     slots: link.slots,
-    draining: link.draining,
+    draining: !takesOffers(link),
     submissionIds: [...link.runs.keys()],
   });
   switch (entered.kind) {

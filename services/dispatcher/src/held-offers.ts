@@ -10,7 +10,14 @@ import { failpoint } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { hasEnded, sendFrame, type HeldOffer, type HeldRun, type NodeLink } from './links.ts';
+import {
+  hasEnded,
+  sendFrame,
+  takesOffers,
+  type HeldOffer,
+  type HeldRun,
+  type NodeLink,
+} from './links.ts';
 import { giveUpUnsent } from './lost-assignments.ts';
 import { reportOffer } from './report-offer.ts';
 import { confirmSlotLater, freeSlot, takeSlot } from './slots.ts';
@@ -32,7 +39,7 @@ export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
     // An offer may come before the hello it was made for has been answered.
     await link.greeted;
     if (link.state === 'ended') giveBack(dispatcher, message, 'lost');
-    else if (link.draining) giveBack(dispatcher, message, 'declined', 'draining');
+    else if (!takesOffers(link)) giveBack(dispatcher, message, 'declined', 'draining');
     else sendOffer(dispatcher, link, message);
   });
 }

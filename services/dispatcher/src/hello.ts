@@ -7,7 +7,7 @@ import { closeLink } from './end-link.ts';
 import { enterFleet } from './fleet-member.ts';
 import { hasEnded, sendFrame, type NodeLink } from './links.ts';
 import { giveUpUnnamed } from './lost-assignments.ts';
-import { freeSlotLater, takeSlot } from './slots.ts';
+import { takeSlot } from './slots.ts';
 
 export interface HelloComparison {
   /** Given to the node, and it does not know of them: they are lost (`node_lost`, at once). */
@@ -39,12 +39,9 @@ export function compareHello(
   return { lost: [...given].filter((id) => !live.has(id)), live: [...live], stop };
 }
 
-function takeSlots(dispatcher: Dispatcher, link: NodeLink, { live, stop }: HelloComparison): void {
-  const stopping = stop.flatMap((wireId) => fromWireId('sub', wireId) ?? []);
-  for (const submissionId of [...live, ...stopping]) {
-    takeSlot(dispatcher, link, submissionId).isAssigned = true;
-  }
-  for (const submissionId of stopping) freeSlotLater(dispatcher, link, submissionId);
+/** Only what Postgres has assigned to the node takes a slot, whatever else it names. */
+function takeSlots(dispatcher: Dispatcher, link: NodeLink, { live }: HelloComparison): void {
+  for (const submissionId of live) takeSlot(dispatcher, link, submissionId).isAssigned = true;
 }
 
 function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
@@ -92,20 +89,21 @@ export async function onHello(
 ): Promise<void> {
   if (!takeOver(dispatcher, link)) return;
   link.instanceId = frame.instanceId;
-  link.slots = frame.slots;
   link.jobTypes = [...new Set(frame.jobTypes)].filter((name) => findJobType(name) !== undefined);
   const { store } = dispatcher;
   const { nodeId, linkEpoch } = link;
   const compared = compareHello(frame.running, await assignmentsOf(store, nodeId));
   if (hasEnded(link)) return;
-  const isCurrent =
-    (await giveUpUnnamed(dispatcher, link, compared.lost)) &&
-    (await noteHello(store, { nodeId, agentVersion: frame.agentVersion, linkEpoch }));
+  const { agentVersion } = frame;
+  const greeted = (await giveUpUnnamed(dispatcher, link, compared.lost))
+    ? await noteHello(store, { nodeId, agentVersion, linkEpoch })
+    : null;
   if (hasEnded(link)) return;
-  if (!isCurrent) {
+  if (greeted === null) {
     closeSuperseded(dispatcher, link);
     return;
   }
+  link.quarantinedUntil = greeted.quarantinedUntil;
   takeSlots(dispatcher, link, compared);
   await enter(dispatcher, link);
   if (hasEnded(link)) return;

@@ -1,6 +1,8 @@
 import type { MakeOffer, SentFrame } from '@svc/contracts';
+import { slotsOf } from '@svc/domain';
 import type { Logger } from '@svc/runtime';
 
+import type { ForeignFrames } from './foreign-frames.ts';
 import type { FrameRate } from './frame-rate.ts';
 import type { OrderedWork } from './ordered-work.ts';
 import type { Timer } from './timers.ts';
@@ -50,6 +52,8 @@ export interface NodeLink {
   greeted: Promise<void>;
   readonly rate: FrameRate;
   badFrames: number;
+  /** Counts frames that name submissions which are not this node's. */
+  readonly foreign: ForeignFrames;
   /** When a link that does not say `hello` is closed. */
   helloTimer?: Timer;
   /** The number of this link in Postgres: the highest of a node's is its current link. */
@@ -60,9 +64,14 @@ export interface NodeLink {
   epoch: number;
   enteredAtMs: number;
   jobTypes: readonly string[];
+  /** How many slots the node asks for, how many it may have, and the less of both. */
+  slotsWished: number;
+  slotsMax: number;
   slots: number;
   /** No more offers: the node has said so, or an operator, or this dispatcher is stopping. */
   draining: boolean;
+  /** By the database's clock: until then it is offered nothing (CONTRACT section 7). */
+  quarantinedUntil: Date | null;
   /** An operator has: the node is told so with `drain`. */
   isDrainOrdered: boolean;
   /** Of the secret that the upgrade was signed with. */
@@ -110,6 +119,16 @@ export function createLinks(): Links {
 /** Asked again after every wait: a link may end at any time. */
 export function hasEnded(link: NodeLink): boolean {
   return link.state === 'ended';
+}
+
+/** The node has as many slots as it asks for, and no more than it may have. */
+export function applySlots(link: NodeLink): void {
+  link.slots = slotsOf({ wished: link.slotsWished, slotsMax: link.slotsMax });
+}
+
+/** Whether it may be sent an offer. */
+export function takesOffers({ draining, quarantinedUntil }: NodeLink): boolean {
+  return !draining && quarantinedUntil === null;
 }
 
 /** Sends a frame, or nothing where the link has ended. */

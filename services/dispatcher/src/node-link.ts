@@ -6,17 +6,18 @@ import {
   type FrameFromNode,
   type FrameFromNodeOf,
 } from '@svc/contracts';
-import { badFramesMax, toWireId } from '@svc/domain';
+import { badFramesMax, runningMax, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { isUnavailable } from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink, endLink } from './end-link.ts';
 import { enterFleet } from './fleet-member.ts';
+import { createForeignFrames } from './foreign-frames.ts';
 import { createFrameRate } from './frame-rate.ts';
 import { onHello } from './hello.ts';
 import { onAccept, onDecline } from './held-offers.ts';
-import { hasEnded, sendFrame, type LinkTransport, type NodeLink } from './links.ts';
+import { applySlots, hasEnded, sendFrame, type LinkTransport, type NodeLink } from './links.ts';
 import { createOrderedWork } from './ordered-work.ts';
 import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from './runs.ts';
 import type { AcceptedNode } from './upgrade.ts';
@@ -52,12 +53,16 @@ export function openLink(
     greeted: Promise.resolve(),
     rate: createFrameRate(dispatcher.clock),
     badFrames: 0,
+    foreign: createForeignFrames(dispatcher.clock),
     linkEpoch: node.linkEpoch,
     epoch: 0,
     enteredAtMs: 0,
     jobTypes: [],
+    slotsWished: 0,
+    slotsMax: node.slotsMax,
     slots: 0,
     draining: node.draining,
+    quarantinedUntil: null,
     isDrainOrdered: node.draining,
     secretVersion: node.secretVersion,
     secretExpiresAt: null,
@@ -99,6 +104,11 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   }
   const { frame } = parsed;
   if (frame.type === 'hello' && link.state === 'connected') {
+    if (frame.running.length > runningMax(link.slotsMax)) {
+      const message = '/running has more ids than the node may have in hand';
+      answerBad(dispatcher, link, { code: 'invalid_frame', message });
+      return;
+    }
     link.helloTimer?.clear();
     if (!dispatcher.isSandbox && saysSimulated(frame)) {
       const reason = 'a simulated executor is for the sandbox';
@@ -106,7 +116,9 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
       return;
     }
     link.state = 'greeting';
-    link.rate.allowFor({ slots: frame.slots, running: frame.running.length });
+    link.slotsWished = frame.slots;
+    applySlots(link);
+    link.rate.allowFor({ slots: link.slots, running: frame.running.length });
     link.greeted = greet(dispatcher, link, frame);
   } else if (frame.type === 'hello' || link.state === 'connected') {
     const message = 'hello is the first frame, once';
@@ -184,8 +196,12 @@ async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame)
   if (link.state === 'ended') return;
   try {
     const result = await act(dispatcher, link, frame);
-    if (result?.kind !== 'unexpected') return;
-    answerBad(dispatcher, link, { code: 'unexpected_frame', message: result.message });
+    if (result?.kind === 'unexpected') {
+      answerBad(dispatcher, link, { code: 'unexpected_frame', message: result.message });
+    } else if (result?.kind === 'foreign' && link.foreign.isTooMany()) {
+      const reason = 'too many frames about submissions of others';
+      closeLink(dispatcher, link, nodeLinkCloseCodes.violation, reason);
+    }
   } catch (error) {
     if (isUnavailable(error)) {
       link.logger.warn({ err: error, frame: frame.type }, 'a dependency is unavailable');

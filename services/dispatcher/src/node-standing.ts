@@ -5,12 +5,12 @@ import { findChangedNodes, findNodeStanding, type NodeStanding } from '@svc/stor
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './end-link.ts';
 import { enterFleet } from './fleet-member.ts';
-import { hasEnded, sendFrame, type NodeLink } from './links.ts';
+import { applySlots, hasEnded, sendFrame, type NodeLink } from './links.ts';
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**
  * What operators decide about nodes, as their links follow it (CONTRACT section 9: drain, disable,
- * enable, rotate-secret). A message on the bus says which node to look at; each dispatcher also
+ * enable, update, rotate-secret), and the quarantine of those that do not finish their jobs. A message on the bus says which node to look at; each dispatcher also
  * looks for itself, so that a lost message only delays. Postgres says what was decided.
  */
 
@@ -40,11 +40,39 @@ function follow(dispatcher: Dispatcher, link: NodeLink, standing: NodeStanding):
     const isPrevious = link.secretVersion === standing.secretVersion - 1;
     link.secretExpiresAt = (isPrevious ? standing.previousSecretExpiresAt : null) ?? new Date(0);
   }
+  followLimits(dispatcher, link, standing);
   if (standing.draining === link.isDrainOrdered) return;
   link.isDrainOrdered = standing.draining;
   if (standing.draining) drain(dispatcher, link);
   // There is no frame that takes `drain` back: the node connects again, with all it has in hand.
   else closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the node is enabled again');
+}
+
+/** Slots and quarantine. The node is not told of either: it is offered less, or nothing. */
+function followLimits(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  { slotsMax, quarantinedUntil }: Pick<NodeStanding, 'slotsMax' | 'quarantinedUntil'>,
+): void {
+  const isKnown = link.quarantinedUntil?.getTime() === quarantinedUntil?.getTime();
+  if (link.slotsMax === slotsMax && isKnown) return;
+  if (quarantinedUntil !== null && !isKnown) {
+    link.logger.warn({ quarantinedUntil }, 'the node is in quarantine');
+  }
+  link.quarantinedUntil = quarantinedUntil;
+  link.slotsMax = slotsMax;
+  applySlots(link);
+  link.rate.allowFor({ slots: link.slots, running: 0 });
+  if (link.state !== 'open') return;
+  inBackground(dispatcher, 'enter a link with other limits', enterFleet(dispatcher, link));
+}
+
+function endQuarantines(dispatcher: Dispatcher, now: Date): void {
+  for (const link of dispatcher.links.all) {
+    const { quarantinedUntil, slotsMax } = link;
+    if (quarantinedUntil === null || quarantinedUntil > now) continue;
+    followLimits(dispatcher, link, { slotsMax, quarantinedUntil: null });
+  }
 }
 
 function drain(dispatcher: Dispatcher, link: NodeLink): void {
@@ -82,6 +110,7 @@ export function followNodes(dispatcher: Dispatcher): Repeating {
       }
     }
     closeExpired(dispatcher, now);
+    endQuarantines(dispatcher, now);
   }
   const { logger } = dispatcher;
   return every({ name: 'node changes', intervalMs: lookIntervalMs, run: look, logger });

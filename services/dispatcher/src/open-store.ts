@@ -11,6 +11,7 @@ export async function openStoreOrRefuse(config: DispatcherConfig, logger: Logger
     environment: config.SVC_ENVIRONMENT,
     sealer: createSealer(openKeyring(config.SVC_MASTER_KEY)),
     newId,
+    usageCapFactor: config.USAGE_CAP_FACTOR,
     applicationName: 'dispatcher',
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection error'),
   });

@@ -2,22 +2,32 @@ import type { FrameFromNodeOf, JobResult, ReportedUsage } from '@svc/contracts';
 import { fromWireId, parseUsage, toWireId, usageUnits, type Usage } from '@svc/domain';
 import { announceDeliveries, enqueueSettlements } from '@svc/queue';
 import { failpoint } from '@svc/runtime';
-import { commitRunning, recordUsage, storeOutcome, type NodeOutcome } from '@svc/store';
+import {
+  commitRunning,
+  recordUsage,
+  stateAtNode,
+  storeOutcome,
+  type NodeOutcome,
+} from '@svc/store';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { sendFrame, type NodeLink } from './links.ts';
+import { hasEnded, sendFrame, type NodeLink } from './links.ts';
+import { followNode } from './node-standing.ts';
 import { freeSlot, freeSlotLater, takeSlot } from './slots.ts';
 
 /**
  * The frames about a submission that a node was given (CONTRACT section 7). Postgres decides each
  * time whether it is the node's and still under way; only after its commit is the node answered.
- * `unexpected` marks a frame that the node should not have sent, said in words.
+ * `unexpected` marks a frame that the node should not have sent, said in words; `foreign` one about a
+ * submission that is not the node's.
  */
 export type RunFrameResult =
   | { readonly kind: 'handled' }
+  | { readonly kind: 'foreign' }
   | { readonly kind: 'unexpected'; readonly message: string };
 
 const handled: RunFrameResult = { kind: 'handled' };
+const foreign: RunFrameResult = { kind: 'foreign' };
 
 /** The units that are priced; others that a node may send are not looked at. */
 function usageOf(reported: ReportedUsage): Usage | undefined {
@@ -52,17 +62,20 @@ export async function onStart(
   const submissionId = fromWireId('sub', frame.submissionId);
   if (submissionId === undefined) {
     sendFrame(link, { type: 'cancel', submissionId: frame.submissionId });
-    return handled;
+    return foreign;
   }
   const { nodeId, instanceId } = link;
   const commit = await commitRunning(dispatcher.store, { submissionId, nodeId, instanceId });
   if (commit.kind === 'refused') {
     sendCancel(dispatcher, link, submissionId);
-    return handled;
+    const state = await stateAtNode(dispatcher.store, { submissionId, nodeId });
+    return state === null ? foreign : handled;
   }
   const { requestId } = commit;
   link.logger.info({ requestId, submissionId: frame.submissionId }, 'running');
   await failpoint('running.committed');
+  // The node says `start` again on its next link, which takes the slot then.
+  if (hasEnded(link)) return handled;
   const run = takeSlot(dispatcher, link, submissionId);
   run.isAssigned = true;
   run.requestId = requestId;
@@ -81,7 +94,7 @@ export async function onUsage(
   const submissionId = fromWireId('sub', frame.submissionId);
   if (submissionId === undefined) {
     sendFrame(link, { type: 'cancel', submissionId: frame.submissionId });
-    return handled;
+    return foreign;
   }
   const { nodeId } = link;
   const recorded = await recordUsage(dispatcher.store, { submissionId, nodeId, usage });
@@ -90,9 +103,12 @@ export async function onUsage(
       return handled;
     case 'not_begun':
       return { kind: 'unexpected', message: 'usage comes after begin' };
-    case 'refused':
+    case 'ended':
       sendCancel(dispatcher, link, submissionId);
       return handled;
+    case 'not_yours':
+      sendCancel(dispatcher, link, submissionId);
+      return foreign;
   }
 }
 
@@ -129,6 +145,7 @@ export async function onOutcome(
   const outcome = outcomeOf(frame);
   if (outcome === undefined) return unreadableUsage;
   const submissionId = fromWireId('sub', frame.submissionId);
+  let isForeign = submissionId === undefined;
   if (submissionId !== undefined) {
     const { store, producer } = dispatcher;
     const { nodeId } = link;
@@ -143,6 +160,8 @@ export async function onOutcome(
         await failpoint('outcome.stored');
         const enqueued = enqueueSettlements(producer, [submissionId]);
         inBackground(dispatcher, 'enqueue a settlement', enqueued);
+        // Before its slot is free: it is offered nothing more.
+        if (stored.isQuarantined) await followNode(dispatcher, nodeId);
         break;
       }
       case 'late': {
@@ -151,13 +170,15 @@ export async function onOutcome(
         inBackground(dispatcher, 'announce the delivery of a late outcome', announced);
         break;
       }
-      case 'repeated':
       case 'not_yours':
+        isForeign = true;
+        break;
+      case 'repeated':
     }
     freeSlot(dispatcher, link, submissionId);
   }
   sendFrame(link, { type: 'ack', submissionId: frame.submissionId });
-  return handled;
+  return isForeign ? foreign : handled;
 }
 
 /** The answer to `cancel` or to `stop` of the welcome: it is only ever acknowledged. */

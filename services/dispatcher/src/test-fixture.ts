@@ -7,6 +7,7 @@ import {
   type OfferRecord,
   type RatePolicy,
   type Tier,
+  slotsMaxMax,
 } from '@svc/domain';
 import {
   closeRedis,
@@ -96,7 +97,7 @@ export async function startDispatching({
       const address = `http://127.0.0.1:${running[index]?.adminPort}/metrics`;
       return await (await fetch(address)).text();
     },
-    newNode: () => newNode(store),
+    newNode: (slotsMax?: number) => newNode(store, slotsMax),
     /** A node with credentials of its own, linked to the dispatcher of that index. */
     async connect(options: Partial<ScriptedNodeOptions> & { dispatcher?: number } = {}) {
       const { dispatcher = 0, ...rest } = options;
@@ -265,10 +266,10 @@ async function createFundedTenant(store: Store): Promise<string> {
   return tenantId;
 }
 
-async function newNode(store: Store): Promise<Credentials> {
+async function newNode(store: Store, slotsMax = slotsMaxMax): Promise<Credentials> {
   const id = newId();
   const secret = `nsk_${randomUUID()}`;
-  await createNode(store, { id, name: 'attic', secret }, testAuthor);
+  await createNode(store, { id, name: 'attic', secret, slotsMax }, testAuthor);
   return { nodeId: toWireId('nod', id), secret };
 }
 

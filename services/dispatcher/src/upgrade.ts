@@ -14,6 +14,7 @@ interface AuthenticatedNode {
   readonly draining: boolean;
   /** Of the secret that signed. */
   readonly secretVersion: number;
+  readonly slotsMax: number;
 }
 
 export interface AcceptedNode extends AuthenticatedNode {
@@ -114,8 +115,8 @@ async function authenticate(
     const timestamp = headerOf(request, 'x-svc-timestamp');
     const identity = [node.nodeId, secretVersion, timestamp, request.url].join('\n');
     const signatureHash = Buffer.from(sha256Hex(identity), 'hex');
-    const { nodeId: id, draining } = node;
-    return { kind: 'signed', nodeId: id, draining, secretVersion, signatureHash };
+    const { nodeId: id, draining, slotsMax } = node;
+    return { kind: 'signed', nodeId: id, draining, slotsMax, secretVersion, signatureHash };
   }
   return refused('unauthenticated', whyNot(verification));
 }
@@ -179,10 +180,10 @@ async function checkUpgrade(
   if (!subprotocolsOf(request).includes(nodeLinkSubprotocol)) {
     return refused('bad_request', `The subprotocol ${nodeLinkSubprotocol} is missing.`);
   }
-  const { nodeId, draining, secretVersion, signatureHash } = decision;
+  const { nodeId, draining, slotsMax, secretVersion, signatureHash } = decision;
   if (!(await acceptLinkSignature(context.store, signatureHash))) {
     return refused('unauthenticated', 'This signature has opened a link already; sign again.');
   }
   const linkEpoch = await takeLinkEpoch(context.store, nodeId);
-  return { kind: 'accepted', nodeId, draining, secretVersion, linkEpoch };
+  return { kind: 'accepted', nodeId, draining, slotsMax, secretVersion, linkEpoch };
 }

@@ -10,6 +10,11 @@ export function createSettlementMetrics() {
       help: 'Submissions settled, by the state they ended in',
       label: 'state',
     }),
+    countUsageCapped: createCounter(registry, {
+      name: 'svc_submissions_usage_capped_total',
+      help: 'Submissions whose node reported more usage than the elapsed time allows, by the state they ended in',
+      label: 'state',
+    }),
     countMended: createCounter(registry, {
       name: 'svc_submissions_mended_total',
       help: 'Submissions that the reconciler brought on, by what was wrong',

@@ -9,6 +9,8 @@ export interface SettleDeps {
   readonly producer: Producer;
   readonly logger: Logger;
   readonly countSettled: (state: string) => void;
+  /** By the state it ended in. */
+  readonly countUsageCapped: (state: string) => void;
 }
 
 export interface UnsettledSubmission {
@@ -63,6 +65,7 @@ async function settleOne(deps: SettleDeps, submissionId: string): Promise<string
 function tell(deps: SettleDeps, ended: Ended): void {
   const { submissionId, requestId, state, chargedMicros } = ended;
   deps.countSettled(state);
+  if (ended.usageCapped) deps.countUsageCapped(state);
   const charged = chargedMicros === null ? null : formatCredits(chargedMicros);
   deps.logger.info(
     { requestId, submissionId: toWireId('sub', submissionId), state, charged },

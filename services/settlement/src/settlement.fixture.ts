@@ -76,6 +76,7 @@ export async function createSettlementFixture(
       redis: connection,
       redisPrefix: 'test',
       countSettled: (state) => void counted.push(state),
+      countUsageCapped: (state) => void counted.push(`capped ${state}`),
       countMended: (kind) => void counted.push(kind),
     },
     counted,

@@ -10,7 +10,7 @@ import { textOf } from './text-of.ts';
  * endpoint, which acknowledges at once.
  */
 
-const slots = 1_000;
+const slots = 200;
 const seen = { connected: 0, acknowledged: 0, webhooks: 0, lastWebhookAtMs: 0 };
 const accepted = new Map<string, WebSocket>();
 const arrivals = new Map<string, number>();

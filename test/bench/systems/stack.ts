@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { microsPerCredit, toWireId } from '@svc/domain';
+import { microsPerCredit, slotsMaxMax, toWireId } from '@svc/domain';
 import {
   type ServiceName,
   type ServiceProcess,
@@ -109,7 +109,7 @@ export function createNodes(
   return makeMany(count, async (index) => {
     const id = newId();
     const secret = newSecret('nsk', randomBytes);
-    await createNode(store, { id, name: `bench ${index}`, secret }, author);
+    await createNode(store, { id, name: `bench ${index}`, secret, slotsMax: slotsMaxMax }, author);
     const port = dispatcherPorts[index % dispatcherPorts.length];
     return { link: `ws://127.0.0.1:${port}/node/v1`, nodeId: toWireId('nod', id), secret };
   });

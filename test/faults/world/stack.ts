@@ -86,7 +86,8 @@ export async function startNode(
     const next = up[turn % Math.max(1, up.length)];
     return next === undefined ? undefined : portOf(next.process);
   });
-  const { nodeId, nodeSecret } = await createNode(name, world.env);
+  const { slotsPerNode } = options.size;
+  const { nodeId, nodeSecret } = await createNode(name, world.env, slotsPerNode);
   const logFile = path.join(world.dir, 'nodes', `${index}.log`);
   const process = await startControlled({
     ...placeOf(world, name),
@@ -98,7 +99,7 @@ export async function startNode(
       SVC_NODE_LINK: `ws://127.0.0.1:${wire.port}`,
       SVC_NODE_ID: nodeId,
       SVC_NODE_SECRET: nodeSecret,
-      SVC_NODE_SLOTS: `${options.size.slotsPerNode}`,
+      SVC_NODE_SLOTS: `${slotsPerNode}`,
       SVC_NODE_STATE_DIR: path.join(world.dir, 'nodes', nodeId),
       FAULTS_NODE_LOG: logFile,
     },

@@ -1,4 +1,5 @@
 import type { DispatchJob } from '@svc/contracts';
+import { slotsMaxMax } from '@svc/domain';
 import {
   createDispatcherBus,
   createFleetRegistry,
@@ -140,7 +141,13 @@ export class ModelDispatcher {
       this.#ground.time.timers(() => true),
     );
     const { id: nodeId, isDraining } = node;
-    const accepted = { nodeId, draining: isDraining, secretVersion: 1, linkEpoch };
+    const accepted = {
+      nodeId,
+      draining: isDraining,
+      secretVersion: 1,
+      linkEpoch,
+      slotsMax: slotsMaxMax,
+    };
     link.attach(openLink(this.logic, link, accepted));
     this.#links.add(link);
     if (node.link !== undefined) node.unlinked();

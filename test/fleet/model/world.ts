@@ -58,7 +58,13 @@ export class World implements Fleet {
       destination: { write: (line) => this.auditor.complain('log', line.trim()) },
     });
     const producer = this.#producer();
-    this.#settleDeps = { store: rig.store, producer, logger, countSettled() {} };
+    this.#settleDeps = {
+      store: rig.store,
+      producer,
+      logger,
+      countSettled() {},
+      countUsageCapped() {},
+    };
     this.#ground = {
       rig,
       time: this.time,

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { assertNever, toWireId } from '@svc/domain';
+import { assertNever, slotsMaxMax, toWireId } from '@svc/domain';
 import { enqueueSettlements, publishNodeChanged } from '@svc/queue';
 import { newSecret } from '@svc/signing';
-import { disableNode, drainNode, enableNode, rotateNodeSecret } from '@svc/store';
+import { disableNode, drainNode, enableNode, rotateNodeSecret, setSlotsMax } from '@svc/store';
 import type { Command } from 'commander';
-import { durationArgument } from '../arguments.ts';
+import { durationArgument, integerArgument } from '../arguments.ts';
 import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
@@ -13,11 +13,22 @@ import { tryRedis } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 import { nodeArgument, noSuchNode, showNode } from './node-shown.ts';
 
+interface UpdateOptions extends CommandOptions {
+  readonly slotsMax: number;
+}
+
 interface RotateOptions extends CommandOptions {
   /** Milliseconds. */
   readonly overlap?: number;
   readonly force?: boolean;
 }
+
+/** What a node may have of slots, whatever it asks for (CONTRACT.md section 7). */
+export const slotsMaxOption = [
+  '--slots-max <number>',
+  `how many slots it has at most, 1 to ${slotsMaxMax}`,
+  integerArgument(1, slotsMaxMax),
+] as const;
 
 const overlapMsDefault = 24 * 3_600_000;
 
@@ -32,12 +43,21 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => drain(context, id, options)),
     );
   addCommand(node, 'enable', {
-    does: 'take a drain or a disabling back',
+    does: 'take a drain, a disabling or a quarantine back',
     examples: ['svc node enable nod_…'],
   })
     .argument(...nodeArgument)
     .action((id: string, options: CommandOptions) =>
       withContext((context) => enable(context, id, options)),
+    );
+  addCommand(node, 'update', {
+    does: 'change how many slots it has at most; its link follows at once',
+    examples: ['svc node update nod_… --slots-max 8'],
+  })
+    .argument(...nodeArgument)
+    .requiredOption(...slotsMaxOption)
+    .action((id: string, options: UpdateOptions) =>
+      withContext((context) => update(context, id, options)),
     );
   const disabling = addCommand(node, 'disable', {
     does: 'cut its link and refuse it from now on; what it runs ends as lost, with a full refund',
@@ -71,6 +91,14 @@ async function drain(context: Context, id: string, options: CommandOptions): Pro
 async function enable(context: Context, id: string, options: CommandOptions): Promise<void> {
   const enabled = await enableNode(context.store, id, context.by);
   if (enabled === null) throw noSuchNode();
+  await tell(context, id);
+  await showNode(context, id, options);
+}
+
+async function update(context: Context, id: string, options: UpdateOptions): Promise<void> {
+  const { slotsMax } = options;
+  const updated = await setSlotsMax(context.store, { nodeId: id, slotsMax }, context.by);
+  if (updated === null) throw noSuchNode();
   await tell(context, id);
   await showNode(context, id, options);
 }

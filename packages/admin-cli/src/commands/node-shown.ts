@@ -1,4 +1,4 @@
-import { toWireId } from '@svc/domain';
+import { quarantineReasons, toWireId } from '@svc/domain';
 import { readFleetLinks, type FleetLinks } from '@svc/queue';
 import { assignmentsOf, findNode, type NodeRecord } from '@svc/store';
 import { idArgument } from '../arguments.ts';
@@ -30,6 +30,7 @@ export function nodeRow({ id, ...node }: NodeRecord, links: FleetLinks | null): 
   return {
     nodeId: toWireId('nod', id),
     ...node,
+    quarantineReason: node.quarantineReason && quarantineReasons[node.quarantineReason],
     linked: links === null ? null : link !== undefined,
   };
 }

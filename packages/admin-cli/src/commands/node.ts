@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { toWireId } from '@svc/domain';
+import { slotsMaxDefault, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
 import { createNode, listNodes } from '@svc/store';
@@ -8,21 +8,25 @@ import { nameArgument } from '../arguments.ts';
 import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { printList, printRecord } from '../output.ts';
-import { addNodeChangeCommands } from './node-change.ts';
+import { addNodeChangeCommands, slotsMaxOption } from './node-change.ts';
 import { linksOf, nodeArgument, nodeRow, showNode } from './node-shown.ts';
 
 const listedNodesMax = 1_000;
+
+interface CreateOptions extends CommandOptions {
+  readonly name: string;
+  readonly slotsMax: number;
+}
 
 /** `svc node …` (CONTRACT.md section 9). */
 export function addNodeCommands(node: Command): void {
   addCommand(node, 'create', {
     does: 'create a node; its secret is shown this once',
-    examples: ['svc node create --name "Ana, attic"'],
+    examples: ['svc node create --name "Ana, attic"', 'svc node create --name shed --slots-max 8'],
   })
     .requiredOption('--name <name>', 'a name for people', nameArgument)
-    .action((options: CommandOptions & { name: string }) =>
-      withContext((context) => create(context, options)),
-    );
+    .option(...slotsMaxOption, slotsMaxDefault)
+    .action((options: CreateOptions) => withContext((context) => create(context, options)));
   addCommand(node, 'list', {
     does: 'the newest nodes, and which of them are linked',
     examples: ['svc node list --json'],
@@ -38,14 +42,12 @@ export function addNodeCommands(node: Command): void {
   addNodeChangeCommands(node);
 }
 
-async function create(
-  { store, by }: Context,
-  options: CommandOptions & { name: string },
-): Promise<void> {
+async function create({ store, by }: Context, options: CreateOptions): Promise<void> {
   const id = newId();
   const secret = newSecret('nsk', randomBytes);
-  await createNode(store, { id, name: options.name, secret }, by);
-  printRecord({ nodeId: toWireId('nod', id), name: options.name, nodeSecret: secret }, options);
+  const { name, slotsMax } = options;
+  await createNode(store, { id, name, secret, slotsMax }, by);
+  printRecord({ nodeId: toWireId('nod', id), name, slotsMax, nodeSecret: secret }, options);
 }
 
 async function list(context: Context, options: CommandOptions): Promise<void> {
@@ -55,6 +57,16 @@ async function list(context: Context, options: CommandOptions): Promise<void> {
     nodes.map(({ id }) => id),
   );
   const rows = nodes.map((node) => nodeRow(node, links));
-  const columns = ['nodeId', 'name', 'linked', 'draining', 'disabledAt', 'lastSeenAt'];
+  const columns = [
+    'nodeId',
+    'name',
+    'linked',
+    'slotsMax',
+    'draining',
+    'disabledAt',
+    'quarantinedUntil',
+    'quarantineReason',
+    'lastSeenAt',
+  ];
   printList(rows, columns, options);
 }

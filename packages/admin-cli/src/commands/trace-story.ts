@@ -74,7 +74,13 @@ function offers({ submission, offers: records, nodeName }: SubmissionTrace): Sto
   return [...told, { at: dispatchedAt, what: 'assignment', detail }];
 }
 
-function running({ submission, usage, usageCount }: SubmissionTrace): StoryLine[] {
+function running({
+  submission,
+  usage,
+  usageCount,
+  usageCapped,
+  outcome,
+}: SubmissionTrace): StoryLine[] {
   const { startedAt } = submission;
   const begin = startedAt === null ? [] : [{ at: startedAt, what: 'begin', detail: 'may act' }];
   const left = usageCount - usage.length;
@@ -90,7 +96,10 @@ function running({ submission, usage, usageCount }: SubmissionTrace): StoryLine[
     const at = reports[middle - 1]?.at ?? new Date(0);
     reports.splice(middle, 0, { at, what: 'usage', detail: `… ${left} more reports` });
   }
-  return [...begin, ...reports];
+  const at = outcome?.at ?? usage.at(-1)?.at ?? startedAt;
+  const detail = 'the node reported more than the elapsed time allows: cut to the cap';
+  const capped = usageCapped && at !== null ? [{ at, what: 'usage capped', detail }] : [];
+  return [...begin, ...reports, ...capped];
 }
 
 function ending(trace: SubmissionTrace): StoryLine[] {

@@ -1,0 +1,54 @@
+import {
+  addDecimals,
+  compareDecimals,
+  type Decimal,
+  decimalOf,
+  multiplyDecimals,
+} from './decimal.ts';
+import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts';
+
+/** The units that a cap bounds; `nodeSeconds` is bounded by the elapsed time itself. */
+export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
+
+/** How much a node may report after t seconds: `perSecond` × t + `allowance` (CONTRACT section 7). */
+export interface UsageCap {
+  readonly perSecond: number;
+  readonly allowance: number;
+}
+
+/** Far above what a browser can use on a machine at home, and far below what takes a whole hold. */
+export const usageCaps: Readonly<Record<CappedUnit, UsageCap>> = {
+  cpuSeconds: { perSecond: 32, allowance: 5 },
+  memoryGbSeconds: { perSecond: 64, allowance: 5 },
+  bandwidthMb: { perSecond: 250, allowance: 50 },
+  actions: { perSecond: 50, allowance: 100 },
+};
+
+export interface CappedUsage {
+  readonly usage: Usage;
+  /** Something was above its cap and was cut to it. */
+  readonly isCapped: boolean;
+}
+
+function capOf({ perSecond, allowance }: UsageCap, elapsedMs: bigint, factor: Decimal): Decimal {
+  const grown = multiplyDecimals(decimalOf(BigInt(perSecond), 0), secondsOfMs(elapsedMs));
+  return multiplyDecimals(addDecimals(grown, decimalOf(BigInt(allowance), 0)), factor);
+}
+
+/**
+ * Cuts each unit of `usage` to its cap for a run of `elapsedMs` milliseconds. `factor` multiplies
+ * every cap. `nodeSeconds` is left as it is.
+ */
+export function capUsage(usage: Usage, elapsedMs: bigint, factor: Decimal): CappedUsage {
+  const capped: Usage = {};
+  let isCapped = false;
+  for (const unit of usageUnits) {
+    const amount = usage[unit];
+    if (amount === undefined) continue;
+    const cap = unit === 'nodeSeconds' ? amount : capOf(usageCaps[unit], elapsedMs, factor);
+    const isAbove = compareDecimals(amount, cap) > 0;
+    capped[unit] = isAbove ? cap : amount;
+    isCapped ||= isAbove;
+  }
+  return { usage: capped, isCapped };
+}

@@ -1,0 +1,194 @@
+import { foreignFramesMax, foreignFramesWindowMs, quarantineMs, toWireId } from '@svc/domain';
+import { createFleetRegistry } from '@svc/queue';
+import { newId } from '@svc/runtime';
+import { enableNode, setSlotsMax } from '@svc/store';
+import {
+  linkRequest,
+  openLinkSocket,
+  testAuthor,
+  waitUntil,
+  type ScriptedNode,
+} from '@svc/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { startDispatching, toldOf, uuidOf, type Dispatching } from './test-fixture.ts';
+
+/** What a node says counts only within limits (CONTRACT section 7, "What a node may claim"). */
+let service: Dispatching;
+
+beforeAll(async () => {
+  service = await startDispatching({ dispatchers: 2 });
+});
+
+afterAll(async () => {
+  await service.end();
+});
+
+afterEach(async () => {
+  await service.settled();
+});
+
+async function capacity() {
+  const { redis, prefix } = service;
+  return await createFleetRegistry({ redis, prefix }).capacity('ats.application');
+}
+
+async function expectCapacity(slots: number, free: number): Promise<void> {
+  const isIt = async (): Promise<boolean> => {
+    const found = await capacity();
+    return found.slots === slots && found.free === free;
+  };
+  await waitUntil(isIt, { what: `${free} of ${slots} slots free` });
+}
+
+async function isOffered(): Promise<boolean> {
+  const { id, replied } = await service.post();
+  await replied;
+  return (await service.row(id))?.state !== 'rejected';
+}
+
+function invented(count: number): string[] {
+  return Array.from({ length: count }, () => toWireId('sub', newId()));
+}
+
+describe('slots', () => {
+  test('are what the operator allows, however many the node asks for, and follow a change', async () => {
+    const own = await service.newNode(3);
+    const node = await service.connect({ ...own, slots: 1_000 });
+    await expectCapacity(3, 3);
+    await setSlotsMax(service.store, { nodeId: uuidOf(own.nodeId), slotsMax: 5 }, testAuthor);
+    await service.told(own);
+    await expectCapacity(5, 5);
+    await node.close();
+    const again = await service.connect({ ...own, slots: 2 });
+    await expectCapacity(2, 2);
+    await again.close();
+  });
+
+  test('are not taken by ids that a node makes up, which come back in stop', async () => {
+    const running = invented(1_000);
+    const node = await service.connect({ slots: 10, running });
+    expect(node.welcome.stop).toEqual(running);
+    expect(await capacity()).toEqual({ slots: 10, free: 10 });
+    for (const submissionId of running) node.send({ type: 'stopped', submissionId, usage: {} });
+    expect(await isOffered()).toBe(false);
+    expect(toldOf(node)).toContain('offer');
+    await node.close();
+  });
+
+  test('are taken by what the node was given, and by nothing that has ended', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, slots: 4 });
+    await service.post();
+    const live = await node.runNext();
+    await service.post();
+    const over = await node.runNext();
+    node.send({ type: 'completed', submissionId: over, usage: {}, result: {} });
+    await node.next('ack');
+    await node.cut();
+    const again = await service.connect({ ...own, slots: 4, running: [live, over] });
+    expect(again.welcome.stop).toEqual([over]);
+    await expectCapacity(4, 3);
+    await again.close();
+  });
+
+  test('bound what a hello may list', async () => {
+    const own = await service.newNode(2);
+    const socket = await openLinkSocket(linkRequest({ link: service.links[0] ?? '', ...own }));
+    const answers: string[] = [];
+    socket.on('message', (data: Buffer) => answers.push(JSON.parse(data.toString()).type));
+    const hello = { type: 'hello', agentVersion: 'x', jobTypes: ['ats.application'], slots: 2 };
+    socket.send(JSON.stringify({ ...hello, running: invented(1_003) }));
+    socket.send(JSON.stringify({ ...hello, running: invented(1_002) }));
+    await waitUntil(() => answers.length === 2);
+    expect(answers).toEqual(['error', 'welcome']);
+    socket.terminate();
+  });
+});
+
+describe('frames about submissions that are not its own', () => {
+  async function sayForeign(node: ScriptedNode, count: number): Promise<void> {
+    for (const [index, submissionId] of invented(count).entries()) {
+      if (index % 3 === 0) node.send({ type: 'start', submissionId });
+      else if (index % 3 === 1) node.send({ type: 'usage', submissionId, usage: {} });
+      else node.send({ type: 'completed', submissionId, usage: {}, result: {} });
+    }
+  }
+
+  test('close the link (1008) when there are more than 100 in a minute', async () => {
+    const node = await service.connect();
+    await sayForeign(node, foreignFramesMax);
+    const answered = (): number =>
+      toldOf(node).filter((type) => type === 'cancel' || type === 'ack').length;
+    await waitUntil(() => answered() === foreignFramesMax);
+    node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
+    expect((await node.closed).code).toBe(1008);
+  });
+
+  test('do not when they come over more than a minute, nor frames about what has ended', async () => {
+    const node = await service.connect();
+    await sayForeign(node, foreignFramesMax);
+    await waitUntil(() => toldOf(node).length > foreignFramesMax);
+    service.clock.advance(foreignFramesWindowMs);
+    const { id } = await service.post();
+    const submissionId = await node.runNext();
+    await service.cancelled(id);
+    node.send({ type: 'completed', submissionId, usage: {}, result: {} });
+    await node.next('ack', { where: (frame) => frame.submissionId === submissionId });
+    for (let count = 0; count <= foreignFramesMax; count += 1) {
+      node.send({ type: 'usage', submissionId, usage: {} });
+    }
+    node.send({ type: 'accept', offerId: 'last' });
+    await node.next('revoke', { where: ({ offerId }) => offerId === 'last' });
+    await node.close();
+  });
+});
+
+describe('a node that does not finish its jobs', () => {
+  async function fail(node: ScriptedNode): Promise<void> {
+    await service.post();
+    const { offerId, submissionId } = await node.next('offer');
+    node.send({ type: 'accept', offerId });
+    await node.next('assign', { where: (frame) => frame.submissionId === submissionId });
+    const failure = { code: 'node_error', message: 'no' } as const;
+    node.send({ type: 'failed', submissionId, usage: {}, failure });
+    await node.next('ack', { where: (frame) => frame.submissionId === submissionId });
+  }
+
+  test('is offered nothing from its fifth node_error on, though Redis and its link are lost, until it is over', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, slots: 4 });
+    for (let count = 0; count < 5; count += 1) await fail(node);
+    expect(await isOffered()).toBe(false);
+    expect(await capacity()).toEqual({ slots: 0, free: 0 });
+    await node.cut();
+    await service.flush();
+    const again = await service.connect({ ...own, slots: 4, dispatcher: 1 });
+    expect(await isOffered()).toBe(false);
+    await service.advance(quarantineMs[0]);
+    await expectCapacity(4, 4);
+    again.autoPilot();
+    expect(await isOffered()).toBe(true);
+    await again.close();
+  });
+
+  test('is offered something again as soon as an operator enables it', async () => {
+    const own = await service.newNode();
+    for (let count = 0; count < 3; count += 1) {
+      const node = await service.connect({ ...own, slots: 1 });
+      await service.post();
+      const { offerId } = await node.next('offer');
+      node.send({ type: 'accept', offerId });
+      await node.next('assign');
+      await node.cut();
+    }
+    const node = await service.connect({ ...own, slots: 1 });
+    expect(await isOffered()).toBe(false);
+    await enableNode(service.store, uuidOf(own.nodeId), testAuthor);
+    await service.told(own);
+    await expectCapacity(1, 1);
+    node.autoPilot();
+    expect(await isOffered()).toBe(true);
+    await node.close();
+  });
+});

@@ -71,6 +71,28 @@ describe('svc node', () => {
     expect((await svc('node', 'list')).stdout).toContain(nodeId);
   });
 
+  test('bounds the slots of a node, and shows its quarantine until it is enabled', async () => {
+    const created = await record('node', 'create', '--name', 'shed');
+    expect(created).toMatchObject({ slotsMax: 4 });
+    const nodeId = String(created['nodeId']);
+    expect(await record('node', 'update', nodeId, '--slots-max', '9')).toMatchObject({
+      slotsMax: 9,
+    });
+    expect((await svc('node', 'update', nodeId, '--slots-max', '201')).code).toBe(2);
+    await database.query(
+      `UPDATE nodes SET quarantined_until = svc_now() + interval '1 hour', quarantine_reason = 'unfinished'
+       WHERE name = 'shed'`,
+    );
+    const quarantined = {
+      quarantinedUntil: expect.stringMatching(/Z$/),
+      quarantineReason: expect.stringContaining('not_started or node_lost'),
+    };
+    expect(await record('node', 'show', nodeId)).toMatchObject(quarantined);
+    expect((await svc('node', 'list')).stdout).toContain('not_started or node_lost');
+    expect(await record('node', 'enable', nodeId)).toMatchObject({ quarantinedUntil: null });
+    expect(await actionsOf(nodeId)).toEqual(['node.create', 'node.update', 'node.enable']);
+  });
+
   test('rotates a secret, shown once, and refuses a third while two are valid', async () => {
     const nodeId = String((await record('node', 'create', '--name', 'cellar'))['nodeId']);
     const rotated = await record('node', 'rotate-secret', nodeId, '--overlap', '1h');

@@ -26,6 +26,16 @@ describe('production', () => {
   });
 });
 
+describe('the caps of usage', () => {
+  test('are those of the contract in production, and may be multiplied in a sandbox', () => {
+    const env = { TRUST_PROXY: '10.0.0.1', USAGE_CAP_FACTOR: '2' };
+    expect(() => assertConsistent(configOf(env))).toThrow('USAGE_CAP_FACTOR');
+    expect(() => assertConsistent(configOf({ ...env, SVC_ENVIRONMENT: 'sandbox' }))).not.toThrow();
+    expect(() => assertConsistent(configOf({ ...env, USAGE_CAP_FACTOR: '1.0' }))).not.toThrow();
+    expect(() => configOf({ ...env, USAGE_CAP_FACTOR: '-1' })).toThrow(ConfigError);
+  });
+});
+
 describe('TLS', () => {
   test('needs both its files', () => {
     const env = { SVC_ENVIRONMENT: 'sandbox', NODE_LINK_TLS_CERT_FILE: '/cert.pem' };

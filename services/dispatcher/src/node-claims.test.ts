@@ -99,6 +99,7 @@ describe('slots', () => {
     socket.on('message', (data: Buffer) => answers.push(JSON.parse(data.toString()).type));
     const hello = { type: 'hello', agentVersion: 'x', jobTypes: ['ats.application'], slots: 2 };
     socket.send(JSON.stringify({ ...hello, running: invented(1_003) }));
+    await waitUntil(() => answers.length === 1);
     socket.send(JSON.stringify({ ...hello, running: invented(1_002) }));
     await waitUntil(() => answers.length === 2);
     expect(answers).toEqual(['error', 'welcome']);
@@ -184,6 +185,7 @@ describe('a node that does not finish its jobs', () => {
     }
     const node = await service.connect({ ...own, slots: 1 });
     expect(await isOffered()).toBe(false);
+    expect(toldOf(node)).toEqual(['welcome']);
     await enableNode(service.store, uuidOf(own.nodeId), testAuthor);
     await service.told(own);
     await expectCapacity(1, 1);

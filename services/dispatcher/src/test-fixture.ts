@@ -276,6 +276,8 @@ async function newNode(store: Store, slotsMax = slotsMaxMax): Promise<Credential
 export interface PostOptions {
   readonly tier?: Tier;
   readonly payloadText?: string;
+  /** What is held; for a submission that is settled, what its rate card says. */
+  readonly maxMicros?: bigint;
   /** The job says what is to be offered: with this host, and of so long ago by the fixture's clock. */
   readonly says?: { readonly targetHost: string; readonly agoMs: number };
   /** Between the hold and the job. */
@@ -308,7 +310,7 @@ async function post(
     payloadText: options.payloadText ?? payloadText,
     quote: {
       estimatedMicros: microsPerCredit,
-      maxMicros: 10n * microsPerCredit,
+      maxMicros: options.maxMicros ?? 10n * microsPerCredit,
       surgeMicros: microsPerCredit,
       rateCardVersion: 1,
     },

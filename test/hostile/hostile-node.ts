@@ -1,0 +1,59 @@
+import type { FrameToNode } from '@svc/contracts';
+import { toWireId } from '@svc/domain';
+import { newId } from '@svc/runtime';
+import type { ScriptedNode } from '@svc/testkit';
+
+/** Ids that no submission has. */
+export function inventedIds(count: number): string[] {
+  return Array.from({ length: count }, () => toWireId('sub', newId()));
+}
+
+const lookIntervalMs = 5;
+
+/** Calls `act` with each frame that the node gets, until the returned function is called. */
+function follow(node: ScriptedNode, act: (frame: FrameToNode) => void): () => void {
+  let seen = 0;
+  const timer = setInterval(() => {
+    for (const frame of node.frames.slice(seen)) act(frame);
+    seen = node.frames.length;
+  }, lookIntervalMs);
+  return () => clearInterval(timer);
+}
+
+export interface Hostile {
+  /** The payloads that it was sent on this link. */
+  payloads(): number;
+  stop(): void;
+}
+
+/** What no run of a second can have used. */
+const inflated = { nodeSeconds: 1e9, cpuSeconds: 1e12, memoryGbSeconds: 1e12, actions: 1e12 };
+
+/**
+ * Accepts everything. Completes `completes` jobs with inflated usage, and starts none after them.
+ */
+export function playHostile(node: ScriptedNode, completes: number): Hostile {
+  let payloads = 0;
+  for (const submissionId of inventedIds(90)) node.send({ type: 'usage', submissionId, usage: {} });
+  const stop = follow(node, (frame) => {
+    switch (frame.type) {
+      case 'offer':
+        node.send({ type: 'accept', offerId: frame.offerId });
+        return;
+      case 'assign':
+        payloads += 1;
+        if (payloads <= completes) node.send({ type: 'start', submissionId: frame.submissionId });
+        return;
+      case 'begin': {
+        const { submissionId } = frame;
+        node.send({ type: 'completed', submissionId, usage: inflated, result: {} });
+        return;
+      }
+      case 'cancel':
+        node.send({ type: 'stopped', submissionId: frame.submissionId, usage: {} });
+        return;
+      default:
+    }
+  });
+  return { payloads: () => payloads, stop };
+}

@@ -1,0 +1,16 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** `pnpm hostile --submissions N`: one hostile node beside three honest ones, as long as is wished. */
+const { values } = parseArgs({ options: { submissions: { type: 'string', default: '2000' } } });
+const startedMs = performance.now();
+const { status } = spawnSync(
+  'vitest',
+  ['run', '--disableConsoleIntercept', path.join(import.meta.dirname, 'hostile.test.ts')],
+  { stdio: 'inherit', env: { ...process.env, HOSTILE_SUBMISSIONS: values.submissions } },
+);
+const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+const verdict = status === 0 ? 'all hold' : 'VIOLATED';
+process.stdout.write(`${values.submissions} submissions in ${seconds} s: ${verdict}\n`);
+process.exitCode = status ?? 1;

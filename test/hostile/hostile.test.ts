@@ -6,6 +6,8 @@ const submissions = Number(process.env['HOSTILE_SUBMISSIONS'] ?? 200);
 const timeoutMs = 60_000 + submissions * 400;
 /** How many payloads may reach a node before it is found not to finish its jobs. */
 const payloadsMax = 16;
+/** Two steps: what second offers on a slow machine make of the multiplier. */
+const surgeNoiseMicros = 100_000n;
 
 test(
   'a hostile node moves no price, is charged for at most its caps, and gets few payloads',
@@ -15,11 +17,14 @@ test(
     onTestFinished(() => service.end());
     const report = await runTrial(service, submissions);
     await service.settled();
-    const { surgeMaxMicros, surgeByDemandMicros, ...counts } = report;
-    process.stdout.write(
-      `${JSON.stringify({ ...counts, surgeMax: Number(surgeMaxMicros) / 1e6, surgeByDemand: Number(surgeByDemandMicros) / 1e6 })}\n`,
-    );
-    expect(surgeMaxMicros).toBeLessThanOrEqual(surgeByDemandMicros);
+    const { surgeBeforeMicros, surgeMicros, ...counts } = report;
+    const surge = {
+      surgeBefore: Number(surgeBeforeMicros) / 1e6,
+      surge: Number(surgeMicros) / 1e6,
+    };
+    process.stdout.write(`${JSON.stringify({ ...counts, ...surge })}\n`);
+    expect(surgeMicros).toBeLessThanOrEqual(surgeBeforeMicros + surgeNoiseMicros);
+    expect(report.slotsTakenByNobody).toBe(0);
     expect(report.payloadsBeforeQuarantine).toBeLessThanOrEqual(payloadsMax);
     expect(report.aboveCapCount).toBe(0);
     expect(report.cappedCount).toBeGreaterThan(0);

@@ -4,10 +4,10 @@ import {
   microsPerCredit,
   parseUsage,
   startDeadlineMs,
+  steppedSurge,
   surgeNoneMicros,
-  surgeTarget,
 } from '@svc/domain';
-import { createFleetRegistry } from '@svc/queue';
+import { createFleetRegistry, createSurgeBoard } from '@svc/queue';
 import { findNode, findOverdue, settle, storeServiceFailure } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
 import { type Dispatching, uuidOf } from '../../services/dispatcher/src/test-fixture.ts';
@@ -20,9 +20,11 @@ export interface TrialReport {
   /** What the hostile node was sent before it was first in quarantine, and in all. */
   readonly payloadsBeforeQuarantine: number;
   readonly payloads: number;
-  readonly surgeMaxMicros: bigint;
-  /** What the demand of the tenants makes of the honest nodes' slots. */
-  readonly surgeByDemandMicros: bigint;
+  /** The highest multiplier that tenants paid: beside honest nodes only, and with the hostile one. */
+  readonly surgeBeforeMicros: bigint;
+  readonly surgeMicros: bigint;
+  /** Slots that were taken although nobody had an assignment, at the worst. */
+  readonly slotsTakenByNobody: number;
   readonly cappedCount: number;
   readonly aboveCapCount: number;
 }
@@ -41,6 +43,8 @@ const honestUsage = {
   actions: 8,
 };
 const chunks = 20;
+/** A reservation outlives its offer by this much. */
+const slotsSettleMs = 5_000;
 /** Of the tier `instant` in the default rate card. */
 const maxMicros = 500n * microsPerCredit;
 
@@ -50,28 +54,34 @@ const maxMicros = 500n * microsPerCredit;
  * accepts everything and starts nothing.
  */
 export async function runTrial(service: Dispatching, submissions: number): Promise<TrialReport> {
-  const { store, redis, prefix } = service;
+  const { store } = service;
   for (let index = 0; index < honestNodes; index += 1) {
     const own = await service.newNode(slotsPerNode);
     const node = await service.connect({ ...own, slots: slotsPerNode, dispatcher: index % 2 });
     node.autoPilot({ outcome: () => ({ completed: {}, usage: honestUsage }) });
   }
+  const count = Math.round(submissions / chunks);
+  const before = watchSurge(service);
+  for (let chunk = 0; chunk < chunks / 4; chunk += 1) {
+    await postAll(service, count, before.look);
+    await settleAll(service);
+  }
   const own = await service.newNode(slotsPerNode);
   const node = await service.connect({ ...own, slots: 1_000, running: inventedIds(1_000) });
   const hostile = playHostile(node, inflates);
-  const registry = createFleetRegistry({ redis, prefix });
-  let surgeMaxMicros = surgeNoneMicros;
+  const during = watchSurge(service);
   let payloadsBeforeQuarantine: number | undefined;
+  let slotsTakenByNobody = 0;
   const look = async (): Promise<void> => {
-    const { slots, free } = await registry.capacity();
-    const targetMicros = surgeTarget(slots, slots - free);
-    if (targetMicros > surgeMaxMicros) surgeMaxMicros = targetMicros;
+    await during.look();
     const standing = await findNode(store, uuidOf(own.nodeId));
     if (standing?.quarantinedUntil !== null) payloadsBeforeQuarantine ??= hostile.payloads();
   };
   try {
-    for (let chunk = 0; chunk < chunks; chunk += 1) {
-      await postAll(service, Math.round(submissions / chunks), look);
+    for (let chunk = chunks / 4; chunk < chunks; chunk += 1) {
+      await postAll(service, count, look);
+      await rested(service);
+      slotsTakenByNobody = Math.max(slotsTakenByNobody, await takenByNobody(service));
       // Its quarantine begins when the first of what it sank should have begun.
       if (chunk % 5 === 1) await passTime(service, startDeadlineMs);
       await look();
@@ -85,10 +95,56 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
     ...(await countStates(service)),
     payloadsBeforeQuarantine: payloadsBeforeQuarantine ?? Number.POSITIVE_INFINITY,
     payloads: hostile.payloads(),
-    surgeMaxMicros,
-    surgeByDemandMicros: surgeTarget(honestNodes * slotsPerNode, demand),
+    surgeBeforeMicros: before.maxMicros(),
+    surgeMicros: during.maxMicros(),
+    slotsTakenByNobody,
     ...(await compareWithCaps(service)),
   };
+}
+
+/** Remembers the highest multiplier that was published. */
+function watchSurge({ redis, prefix }: Dispatching) {
+  const board = createSurgeBoard({ redis, prefix });
+  let maxMicros = surgeNoneMicros;
+  return {
+    maxMicros: () => maxMicros,
+    async look(): Promise<void> {
+      const { smoothed } = await board.read();
+      const micros = smoothed === null ? surgeNoneMicros : steppedSurge(smoothed.micros);
+      if (micros > maxMicros) maxMicros = micros;
+    },
+  };
+}
+
+/** The honest nodes have finished what they have. */
+async function rested({ database }: Dispatching): Promise<void> {
+  await waitUntil(
+    async () => {
+      const busy = await database.query(
+        `SELECT FROM submissions WHERE state IN ('pending', 'running')`,
+      );
+      return busy.length === 0;
+    },
+    { what: 'the honest nodes to finish' },
+  );
+}
+
+/**
+ * How many slots are taken beyond the assignments in Postgres. A slot is free some milliseconds
+ * after its assignment has ended, and reserved for the second or so that an offer is open.
+ */
+async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<number> {
+  const registry = createFleetRegistry({ redis, prefix });
+  let beyond = 0;
+  for (const untilMs = performance.now() + slotsSettleMs; performance.now() < untilMs;) {
+    const [row] = await database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM submissions WHERE state = 'dispatched'`,
+    );
+    const { slots, free } = await registry.capacity();
+    beyond = slots - free - (row?.count ?? 0);
+    if (beyond <= 0) return 0;
+  }
+  return beyond;
 }
 
 /** Posts so many, `demand` at a time, each of which is on its way until a node has it. */
@@ -110,18 +166,9 @@ async function postAll(
   await Promise.all(Array.from({ length: demand }, postOne));
 }
 
-/** Lets the honest nodes finish, then time pass, then the reconciler look. */
+/** Time passes, and the reconciler looks. */
 async function passTime(service: Dispatching, ms: number): Promise<void> {
-  const { store, database } = service;
-  await waitUntil(
-    async () => {
-      const busy = await database.query(
-        `SELECT FROM submissions WHERE state IN ('pending', 'running')`,
-      );
-      return busy.length === 0;
-    },
-    { what: 'the honest nodes to finish' },
-  );
+  const { store } = service;
   await service.advance(ms);
   for (const { submissionId, kind } of await findOverdue(store, 256)) {
     if (kind !== 'not_started') continue;

@@ -60,7 +60,7 @@ export function createSchedule(
       if (die < 20) return { kind: 'dispatch', ...mine };
       if (die < 40) return { kind: 'begin', ...mine };
       if (die < 48) return { kind: 'usage', ...mine, actions: random.nat(50) };
-      if (die < 62) return { kind: 'complete', ...mine, actions: random.nat(500) };
+      if (die < 62) return { kind: 'complete', ...mine, actions: random.nat(100) };
       if (die < 68) return { kind: 'fail', ...mine };
       if (die < 83) return { kind: 'settle', submissionIds: settleable() };
       if (die < 89) return { kind: 'cancel', submissionId, tenantId };

@@ -26,7 +26,8 @@ export const failureMessages: Readonly<Record<Failure['code'], string>> = {
   node_error: 'The simulated node broke down.',
 };
 
-const actionsMax = 1_000_000;
+/** As many as fit into the run limit of every tier at the pace that the service allows. */
+const actionsMax = 10_000;
 
 export function wishesOf(payload: unknown): SandboxWishes {
   const wishes = memberOf(memberOf(payload, 'jobContext'), 'sandbox');

@@ -30,13 +30,22 @@ function usageAfter(seconds: number): MeteredUsage {
   };
 }
 
+/**
+ * The service takes 100 actions and 50 for each second of a run, and cuts what is above (CONTRACT
+ * section 7). More of them take longer.
+ */
+function stepsFor(actions: number | undefined, ms: number): number {
+  return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));
+}
+
 /** Steps on to the end, or to where it is stopped: that throws, unless it was asked to go on. */
 async function work(
   { steps, stepMs: ms }: Work,
   { signal, meter }: ExecutionContext,
   { actions, ignoresCancel }: SandboxWishes,
 ): Promise<void> {
-  for (let step = 1; step <= steps; step += 1) {
+  const stepsInAll = Math.max(steps, stepsFor(actions, ms));
+  for (let step = 1; step <= stepsInAll; step += 1) {
     try {
       await sleep(ms, undefined, { signal });
     } catch (error) {
@@ -44,7 +53,9 @@ async function work(
       return;
     }
     const usage = usageAfter((step * ms) / 1000);
-    meter.record(actions === undefined ? usage : { ...usage, actions });
+    const done =
+      actions === undefined ? {} : { actions: Math.floor((actions * step) / stepsInAll) };
+    meter.record({ ...usage, ...done });
   }
 }
 

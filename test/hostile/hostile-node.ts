@@ -52,7 +52,11 @@ export function playHostile(node: ScriptedNode, completes: number): Hostile {
       case 'cancel':
         node.send({ type: 'stopped', submissionId: frame.submissionId, usage: {} });
         return;
-      default:
+      case 'ack':
+      case 'drain':
+      case 'error':
+      case 'revoke':
+      case 'welcome':
     }
   });
   return { payloads: () => payloads, stop };

@@ -63,7 +63,7 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
   const count = Math.round(submissions / chunks);
   const before = watchSurge(service);
   for (let chunk = 0; chunk < chunks / 4; chunk += 1) {
-    await postAll(service, count, before.look);
+    await postAll(service, count, () => before.look());
     await settleAll(service);
   }
   const own = await service.newNode(slotsPerNode);
@@ -95,8 +95,8 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
     ...(await countStates(service)),
     payloadsBeforeQuarantine: payloadsBeforeQuarantine ?? Number.POSITIVE_INFINITY,
     payloads: hostile.payloads(),
-    surgeBeforeMicros: before.maxMicros(),
-    surgeMicros: during.maxMicros(),
+    surgeBeforeMicros: before.highestMicros(),
+    surgeMicros: during.highestMicros(),
     slotsTakenByNobody,
     ...(await compareWithCaps(service)),
   };
@@ -105,13 +105,13 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
 /** Remembers the highest multiplier that was published. */
 function watchSurge({ redis, prefix }: Dispatching) {
   const board = createSurgeBoard({ redis, prefix });
-  let maxMicros = surgeNoneMicros;
+  let highestMicros = surgeNoneMicros;
   return {
-    maxMicros: () => maxMicros,
+    highestMicros: () => highestMicros,
     async look(): Promise<void> {
       const { smoothed } = await board.read();
       const micros = smoothed === null ? surgeNoneMicros : steppedSurge(smoothed.micros);
-      if (micros > maxMicros) maxMicros = micros;
+      if (micros > highestMicros) highestMicros = micros;
     },
   };
 }
@@ -170,7 +170,8 @@ async function postAll(
 async function passTime(service: Dispatching, ms: number): Promise<void> {
   const { store } = service;
   await service.advance(ms);
-  for (const { submissionId, kind } of await findOverdue(store, 256)) {
+  const { candidates } = await findOverdue(store, { after: null, limit: 256 });
+  for (const { submissionId, kind } of candidates) {
     if (kind !== 'not_started') continue;
     await storeServiceFailure(store, { submissionId, code: 'not_started' });
     await service.cancelled(submissionId);

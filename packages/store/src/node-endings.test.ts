@@ -118,10 +118,11 @@ test('an operator lifts a quarantine and what led to it, and the next hello is t
   expect(await quarantine()).toBeNull();
 });
 
+const said = (isQuarantined: boolean) => ({ kind: 'stored', isQuarantined });
+
 test('the outcome that quarantines its node says so, and only that one', async () => {
   const { ways } = await createFailingNode();
   const stored = [];
   for (let count = 0; count < 5; count += 1) stored.push(await ways.node_error());
-  const said = (isQuarantined: boolean) => ({ kind: 'stored', isQuarantined });
   expect(stored).toEqual([said(false), said(false), said(false), said(false), said(true)]);
 });

@@ -15,18 +15,18 @@ async function createRuns() {
   return {
     ...fixture,
     nodeId,
-    async begin(): Promise<string> {
+    begin: async (): Promise<string> => {
       const { id: submissionId } = await hold(tenantId);
       await commitDispatched(store, { submissionId, nodeId });
       await commitRunning(store, { submissionId, nodeId });
       return submissionId;
     },
-    async complete(submissionId: string, reported: Usage): Promise<void> {
+    complete: async (submissionId: string, reported: Usage): Promise<void> => {
       const outcome = { kind: 'completed', usage: reported, result: {} } as const;
       await storeOutcome(store, { submissionId, nodeId, outcome });
     },
     /** What is stored, and how long the run had lasted when its outcome was. */
-    async stored(submissionId: string) {
+    stored: async (submissionId: string) => {
       const [row] = await database.query<{
         usage: Usage;
         isCapped: boolean;

@@ -54,7 +54,7 @@ export async function stateAtNode(
 }
 
 /** The usage columns, in the order of `usageUnits`. */
-export const usageColumnNames =
+const usageColumnNames =
   'usage_node_seconds, usage_cpu_seconds, usage_memory_gb_seconds, usage_bandwidth_mb, usage_actions';
 
 /** The columns that `raisedUsageSql` gives values for. */
@@ -70,6 +70,11 @@ interface UsageParameters {
   readonly factor: number;
 }
 
+/** An unreported unit stays null: LEAST passes over nulls, and would answer the cap. */
+function cut(amount: string, cap: string): string {
+  return `CASE WHEN ${amount} IS NULL THEN NULL ELSE LEAST(${amount}, ${cap}) END`;
+}
+
 /**
  * What the usage columns of `s` become by the reports, the row's own at place `i`: never down; time
  * is cut to whole milliseconds; node-seconds are cut to the time since `begin`, and the other units
@@ -81,9 +86,6 @@ export function raisedUsageSql({ first, factor }: UsageParameters): string {
     const { perSecond, allowance } = usageCaps[unit];
     return `$${factor}::numeric * (${perSecond} * ${elapsedSeconds} + ${allowance})`;
   };
-  // An unreported unit stays null: LEAST passes over nulls, and would answer the cap.
-  const cut = (amount: string, cap: string) =>
-    `CASE WHEN ${amount} IS NULL THEN NULL ELSE LEAST(${amount}, ${cap}) END`;
   const cpuSeconds = `trunc(${reported(1)}, 3)`;
   return `GREATEST(s.usage_node_seconds, ${cut(`trunc(${reported(0)}, 3)`, elapsedSeconds)}),
     GREATEST(s.usage_cpu_seconds, ${cut(cpuSeconds, capOf('cpuSeconds'))}),

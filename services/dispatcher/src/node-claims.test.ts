@@ -107,15 +107,15 @@ describe('slots', () => {
   });
 });
 
-describe('frames about submissions that are not its own', () => {
-  async function sayForeign(node: ScriptedNode, count: number): Promise<void> {
-    for (const [index, submissionId] of invented(count).entries()) {
-      if (index % 3 === 0) node.send({ type: 'start', submissionId });
-      else if (index % 3 === 1) node.send({ type: 'usage', submissionId, usage: {} });
-      else node.send({ type: 'completed', submissionId, usage: {}, result: {} });
-    }
+async function sayForeign(node: ScriptedNode, count: number): Promise<void> {
+  for (const [index, submissionId] of invented(count).entries()) {
+    if (index % 3 === 0) node.send({ type: 'start', submissionId });
+    else if (index % 3 === 1) node.send({ type: 'usage', submissionId, usage: {} });
+    else node.send({ type: 'completed', submissionId, usage: {}, result: {} });
   }
+}
 
+describe('frames about submissions that are not its own', () => {
   test('close the link (1008) when there are more than 100 in a minute', async () => {
     const node = await service.connect();
     await sayForeign(node, foreignFramesMax);
@@ -140,22 +140,23 @@ describe('frames about submissions that are not its own', () => {
       node.send({ type: 'usage', submissionId, usage: {} });
     }
     node.send({ type: 'accept', offerId: 'last' });
-    await node.next('revoke', { where: ({ offerId }) => offerId === 'last' });
+    const last = await node.next('revoke', { where: ({ offerId }) => offerId === 'last' });
+    expect(last.offerId).toBe('last');
     await node.close();
   });
 });
 
-describe('a node that does not finish its jobs', () => {
-  async function fail(node: ScriptedNode): Promise<void> {
-    await service.post();
-    const { offerId, submissionId } = await node.next('offer');
-    node.send({ type: 'accept', offerId });
-    await node.next('assign', { where: (frame) => frame.submissionId === submissionId });
-    const failure = { code: 'node_error', message: 'no' } as const;
-    node.send({ type: 'failed', submissionId, usage: {}, failure });
-    await node.next('ack', { where: (frame) => frame.submissionId === submissionId });
-  }
+async function fail(node: ScriptedNode): Promise<void> {
+  await service.post();
+  const { offerId, submissionId } = await node.next('offer');
+  node.send({ type: 'accept', offerId });
+  await node.next('assign', { where: (frame) => frame.submissionId === submissionId });
+  const failure = { code: 'node_error', message: 'no' } as const;
+  node.send({ type: 'failed', submissionId, usage: {}, failure });
+  await node.next('ack', { where: (frame) => frame.submissionId === submissionId });
+}
 
+describe('a node that does not finish its jobs', () => {
   test('is offered nothing from its fifth node_error on, though Redis and its link are lost, until it is over', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, slots: 4 });

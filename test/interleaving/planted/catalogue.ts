@@ -49,8 +49,8 @@ export const plantedOrders: readonly PlantedOrder[] = [
     edits: [
       {
         file: 'packages/store/src/lost-assignments.ts',
-        from: ' AND link_epoch = ${linkEpoch}::bigint FOR SHARE',
-        to: ' AND ${linkEpoch}::bigint > 0 FOR SHARE',
+        from: ' AND link_epoch = $2::bigint FOR NO KEY UPDATE',
+        to: ' AND $2::bigint > 0 FOR NO KEY UPDATE',
       },
       {
         file: 'services/dispatcher/src/hello.ts',

@@ -19,6 +19,7 @@ export class SimulatedSettlement {
       producer: messaging.producerOf(process),
       logger,
       countSettled() {},
+      countUsageCapped() {},
       countMended() {},
       redis: redisOf(ground, process),
       redisPrefix,

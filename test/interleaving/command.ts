@@ -5,7 +5,8 @@ import { openServers } from './servers.ts';
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave --runs N --seed S [--steps N] [--planted NAME] [--keep-going]`: runs with the
+ * `pnpm interleave --runs N --seed S [--steps N] [--focus ACTION] [--planted NAME]
+ * [--keep-going]`: runs with the
  * seeds S, S + 1, and so on, until one has a violation. Prints the trace of that one, and a verdict
  * as the last line. `--hashes` prints the hash of each trace, `--trace` each trace. Resolves with
  * the exit code.
@@ -24,6 +25,7 @@ export async function interleave(args: readonly string[]): Promise<number> {
       service: { type: 'string' },
       template: { type: 'string' },
       // Read by host/hooks.ts, before the product is loaded.
+      focus: { type: 'string' },
       planted: { type: 'string' },
     },
   });
@@ -35,7 +37,8 @@ export async function interleave(args: readonly string[]): Promise<number> {
     const first = Number(values.seed);
     for (let seed = first; seed < first + Number(values.runs); seed += 1) {
       const { rig, stateDir } = servers;
-      const report = await runOne(rig, { seed, steps: Number(values.steps), stateDir });
+      const { focus } = values;
+      const report = await runOne(rig, { seed, steps: Number(values.steps), stateDir, focus });
       reports.push({ ...report, trace: [] });
       if (values.hashes) print(`${seed} ${report.hash}`);
       if (report.violations.length > 0) show(report);

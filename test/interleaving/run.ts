@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isTerminal } from '@svc/domain';
 import { createRandom, type Random } from '../simulation/random.ts';
-import { drawActions } from './world/actions.ts';
+import { drawActions, focuses } from './world/actions.ts';
 import type { Rig } from './world/rig.ts';
 import { alive, World } from './world/world.ts';
 
@@ -28,30 +28,41 @@ const heldMsMax = 3_000;
 const spanWhileWaitingMs = 250;
 const restStepsMax = 6_000;
 
+interface RunOptions {
+  readonly seed: number;
+  readonly steps: number;
+  readonly stateDir: string;
+  /** What happens often in this run. Without it some runs draw one. */
+  readonly focus: string | undefined;
+}
+
+/** Where nothing is asked for, so many runs have a focus of their own. */
+const focusChance = 0.3;
+const focusedFault = 0.06;
+
 /** One run of `steps` steps, then as many as it takes for everything to end. */
-export async function runOne(
-  rig: Rig,
-  {
-    seed,
-    steps,
-    stateDir,
-  }: { readonly seed: number; readonly steps: number; readonly stateDir: string },
-): Promise<RunReport> {
+export async function runOne(rig: Rig, options: RunOptions): Promise<RunReport> {
+  const { seed, steps, stateDir } = options;
   const random = createRandom(seed);
   const ids = createRandom(seed + 1_000_003);
   const dir = path.join(stateDir, `run-${seed}`);
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
+  const own = random.chance(focusChance) ? random.pick(focuses) : undefined;
+  const focus = options.focus ?? own;
   const shape = {
     tenants: 1 + random.nat(2),
     nodes: 1 + random.nat(3),
     dispatchers: 1 + random.nat(3),
     rates: {
       stall: random.pick([0, 0.02, 0.06]) ?? 0,
-      fault: random.pick([0, 0.005, 0.03]) ?? 0,
+      fault: focus === 'faults' ? focusedFault : (random.pick([0, 0.005, 0.03]) ?? 0),
     },
   };
-  const drawn = { act: drawActions(random), actChance: random.pick([0.03, 0.06, 0.12]) ?? 0 };
+  const drawn = {
+    act: drawActions(random, focus),
+    actChance: random.pick([0.03, 0.06, 0.12]) ?? 0,
+  };
   const timeChance = random.pick([0, 0.01, 0.03]) ?? 0;
   const world = await World.open(rig, shape, { seed, random, ids, stateDir: dir });
   const { scheduler, auditor } = world;

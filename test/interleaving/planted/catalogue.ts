@@ -3,6 +3,8 @@ import type { Planted } from '../../faults/planted/planted.ts';
 /** A bug that depends on order alone, and a seed whose run finds it. */
 export interface PlantedOrder extends Planted {
   readonly seed: number;
+  /** What happens often in its runs (world/actions.ts), so that few runs find it. */
+  readonly focus: string;
   /** What the auditor says of it. */
   readonly foundAs: RegExp;
 }
@@ -34,6 +36,7 @@ export const plantedOrders: readonly PlantedOrder[] = [
       },
     ],
     seed: 0,
+    focus: 'start twin',
     foundAs: /was executed 2 times/,
   },
   {
@@ -41,6 +44,7 @@ export const plantedOrders: readonly PlantedOrder[] = [
     what: 'a second agent on a copy of the state directory is told to begin again',
     edits: [anyInstanceBegins],
     seed: 0,
+    focus: 'start clone',
     foundAs: /was executed 2 times/,
   },
   {
@@ -60,6 +64,7 @@ export const plantedOrders: readonly PlantedOrder[] = [
       },
     ],
     seed: 0,
+    focus: 'stall greeting',
     foundAs: /failed as node_lost while its node works on it/,
   },
   {
@@ -93,6 +98,7 @@ export const plantedOrders: readonly PlantedOrder[] = [
       },
     ],
     seed: 0,
+    focus: 'change URL',
     foundAs: /has (a|no) delivery, though/,
   },
   {
@@ -106,6 +112,7 @@ export const plantedOrders: readonly PlantedOrder[] = [
       },
     ],
     seed: 0,
+    focus: 'faults',
     foundAs: /is answered dispatch_unavailable, and no dispatcher was asked/,
   },
 ];

@@ -53,7 +53,7 @@ export interface Rates {
 }
 
 /** One name in so many is slow in a run, and one in so many fails. */
-const treatedOneIn = 12;
+const treatedOneIn = 8;
 const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;

@@ -12,6 +12,7 @@ type Action = (world: World) => boolean;
 const keysMax = 12;
 const dispatchersMax = 3;
 const freezeStepsMax = 200;
+const greetingStepsMax = 500;
 
 function ask(world: World, request: Ask, key: string): boolean {
   const gateway = world.random.pick(alive(world.gateways));
@@ -74,6 +75,16 @@ const cut: Action = (world) => {
   if (connection === undefined) return false;
   if (world.random.chance(0.6)) world.network.cut(connection);
   else world.network.cutUnnoticed(connection);
+  return true;
+};
+
+/** A dispatcher that stalls while it greets a node, which loses the link and links again. */
+const stallGreeting: Action = (world) => {
+  const { network, scheduler, random } = world;
+  network.atNextHello = (connection) => {
+    connection.listener.process.frozenUntilStep = scheduler.step + random.nat(greetingStepsMax);
+    network.cutUnnoticed(connection);
+  };
   return true;
 };
 
@@ -172,6 +183,7 @@ const weights: Readonly<Record<string, readonly [number, Action]>> = {
   cancel: [2, cancel],
   'change URL': [4, changeUrl],
   cut: [3, cut],
+  'stall greeting': [1.5, stallGreeting],
   'kill agent': [1, killAgent],
   'start agent': [4, startAgent],
   'start twin': [0.7, startTwin],
@@ -185,12 +197,19 @@ const weights: Readonly<Record<string, readonly [number, Action]>> = {
   freeze: [2, freeze],
 };
 
-/** What happens in one run, each thing more or less often than in another. */
-export function drawActions(random: Random): (world: World) => void {
+const focusFactor = 15;
+
+/** What happens in one run, each thing more or less often than in another; `focus` most of all. */
+export function drawActions(random: Random, focus: string | undefined): (world: World) => void {
   const drawn = Object.entries(weights).map(([name, [weight, action]]) => {
     const factor = random.pick([0, 1, 1, 3]) ?? 1;
     const isNeeded = name === 'create' || name.startsWith('start ');
-    return { name, action, weight: weight * (isNeeded ? Math.max(1, factor) : factor) };
+    const least = isNeeded ? 1 : 0;
+    return {
+      name,
+      action,
+      weight: weight * (name === focus ? focusFactor : Math.max(least, factor)),
+    };
   });
   const total = drawn.reduce((sum, { weight }) => sum + weight, 0);
   return (world) => {
@@ -200,3 +219,6 @@ export function drawActions(random: Random): (world: World) => void {
     world.scheduler.trace.add(world.scheduler.nowMs, `--- ${chosen.name}`);
   };
 }
+
+/** What a run may be focused on: an action, or `faults`. */
+export const focuses: readonly string[] = ['faults', ...Object.keys(weights)];

@@ -26,6 +26,8 @@ class Direction {
   readonly #name: string;
   readonly #to: { readonly process: SimulatedProcess; readonly socket: SimulatedSocket };
   #waiting: Item[] = [];
+  /** Called when a hello has been delivered. */
+  onHello: () => void = () => {};
   #takeBack: (() => void) | undefined;
 
   constructor(
@@ -53,7 +55,7 @@ class Direction {
   #arm(): void {
     const [next] = this.#waiting;
     if (next === undefined) return;
-    const what = 'text' in next ? (/"type":"(\w+)"/.exec(next.text)?.[1] ?? '?') : 'end';
+    const what = 'text' in next ? typeOf(next.text) : 'end';
     this.#takeBack = this.#scheduler.enqueue({
       process: this.#to.process,
       name: `gets ${'opens' in next ? 'open' : what} ${this.#name}`,
@@ -72,8 +74,13 @@ class Direction {
       else if ('opens' in item) socket.opened();
       else socket.ended(item.endCode);
     });
+    if ('text' in item && typeOf(item.text) === 'hello') this.onHello();
     this.#arm();
   }
+}
+
+function typeOf(text: string): string {
+  return /"type":"(\w+)"/.exec(text)?.[1] ?? '?';
 }
 
 interface Connection {
@@ -94,6 +101,8 @@ export class Network implements Dialer {
   readonly #agents = new WeakMap<SimulatedSocket, SimulatedProcess>();
   /** Every link that was accepted, in that order, whatever became of it. */
   readonly #upgraded: Connection[] = [];
+  /** Strikes when the next hello has reached its dispatcher. */
+  atNextHello: ((connection: Connection) => void) | undefined;
   onError: (error: unknown) => void = () => {};
 
   constructor(scheduler: Scheduler, listeners: () => readonly Listener[]) {
@@ -175,6 +184,11 @@ export class Network implements Dialer {
     connection.serviceSocket = socket;
     this.#upgraded.push(connection);
     connection.toService = toService;
+    toService.onHello = () => {
+      const strike = this.atNextHello;
+      this.atNextHello = undefined;
+      strike?.(connection);
+    };
     socket.onSend = (text) => {
       if (!connection.isSwallowing) toAgent.put({ text });
     };

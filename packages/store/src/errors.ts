@@ -90,4 +90,4 @@ const unreachableKinds = new Set([
   'TlsConnectionError',
 ]);
 const unreachableMessage =
-  /Query read timeout|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|timeout exceeded when trying to connect|Can't reach database/;
+  /Query read timeout|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Can't reach database/;

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { bareEnvironment } from '@svc/testkit';
 import { expect, inject, test } from 'vitest';
-import { plantedOrders } from './planted/catalogue.ts';
 
 const main = path.join(import.meta.dirname, 'main.ts');
 const runFile = promisify(execFile);
@@ -48,20 +47,4 @@ test('one seed gives one trace', async () => {
   const first = hashesOf(await interleave(...args));
   expect(first).toHaveLength(Number(replayedRuns));
   expect(hashesOf(await interleave(...args))).toEqual(first);
-});
-
-/** The seed of the catalogue finds it at once, until the product takes other steps than it did. */
-const plantedRunsMax = '400';
-
-test.each(plantedOrders)('the planted bug $name is found', async (planted) => {
-  const { name, seed: first, foundAs } = planted;
-  const output = await interleave(
-    '--planted',
-    name,
-    '--seed',
-    `${first}`,
-    '--runs',
-    plantedRunsMax,
-  );
-  expect(output).toMatch(foundAs);
 });

@@ -21,7 +21,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: '`charge` clamps to what `maxCharge` prices, so the invariant always holds.',
   },
   {
-    id: '4ea34b6d3398',
+    id: '291f3189fabc',
     file: 'packages/signing/src/sealing.ts',
     change: '`setAAD` and `setAuthTag` of a decipher in the other order',
     reason: 'Both only set what `final` checks.',

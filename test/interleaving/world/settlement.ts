@@ -1,5 +1,5 @@
 import { every } from '@svc/runtime';
-import { reconcile } from '../../../services/settlement/src/reconcile.ts';
+import { reconcile, type ReconcileProgress } from '../../../services/settlement/src/reconcile.ts';
 import { settleSubmissions } from '../../../services/settlement/src/settle.ts';
 import { SimulatedProcess } from '../schedule/process.ts';
 import { redisOf, redisPrefix, start, storeOf, type Ground } from './ground.ts';
@@ -27,11 +27,12 @@ export class SimulatedSettlement {
     messaging.work('settlement', process, ({ submissionIds }) =>
       settleSubmissions(deps, submissionIds),
     );
+    const progress: ReconcileProgress = { after: null };
     start(ground, process, async () => {
       every({
         name: 'reconciler',
         intervalMs: reconcileIntervalMs,
-        run: () => reconcile(deps),
+        run: () => reconcile(deps, progress),
         logger,
       });
     });

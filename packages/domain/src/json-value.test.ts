@@ -89,6 +89,15 @@ describe('canonicalText', () => {
 });
 
 describe('plainValue', () => {
+  test.each([
+    ['[[[1]]]', 1, [[]]],
+    ['[[[1]]]', 2, [[[]]]],
+    ['{"a":{"b":{"c":1}}}', 1, { a: {} }],
+    ['{"a":{"b":{"c":1}}}', 2, { a: { b: {} } }],
+  ])('of %s goes %d levels deep', (text, levels, plain) => {
+    expect(plainValue(node(text), levels)).toEqual(plain);
+  });
+
   test('a member named __proto__ is a member and changes no prototype', () => {
     const value = plainValue(node('{"__proto__":{"admin":true}}'), 8);
     expect(Object.keys(Object(value))).toEqual(['__proto__']);

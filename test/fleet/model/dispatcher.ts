@@ -118,7 +118,12 @@ export class ModelDispatcher {
 
   /** Takes a job off the queue. */
   take(job: DispatchJob): void {
-    const done = takeDispatch(this.logic, job).finally(() => this.#jobs.delete(done));
+    const done = takeDispatch(this.logic, job)
+      .catch((error: unknown) => {
+        // Limits of time still run out in a process that is dead, and nobody hears of it.
+        if (!this.mortal.isDead) throw error;
+      })
+      .finally(() => this.#jobs.delete(done));
     this.#jobs.add(done);
   }
 

@@ -237,7 +237,7 @@ test('an outcome that is stored while its node is being disabled stands', async 
     () => storeOutcome(store, { ...run, outcome: completed }),
     () => disableNode(store, run.nodeId, by),
   ]);
-  expect(stored).toEqual({ kind: 'stored' });
+  expect(stored).toEqual({ kind: 'stored', isQuarantined: false });
   expect(disabled?.lostSubmissionIds).toEqual([]);
   expect(await database.query('SELECT outcome_kind, outcome_by FROM submissions')).toEqual([
     { outcome_kind: 'completed', outcome_by: 'node' },

@@ -9,7 +9,8 @@ import { checkout } from './run/test-files.ts';
 import { sample, shares } from './sample.ts';
 
 /**
- * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--list]`: runs the nearest tests
+ * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--test FILE]…
+ * [--list]`: runs the nearest tests
  * against mutants of the product. Prints a table by room, the survivors, and a verdict on the last
  * line. Exits with 1 if a room misses its goal. See docs/MUTATION.md.
  */
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     n: { type: 'string', default: '200' },
     id: { type: 'string', multiple: true },
     near: { type: 'boolean', default: false },
+    test: { type: 'string', multiple: true, default: [] },
     list: { type: 'boolean', default: false },
     workers: { type: 'string', default: '2' },
   },
@@ -71,6 +73,7 @@ try {
     servers: shared,
     workersCount: Number(values.workers),
     nearOnly: values.near,
+    testFiles: values.test,
     onBaseline: ({ testFile, passed, durationMs }) => {
       const end = passed ? 'passed' : 'FAILED, and is left out';
       process.stderr.write(`baseline ${testFile} ${end} after ${seconds(durationMs)}\n`);

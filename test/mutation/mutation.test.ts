@@ -42,6 +42,7 @@ it(
       servers: inject('testServers'),
       workersCount: 1,
       nearOnly: true,
+      testFiles: [],
       onBaseline: () => {},
       onJudged: () => {},
     });

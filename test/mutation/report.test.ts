@@ -23,8 +23,8 @@ function judged(verdict: Verdict): Judged {
   return { room, mutant, verdict, durationMs: 1 };
 }
 
-const killed = judged({ kind: 'killed', by: 'a test' });
-const timeout = judged({ kind: 'timeout', by: 'a test' });
+const killed = judged({ kind: 'killed', by: 'a test', testFile: 'a.test.ts' });
+const timeout = judged({ kind: 'timeout', by: 'a test', testFile: 'a.test.ts' });
 const survived = judged({ kind: 'survived', testFilesCount: 1 });
 const same = judged({ kind: 'same_schema' });
 
@@ -38,10 +38,17 @@ it('a room below its goal is named on the last line, and each survivor with its 
   const score = scoreOf(room, [killed, survived], 0);
   expect(meetsGoal(score)).toBe(false);
   const report = reportOf([score], [killed, survived]);
-  expect(report).toContain('r abc bound a.ts:7 (f)\n    < → <=');
+  expect(report).toContain('r survived abc bound a.ts:7 (f)\n    < → <=');
   expect(report.trimEnd().split('\n').at(-1)).toBe(
-    'mutate: 1 killed, 1 survived, 0 equivalent; goals missed in r',
+    'mutate: 1 killed, 1 survived, 0 unclear, 0 equivalent; goals missed in r',
   );
+});
+
+it('a mutant that could not be judged counts as not killed, and is listed', () => {
+  const unclear = judged({ kind: 'unclear', by: 'a connection was lost' });
+  const score = scoreOf(room, [killed, unclear], 0);
+  expect(score).toMatchObject({ killed: 1, survived: 0, unclear: 1, percent: 50 });
+  expect(reportOf([score], [killed, unclear])).toContain('r unclear abc bound a.ts:7');
 });
 
 it('a room without mutants meets its goal', () => {

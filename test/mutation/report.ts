@@ -8,6 +8,8 @@ export interface RoomScore {
   /** Those of the killed of which a test did not end in time. */
   readonly timeouts: number;
   readonly survived: number;
+  /** Not judged, because the machine was too busy; they count as not killed. */
+  readonly unclear: number;
   readonly equivalent: number;
   /** Killed of those that are not equivalent, in per cent; 100 if there is none. */
   readonly percent: number;
@@ -20,10 +22,11 @@ export function scoreOf(room: Room, judged: readonly Judged[], struck: number): 
   const timeouts = count('timeout');
   const killed = count('killed') + timeouts;
   const survived = count('survived');
+  const unclear = count('unclear');
   const equivalent = struck + count('same_schema');
-  const judgedCount = killed + survived;
+  const judgedCount = killed + survived + unclear;
   const percent = judgedCount === 0 ? 100 : (100 * killed) / judgedCount;
-  return { room, killed, timeouts, survived, equivalent, percent };
+  return { room, killed, timeouts, survived, unclear, equivalent, percent };
 }
 
 export function meetsGoal({ percent, room }: RoomScore): boolean {
@@ -45,24 +48,18 @@ export function describeMutant({ id, file, line, kind, scope, before, after }: M
 /** The table, the survivors, and on the last line the verdict. */
 export function reportOf(scores: readonly RoomScore[], judged: readonly Judged[]): string {
   const rows = scores.map((score) => {
-    const { room, killed, timeouts, survived, equivalent, percent } = score;
-    const cells = [
-      killed,
-      timeouts,
-      survived,
-      equivalent,
-      `${percent.toFixed(1)} %`,
-      `${room.goal} %`,
-    ];
+    const { room, killed, timeouts, survived, unclear, equivalent, percent } = score;
+    const counts = [killed, timeouts, survived, unclear, equivalent];
+    const cells = [...counts, `${percent.toFixed(1)} %`, `${room.goal} %`];
     return `| ${[room.name, ...cells].join(' | ')} |`;
   });
   const survivors = judged
-    .filter(({ verdict }) => verdict.kind === 'survived')
-    .map(({ room, mutant }) => `${room.name} ${describeMutant(mutant)}`)
+    .filter(({ verdict }) => verdict.kind === 'survived' || verdict.kind === 'unclear')
+    .map(({ room, mutant, verdict }) => `${room.name} ${verdict.kind} ${describeMutant(mutant)}`)
     .toSorted();
   return [
-    '| room | killed | of these by timeout | survived | equivalent | score | goal |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
+    '| room | killed | of these by timeout | survived | unclear | equivalent | score | goal |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- |',
     ...rows,
     '',
     survivors.length === 0 ? 'No mutant survived.' : `Survivors:\n${survivors.join('\n')}`,
@@ -73,9 +70,9 @@ export function reportOf(scores: readonly RoomScore[], judged: readonly Judged[]
 }
 
 function verdictOf(scores: readonly RoomScore[]): string {
-  const sum = (member: 'killed' | 'survived' | 'equivalent') =>
+  const sum = (member: 'killed' | 'survived' | 'unclear' | 'equivalent') =>
     scores.reduce((total, score) => total + score[member], 0);
   const missed = scores.filter((score) => !meetsGoal(score)).map(({ room }) => room.name);
   const goals = missed.length === 0 ? 'goals met' : `goals missed in ${missed.join(', ')}`;
-  return `mutate: ${sum('killed')} killed, ${sum('survived')} survived, ${sum('equivalent')} equivalent; ${goals}`;
+  return `mutate: ${sum('killed')} killed, ${sum('survived')} survived, ${sum('unclear')} unclear, ${sum('equivalent')} equivalent; ${goals}`;
 }

@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Mutant } from '../mutant.ts';
 import { applyMutant } from '../mutant.ts';
-import { checkout } from './test-files.ts';
+import { checkout, type FileEnd } from './test-files.ts';
 import { type Worker, WorkerLost } from './workers.ts';
 
 export type Verdict =
-  | { readonly kind: 'killed'; readonly by: string }
+  | { readonly kind: 'killed'; readonly by: string; readonly testFile: string }
   /** A test did not end in time; it counts as killed. */
-  | { readonly kind: 'timeout'; readonly by: string }
+  | { readonly kind: 'timeout'; readonly by: string; readonly testFile: string }
   | { readonly kind: 'survived'; readonly testFilesCount: number }
+  /** A test failed by time or by a lost connection, and not in the same way a second time. */
+  | { readonly kind: 'unclear'; readonly by: string }
   /** Of a migration: the schema is the same in the end. */
   | { readonly kind: 'same_schema' };
 
@@ -18,13 +20,34 @@ export interface TestPlan {
   readonly durationMs: number;
 }
 
+/** How a test also fails on a machine that is too busy. */
+const mayBeTheMachine = /timed? ?out|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
 /** A test file may take this much longer than it did without a mutant. */
 const slowFactorMax = 5;
 const spareMs = 30_000;
 
-/** Runs the tests in this order against the mutant, until one fails. */
+/**
+ * Runs the tests in this order against the mutant, until one fails. A failure that a busy machine may
+ * have caused counts only if the same test passes without the mutant and fails with it again.
+ */
 export async function judge(
+  worker: Worker,
+  mutant: Mutant,
+  plans: readonly TestPlan[],
+): Promise<Verdict> {
+  const verdict = await judgeOnce(worker, mutant, plans);
+  if (verdict.kind !== 'killed' && verdict.kind !== 'timeout') return verdict;
+  if (!mayBeTheMachine.test(verdict.by)) return verdict;
+  const plan = plans.find(({ testFile }) => testFile === verdict.testFile);
+  if (plan === undefined) return { kind: 'unclear', by: verdict.by };
+  const without = await runUnchanged(worker, plan);
+  if (without.kind !== 'passed') return { kind: 'unclear', by: verdict.by };
+  const again = await judgeOnce(worker, mutant, [plan]);
+  return again.kind === 'survived' ? { kind: 'unclear', by: verdict.by } : again;
+}
+
+async function judgeOnce(
   worker: Worker,
   mutant: Mutant,
   plans: readonly TestPlan[],
@@ -33,20 +56,44 @@ export async function judge(
   const change = { file: mutant.file, text: applyMutant(source, mutant) };
   try {
     const mutated = await worker.ask({ kind: 'mutate', change }, migrateMsMax);
-    if (mutated.kind === 'refused') return { kind: 'killed', by: mutated.reason };
+    if (mutated.kind === 'refused') return { kind: 'killed', by: mutated.reason, testFile: '' };
     if (mutated.kind !== 'mutated') throw new Error(`a worker answered ${mutated.kind}`);
     if (mutated.outcome === 'same_schema') return { kind: 'same_schema' };
-    for (const { testFile, durationMs } of plans) {
-      const boundMs = durationMs * slowFactorMax + spareMs;
-      const answer = await worker.ask({ kind: 'run', testFile }, boundMs);
-      if (answer.kind !== 'run') throw new Error(`a worker answered ${answer.kind}`);
-      const { end } = answer;
+    for (const plan of plans) {
+      const end = await runTest(worker, plan);
+      const { testFile } = plan;
       const by = `${testFile}: ${end.failure}`;
-      if (end.kind !== 'passed') return { kind: end.kind === 'failed' ? 'killed' : 'timeout', by };
+      if (end.kind === 'failed') return { kind: 'killed', by, testFile };
+      if (end.kind === 'timeout') return { kind: 'timeout', by, testFile };
     }
     return { kind: 'survived', testFilesCount: plans.length };
   } catch (error) {
-    if (error instanceof WorkerLost) return { kind: 'timeout', by: error.message };
+    if (error instanceof WorkerLost) return { kind: 'unclear', by: error.message };
+    throw error;
+  }
+}
+
+type TestEnd = Pick<FileEnd, 'kind' | 'failure'>;
+
+/** Runs one test file on what the worker has now. A worker that does not answer is a timeout. */
+async function runTest(worker: Worker, { testFile, durationMs }: TestPlan): Promise<TestEnd> {
+  try {
+    const boundMs = durationMs * slowFactorMax + spareMs;
+    const answer = await worker.ask({ kind: 'run', testFile }, boundMs);
+    if (answer.kind !== 'run') throw new Error(`a worker answered ${answer.kind}`);
+    return answer.end;
+  } catch (error) {
+    if (error instanceof WorkerLost) return { kind: 'timeout', failure: error.message };
+    throw error;
+  }
+}
+
+async function runUnchanged(worker: Worker, plan: TestPlan): Promise<TestEnd> {
+  try {
+    await worker.ask({ kind: 'mutate', change: undefined }, migrateMsMax);
+    return await runTest(worker, plan);
+  } catch (error) {
+    if (error instanceof WorkerLost) return { kind: 'timeout', failure: error.message };
     throw error;
   }
 }

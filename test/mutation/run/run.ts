@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly workersCount: number;
   /** Only the nearest tests; what they miss survives. */
   readonly nearOnly: boolean;
+  /** Instead of the room's tests. */
+  readonly testFiles: readonly string[];
   readonly onBaseline: (baseline: Baseline) => void;
   readonly onJudged: (judged: Judged) => void;
 }
@@ -47,7 +49,9 @@ export async function judgeAll(tasks: readonly Task[], options: RunOptions): Pro
     return known;
   };
   try {
-    const near = [...new Set(tasks.map(({ room }) => room))].flatMap((room) => room.near);
+    const given = options.testFiles;
+    const rooms = [...new Set(tasks.map(({ room }) => room))];
+    const near = given.length > 0 ? given : rooms.flatMap((room) => room.near);
     await eachOn(workers, filesOf(checkout, near), async (worker, testFile) => {
       await ensure(worker, testFile);
     });
@@ -55,9 +59,10 @@ export async function judgeAll(tasks: readonly Task[], options: RunOptions): Pro
     await eachOn(workers, tasks, async (worker, task) => {
       const { room, mutant } = task;
       const beganAt = performance.now();
-      const nearPlans = await plansFor(task, room.near, (file) => ensure(worker, file));
+      const nearGlobs = given.length > 0 ? given : room.near;
+      const nearPlans = await plansFor(task, nearGlobs, (file) => ensure(worker, file));
       let verdict = await judge(worker, mutant, nearPlans);
-      if (verdict.kind === 'survived' && !options.nearOnly) {
+      if (verdict.kind === 'survived' && !options.nearOnly && given.length === 0) {
         // Only now is it worth to know what the far tests do without a mutant.
         const farPlans = await plansFor(task, room.far, (file) => ensure(worker, file));
         verdict = await judge(worker, mutant, withinBound(farPlans));

@@ -53,8 +53,8 @@ export const plantedOrders: readonly PlantedOrder[] = [
     edits: [
       {
         file: 'packages/store/src/lost-assignments.ts',
-        from: ' AND link_epoch = $2::bigint FOR NO KEY UPDATE',
-        to: ' AND $2::bigint > 0 FOR NO KEY UPDATE',
+        from: 'AND link_epoch = $2::bigint FOR NO KEY UPDATE',
+        to: 'AND link_epoch >= $2::bigint FOR NO KEY UPDATE',
       },
       {
         file: 'services/dispatcher/src/hello.ts',

@@ -21,7 +21,7 @@ function roomNamed(name: string): Room {
 /** A part of the store whose tests take some seconds. */
 const outcomes: Room = {
   ...roomNamed('store'),
-  files: ['packages/store/src/outcomes.ts'],
+  files: ['packages/store/src/assignments/outcomes.ts'],
   near: ['packages/store/src/{outcomes,late-outcomes}.test.ts'],
 };
 

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { testAuthor, waitUntil } from '@svc/testkit';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { payRebate, reversePurchase } from './corrections.ts';
-import { commitDispatched, commitRunning } from './dispatching.ts';
-import { cancelSubmission } from './endings.ts';
-import { disableNode, drainNode, enableNode, rotateNodeSecret } from './node-changes.ts';
-import { createOperator, disableOperator } from './operators.ts';
-import { storeOutcome } from './outcomes.ts';
-import { grantCredits } from './purchases.ts';
-import { purgeSubmission } from './purging.ts';
-import { queueWebhookTest, redeliver } from './redelivery.ts';
-import { changeSettings } from './settings.ts';
-import { pinSurge } from './surge-pin.ts';
-import { rotateTenantSecret } from './tenant-secrets.ts';
-import { createFixture, type Fixture, usage } from './test-fixture.ts';
+import { payRebate, reversePurchase } from './ledger/corrections.ts';
+import { commitDispatched, commitRunning } from './assignments/dispatch.ts';
+import { cancelSubmission } from './endings/endings.ts';
+import { disableNode, drainNode, enableNode, rotateNodeSecret } from './nodes/changes.ts';
+import { createOperator, disableOperator } from './operators/operators.ts';
+import { storeOutcome } from './assignments/outcomes.ts';
+import { grantCredits } from './ledger/grants.ts';
+import { purgeSubmission } from './submissions/purge.ts';
+import { queueWebhookTest, redeliver } from './deliveries/redelivery.ts';
+import { changeSettings } from './tenants/settings.ts';
+import { pinSurge } from './pricing/surge-pin.ts';
+import { rotateTenantSecret } from './tenants/secrets.ts';
+import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
  * Two calls at the same moment. Each test holds a row, lets both calls come to wait for it in their

@@ -1,14 +1,18 @@
 import { dispatchDeadlineMs, webhookTestIntervalMs } from '@svc/domain';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning, loadForDispatch } from './dispatching.ts';
-import { cancelSubmission, settle } from './endings.ts';
-import { auditLedger } from './ledger-audit.ts';
-import { type NodeOutcome, storeOutcome } from './outcomes.ts';
-import { queueWebhookTest } from './redelivery.ts';
-import { findByIdempotencyKey, findSubmission, readDispatchOutcome } from './submissions.ts';
-import { createFixture, type Fixture, usage } from './test-fixture.ts';
-import { recordUsage } from './usage-reports.ts';
+import { commitDispatched, commitRunning, loadForDispatch } from './assignments/dispatch.ts';
+import { cancelSubmission, settle } from './endings/endings.ts';
+import { auditLedger } from './ledger/ledger-audit.ts';
+import { type NodeOutcome, storeOutcome } from './assignments/outcomes.ts';
+import { queueWebhookTest } from './deliveries/redelivery.ts';
+import {
+  findByIdempotencyKey,
+  findSubmission,
+  readDispatchOutcome,
+} from './submissions/submissions.ts';
+import { createFixture, type Fixture, usage } from './store.fixture.ts';
+import { recordUsage } from './assignments/usage-reports.ts';
 
 /** After a failover the database's clock may be behind what it has stored: by this much here. */
 const behindMs = -600_000;

@@ -1,26 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { flushCounters } from './counters.fixture.ts';
-import { readBalance } from './credits.ts';
-import { findDueEndpoints } from './deliveries.ts';
-import { claimDue } from './delivery-claims.ts';
-import { recordAttempt } from './delivery-records.ts';
+import { readBalance } from './ledger/account.ts';
+import { findDueEndpoints } from './deliveries/deliveries.ts';
+import { claimDue } from './deliveries/claims.ts';
+import { recordAttempt } from './deliveries/attempts.ts';
 import {
   assignmentsOf,
   commitDispatched,
   commitRunning,
   findEnded,
   loadForDispatch,
-} from './dispatching.ts';
-import { cancelSubmission, rejectPending, settle } from './endings.ts';
-import { storeOutcome } from './outcomes.ts';
-import { findOverdue } from './overdue.ts';
-import { readStatement } from './statement.ts';
-import { listSubmissions } from './submission-list.ts';
-import { findByIdempotencyKey, findSubmission, readDispatchOutcome } from './submissions.ts';
-import { findTenantCredentials } from './tenant-credentials.ts';
-import { exhaustAged, createFixture, type Fixture, usage } from './test-fixture.ts';
-import { recordUsage } from './usage-reports.ts';
+} from './assignments/dispatch.ts';
+import { cancelSubmission, rejectPending, settle } from './endings/endings.ts';
+import { storeOutcome } from './assignments/outcomes.ts';
+import { findOverdue } from './reconciling/overdue.ts';
+import { readStatement } from './ledger/account-statement.ts';
+import { listSubmissions } from './submissions/submission-list.ts';
+import {
+  findByIdempotencyKey,
+  findSubmission,
+  readDispatchOutcome,
+} from './submissions/submissions.ts';
+import { findTenantCredentials } from './tenants/credentials.ts';
+import { exhaustAged, createFixture, type Fixture, usage } from './store.fixture.ts';
+import { recordUsage } from './assignments/usage-reports.ts';
 
 /**
  * What it costs does not grow with what is stored: on a ledger of a million entries each step of

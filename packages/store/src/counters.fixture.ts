@@ -1,4 +1,4 @@
-import type { Fixture } from './test-fixture.ts';
+import type { Fixture } from './store.fixture.ts';
 
 /** Of a store's pool. */
 const poolConnectionsMax = 10;

@@ -1,38 +1,43 @@
-export type { Actor, AuditedChange, Author } from './audit.ts';
-export * from './audit-chain.ts';
-export * from './audit-list.ts';
-export * from './corrections.ts';
-export { type Balance, readBalance } from './credits.ts';
+export type { Actor, AuditedChange, Author } from './audit-log/audit.ts';
+export * from './audit-log/audit-chain.ts';
+export * from './audit-log/audit-list.ts';
+export * from './ledger/corrections.ts';
+export { type Balance, readBalance } from './ledger/account.ts';
 export {
   type AgedCursor,
   attemptClaimMs,
   exhaustAgedRounds,
   findAgedRounds,
   findDueEndpoints,
-} from './deliveries.ts';
-export * from './delivery-claims.ts';
-export * from './delivery-list.ts';
-export * from './delivery-records.ts';
-export * from './delivery-recovery.ts';
-export * from './dispatching.ts';
-export * from './endings.ts';
-export * from './environment.ts';
-export { isAnswerLost, isUnavailable } from './errors.ts';
-export { holdSubmission, type HoldOutcome, type NewSubmission } from './holding.ts';
-export * from './every-submission.ts';
-export * from './ledger-audit.ts';
-export type { LedgerFault, LedgerFaultKind } from './ledger-fault.ts';
-export * from './ledger-verdict.ts';
-export * from './migrate.ts';
-export { type HelloFinding, loseLeftBehind, loseUnnamed, loseUnsent } from './lost-assignments.ts';
-export * from './node-changes.ts';
-export * from './node-links.ts';
+} from './deliveries/deliveries.ts';
+export * from './deliveries/claims.ts';
+export * from './deliveries/list.ts';
+export * from './deliveries/attempts.ts';
+export * from './deliveries/recovery.ts';
+export * from './assignments/dispatch.ts';
+export * from './endings/endings.ts';
+export * from './schema/environment.ts';
+export { isAnswerLost, isUnavailable } from './connection/errors.ts';
+export { holdSubmission, type HoldOutcome, type NewSubmission } from './submissions/hold.ts';
+export * from './submissions/operator-list.ts';
+export * from './ledger/ledger-audit.ts';
+export type { LedgerFault, LedgerFaultKind } from './ledger/ledger-fault.ts';
+export * from './ledger/ledger-verdict.ts';
+export * from './schema/migrate.ts';
+export {
+  type HelloFinding,
+  loseLeftBehind,
+  loseUnnamed,
+  loseUnsent,
+} from './assignments/lost-assignments.ts';
+export * from './nodes/changes.ts';
+export * from './nodes/links.ts';
 export {
   findChangedNodes,
   findNodeCredentials,
   findNodeStanding,
   type NodeStanding,
-} from './node-secrets.ts';
+} from './nodes/credentials.ts';
 export {
   createNode,
   findNode,
@@ -40,17 +45,18 @@ export {
   type NewNode,
   type NodeRecord,
   touchNodes,
-} from './nodes.ts';
-export * from './operators.ts';
-export * from './operators-hand.ts';
-export * from './opening.ts';
-export * from './outcomes.ts';
-export * from './overdue.ts';
-export * from './partitions.ts';
-export * from './reconcile-failures.ts';
-export { type ReconcileCandidate, reconcileTogether } from './reconcile-page.ts';
-export { rateCardOfVersion } from './pinned-cards.ts';
-export { type Grant, grantCredits, type GrantOutcome } from './purchases.ts';
+} from './nodes/nodes.ts';
+export * from './operators/operators.ts';
+export * from './audit-log/audited.ts';
+export * from './tenants/enable.ts';
+export * from './tenants/open-tenant.ts';
+export * from './assignments/outcomes.ts';
+export * from './reconciling/overdue.ts';
+export * from './schema/partitions.ts';
+export * from './reconciling/reconcile-failures.ts';
+export { type ReconcileCandidate, reconcileTogether } from './reconciling/reconcile-page.ts';
+export { rateCardOfVersion } from './pricing/pinned-cards.ts';
+export { type Grant, grantCredits, type GrantOutcome } from './ledger/grants.ts';
 export {
   type ExpiredCursor,
   findExpired,
@@ -58,24 +64,24 @@ export {
   type PurgeOutcome,
   purgePageMax,
   purgeSubmission,
-} from './purging.ts';
-export * from './rate-card-history.ts';
-export * from './rate-cards.ts';
-export { queueWebhookTest, redeliver, type RedeliveryOutcome } from './redelivery.ts';
-export * from './reseal.ts';
-export { eventPlace, payloadPlace, responsePlace } from './sealed.ts';
-export { beginReseal, endReseal } from './sealing-phase.ts';
-export { type ServiceFailureResult, storeServiceFailure } from './service-failures.ts';
-export * from './settings.ts';
-export * from './statement.ts';
-export { openStore, ping, type Sealer, type Store, type StoreOptions } from './store.ts';
-export * from './status.ts';
-export * from './submission-list.ts';
-export * from './submissions.ts';
-export * from './surge-pin.ts';
-export { findTenantCredentials, type TenantCredentials } from './tenant-credentials.ts';
-export * from './tenant-secrets.ts';
-export * from './tenants.ts';
-export * from './trace.ts';
-export { recordUsage, stateAtNode, type UsageOutcome } from './usage-reports.ts';
-export { acceptLinkSignature } from './link-signatures.ts';
+} from './submissions/purge.ts';
+export * from './pricing/rate-card-history.ts';
+export * from './pricing/rate-cards.ts';
+export { queueWebhookTest, redeliver, type RedeliveryOutcome } from './deliveries/redelivery.ts';
+export * from './sealing/reseal.ts';
+export { eventPlace, payloadPlace, responsePlace } from './sealing/sealed.ts';
+export { beginReseal, endReseal } from './sealing/sealing-phase.ts';
+export { type ServiceFailureResult, storeServiceFailure } from './assignments/service-failures.ts';
+export * from './tenants/settings.ts';
+export * from './ledger/account-statement.ts';
+export { openStore, ping, type Sealer, type Store, type StoreOptions } from './connection/store.ts';
+export * from './operators/status.ts';
+export * from './submissions/submission-list.ts';
+export * from './submissions/submissions.ts';
+export * from './pricing/surge-pin.ts';
+export { findTenantCredentials, type TenantCredentials } from './tenants/credentials.ts';
+export * from './tenants/secrets.ts';
+export * from './tenants/tenants.ts';
+export * from './submissions/trace.ts';
+export { recordUsage, stateAtNode, type UsageOutcome } from './assignments/usage-reports.ts';
+export { acceptLinkSignature } from './nodes/link-signatures.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { flushCounters } from './counters.fixture.ts';
-import { type DeliveryFilter, listDeliveries } from './delivery-list.ts';
-import { readStatement, type StatementFilter } from './statement.ts';
-import { listSubmissions, type SubmissionFilter } from './submission-list.ts';
-import { createFixture, type Fixture } from './test-fixture.ts';
+import { type DeliveryFilter, listDeliveries } from './deliveries/list.ts';
+import { readStatement, type StatementFilter } from './ledger/account-statement.ts';
+import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
+import { createFixture, type Fixture } from './store.fixture.ts';
 
 /**
  * Lists by what is rare among a tenant's many go along an index of their own: counted by Postgres

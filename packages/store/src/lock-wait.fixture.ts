@@ -1,7 +1,7 @@
 import { waitUntil } from '@svc/testkit';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
-import type { Fixture } from './test-fixture.ts';
+import type { Fixture } from './store.fixture.ts';
 
 /** A transaction of somebody else that holds its locks until the test ends it. */
 export interface OpenTransaction {

@@ -2,7 +2,7 @@ import type { Planted } from './planted.ts';
 
 const offers = 'services/dispatcher/src/held-offers.ts';
 const runs = 'services/dispatcher/src/runs.ts';
-const dispatching = 'packages/store/src/dispatching.ts';
+const dispatching = 'packages/store/src/assignments/dispatch.ts';
 
 export const dispatchBugs: readonly Planted[] = [
   {

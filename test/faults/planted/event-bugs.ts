@@ -1,7 +1,7 @@
 import type { Planted } from './planted.ts';
 
-const claims = 'packages/store/src/delivery-claims.ts';
-const records = 'packages/store/src/delivery-records.ts';
+const claims = 'packages/store/src/deliveries/claims.ts';
+const records = 'packages/store/src/deliveries/attempts.ts';
 
 export const eventBugs: readonly Planted[] = [
   {
@@ -51,13 +51,13 @@ export const eventBugs: readonly Planted[] = [
     what: 'the event of an end is written on another connection than the end itself',
     edits: [
       {
-        file: 'packages/store/src/end-submissions.ts',
+        file: 'packages/store/src/endings/end-submissions.ts',
         from: `await writeEndings(store, query, { moved, accounts, events, offers: offersOf(request) });`,
         to: `await insertEvents(store, store.db, decided.flatMap(({ plan }) => plan?.events ?? []));
     await writeEndings(store, query, { moved, accounts, events: [], offers: offersOf(request) });`,
       },
       {
-        file: 'packages/store/src/end-submissions.ts',
+        file: 'packages/store/src/endings/end-submissions.ts',
         from: `import { deliveryIdsOf, sealEvents } from`,
         to: `import { deliveryIdsOf, insertEvents, sealEvents } from`,
       },

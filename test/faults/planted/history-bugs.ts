@@ -1,6 +1,6 @@
 import type { Planted } from './planted.ts';
 
-const holding = 'packages/store/src/holding.ts';
+const holding = 'packages/store/src/submissions/hold.ts';
 
 /** A cache in the process: what `read` answered for this key, for as long as `ageMs` says. */
 function cached(key: string, read: string, ageMs: string): string {
@@ -69,7 +69,7 @@ export const historyBugs: readonly Planted[] = [
     what: 'an attempt goes to the URL that this process saw first, not to the one in force',
     edits: [
       {
-        file: 'packages/store/src/delivery-claims.ts',
+        file: 'packages/store/src/deliveries/claims.ts',
         from: "      url: row.webhook_url ?? '',\n",
         to: `      url: ((seen, key, url) => seen.get(key) ?? (seen.set(key, url), url))(
         (globalThis.planted ??= new Map()), row.tenant_id, row.webhook_url ?? ''),\n`,
@@ -81,7 +81,7 @@ export const historyBugs: readonly Planted[] = [
     what: 'a change of the URL drops what is pending, as if the URL had been cleared',
     edits: [
       {
-        file: 'packages/store/src/tenants.ts',
+        file: 'packages/store/src/tenants/tenants.ts',
         from: '  if (webhookUrl === null || !before.notified) await dropPendingDeliveries(tx, tenantId);\n',
         to: '  await dropPendingDeliveries(tx, tenantId);\n',
       },

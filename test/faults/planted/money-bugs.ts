@@ -1,6 +1,6 @@
 import type { Planted, PlantedEdit } from './planted.ts';
 
-const holding = 'packages/store/src/holding.ts';
+const holding = 'packages/store/src/submissions/hold.ts';
 const ending = 'packages/domain/src/ending.ts';
 const dropOneMovement = 'DROP INDEX ledger_entries_submission_id_type_key';
 const reconcile = 'services/settlement/src/reconcile.ts';

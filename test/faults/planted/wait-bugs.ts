@@ -1,6 +1,6 @@
 import type { Planted } from './planted.ts';
 
-const batching = 'packages/store/src/batching.ts';
+const batching = 'packages/store/src/connection/batching.ts';
 const reconcile = 'services/settlement/src/reconcile.ts';
 
 /**
@@ -11,10 +11,10 @@ export const waitBugs: readonly Planted[] = [
   {
     name: 'settings-from-before-the-wait',
     what: 'an ending takes the URL and the rebate rate from before it waited for the account',
-    caughtBy: 'packages/store/src/settings-races.test.ts',
+    caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
-        file: 'packages/store/src/end-submissions.ts',
+        file: 'packages/store/src/endings/end-submissions.ts',
         from: '  const accounts = await lockAccounts(',
         to: `  const early = await query<{ id: string; notified: boolean; rebate: number }>(
     'SELECT id, webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, rebate_millionths AS rebate FROM tenants',
@@ -23,7 +23,7 @@ export const waitBugs: readonly Planted[] = [
   const accounts = await lockAccounts(`,
       },
       {
-        file: 'packages/store/src/end-submissions.ts',
+        file: 'packages/store/src/endings/end-submissions.ts',
         from: '  const decided = submissions.map((submission) => {',
         to: `  const decided = submissions.map((read) => {
     const before = early.find(({ id }) => id === read.tenantId);
@@ -34,10 +34,10 @@ export const waitBugs: readonly Planted[] = [
   {
     name: 'late-outcome-beside-a-change',
     what: 'a late outcome reads the URL without a lock, so that a change may commit before it',
-    caughtBy: 'packages/store/src/settings-races.test.ts',
+    caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
-        file: 'packages/store/src/outcomes.ts',
+        file: 'packages/store/src/assignments/outcomes.ts',
         from: 'FROM tenants WHERE id = ${row.tenant_id}::uuid FOR SHARE`',
         to: 'FROM tenants WHERE id = ${row.tenant_id}::uuid`',
       },
@@ -46,10 +46,10 @@ export const waitBugs: readonly Planted[] = [
   {
     name: 'own-hold-not-recognised',
     what: 'a hold whose answer was lost finds its own key taken, and nobody enqueues it',
-    caughtBy: 'packages/store/src/lost-answers.test.ts',
+    caughtBy: 'packages/store/src/connection/lost-answers.test.ts',
     edits: [
       {
-        file: 'packages/store/src/holding.ts',
+        file: 'packages/store/src/submissions/hold.ts',
         from: 'return recogniseOwn(store, submissions, outcomes);',
         to: 'return outcomes;',
       },
@@ -58,13 +58,13 @@ export const waitBugs: readonly Planted[] = [
   {
     name: 'silence-one-by-one',
     what: 'a batch whose answer was lost runs again one by one',
-    caughtBy: 'packages/store/src/batching.test.ts',
+    caughtBy: 'packages/store/src/connection/batching.test.ts',
     edits: [{ file: batching, from: 'if (isAnswerLost(error)) {', to: 'if (error === null) {' }],
   },
   {
     name: 'no-answer-in-time',
     what: 'a call waits for as long as its statement does',
-    caughtBy: 'packages/store/src/batching.test.ts',
+    caughtBy: 'packages/store/src/connection/batching.test.ts',
     edits: [
       {
         file: batching,

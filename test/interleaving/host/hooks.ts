@@ -55,7 +55,7 @@ function plantedEdits(): readonly PlantedEdit[] {
   return planted.edits;
 }
 
-const storeFile = 'packages/store/src/store.ts';
+const storeFile = 'packages/store/src/connection/store.ts';
 const hourMs = '3_600_000';
 
 /**

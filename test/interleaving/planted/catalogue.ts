@@ -9,8 +9,8 @@ export interface PlantedOrder extends Planted {
   readonly foundAs: RegExp;
 }
 
-const dispatching = 'packages/store/src/dispatching.ts';
-const endingLocks = 'packages/store/src/ending-locks.ts';
+const dispatching = 'packages/store/src/assignments/dispatch.ts';
+const endingLocks = 'packages/store/src/endings/locks.ts';
 
 const anyInstanceBegins = {
   file: dispatching,
@@ -52,7 +52,7 @@ export const plantedOrders: readonly PlantedOrder[] = [
     what: 'a hello ends what its node was given, though the node has a newer link',
     edits: [
       {
-        file: 'packages/store/src/lost-assignments.ts',
+        file: 'packages/store/src/assignments/lost-assignments.ts',
         from: 'AND link_epoch = $2::bigint FOR NO KEY UPDATE',
         to: 'AND link_epoch >= $2::bigint FOR NO KEY UPDATE',
       },
@@ -87,12 +87,12 @@ export const plantedOrders: readonly PlantedOrder[] = [
 `,
       },
       {
-        file: 'packages/store/src/ending-events.ts',
+        file: 'packages/store/src/endings/events.ts',
         from: '{ submission }: EndedSubmission,\n  type: EventType,',
         to: '{ submission, account }: EndedSubmission,\n  type: EventType,',
       },
       {
-        file: 'packages/store/src/ending-events.ts',
+        file: 'packages/store/src/endings/events.ts',
         from: 'notified: submission.notified,',
         to: 'notified: account.notified,',
       },
@@ -106,7 +106,7 @@ export const plantedOrders: readonly PlantedOrder[] = [
     what: 'a hold whose answer was lost finds its own key taken, and waits for a job of nobody',
     edits: [
       {
-        file: 'packages/store/src/holding.ts',
+        file: 'packages/store/src/submissions/hold.ts',
         from: 'return recogniseOwn(store, submissions, outcomes);',
         to: 'return submissions.length > 0 ? outcomes : recogniseOwn(store, submissions, outcomes);',
       },

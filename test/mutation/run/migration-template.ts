@@ -13,7 +13,7 @@ export type MigrationTemplate =
   | { readonly kind: 'same_schema' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-const migrateFile = 'packages/store/src/migrate.ts';
+const migrateFile = 'packages/store/src/schema/migrate.ts';
 const ownDirectory = "path.resolve(import.meta.dirname, '../../../prisma/migrations')";
 
 /** What the schema consists of, one row each. */

@@ -1,0 +1,123 @@
+import type { SubmissionState } from '@svc/domain';
+import { nodeEndingsSql } from './node-endings.ts';
+import { sealServiceFailure } from './service-failures.ts';
+import type { Query, Store } from '../connection/store.ts';
+
+/**
+ * Assignments that end as `node_lost` because of what a dispatcher found out about their node, not
+ * because of a deadline. A dispatcher may have waited for Postgres for seconds, and its node may
+ * have linked elsewhere and begun meanwhile. So each finding names what must still be true, and the
+ * transaction checks it under a lock on the node's row that a new upgrade, a hello and `svc node
+ * enable` wait for. Submissions are locked before the node's row, as in every other transaction.
+ */
+
+export type HelloFinding =
+  | { readonly kind: 'lost'; readonly submissionIds: readonly string[] }
+  /** The node has a newer link, and what this one said does not count. */
+  | { readonly kind: 'superseded' };
+
+/**
+ * Ends those of `submissionIds` that this node was given and has not ended: the hello of the link
+ * `linkEpoch` did not name them. Does nothing unless that link is still the node's current one
+ * (CONTRACT.md section 7, "Instances").
+ */
+export async function loseUnnamed(
+  store: Store,
+  hello: { nodeId: string; linkEpoch: number; submissionIds: readonly string[] },
+): Promise<HelloFinding> {
+  const { nodeId, linkEpoch } = hello;
+  return store.transaction(async (query): Promise<HelloFinding> => {
+    const locked = await lockThose(query, nodeId, hello.submissionIds, begunOrNot);
+    const current = await query(
+      'SELECT 1 FROM nodes WHERE id = $1::uuid AND link_epoch = $2::bigint FOR NO KEY UPDATE',
+      [nodeId, linkEpoch],
+    );
+    if (current.length === 0) return { kind: 'superseded' };
+    return { kind: 'lost', submissionIds: await lose(store, query, locked) };
+  });
+}
+
+/**
+ * Ends a submission whose `dispatched` this process has committed and whose payload it will never
+ * send, because the link ended before. Only this process could have sent it, so this holds whichever
+ * link the node has now. Refused unless the submission is still `dispatched` to this node.
+ */
+export async function loseUnsent(
+  store: Store,
+  { nodeId, submissionId }: { nodeId: string; submissionId: string },
+): Promise<boolean> {
+  return store.transaction(async (query) => {
+    const locked = await lockThose(query, nodeId, [submissionId], ['dispatched']);
+    return (await lose(store, query, locked)).length > 0;
+  });
+}
+
+/**
+ * Ends what was committed to a node while it was being disabled. Does nothing if the node has been
+ * enabled again meanwhile. Returns what is to be settled.
+ */
+export async function loseLeftBehind(store: Store, nodeId: string): Promise<readonly string[]> {
+  return store.transaction(async (query) => {
+    const locked = await lockAssignments(query, nodeId);
+    const disabled = await query(
+      'SELECT 1 FROM nodes WHERE id = $1::uuid AND disabled_at IS NOT NULL FOR NO KEY UPDATE',
+      [nodeId],
+    );
+    return disabled.length === 0 ? [] : await lose(store, query, locked);
+  });
+}
+
+const begunOrNot: readonly SubmissionState[] = ['dispatched', 'running'];
+
+/** A submission that the caller has locked. */
+interface Locked {
+  readonly id: string;
+  readonly tenantId: string;
+}
+
+/** Everything that the node was given and has not ended, locked. */
+export async function lockAssignments(query: Query, nodeId: string): Promise<Locked[]> {
+  return await query<Locked & Record<string, unknown>>(
+    `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')
+     ORDER BY id FOR UPDATE`,
+    [nodeId],
+  );
+}
+
+/** Those of `submissionIds` that this node was given and that are in one of `states`, locked. */
+async function lockThose(
+  query: Query,
+  nodeId: string,
+  submissionIds: readonly string[],
+  states: readonly SubmissionState[],
+): Promise<Locked[]> {
+  return await query<Locked & Record<string, unknown>>(
+    `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE id = ANY($1::uuid[]) AND state = ANY($2::text[])
+       AND node_id IS NOT DISTINCT FROM $3::uuid
+     ORDER BY id FOR UPDATE`,
+    [submissionIds, states, nodeId],
+  );
+}
+
+const loseSql = `
+  WITH ended AS (
+    UPDATE submissions s SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
+      outcome_at = svc_now(), failure_code = 'node_lost',
+      outcome_sealed = ($2::bytea[])[array_position($1::uuid[], s.id)]
+    WHERE s.id = ANY($1::uuid[])
+    RETURNING s.node_id, s.dispatched_at, s.outcome_by, s.failure_code
+  ), ${nodeEndingsSql}
+  SELECT count(*) FROM ended`;
+
+/** Ends submissions that are locked in a state from which a node can be lost. Returns their ids. */
+export async function lose(
+  store: Store,
+  query: Query,
+  locked: readonly Locked[],
+): Promise<string[]> {
+  const submissionIds = locked.map(({ id }) => id);
+  if (locked.length === 0) return submissionIds;
+  const sealed = locked.map((one) => sealServiceFailure(store, one, 'node_lost'));
+  await query(loseSql, [submissionIds, sealed]);
+  return submissionIds;
+}

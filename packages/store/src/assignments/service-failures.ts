@@ -1,0 +1,67 @@
+import type { ServiceFailureCode } from '@svc/domain';
+import { nodeEndingsSql } from './node-endings.ts';
+import { outcomePlace } from '../sealing/sealed.ts';
+import { tenantsOf } from '../submissions/submission-tenants.ts';
+import { type OutcomeText } from '../submissions/submissions.ts';
+import type { Store } from '../connection/store.ts';
+
+const serviceFailureMessages: Record<ServiceFailureCode, string> = {
+  node_lost: 'The node that ran the submission was lost.',
+  not_started: 'The node did not start the submission in time.',
+  deadline_exceeded: 'The submission ran longer than its tier allows.',
+};
+
+export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };
+
+/**
+ * Ends a submission because a deadline has passed (CONTRACT.md section 7, "Nothing hangs"). The
+ * statement checks the deadline again by the database's clock: a lease that was renewed meanwhile,
+ * or a stored outcome, refuses it. `node_lost` means here that the lease has run out; what a link
+ * says about its node's assignments is in `lost-assignments.ts`.
+ */
+export async function storeServiceFailure(
+  store: Store,
+  failure: { submissionId: string; code: ServiceFailureCode },
+): Promise<ServiceFailureResult> {
+  const { submissionId, code } = failure;
+  const tenantId = (await tenantsOf(store, [submissionId])).get(submissionId);
+  if (tenantId === undefined) return { kind: 'refused' };
+  const sealed = sealServiceFailure(store, { id: submissionId, tenantId }, code);
+  const [row] = await store.query<{ node_id: string }>(failureSql, [
+    submissionId,
+    code,
+    sealed,
+    ['dispatched', 'running'],
+  ]);
+  return row === undefined ? { kind: 'refused' } : { kind: 'stored', nodeId: row.node_id };
+}
+
+const failureSql = `
+  WITH ended AS (
+    UPDATE submissions SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
+      outcome_at = svc_now(), failure_code = $2, outcome_sealed = $3
+    WHERE id = $1::uuid AND state = ANY($4::text[]) AND CASE $2
+      WHEN 'node_lost' THEN state = 'running' AND lease_expires_at <= svc_now()
+      WHEN 'not_started' THEN state = 'dispatched' AND start_deadline_at <= svc_now()
+      ELSE run_deadline_at <= svc_now() END
+    RETURNING node_id, dispatched_at, outcome_by, failure_code
+  ), ${nodeEndingsSql}
+  SELECT node_id FROM ended`;
+
+export function sealServiceFailure(
+  store: Store,
+  { id, tenantId }: { id: string; tenantId: string },
+  code: ServiceFailureCode,
+): Uint8Array {
+  const text = { message: serviceFailureMessages[code] };
+  return sealOutcome(store, { id, tenantId, kind: 'failed' }, text);
+}
+
+/** What is said of an outcome in words, as it is kept. */
+export function sealOutcome(
+  store: Store,
+  at: { id: string; tenantId: string; kind: 'completed' | 'failed' },
+  text: OutcomeText,
+): Uint8Array {
+  return store.sealer.seal(outcomePlace(at), JSON.stringify(text));
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { testAuthor } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { insertAudit } from './audit.ts';
+import { type AuditHead, parseAuditHead, sealAuditHead, verifyAudit } from './audit-chain.ts';
+import { migrationsDirectory } from '../schema/migrate.ts';
+import { auditHeadPlace } from '../sealing/sealed.ts';
+import type { Queryable } from '../connection/store.ts';
+import { createFixture, type Fixture } from '../store.fixture.ts';
+
+const note = (tx: Queryable, action: string) =>
+  insertAudit(tx, testAuthor, {
+    action,
+    subject: { kind: 'service', id: 'test' },
+    before: { text: 'Ünïcode "quoted" \\ 🙂', n: 1.5 },
+    after: null,
+  });
+
+/** A log of five entries, as their owner sees it: no trigger refuses a change any more. */
+async function tamperable(): Promise<Fixture> {
+  const fixture = await createFixture();
+  for (const n of [1, 2, 3, 4, 5]) await note(fixture.store.db, `entry.${n}`);
+  for (const table of ['audit_log', 'audit_chain'])
+    await fixture.database.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
+  return fixture;
+}
+
+const faultsOf = async ({ store }: Fixture, noted?: AuditHead) =>
+  (await verifyAudit(store, noted)).faults;
+
+test('writers at once and writers that fail leave a chain without gaps', async () => {
+  const { store, database } = await createFixture();
+  const writers = Array.from({ length: 24 }, (_, n) =>
+    store.db.$transaction(async (tx) => {
+      await note(tx, `writer.${n}`);
+      await note(tx, `writer.${n}.again`);
+      if (n % 4 === 0) throw new Error('changed its mind');
+    }),
+  );
+  const failed = (await Promise.allSettled(writers)).filter(({ status }) => status === 'rejected');
+  expect(failed).toHaveLength(6);
+  const verdict = await verifyAudit(store);
+  expect(verdict).toMatchObject({ entries: 36, faults: [], head: { position: 36n } });
+  const [places] = await database.query(
+    'SELECT min(position)::int AS first, max(position)::int AS last, count(*)::int FROM audit_chain',
+  );
+  expect(places).toEqual({ first: 1, last: 36, count: 36 });
+});
+
+test('an entry that was changed is found', async () => {
+  const fixture = await tamperable();
+  expect(await faultsOf(fixture)).toEqual([]);
+  await fixture.database.query(`UPDATE audit_log SET after = '{"a":1}' WHERE action = 'entry.3'`);
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'changed', position: 3n, entryId: 3n }]);
+});
+
+test('an entry that was removed is found, with and without its place', async () => {
+  const fixture = await tamperable();
+  await fixture.database.query(`DELETE FROM audit_log WHERE action = 'entry.2'`);
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'removed', position: 2n, entryId: 2n }]);
+  await fixture.database.query('DELETE FROM audit_chain WHERE position = 2');
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'place_removed', position: 2n }]);
+});
+
+test('entries that were reordered or inserted are found', async () => {
+  const fixture = await tamperable();
+  await fixture.database.query(
+    `UPDATE audit_chain SET entry_id = CASE position WHEN 2 THEN -4 ELSE -2 END WHERE position IN (2, 4)`,
+  );
+  await fixture.database.query('UPDATE audit_chain SET entry_id = -entry_id WHERE entry_id < 0');
+  expect(await faultsOf(fixture)).toEqual([
+    { kind: 'changed', position: 2n, entryId: 4n },
+    { kind: 'changed', position: 4n, entryId: 2n },
+  ]);
+  const other = await tamperable();
+  await note(other.store.db, 'entry.inserted');
+  expect(await faultsOf(other)).toEqual([{ kind: 'inserted', entryId: 6n }]);
+});
+
+test('a chain that was written anew does not agree with the sealed head, nor with one noted elsewhere', async () => {
+  const fixture = await tamperable();
+  const { database, store } = fixture;
+  const { head: noted } = await sealAuditHead(store);
+  await database.query(`UPDATE audit_log SET action = 'entry.forged' WHERE action = 'entry.2'`);
+  const entries = await database.query<{ id: string; text: string }>(
+    'SELECT id, svc_audit_text(l) AS text FROM audit_log l ORDER BY id',
+  );
+  let last = Buffer.alloc(0);
+  for (const { id, text } of entries) {
+    last = createHash('sha256').update(last).update(text).digest();
+    await database.query('UPDATE audit_chain SET hash = $2 WHERE entry_id = $1', [id, last]);
+  }
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'rewritten', position: 5n }]);
+  expect((await sealAuditHead(store)).faults).toEqual([{ kind: 'rewritten', position: 5n }]);
+  await database.query('DELETE FROM audit_head');
+  expect(await faultsOf(fixture)).toEqual([]);
+  expect(await faultsOf(fixture, noted ?? undefined)).toEqual([
+    { kind: 'rewritten', position: 5n },
+  ]);
+});
+
+test('a log that was cut off before the sealed head is found', async () => {
+  const fixture = await tamperable();
+  expect(await sealAuditHead(fixture.store)).toMatchObject({ entries: 5, faults: [] });
+  await fixture.database.query('DELETE FROM audit_log WHERE id > 3');
+  await fixture.database.query('DELETE FROM audit_chain WHERE position > 3');
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'cut_off', position: 5n }]);
+});
+
+test('a head that the service did not seal is refused, and a missing one is noticed', async () => {
+  const fixture = await tamperable();
+  const { database, store, advance } = fixture;
+  await sealAuditHead(store);
+  await database.query('UPDATE audit_head SET head_sealed = $1', [Buffer.from('forged')]);
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'head_forged' }]);
+  const elsewhere = store.sealer.seal({ ...auditHeadPlace(), row: '2' }, `5:${'0'.repeat(64)}`);
+  await database.query('UPDATE audit_head SET head_sealed = $1', [Buffer.from(elsewhere)]);
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'head_forged' }]);
+  await database.query('DELETE FROM audit_head');
+  expect(await faultsOf(fixture)).toEqual([]);
+  await advance(3_600_000);
+  expect(await faultsOf(fixture)).toEqual([{ kind: 'head_missing' }]);
+});
+
+test('the head moves on with the log, and looks only at what was appended', async () => {
+  const { store } = await createFixture();
+  for (const n of [1, 2, 3]) await note(store.db, `entry.${n}`);
+  expect(await sealAuditHead(store)).toMatchObject({ entries: 3, head: { position: 3n } });
+  await note(store.db, 'entry.4');
+  expect(await sealAuditHead(store)).toMatchObject({ entries: 2, head: { position: 4n } });
+  expect(await sealAuditHead(store)).toMatchObject({ entries: 1, head: { position: 4n } });
+});
+
+test('the entries of an earlier version are chained by the migration', async () => {
+  const { store, database } = await createFixture();
+  await database.query(`
+    DROP TRIGGER audit_log_chained ON audit_log;
+    DROP FUNCTION svc_chain_audit; DROP FUNCTION svc_audit_text; DROP TABLE audit_chain, audit_head`);
+  for (const n of [1, 2, 3]) await note(store.db, `entry.${n}`);
+  const file = path.join(migrationsDirectory, '20261122041000_audit_chain/migration.sql');
+  await database.query(await readFile(file, 'utf8'));
+  await database.query('GRANT SELECT ON audit_chain, audit_head TO svc');
+  expect(await verifyAudit(store)).toMatchObject({ entries: 3, faults: [] });
+});
+
+test('a head is read as it is printed, and nothing else is', () => {
+  const hash = 'ab'.repeat(32);
+  expect(parseAuditHead(`412:${hash}`)).toEqual({ position: 412n, hash });
+  for (const text of [
+    '',
+    '412',
+    `0:${hash}`,
+    `412:${hash}0`,
+    `-1:${hash}`,
+    `412:${hash.slice(1)}`,
+  ]) {
+    expect(parseAuditHead(text)).toBeUndefined();
+  }
+});

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { Prisma } from '../generated/client.ts';
+import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
+import type { Store } from '../connection/store.ts';
+
+/**
+ * The audit log is a hash chain: the database gives each entry a place, in the order of commits, and
+ * a hash over its text and the hash before. An owner of the database could write the whole chain
+ * anew; the head, which is sealed under the master key, tells. What an owner removed since the head
+ * was sealed, or by putting back an older head, shows only beside a head that was noted elsewhere.
+ */
+
+/** A place in the chain: everything before it is fixed by its hash. */
+export interface AuditHead {
+  readonly position: bigint;
+  /** SHA-256, hexadecimal. */
+  readonly hash: string;
+}
+
+export type AuditFault =
+  /** The entry is not the one that was hashed, or stands in another place. */
+  | { kind: 'changed'; position: bigint; entryId: bigint }
+  | { kind: 'removed'; position: bigint; entryId: bigint }
+  /** Places between two that are there. */
+  | { kind: 'place_removed'; position: bigint }
+  /** In the log, but not in the chain. */
+  | { kind: 'inserted'; entryId: bigint }
+  /** The chain ends before a place where a head was sealed or noted. */
+  | { kind: 'cut_off'; position: bigint }
+  /** The chain is not the one of which a head was sealed or noted. */
+  | { kind: 'rewritten'; position: bigint }
+  /** The sealed head does not open. */
+  | { kind: 'head_forged' }
+  /** There are old entries, and no head was sealed. */
+  | { kind: 'head_missing' };
+
+export interface AuditVerdict {
+  /** Places looked at. */
+  readonly entries: number;
+  /** The end of the chain; null if it is empty. */
+  readonly head: AuditHead | null;
+  readonly faults: readonly AuditFault[];
+}
+
+const rowsPerPage = 1_000;
+const insertedMax = 100;
+/** The settlement service seals the head every minute. */
+const headOverdueMinutes = 10;
+
+/** The text that is hashed of an entry `l`: what svc_audit_text says, without asking it. */
+const textSql = Prisma.sql`jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
+  l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
+
+interface ChainRow {
+  readonly position: bigint;
+  readonly entryId: bigint;
+  readonly hash: Uint8Array;
+  /** Null: the entry is gone. */
+  readonly text: string | null;
+}
+
+/** Looks through the whole log. `noted`: a head that was written down elsewhere, to compare with. */
+export async function verifyAudit(store: Store, noted?: AuditHead): Promise<AuditVerdict> {
+  const sealed = await readHead(store);
+  const known = [noted, sealed.head].filter((head) => head !== undefined && head !== null);
+  const walked = await walkChain(store, null, known);
+  const faults = [...walked.faults, ...(await findInserted(store))];
+  if (sealed.isForged) faults.push({ kind: 'head_forged' });
+  if (sealed.isMissing) faults.push({ kind: 'head_missing' });
+  return { ...walked, faults };
+}
+
+/**
+ * Looks at what was appended since the head was sealed, and seals the new end. A head is not moved
+ * over a fault, so that the fault is found again.
+ */
+export async function sealAuditHead(store: Store): Promise<AuditVerdict> {
+  const { head, isForged } = await readHead(store);
+  if (isForged) return { entries: 0, head: null, faults: [{ kind: 'head_forged' }] };
+  const walked = await walkChain(store, head, head === null ? [] : [head]);
+  const faults = [...walked.faults, ...(await findInserted(store, head?.position))];
+  if (faults.length === 0 && walked.head !== null && walked.head.position !== head?.position) {
+    const { position, hash } = walked.head;
+    const value = store.sealer.seal(auditHeadPlace(), `${position}:${hash}`);
+    await store.db.$executeRaw`
+      INSERT INTO audit_head (id, position, head_sealed, at) VALUES (1, ${position}, ${value}, svc_now())
+      ON CONFLICT (id) DO UPDATE SET position = EXCLUDED.position, head_sealed = EXCLUDED.head_sealed,
+        at = EXCLUDED.at WHERE audit_head.position < EXCLUDED.position`;
+  }
+  return { ...walked, faults };
+}
+
+/** From `from` (of which the hash is known) to the end, page by page. */
+async function walkChain(
+  store: Store,
+  from: AuditHead | null,
+  known: readonly AuditHead[],
+): Promise<{ entries: number; head: AuditHead | null; faults: AuditFault[] }> {
+  const faults: AuditFault[] = [];
+  // The place of a known head is looked at again: it must still be there, and be the same.
+  let position = from === null ? 0n : from.position - 1n;
+  let previous: Uint8Array | null = from === null ? new Uint8Array() : null;
+  let head: AuditHead | null = null;
+  let entries = 0;
+  for (;;) {
+    const rows = await readPage(store, position);
+    for (const row of rows) {
+      if (row.position !== position + 1n) {
+        faults.push({ kind: 'place_removed', position: position + 1n });
+        previous = null;
+      }
+      const fault = faultOf(row, previous);
+      if (fault !== null) faults.push(fault);
+      position = row.position;
+      previous = row.hash;
+      head = { position, hash: Buffer.from(row.hash).toString('hex') };
+      if (known.some((one) => one.position === position && one.hash !== head?.hash))
+        faults.push({ kind: 'rewritten', position });
+      entries += 1;
+    }
+    if (rows.length < rowsPerPage) break;
+  }
+  for (const one of known) {
+    if (one.position > (head?.position ?? 0n))
+      faults.push({ kind: 'cut_off', position: one.position });
+  }
+  return { entries, head, faults };
+}
+
+/** `previous` null: the hash before is not known, and the row's own is taken at its word. */
+function faultOf(row: ChainRow, previous: Uint8Array | null): AuditFault | null {
+  const { position, entryId, text } = row;
+  if (text === null) return { kind: 'removed', position, entryId };
+  if (previous === null) return null;
+  const hash = createHash('sha256').update(previous).update(text).digest();
+  return hash.equals(row.hash) ? null : { kind: 'changed', position, entryId };
+}
+
+/** An entry and its place are committed together, so that no page sees one without the other. */
+async function readPage(store: Store, after: bigint): Promise<ChainRow[]> {
+  return store.db.$queryRaw<ChainRow[]>`
+    SELECT c.position, c.entry_id AS "entryId", c.hash,
+      CASE WHEN l.id IS NOT NULL THEN ${textSql} END AS text
+    FROM audit_chain c LEFT JOIN audit_log l ON l.id = c.entry_id
+    WHERE c.position > ${after}::bigint ORDER BY c.position LIMIT ${rowsPerPage}`;
+}
+
+/** Only those numbered after the entry at the place `after`, if it is given. */
+async function findInserted({ db }: Store, after = 0n): Promise<AuditFault[]> {
+  const rows = await db.$queryRaw<{ id: bigint }[]>`
+    SELECT l.id FROM audit_log l
+    WHERE l.id > COALESCE((SELECT entry_id FROM audit_chain WHERE position = ${after}::bigint), 0)
+      AND NOT EXISTS (SELECT FROM audit_chain c WHERE c.entry_id = l.id) ORDER BY l.id LIMIT ${insertedMax}`;
+  return rows.map(({ id }) => ({ kind: 'inserted', entryId: id }));
+}
+
+interface FoundHead {
+  readonly head: AuditHead | null;
+  readonly isForged: boolean;
+  readonly isMissing: boolean;
+}
+
+async function readHead(store: Store): Promise<FoundHead> {
+  const [row] = await store.db.$queryRaw<{ sealed: Uint8Array | null; isOld: boolean }[]>`
+    SELECT (SELECT head_sealed FROM audit_head WHERE id = 1) AS sealed, EXISTS (
+      SELECT FROM audit_log WHERE id = (SELECT min(id) FROM audit_log)
+        AND at < svc_now() - ${headOverdueMinutes} * interval '1 minute') AS "isOld"`;
+  const sealed = row?.sealed ?? null;
+  if (sealed === null) return { head: null, isForged: false, isMissing: row?.isOld ?? false };
+  try {
+    const head = parseAuditHead(unsealText(store.sealer, auditHeadPlace(), sealed));
+    return { head: head ?? null, isForged: head === undefined, isMissing: false };
+  } catch {
+    return { head: null, isForged: true, isMissing: false };
+  }
+}
+
+/** A head as `svc audit verify` prints it, `<position>:<hash>`; undefined if it is malformed. */
+export function parseAuditHead(text: string): AuditHead | undefined {
+  const [, position, hash] = /^([1-9]\d{0,17}):([0-9a-f]{64})$/.exec(text) ?? [];
+  return position === undefined || hash === undefined
+    ? undefined
+    : { position: BigInt(position), hash };
+}

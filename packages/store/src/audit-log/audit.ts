@@ -1,0 +1,83 @@
+import { Prisma } from '../generated/client.ts';
+import type { Query, Queryable } from '../connection/store.ts';
+
+/**
+ * Who makes a change: an operator by its key, a tenant by its own, whoever signs up, or, in a
+ * sandbox, the account on the machine that holds the master key. Ids are UUIDs.
+ */
+export type Actor =
+  | { readonly kind: 'operator' | 'tenant'; readonly id: string }
+  | { readonly kind: 'local'; readonly name: string }
+  | { readonly kind: 'signup' };
+
+/** What every function that changes something for somebody takes: who, and by which request. */
+export interface Author {
+  readonly actor: Actor;
+  readonly requestId: string | null;
+}
+
+/** What was changed, and how: names as on the wire. Secrets and personal data stay out of it. */
+export interface AuditedChange {
+  /** `<noun>.<verb>`, such as `tenant.disable`. */
+  readonly action: string;
+  readonly subject: {
+    readonly kind:
+      | 'tenant'
+      | 'operator'
+      | 'node'
+      | 'purchase'
+      | 'submission'
+      | 'delivery'
+      | 'service';
+    /** As on the wire; of the service itself a name, such as `surge` or `rate-card:3`. */
+    readonly id: string;
+  };
+  readonly before: object | null;
+  readonly after: object | null;
+}
+
+/** Appends to the audit log, in the transaction of the change itself. */
+export async function insertAudit(
+  tx: Queryable,
+  author: Author,
+  change: AuditedChange,
+): Promise<void> {
+  await tx.$executeRaw(auditSql(author, change));
+}
+
+/** The same in a transaction of `store.transaction`. */
+export async function appendAudit(
+  query: Query,
+  author: Author,
+  change: AuditedChange,
+): Promise<void> {
+  const { text, values } = auditSql(author, change);
+  await query(text, values);
+}
+
+function auditSql(
+  { actor, requestId }: Author,
+  { action, subject, before, after }: AuditedChange,
+): Prisma.Sql {
+  const actorId = 'id' in actor ? actor.id : null;
+  const actorName = 'name' in actor ? actor.name : null;
+  return Prisma.sql`
+    INSERT INTO audit_log (at, actor_kind, actor_id, actor_name, action, subject_kind, subject_id,
+      before, after, request_id)
+    VALUES (svc_now(), ${actor.kind}, ${actorId}::uuid, ${actorName}, ${action}, ${subject.kind},
+      ${subject.id}, ${jsonOf(before)}::jsonb, ${jsonOf(after)}::jsonb, ${requestId})`;
+}
+
+function jsonOf(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+/** The operator that an author is, for rows that name one. */
+export function operatorIdOf({ actor }: Author): string | null {
+  return actor.kind === 'operator' ? actor.id : null;
+}
+
+/** A URL as the log shows it: its query may hold a token of the tenant's. */
+export function withoutQuery(url: string): string {
+  return url.replace(/\?.*$/, '?…');
+}

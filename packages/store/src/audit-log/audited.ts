@@ -1,0 +1,47 @@
+import { toWireId } from '@svc/domain';
+import type { Store } from '../connection/store.ts';
+import { type AuditedChange, type Author, insertAudit } from './audit.ts';
+
+/**
+ * Writes an audit entry before personal data is shown to an operator. `submissionId` and `deliveryId`
+ * are UUIDs. The third form is a list of `count` records.
+ */
+export async function auditReading(
+  store: Store,
+  reading: { submissionId: string } | { deliveryId: string } | { list: string; count: number },
+  by: Author,
+): Promise<void> {
+  await insertAudit(store.db, by, readingOf(reading));
+}
+
+function readingOf(reading: Parameters<typeof auditReading>[1]): AuditedChange {
+  if ('submissionId' in reading) {
+    const id = toWireId('sub', reading.submissionId);
+    return { ...read, action: 'submission.read', subject: { kind: 'submission', id } };
+  }
+  if ('deliveryId' in reading) {
+    const id = toWireId('dlv', reading.deliveryId);
+    return { ...read, action: 'delivery.read', subject: { kind: 'delivery', id } };
+  }
+  const { list: id, count } = reading;
+  return { action: 'list.read', subject: { kind: 'service', id }, before: null, after: { count } };
+}
+
+const read = { before: null, after: null } as const;
+
+/**
+ * Writes the audit entry of a change outside of Postgres, for example in Redis. The entry is committed
+ * after `act` succeeds, and is not written if `act` throws. A transaction stays open during `act`, so
+ * `act` must be short.
+ */
+export async function withAudit<T>(
+  store: Store,
+  change: AuditedChange,
+  by: Author,
+  act: () => Promise<T>,
+): Promise<T> {
+  return store.db.$transaction(async (tx) => {
+    await insertAudit(tx, by, change);
+    return act();
+  });
+}

@@ -1,0 +1,159 @@
+import { testAuthor } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { listAudit } from '../audit-log/audit-list.ts';
+import { findDelivery } from '../deliveries/list.ts';
+import { commitDispatched, commitRunning, loadForDispatch } from '../assignments/dispatch.ts';
+import { cancelSubmission, settle } from '../endings/endings.ts';
+import { databaseNow } from '../schema/environment.ts';
+import { findAnySubmission } from '../submissions/operator-list.ts';
+import { auditLedger } from '../ledger/ledger-audit.ts';
+import { readLedgerVerdict, saveLedgerVerdict } from '../ledger/ledger-verdict.ts';
+import { rotateNodeSecret } from '../nodes/changes.ts';
+import { findChangedNodes } from '../nodes/credentials.ts';
+import { findNode } from '../nodes/nodes.ts';
+import { listOperators, createOperator } from '../operators/operators.ts';
+import { storeOutcome } from '../assignments/outcomes.ts';
+import { queueWebhookTest } from '../deliveries/redelivery.ts';
+import { readStatement } from '../ledger/account-statement.ts';
+import { openStore } from './store.ts';
+import { listSubmissions } from '../submissions/submission-list.ts';
+import { findSubmission } from '../submissions/submissions.ts';
+import { rotateTenantSecret } from '../tenants/secrets.ts';
+import { findTenant } from '../tenants/tenants.ts';
+import { createFixture, type Fixture, usage } from '../store.fixture.ts';
+import { readTrace } from '../submissions/trace.ts';
+import { recordUsage } from '../assignments/usage-reports.ts';
+
+/** East and west of UTC, and one that is not whole hours from it. */
+const timeZones = ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'];
+
+const minuteMs = 60_000;
+/** Every deadline in the test is nearer than this, and every zone is farther from UTC. */
+const nearMs = 40 * minuteMs;
+
+/** A submission that ran and is paid for, with everything else that has a time. */
+async function liveOnce({ store, tenant, node, hold }: Fixture) {
+  const tenantId = await tenant(1_000, 'https://hooks.example.com/svc');
+  const nodeId = await node();
+  const { id: submissionId } = await hold(tenantId);
+  const loaded = await loadForDispatch(store, [submissionId]);
+  await commitDispatched(store, { submissionId, nodeId });
+  await commitRunning(store, { submissionId, nodeId });
+  await recordUsage(store, { submissionId, nodeId, usage: usage({ actions: '1' }) });
+  const outcome = { kind: 'completed', usage: usage({ actions: '2' }), result: {} } as const;
+  await storeOutcome(store, { submissionId, nodeId, outcome });
+  await settle(store, [submissionId]);
+  const tested = await queueWebhookTest(store, { tenantId, requestId: 'req-1' });
+  const overlapMs = 10 * minuteMs;
+  const rotation = { tenantId, kind: 'hmac', secret: 'hsk_2', overlapMs, force: false } as const;
+  const rotatedTenant = await rotateTenantSecret(store, rotation, testAuthor);
+  const nodeRotation = { nodeId, secret: 'nsk_2', overlapMs, force: false };
+  const rotatedNode = await rotateNodeSecret(store, nodeRotation, testAuthor);
+  await createOperator(store, { id: store.newId(), name: 'Ana', secret: 'osk_1' }, testAuthor);
+  await saveLedgerVerdict(store, await auditLedger(store));
+  if (tested.kind !== 'queued') throw new Error(tested.kind);
+  return {
+    ids: { tenantId, nodeId, submissionId, deliveryId: tested.deliveryId },
+    answers: { loaded, rotatedTenant, rotatedNode },
+  };
+}
+
+/** What every kind of reader says of it. */
+async function readAll({ store }: Fixture, ids: Awaited<ReturnType<typeof liveOnce>>['ids']) {
+  const { tenantId, nodeId, submissionId, deliveryId } = ids;
+  const audited = { actorId: null, action: null, subjectId: null, beforeId: null, until: null };
+  const lines = { type: null, submissionId: null, afterId: null };
+  return {
+    now: await databaseNow(store),
+    submission: await findSubmission(store, tenantId, submissionId),
+    operators: await findAnySubmission(store, submissionId),
+    trace: await readTrace(store, submissionId),
+    statement: await readStatement(store, tenantId, { ...lines, limit: 10 }),
+    delivery: await findDelivery(store, tenantId, deliveryId),
+    audit: await listAudit(store, { ...audited, since: null, limit: 10 }),
+    verdict: await readLedgerVerdict(store),
+    tenant: await findTenant(store, tenantId),
+    node: await findNode(store, nodeId),
+    changedNodes: await findChangedNodes(store, null),
+    operatorList: await listOperators(store, { before: null, limit: 10 }),
+  };
+}
+
+/** Every time in a value, by its path. */
+function timesIn(value: unknown, path = ''): { path: string; at: Date }[] {
+  if (value instanceof Date) return [{ path, at: value }];
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return [];
+  return Object.entries(value).flatMap(([key, one]) => timesIn(one, `${path}.${key}`));
+}
+
+test.each(timeZones)('every time is right on a server in %s', async (timeZone) => {
+  const fixture = await createFixture({ timeZone });
+  const { store, database } = fixture;
+  const [zone] = await database.query<{ TimeZone: string }>('SHOW TimeZone');
+  expect(zone?.TimeZone).toBe(timeZone);
+  const { ids, answers } = await liveOnce(fixture);
+  const times = timesIn({ ...answers, ...(await readAll(fixture, ids)) });
+  expect(times.length).toBeGreaterThan(30);
+  const [clock] = await database.query<{ now: Date }>('SELECT svc_now() AS now');
+  const nowMs = clock?.now.getTime() ?? 0;
+  const wrong = times.filter(({ at }) => Math.abs(at.getTime() - nowMs) > nearMs);
+  expect(wrong).toEqual([]);
+  const filter = { status: null, idempotencyKey: null, after: null, limit: 10 };
+  const listedFrom = async (ms: number) =>
+    (
+      await listSubmissions(store, ids.tenantId, {
+        ...filter,
+        createdAfter: new Date(nowMs + ms),
+        createdBefore: new Date(nowMs + nearMs),
+      })
+    ).length;
+  expect(await listedFrom(-nearMs)).toBe(1);
+  expect(await listedFrom(minuteMs)).toBe(0);
+});
+
+test.each(timeZones.slice(0, 2))('a day is always 24 hours on a server in %s', async (timeZone) => {
+  const { store } = await createFixture({ timeZone });
+  const hours = await store.query<{ hours: number }>(
+    `SELECT (extract(epoch FROM day + interval '1 day' - day) / 3600)::int AS hours
+     FROM generate_series('2027-01-01T00:00Z'::timestamptz, '2027-12-31T00:00Z', interval '24 hours') AS day
+     GROUP BY 1`,
+    [],
+  );
+  expect(hours).toEqual([{ hours: 24 }]);
+});
+
+test('every session is in UTC and waits for the disk, whatever the database or its URL says', async () => {
+  const fixture = await createFixture({ timeZone: 'Europe/Berlin' });
+  const { database, store } = fixture;
+  await database.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$`,
+  );
+  const url = new URL(database.databaseUrl);
+  url.searchParams.set(
+    'options',
+    '-c TimeZone=Asia/Kolkata -c synchronous_commit=off -c work_mem=5MB',
+  );
+  const other = openStore({ ...store, databaseUrl: url.href });
+  const settings = `SELECT current_setting('TimeZone') AS zone, current_setting('synchronous_commit') AS waits,
+    current_setting('jit') AS jit, current_setting('work_mem') AS work_mem`;
+  const pinned = { zone: 'UTC', waits: 'on', jit: 'off' };
+  try {
+    expect(await store.query(settings, [])).toMatchObject([pinned]);
+    expect(await store.db.$queryRawUnsafe(settings)).toMatchObject([pinned]);
+    expect(await other.query(settings, [])).toEqual([{ ...pinned, work_mem: '5MB' }]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('a tenant’s cancel in another zone is told at the time at which it came', async () => {
+  const fixture = await createFixture({ timeZone: 'America/New_York' });
+  const tenantId = await fixture.tenant();
+  const { id: submissionId } = await fixture.hold(tenantId);
+  await cancelSubmission(fixture.store, { submissionId, tenantId, by: 'tenant' });
+  const [stored] = await fixture.database.query<{ finished_at: Date }>(
+    'SELECT finished_at FROM submissions',
+  );
+  const found = await findSubmission(fixture.store, tenantId, submissionId);
+  expect(found?.finishedAt).toEqual(stored?.finished_at);
+});

@@ -1,0 +1,148 @@
+import { type DeliveryStatus, webhookAgeMaxMs, webhookResponseKeptBytesMax } from '@svc/domain';
+import { createBatcher, perStore } from '../connection/batching.ts';
+import { dropPendingDeliveries } from './deliveries.ts';
+import { responsePlace } from '../sealing/sealed.ts';
+import type { Queryable, Store } from '../connection/store.ts';
+
+export type AttemptVerdict =
+  | { kind: 'delivered' }
+  | { kind: 'retry'; delayMs: number }
+  | { kind: 'exhausted' }
+  /** The endpoint said that it is gone for good (410). */
+  | { kind: 'gone' };
+
+export interface AttemptRecord {
+  deliveryId: string;
+  tenantId: string;
+  round: number;
+  attemptNumber: number;
+  url: string;
+  statusCode: number | null;
+  durationMs: number;
+  error: string | null;
+  responseText: string | null;
+  verdict: AttemptVerdict;
+}
+
+/** What became of a delivery; null where it was claimed again meanwhile, or has ended. */
+export interface RecordedAttempt {
+  status: DeliveryStatus | null;
+}
+
+/** Statements under way at once in one process. */
+const recordBatchesInFlightMax = 2;
+
+const batcherOf = perStore((store) =>
+  createBatcher<AttemptRecord, RecordedAttempt>({
+    run: (attempts) => recordAttempts(store, store.query, attempts),
+    inFlightMax: recordBatchesInFlightMax,
+  }),
+);
+
+/**
+ * Records how an attempt went and what follows from it. An attempt that was claimed again
+ * meanwhile, or whose delivery has ended, is logged and moves nothing. A retry that would come 72
+ * hours after the round began, or later, is none: the delivery is exhausted (CONTRACT.md section
+ * 6). Calls that wait at the same time share one statement.
+ */
+export async function recordAttempt(
+  store: Store,
+  attempt: AttemptRecord,
+): Promise<RecordedAttempt> {
+  if (attempt.verdict.kind !== 'gone') return batcherOf(store).call(attempt);
+  return store.db.$transaction(async (tx) => {
+    // The tenant before its deliveries, as where a URL is cleared, so that the two never deadlock.
+    const disabled = await disableWebhook(tx, attempt);
+    const query: Store['query'] = (text, values) => tx.$queryRawUnsafe(text, ...values);
+    const [recorded] = await recordAttempts(store, query, [attempt]);
+    if (disabled) await dropPendingDeliveries(tx, attempt.tenantId);
+    return recorded ?? { status: null };
+  });
+}
+
+/** Only while the URL that is gone is still the one set. */
+async function disableWebhook(
+  tx: Queryable,
+  { tenantId, url }: Pick<AttemptRecord, 'tenantId' | 'url'>,
+): Promise<boolean> {
+  const changed = await tx.$executeRaw`
+    UPDATE tenants SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'the endpoint answered 410 Gone'
+    WHERE id = ${tenantId}::uuid AND webhook_url = ${url} AND webhook_disabled_at IS NULL`;
+  return changed > 0;
+}
+
+const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
+  delivered: 'delivered',
+  exhausted: 'exhausted',
+  gone: 'dropped',
+  retry: 'pending',
+};
+
+/** The deliveries are bound by their ids and the status by a parameter: see `plannerOptions`. */
+const recordSql = `
+  WITH input AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS (position int, delivery_id uuid,
+      round int, number int, status_code int, duration_ms int, error text, response text, status text, delay_ms bigint)
+  ), logged AS (
+    UPDATE delivery_attempts a SET recorded_at = svc_now(), status_code = r.status_code,
+      duration_ms = r.duration_ms, error = r.error, response_sealed = decode(r.response, 'base64')
+    FROM input r
+    WHERE a.delivery_id = ANY($2::uuid[]) AND a.delivery_id = r.delivery_id AND a.round = r.round
+      AND a.number = r.number AND a.recorded_at IS NULL
+  ), held AS MATERIALIZED (
+    SELECT r.position, d.id, r.round, r.number, svc_now() + r.delay_ms * interval '1 millisecond' AS next_at,
+      CASE WHEN r.status = 'pending' AND svc_now() + r.delay_ms * interval '1 millisecond'
+        >= d.round_started_at + ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted' ELSE r.status END AS status
+    FROM input r JOIN deliveries d ON d.id = r.delivery_id AND d.id = ANY($2::uuid[])
+    ORDER BY d.id FOR UPDATE OF d
+  )
+  UPDATE deliveries d SET status = h.status,
+    next_attempt_at = CASE WHEN h.status = 'pending' THEN h.next_at END,
+    finished_at = CASE WHEN h.status <> 'pending' THEN svc_now() END
+  FROM held h
+  WHERE d.id = ANY($2::uuid[]) AND d.id = h.id AND d.status = $3 AND d.round = h.round AND d.attempt_count = h.number
+  RETURNING h.position, d.status`;
+
+/** In the order given. Run again, it does nothing twice: a recorded attempt is not moved any more. */
+async function recordAttempts(
+  store: Store,
+  query: Store['query'],
+  attempts: readonly AttemptRecord[],
+): Promise<RecordedAttempt[]> {
+  const input = attempts.map((attempt, position) => ({
+    position,
+    delivery_id: attempt.deliveryId,
+    round: attempt.round,
+    number: attempt.attemptNumber,
+    status_code: attempt.statusCode,
+    duration_ms: Math.round(attempt.durationMs),
+    error: storable(attempt.error),
+    response: sealedResponse(store, attempt),
+    status: statusOfVerdict[attempt.verdict.kind],
+    delay_ms: attempt.verdict.kind === 'retry' ? Math.ceil(attempt.verdict.delayMs) : 0,
+  }));
+  const rows = await query<{ position: number; status: DeliveryStatus }>(recordSql, [
+    JSON.stringify(input),
+    attempts.map(({ deliveryId }) => deliveryId),
+    'pending',
+  ]);
+  const statuses = new Map(rows.map(({ position, status }) => [position, status]));
+  return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
+}
+
+/** The tenant's own words, as far as they are kept, sealed to the attempt that they answer. */
+function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
+  const { tenantId, deliveryId, round, attemptNumber: number, responseText } = attempt;
+  if (responseText === null) return null;
+  const kept = Array.from(responseText).slice(0, webhookResponseKeptBytesMax).join('');
+  const sealed = store.sealer.seal(
+    responsePlace({ tenantId, deliveryId, round, number }),
+    storable(kept) ?? '',
+  );
+  return Buffer.from(sealed).toString('base64');
+}
+
+/** Postgres takes neither U+0000 nor half a surrogate pair; an endpoint may send either. */
+function storable(text: string | null): string | null {
+  return text === null ? null : text.replaceAll('\0', '').toWellFormed();
+}

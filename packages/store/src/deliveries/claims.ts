@@ -1,0 +1,190 @@
+import { webhookAgeMaxMs, webhookAttemptsMax } from '@svc/domain';
+import { attemptClaimMs } from './deliveries.ts';
+import { eventPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
+import type { Store } from '../connection/store.ts';
+
+export interface ClaimedAttempt {
+  deliveryId: string;
+  tenantId: string;
+  eventId: string;
+  type: string;
+  round: number;
+  /** From 1. */
+  attemptNumber: number;
+  url: string;
+  /** Valid now: one, or two while a rotation overlaps. */
+  secrets: string[];
+  /** The exact text to sign and send; null where it cannot be unsealed, which must not cost others. */
+  body: string | null;
+  requestId: string | null;
+}
+
+/** How many attempts there is room for at a tenant's endpoint. */
+export interface EndpointAsk {
+  tenantId: string;
+  /** From 1. */
+  attemptsMax: number;
+}
+
+export interface EndpointClaim {
+  tenantId: string;
+  attempts: ClaimedAttempt[];
+  /** Whether more may be due there now. */
+  more: boolean;
+  /** The tenant's attempts of this hour are spent: how long until the next hour; else 0. */
+  putOffMs: number;
+}
+
+interface ClaimedRow {
+  tenant_id: string;
+  asked: number;
+  room: number;
+  picked: number;
+  hour_left_ms: number;
+  webhook_url: string | null;
+  /** Valid now, newest first; `sealed` in base64. */
+  secrets: { id: string; sealed: string }[] | null;
+  id: string | null;
+  event_id: string;
+  type: string;
+  round: number;
+  attempt_count: number;
+  body_sealed: Uint8Array;
+  request_id: string | null;
+}
+
+/**
+ * Claims what is due at these endpoints, the longest due first and as many as there is room for,
+ * numbering and logging an attempt for each before it is sent, so that a crash cannot add a ninth
+ * (CONTRACT.md section 6). A claim that nobody records is due again after `attemptClaimMs`, as the
+ * next attempt. What can never be sent any more (no URL, attempts spent, 72 hours over) is ended on
+ * the way. Of a tenant with a cap, no more are claimed in an hour of the clock than it allows.
+ */
+export async function claimDue(
+  store: Store,
+  asks: readonly EndpointAsk[],
+  attemptsMax: number = webhookAttemptsMax,
+): Promise<EndpointClaim[]> {
+  const claims = new Map<string, EndpointClaim>();
+  const secrets = new Map<string, string[]>();
+  for (const row of await claimRows(store, asks, attemptsMax)) {
+    const claim = claims.get(row.tenant_id) ?? emptyClaim(row);
+    claims.set(row.tenant_id, claim);
+    if (row.id === null) continue;
+    const known = secrets.get(row.tenant_id) ?? secretsOf(store, row);
+    secrets.set(row.tenant_id, known);
+    claim.attempts.push({
+      deliveryId: row.id,
+      tenantId: row.tenant_id,
+      eventId: row.event_id,
+      type: row.type,
+      round: row.round,
+      attemptNumber: row.attempt_count,
+      url: row.webhook_url ?? '',
+      secrets: known,
+      body: bodyOf(store, row),
+      requestId: row.request_id,
+    });
+  }
+  return [...claims.values()];
+}
+
+function emptyClaim({ tenant_id, asked, room, picked, hour_left_ms }: ClaimedRow): EndpointClaim {
+  const capped = room < asked && picked === room;
+  return {
+    tenantId: tenant_id,
+    attempts: [],
+    more: picked === room,
+    putOffMs: capped ? Math.ceil(hour_left_ms) : 0,
+  };
+}
+
+/** One that cannot be unsealed is left out: it must not cost the other tenants of the claim. */
+function secretsOf({ sealer }: Store, { secrets, tenant_id: tenantId }: ClaimedRow): string[] {
+  return (secrets ?? []).flatMap(({ id, sealed }) => {
+    const place = tenantSecretPlace({ id, tenantId, kind: 'webhook' });
+    try {
+      return [unsealText(sealer, place, Buffer.from(sealed, 'base64'))];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function bodyOf({ sealer }: Store, row: ClaimedRow): string | null {
+  const place = eventPlace({ id: row.event_id, tenantId: row.tenant_id, type: row.type });
+  try {
+    return unsealText(sealer, place, row.body_sealed);
+  } catch {
+    return null;
+  }
+}
+
+async function claimRows(
+  store: Store,
+  asks: readonly EndpointAsk[],
+  attemptsMax: number,
+): Promise<ClaimedRow[]> {
+  return store.query<ClaimedRow>(claimSql, [
+    asks.map(({ tenantId }) => tenantId),
+    asks.map((ask) => ask.attemptsMax),
+    attemptsMax,
+  ]);
+}
+
+/**
+ * What is looked up by its id is bound by those ids, or is a lateral join of one row: left to join,
+ * the planner reads all of a table that was small when the plan was made.
+ */
+const claimSql = `
+  WITH endpoint AS MATERIALIZED (
+    SELECT a.tenant_id, a.asked, t.webhook_url,
+      t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
+    FROM unnest($1::uuid[], $2::int[]) AS a (tenant_id, asked)
+    CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = a.tenant_id LIMIT 1) t
+  ), cap AS MATERIALIZED (
+    SELECT c.tenant_id, GREATEST(c.attempts_per_hour
+      - CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END, 0) AS left_over
+    FROM endpoint e JOIN webhook_caps c ON c.tenant_id = e.tenant_id AND c.tenant_id = ANY($1::uuid[])
+    ORDER BY c.tenant_id FOR UPDATE OF c
+  ), allowed AS MATERIALIZED (
+    SELECT e.*, LEAST(e.asked, cap.left_over) AS room, (
+        SELECT jsonb_agg(jsonb_build_object('id', s.id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.created_at DESC)
+        FROM tenant_secrets s WHERE s.tenant_id = e.tenant_id AND s.kind = 'webhook'
+          AND (s.expires_at IS NULL OR s.expires_at > svc_now())
+      ) AS secrets
+    FROM endpoint e LEFT JOIN cap ON cap.tenant_id = e.tenant_id
+  ), picked AS MATERIALIZED (
+    SELECT d.id, e.tenant_id, CASE
+      WHEN NOT e.notified THEN 'dropped'
+      WHEN d.attempt_count >= $3
+        OR d.round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted'
+      ELSE 'pending' END AS status
+    FROM allowed e CROSS JOIN LATERAL (
+      SELECT id, attempt_count, round_started_at FROM deliveries
+      WHERE tenant_id = e.tenant_id AND status = 'pending' AND next_attempt_at <= svc_now()
+      ORDER BY next_attempt_at LIMIT e.room FOR UPDATE SKIP LOCKED
+    ) d
+  ), moved AS (
+    UPDATE deliveries d SET status = p.status, attempt_count = d.attempt_count + (p.status = 'pending')::int,
+      next_attempt_at = CASE WHEN p.status = 'pending' THEN svc_now() + ${attemptClaimMs} * interval '1 millisecond' END,
+      finished_at = CASE WHEN p.status <> 'pending' THEN svc_now() END
+    FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
+    RETURNING d.id, d.tenant_id, d.event_id, d.type, d.round, d.attempt_count, d.status
+  ), claimed AS MATERIALIZED (
+    SELECT * FROM moved WHERE status = 'pending'
+  ), logged AS (
+    INSERT INTO delivery_attempts (delivery_id, round, number, at)
+    SELECT id, round, attempt_count, svc_now() FROM claimed
+  ), counted AS (
+    UPDATE webhook_caps c SET hour = date_trunc('hour', svc_now(), 'UTC'), attempts = n.attempts
+      + CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END
+    FROM (SELECT tenant_id, count(*)::int AS attempts FROM claimed GROUP BY tenant_id) n
+    WHERE c.tenant_id = n.tenant_id AND c.tenant_id = ANY($1::uuid[])
+  )
+  SELECT e.tenant_id, e.asked, e.room, e.webhook_url, e.secrets,
+    (SELECT count(*)::int FROM picked p WHERE p.tenant_id = e.tenant_id) AS picked,
+    (extract(epoch FROM date_trunc('hour', svc_now(), 'UTC') + interval '1 hour' - svc_now()) * 1000)::float8 AS hour_left_ms,
+    c.id, c.event_id, c.type, c.round, c.attempt_count, v.body_sealed, v.request_id
+  FROM allowed e LEFT JOIN claimed c ON c.tenant_id = e.tenant_id
+    LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`;

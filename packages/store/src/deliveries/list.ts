@@ -1,0 +1,115 @@
+import type { DeliveryStatus, EventType } from '@svc/domain';
+import { Prisma } from '../generated/client.ts';
+import { responsePlace, unsealText } from '../sealing/sealed.ts';
+import type { Store } from '../connection/store.ts';
+
+/** One attempt of the present round; null until it is recorded, or where there was no answer. */
+export interface AttemptLine {
+  number: number;
+  at: Date;
+  statusCode: number | null;
+  durationMs: number | null;
+  error: string | null;
+  response: string | null;
+}
+
+/** Everything a tenant may see of a delivery (CONTRACT.md section 5). */
+export interface DeliveryRecord {
+  id: string;
+  tenantId: string;
+  eventId: string;
+  type: EventType;
+  status: DeliveryStatus;
+  attempts: AttemptLine[];
+  nextAttemptAt: Date | null;
+  createdAt: Date;
+}
+
+export interface DeliveryFilter {
+  status: DeliveryStatus | null;
+  /** Behind this one, which the page before ended with. */
+  afterId: string | null;
+  limit: number;
+}
+
+interface DeliveryRow {
+  id: string;
+  tenant_id: string;
+  event_id: string;
+  type: EventType;
+  status: DeliveryStatus;
+  next_attempt_at: Date | null;
+  created_at: Date;
+  /** `response` is sealed, in base64. */
+  attempts: (Omit<AttemptLine, 'at'> & { atMs: number; round: number })[] | null;
+}
+
+const deliveryColumns = Prisma.sql`d.id, d.tenant_id, d.event_id, d.type, d.status, d.next_attempt_at, d.created_at, (
+    SELECT jsonb_agg(jsonb_build_object('number', a.number,
+      'atMs', (extract(epoch FROM a.at) * 1000)::bigint, 'statusCode', a.status_code,
+      'durationMs', a.duration_ms, 'error', a.error, 'round', a.round, 'response', encode(a.response_sealed, 'base64')) ORDER BY a.number)
+    FROM delivery_attempts a WHERE a.delivery_id = d.id AND a.round = d.round
+  ) AS attempts`;
+
+// Literals, so that the planner sees which partial index holds them.
+const statusCondition: Record<DeliveryStatus, Prisma.Sql> = {
+  pending: Prisma.sql`d.status = 'pending'`,
+  delivered: Prisma.sql`d.status = 'delivered'`,
+  exhausted: Prisma.sql`d.status = 'exhausted'`,
+  dropped: Prisma.sql`d.status = 'dropped'`,
+};
+
+/** A page of a tenant's deliveries (null: of all tenants'), newest first. */
+export async function listDeliveries(
+  store: Store,
+  tenantId: string | null,
+  { status, afterId, limit }: DeliveryFilter,
+): Promise<DeliveryRecord[]> {
+  const conditions = [
+    Prisma.sql`true`,
+    ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
+    ...(status === null ? [] : [statusCondition[status]]),
+    ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
+  ];
+  const rows = await store.db.$queryRaw<DeliveryRow[]>`
+    SELECT ${deliveryColumns} FROM deliveries d WHERE ${Prisma.join(conditions, ' AND ')}
+    ORDER BY d.id DESC LIMIT ${limit}`;
+  return rows.map((row) => deliveryOfRow(store, row));
+}
+
+/** Null for an unknown one and another tenant's alike; `tenantId` null: whoever's it is. */
+export async function findDelivery(
+  store: Store,
+  tenantId: string | null,
+  id: string,
+): Promise<DeliveryRecord | null> {
+  const [row] = await store.db.$queryRaw<DeliveryRow[]>`
+    SELECT ${deliveryColumns} FROM deliveries d
+    WHERE d.id = ${id}::uuid AND (${tenantId}::uuid IS NULL OR d.tenant_id = ${tenantId}::uuid)`;
+  return row === undefined ? null : deliveryOfRow(store, row);
+}
+
+function deliveryOfRow(store: Store, row: DeliveryRow): DeliveryRecord {
+  const { id: deliveryId, tenant_id: tenantId } = row;
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    eventId: row.event_id,
+    type: row.type,
+    status: row.status,
+    attempts: (row.attempts ?? []).map(({ atMs, round, response, ...line }) => ({
+      ...line,
+      at: new Date(atMs),
+      response:
+        response === null
+          ? null
+          : unsealText(
+              store.sealer,
+              responsePlace({ tenantId, deliveryId, round, number: line.number }),
+              Buffer.from(response, 'base64'),
+            ),
+    })),
+    nextAttemptAt: row.next_attempt_at,
+    createdAt: row.created_at,
+  };
+}

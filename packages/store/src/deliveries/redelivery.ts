@@ -1,0 +1,118 @@
+import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
+import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { attemptClaimMs } from './deliveries.ts';
+import { Prisma } from '../generated/client.ts';
+import { insertEvents } from './outbox.ts';
+import type { Queryable, Store } from '../connection/store.ts';
+import { untilWebhooksAllowedMs } from './webhook-caps.ts';
+
+/** What a tenant itself asks to be sent: a delivery once more, or a test. */
+
+export type RedeliveryOutcome =
+  | { kind: 'queued' }
+  | { kind: 'not_found' }
+  | { kind: 'url_missing' }
+  /** An attempt is claimed, not recorded, and its claim has not run out. */
+  | { kind: 'in_progress' }
+  /** The tenant's attempts of this hour are spent. */
+  | { kind: 'over_cap'; retryInMs: number };
+
+interface RedeliveryRow {
+  status: string;
+  notified: boolean;
+  under_way: boolean;
+}
+
+/**
+ * Makes a delivery due now (CONTRACT.md section 5): a pending one within its round, any other in a
+ * fresh round of attempts under the same id. The caller announces it after this. What an operator
+ * does is in the audit log.
+ */
+export async function redeliver(
+  store: Store,
+  { tenantId, deliveryId }: { tenantId: string; deliveryId: string },
+  operator: Author | null = null,
+): Promise<RedeliveryOutcome> {
+  return store.db.$transaction(async (tx): Promise<RedeliveryOutcome> => {
+    // Locked before its attempts are looked at: a claim moves this row, and is seen or waits.
+    const locked = await tx.$queryRaw<unknown[]>`
+      SELECT 1 FROM deliveries WHERE id = ${deliveryId}::uuid AND tenant_id = ${tenantId}::uuid FOR UPDATE`;
+    if (locked.length === 0) return { kind: 'not_found' };
+    const row = await readLocked(tx, deliveryId);
+    if (row?.notified !== true) return { kind: 'url_missing' };
+    if (row.under_way) return { kind: 'in_progress' };
+    const retryInMs = await untilWebhooksAllowedMs(tx, tenantId);
+    if (retryInMs > 0) return { kind: 'over_cap', retryInMs };
+    await tx.$executeRaw`
+      UPDATE deliveries SET next_attempt_at = svc_now(), status = 'pending', finished_at = NULL,
+        round = CASE WHEN status = 'pending' THEN round ELSE round + 1 END,
+        round_started_at = CASE WHEN status = 'pending' THEN round_started_at ELSE svc_now() END,
+        attempt_count = CASE WHEN status = 'pending' THEN attempt_count ELSE 0 END
+      WHERE id = ${deliveryId}::uuid`;
+    if (operator !== null) {
+      await insertAudit(tx, operator, {
+        action: 'delivery.redeliver',
+        subject: { kind: 'delivery', id: toWireId('dlv', deliveryId) },
+        before: { status: row.status },
+        after: { status: 'pending' },
+      });
+    }
+    return { kind: 'queued' };
+  });
+}
+
+/** Whether an attempt of the delivery `d` is claimed, not recorded, and may still be on the wire. */
+export const attemptUnderWay = Prisma.sql`EXISTS (
+  SELECT FROM delivery_attempts a
+  WHERE a.delivery_id = d.id AND a.round = d.round AND a.number = d.attempt_count
+    AND a.recorded_at IS NULL AND a.at + ${attemptClaimMs} * interval '1 millisecond' > svc_now()
+)`;
+
+async function readLocked(tx: Queryable, deliveryId: string): Promise<RedeliveryRow | undefined> {
+  const [row] = await tx.$queryRaw<RedeliveryRow[]>`
+    SELECT d.status, t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified,
+      ${attemptUnderWay} AS under_way
+    FROM deliveries d JOIN tenants t ON t.id = d.tenant_id WHERE d.id = ${deliveryId}::uuid`;
+  return row;
+}
+
+export type WebhookTestOutcome =
+  | { kind: 'queued'; deliveryId: string }
+  | { kind: 'url_missing' }
+  /** One a minute, and within the tenant's attempts of this hour. */
+  | { kind: 'too_soon'; retryInMs: number };
+
+/**
+ * Writes a `webhook.test` event with its delivery, one a minute at most for a tenant, by the
+ * database's clock (CONTRACT.md section 5). The caller announces it after this.
+ */
+export async function queueWebhookTest(
+  store: Store,
+  { tenantId, requestId }: { tenantId: string; requestId: string },
+): Promise<WebhookTestOutcome> {
+  return store.db.$transaction(async (tx): Promise<WebhookTestOutcome> => {
+    const [row] = await tx.$queryRaw<{ notified: boolean; retry_in_ms: number; now: Date }[]>`
+      SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, svc_now() AS now,
+        LEAST(COALESCE(extract(epoch FROM webhook_tested_at - svc_now()) * 1000 + ${webhookTestIntervalMs}, 0),
+          ${webhookTestIntervalMs})::float8 AS retry_in_ms
+      FROM tenants WHERE id = ${tenantId}::uuid FOR UPDATE`;
+    if (row?.notified !== true) return { kind: 'url_missing' };
+    const retryInMs = Math.max(row.retry_in_ms, await untilWebhooksAllowedMs(tx, tenantId));
+    if (retryInMs > 0) return { kind: 'too_soon', retryInMs };
+    await tx.$executeRaw`
+      UPDATE tenants SET webhook_tested_at = svc_now() WHERE id = ${tenantId}::uuid`;
+    const type = 'webhook.test';
+    const [deliveryId] = await insertEvents(store, tx, [
+      {
+        tenantId,
+        type,
+        submissionId: null,
+        requestId,
+        notified: true,
+        body: (id) => eventBody({ id: toWireId('evt', id), type, at: row.now, data: {} }),
+      },
+    ]);
+    if (deliveryId === undefined || deliveryId === null) throw new Error('a told event is sent');
+    return { kind: 'queued', deliveryId };
+  });
+}

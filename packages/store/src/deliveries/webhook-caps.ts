@@ -1,0 +1,27 @@
+import type { Queryable } from '../connection/store.ts';
+
+/**
+ * How many webhook attempts a tenant may cause in an hour of the clock. Only tenants that signed up
+ * by themselves have a cap: they choose the URL, and it may be somebody else's. `claimDue` counts.
+ */
+
+export async function insertWebhookCap(
+  tx: Queryable,
+  tenantId: string,
+  attemptsPerHour: number | undefined,
+): Promise<void> {
+  if (attemptsPerHour === undefined) return;
+  await tx.$executeRaw`
+    INSERT INTO webhook_caps (tenant_id, attempts_per_hour, hour)
+    VALUES (${tenantId}::uuid, ${attemptsPerHour}, date_trunc('hour', svc_now(), 'UTC'))`;
+}
+
+/** Milliseconds until the tenant's next attempt is allowed; 0 where one is allowed now. */
+export async function untilWebhooksAllowedMs(tx: Queryable, tenantId: string): Promise<number> {
+  const [spent] = await tx.$queryRaw<{ left_ms: number }[]>`
+    SELECT (extract(epoch FROM hour + interval '1 hour' - svc_now()) * 1000)::float8 AS left_ms
+    FROM webhook_caps
+    WHERE tenant_id = ${tenantId}::uuid AND attempts >= attempts_per_hour
+      AND hour = date_trunc('hour', svc_now(), 'UTC')`;
+  return spent?.left_ms ?? 0;
+}

@@ -1,0 +1,75 @@
+import type { EndingRequest, OfferRecord } from '@svc/domain';
+import { lockAccounts, lockSubmissions } from './locks.ts';
+import { type Ended, endedOf, planOne } from './plans.ts';
+import { writeEndings } from './writes.ts';
+import { isTransient } from '../connection/errors.ts';
+import { deliveryIdsOf, sealEvents } from '../deliveries/outbox.ts';
+import { pinnedCards } from '../pricing/pinned-cards.ts';
+import type { Query, Store } from '../connection/store.ts';
+
+/**
+ * Every way out of a hold: settlement, cancel, rejection. One transaction locks the accounts in
+ * the order of their ids, then the submissions in the order of theirs (so that no two deadlock),
+ * decides each purely, and writes states, ledger entries, accounts, events and deliveries
+ * together. What is enqueued afterwards is only an alarm clock.
+ */
+
+const transientAttemptsMax = 3;
+
+export interface EndingScope {
+  /** Only this tenant's; another's is as if it did not exist. */
+  readonly tenantId?: string | null;
+  /** What belongs into the same transaction. */
+  readonly alsoWrite?: (query: Query, ended: readonly Ended[]) => Promise<void>;
+}
+
+/** Ends those that the request ends, and tells of all that are there how they stand then. */
+export async function endSubmissions(
+  store: Store,
+  submissionIds: readonly string[],
+  request: EndingRequest,
+  scope: EndingScope = {},
+): Promise<Ended[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await store.transaction((query) =>
+        endInTransaction(store, query, submissionIds, request, scope),
+      );
+    } catch (error) {
+      if (attempt >= transientAttemptsMax || !isTransient(error)) throw error;
+    }
+  }
+}
+
+async function endInTransaction(
+  store: Store,
+  query: Query,
+  submissionIds: readonly string[],
+  request: EndingRequest,
+  { tenantId: onlyTenantId = null, alsoWrite }: EndingScope,
+): Promise<Ended[]> {
+  const accounts = await lockAccounts(query, submissionIds, onlyTenantId);
+  if (accounts.size === 0) return [];
+  const submissions = await lockSubmissions(query, submissionIds, onlyTenantId);
+  const versions = submissions.map(({ rateCardVersion }) => rateCardVersion);
+  const cardOf = await pinnedCards(store, query, versions);
+  const decided = submissions.map((submission) => {
+    const card = cardOf(submission.rateCardVersion);
+    const plan = planOne(store, accounts, submission, card, request);
+    return { submission, plan, told: sealEvents(store, plan?.events ?? []) };
+  });
+  const moved = decided.flatMap(({ plan }) => (plan === null ? [] : [plan]));
+  const events = decided.flatMap(({ told }) => told);
+  if (moved.length > 0) {
+    await writeEndings(store, query, { moved, accounts, events, offers: offersOf(request) });
+  }
+  const ended = decided.map(({ submission, plan, told }) =>
+    endedOf(submission, plan, deliveryIdsOf(told)),
+  );
+  await alsoWrite?.(query, ended);
+  return ended;
+}
+
+function offersOf(request: EndingRequest): readonly OfferRecord[] | null {
+  return request.kind === 'reject' ? (request.offers ?? null) : null;
+}

@@ -1,0 +1,132 @@
+import {
+  assertInvariant,
+  formatCredits,
+  type OfferRecord,
+  type SubmissionState,
+  toWireId,
+} from '@svc/domain';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
+import { createBatcher, perStore } from '../connection/batching.ts';
+import { endSubmissions } from './end-submissions.ts';
+import type { Ended } from './plans.ts';
+import type { Query, Store } from '../connection/store.ts';
+
+export type { Ended } from './plans.ts';
+
+const settleBatcherOf = perStore((store) =>
+  createBatcher<string, Ended | null>({
+    run: async (submissionIds) => {
+      const ended = await endSubmissions(store, [...new Set(submissionIds)], { kind: 'settle' });
+      const byId = new Map(ended.map((one) => [one.submissionId, one]));
+      return submissionIds.map((id, index) => {
+        const one = byId.get(id) ?? null;
+        // Asked for twice in one batch: it moved once.
+        const isRepeated = one !== null && submissionIds.indexOf(id) < index;
+        return isRepeated ? { ...one, kind: 'kept', deliveryIds: [] } : one;
+      });
+    },
+  }),
+);
+
+/**
+ * Settles stored outcomes (SPEC.md section 1: settle, refund). A repeated call changes nothing.
+ * Calls that wait at the same time share a transaction; an unknown id is left out.
+ */
+export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
+  const batcher = settleBatcherOf(store);
+  const ended = await Promise.all(submissionIds.map((id) => batcher.call(id)));
+  return ended.filter((one) => one !== null);
+}
+
+/**
+ * Rejects a submission that found no node: its hold returns, its key is free again, the tenant
+ * sees neither (CONTRACT.md section 3). `onlyOverdue`: only past its deadline and grace. `offers`:
+ * whom it was offered to.
+ */
+export async function rejectPending(
+  store: Store,
+  submissionId: string,
+  options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
+): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {
+  const { onlyOverdue, offers } = options;
+  const [ended] = await endSubmissions(store, [submissionId], {
+    kind: 'reject',
+    onlyOverdue,
+    ...(offers === undefined ? {} : { offers }),
+  });
+  if (ended?.kind === 'moved') return { kind: 'rejected' };
+  return { kind: 'not_pending', state: ended?.state ?? null };
+}
+
+export type CancelOutcome =
+  | {
+      kind: 'cancelled';
+      nodeId: string | null;
+      chargedMicros: bigint;
+      refundedMicros: bigint;
+      deliveryIds: string[];
+    }
+  | {
+      kind: 'terminal';
+      state: SubmissionState;
+      chargedMicros: bigint;
+      refundedMicros: bigint;
+      deliveryIds: string[];
+    }
+  | { kind: 'not_found' };
+
+/**
+ * Cancels a tenant's submission (SPEC.md 4.3, CONTRACT.md section 5). Where the node's outcome is
+ * stored already, that is settled instead, and the answer is `terminal` with its deliveries.
+ */
+export async function cancelSubmission(
+  store: Store,
+  request: { submissionId: string; tenantId: string; by: 'tenant' },
+): Promise<CancelOutcome> {
+  const { submissionId, tenantId, by } = request;
+  const [ended] = await endSubmissions(store, [submissionId], { kind: 'cancel', by }, { tenantId });
+  return cancelOutcomeOf(ended);
+}
+
+/**
+ * The same by an operator, of any tenant's submission: the whole hold returns (CONTRACT.md section
+ * 4), and the audit log says who did it.
+ */
+export async function cancelAsOperator(
+  store: Store,
+  submissionId: string,
+  by: Author,
+): Promise<CancelOutcome> {
+  const [ended] = await endSubmissions(
+    store,
+    [submissionId],
+    { kind: 'cancel', by: 'operator' },
+    {
+      alsoWrite: async (query, [one]) => {
+        if (one?.kind === 'moved') await auditCancel(query, one, by);
+      },
+    },
+  );
+  return cancelOutcomeOf(ended);
+}
+
+async function auditCancel(query: Query, ended: Ended, by: Author): Promise<void> {
+  await appendAudit(query, by, {
+    action: 'submission.cancel',
+    subject: { kind: 'submission', id: toWireId('sub', ended.submissionId) },
+    before: null,
+    after: { state: ended.state, refunded: formatCredits(ended.refundedMicros ?? 0n) },
+  });
+}
+
+function cancelOutcomeOf(ended: Ended | undefined): CancelOutcome {
+  if (ended === undefined || ended.state === 'rejected') return { kind: 'not_found' };
+  const { chargedMicros, refundedMicros, deliveryIds } = ended;
+  assertInvariant(
+    chargedMicros !== null && refundedMicros !== null,
+    'after a cancel every submission has ended',
+  );
+  if (ended.kind === 'moved' && ended.state === 'cancelled')
+    return { kind: 'cancelled', nodeId: ended.nodeId, chargedMicros, refundedMicros, deliveryIds };
+  return { kind: 'terminal', state: ended.state, chargedMicros, refundedMicros, deliveryIds };
+}

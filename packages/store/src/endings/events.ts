@@ -1,0 +1,91 @@
+import {
+  type AccountFigures,
+  assertInvariant,
+  crossesLowBalance,
+  type Ending,
+  type EndingEvent,
+  eventBody,
+  type EventType,
+  failureTraits,
+  lowBalanceEventData,
+  submissionEventData,
+  toWireId,
+} from '@svc/domain';
+import type { LockedAccount, LockedSubmission } from './locks.ts';
+import type { NewEvent } from '../deliveries/outbox.ts';
+import type { Store } from '../connection/store.ts';
+import { unsealOutcome } from '../submissions/submissions.ts';
+
+interface EndedSubmission {
+  submission: LockedSubmission;
+  ending: Ending;
+  /** Before and after this ending. */
+  account: LockedAccount;
+  after: AccountFigures;
+}
+
+/**
+ * What a tenant is told of an ending (SPEC.md section 6): the end of its submission, and a low
+ * balance where this charge took it below the threshold. Of a rejection, nothing.
+ */
+export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {
+  const { submission, account, after } = ended;
+  const told = endingEvent(store, ended);
+  if (told === null) return [];
+  const events = [
+    newEvent(ended, `submission.${told.kind}`, submission.id, submissionEventData(told)),
+  ];
+  const thresholdMicros = account.lowBalanceThresholdMicros;
+  if (crossesLowBalance(account.balanceMicros, after.balanceMicros, thresholdMicros)) {
+    const { balanceMicros, heldMicros } = after;
+    const data = lowBalanceEventData({ balanceMicros, heldMicros, thresholdMicros });
+    events.push(newEvent(ended, 'credits.low_balance', null, data));
+  }
+  return events;
+}
+
+function endingEvent(store: Store, { submission, ending }: EndedSubmission): EndingEvent | null {
+  const figures = {
+    submissionId: toWireId('sub', submission.id),
+    jobType: submission.jobType,
+    tier: submission.tier,
+    actualMicros: ending.chargeMicros,
+    refundedMicros: submission.quoteMaxMicros - ending.chargeMicros,
+  };
+  switch (ending.to) {
+    case 'submitted':
+      return { ...figures, kind: 'completed' };
+    case 'cancelled':
+      return { ...figures, kind: 'cancelled', by: ending.by };
+    case 'failed': {
+      const code = submission.failureCode;
+      assertInvariant(code !== null, 'a failure has a code');
+      const { id, tenantId, outcomeKind: kind, outcomeSealed: sealed } = submission;
+      const { message = '' } = unsealOutcome(store, { id, tenantId, kind, sealed });
+      const begun = submission.runningMs !== null;
+      return {
+        ...figures,
+        kind: 'failed',
+        failure: { code, message, ...failureTraits(code, begun) },
+      };
+    }
+    case 'rejected':
+      return null;
+  }
+}
+
+function newEvent(
+  { submission }: EndedSubmission,
+  type: EventType,
+  submissionId: string | null,
+  data: object,
+): NewEvent {
+  return {
+    tenantId: submission.tenantId,
+    type,
+    submissionId,
+    requestId: submission.requestId,
+    notified: submission.notified,
+    body: (id) => eventBody({ id: toWireId('evt', id), type, at: submission.now, data }),
+  };
+}

@@ -1,0 +1,163 @@
+import type { AccountFigures, FailureCode, SubmissionState, Tier, UsageUnit } from '@svc/domain';
+import type { Query } from '../connection/store.ts';
+
+export interface LockedAccount extends AccountFigures {
+  tenantId: string;
+  lowBalanceThresholdMicros: bigint;
+}
+
+export interface LockedSubmission {
+  id: string;
+  tenantId: string;
+  state: SubmissionState;
+  jobType: string;
+  tier: Tier;
+  quoteMaxMicros: bigint;
+  surgeMicros: bigint;
+  rateCardVersion: number;
+  nodeId: string | null;
+  /** Since `begin`, never negative; null before it. */
+  runningMs: bigint | null;
+  dispatchOverdueMs: bigint;
+  /** Exact texts; null: not reported. */
+  usage: Record<UsageUnit, string | null>;
+  outcomeKind: 'completed' | 'failed' | null;
+  failureCode: FailureCode | null;
+  outcomeSealed: Uint8Array | null;
+  chargedMicros: bigint | null;
+  usageCapped: boolean;
+  requestId: string;
+  /** The tenant's settings, read while its account is locked. */
+  rebateMillionths: number;
+  notified: boolean;
+  now: Date;
+}
+
+/**
+ * Reads only the locked rows. A row of `tenants` joined here would come from the snapshot of before
+ * the wait for the lock, and the settings may have changed during that wait.
+ */
+const accountsSql = `
+  SELECT a.tenant_id, a.balance_micros, a.held_micros, a.rebate_accrued_micros,
+    a.low_balance_threshold_micros
+  FROM credit_accounts a
+  WHERE a.tenant_id IN (SELECT tenant_id FROM submissions WHERE id = ANY($1::uuid[]))
+    AND ($2::uuid IS NULL OR a.tenant_id = $2::uuid)
+  ORDER BY a.tenant_id FOR UPDATE OF a`;
+
+interface AccountRow {
+  tenant_id: string;
+  balance_micros: string;
+  held_micros: string;
+  rebate_accrued_micros: string;
+  low_balance_threshold_micros: string;
+}
+
+/** The accounts of these submissions, locked in the order of their ids. */
+export async function lockAccounts(
+  query: Query,
+  submissionIds: readonly string[],
+  onlyTenantId: string | null,
+): Promise<Map<string, LockedAccount>> {
+  const rows = await query<AccountRow>(accountsSql, [submissionIds, onlyTenantId]);
+  return new Map(
+    rows.map((row) => [
+      row.tenant_id,
+      {
+        tenantId: row.tenant_id,
+        balanceMicros: BigInt(row.balance_micros),
+        heldMicros: BigInt(row.held_micros),
+        rebateAccruedMicros: BigInt(row.rebate_accrued_micros),
+        lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),
+      },
+    ]),
+  );
+}
+
+const submissionsSql = `
+  SELECT s.id, s.tenant_id, s.state, s.job_type, s.tier, s.quote_max_micros, s.surge_micros,
+    s.rate_card_version, s.node_id,
+    round(extract(epoch FROM GREATEST(svc_now(), s.started_at) - s.started_at) * 1000)::bigint AS running_ms,
+    round(extract(epoch FROM svc_now() - s.dispatch_deadline_at) * 1000)::bigint AS dispatch_overdue_ms,
+    s.usage_node_seconds::text, s.usage_cpu_seconds::text, s.usage_memory_gb_seconds::text,
+    s.usage_bandwidth_mb::text, s.usage_actions::text, s.outcome_kind, s.failure_code,
+    s.outcome_sealed, s.charged_micros, s.usage_capped, s.request_id, t.rebate_millionths,
+    t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified, svc_now() AS now
+  FROM submissions s CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = s.tenant_id LIMIT 1) t
+  WHERE s.id = ANY($1::uuid[]) AND ($2::uuid IS NULL OR s.tenant_id = $2::uuid)
+  ORDER BY s.id FOR UPDATE OF s`;
+
+interface SubmissionRow {
+  id: string;
+  tenant_id: string;
+  state: SubmissionState;
+  job_type: string;
+  tier: Tier;
+  quote_max_micros: string;
+  surge_micros: string;
+  rate_card_version: number;
+  node_id: string | null;
+  running_ms: string | null;
+  dispatch_overdue_ms: string;
+  usage_node_seconds: string | null;
+  usage_cpu_seconds: string | null;
+  usage_memory_gb_seconds: string | null;
+  usage_bandwidth_mb: string | null;
+  usage_actions: string | null;
+  outcome_kind: 'completed' | 'failed' | null;
+  failure_code: FailureCode | null;
+  outcome_sealed: Uint8Array | null;
+  charged_micros: string | null;
+  usage_capped: boolean;
+  request_id: string;
+  rebate_millionths: number;
+  notified: boolean;
+  now: Date;
+}
+
+/**
+ * The submissions, locked in the order of their ids, with the settings of their tenants. This
+ * statement begins after the accounts are locked. Its clock and its snapshot are therefore not from
+ * before a wait for an account, and the settings cannot change until this transaction ends, because
+ * `changeSettings` locks the account first.
+ */
+export async function lockSubmissions(
+  query: Query,
+  submissionIds: readonly string[],
+  onlyTenantId: string | null,
+): Promise<LockedSubmission[]> {
+  const rows = await query<SubmissionRow>(submissionsSql, [submissionIds, onlyTenantId]);
+  return rows.map((row) => ({
+    id: row.id,
+    tenantId: row.tenant_id,
+    state: row.state,
+    jobType: row.job_type,
+    tier: row.tier,
+    quoteMaxMicros: BigInt(row.quote_max_micros),
+    surgeMicros: BigInt(row.surge_micros),
+    rateCardVersion: row.rate_card_version,
+    nodeId: row.node_id,
+    runningMs: bigintOrNull(row.running_ms),
+    dispatchOverdueMs: BigInt(row.dispatch_overdue_ms),
+    usage: {
+      nodeSeconds: row.usage_node_seconds,
+      cpuSeconds: row.usage_cpu_seconds,
+      memoryGbSeconds: row.usage_memory_gb_seconds,
+      bandwidthMb: row.usage_bandwidth_mb,
+      actions: row.usage_actions,
+    },
+    outcomeKind: row.outcome_kind,
+    failureCode: row.failure_code,
+    outcomeSealed: row.outcome_sealed,
+    chargedMicros: bigintOrNull(row.charged_micros),
+    usageCapped: row.usage_capped,
+    requestId: row.request_id,
+    rebateMillionths: row.rebate_millionths,
+    notified: row.notified,
+    now: row.now,
+  }));
+}
+
+function bigintOrNull(text: string | null): bigint | null {
+  return text === null ? null : BigInt(text);
+}

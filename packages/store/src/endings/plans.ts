@@ -1,0 +1,105 @@
+import {
+  assertInvariant,
+  decideEnding,
+  type Ending,
+  type EndingFacts,
+  type EndingRequest,
+  findRate,
+  planEnding,
+  type RateCard,
+  type SubmissionState,
+} from '@svc/domain';
+import { endingEvents } from './events.ts';
+import type { LockedAccount, LockedSubmission } from './locks.ts';
+import type { TenantMovements } from '../ledger/movements.ts';
+import type { NewEvent } from '../deliveries/outbox.ts';
+import { usageOfText } from '../pricing/rate-cards.ts';
+import type { Store } from '../connection/store.ts';
+
+export interface Ended {
+  submissionId: string;
+  tenantId: string;
+  /** `moved`: this call ended it. `kept`: it was not in a state that this request ends. */
+  kind: 'moved' | 'kept';
+  state: SubmissionState;
+  nodeId: string | null;
+  /** Of the request that created it: what ties the logs together. */
+  requestId: string;
+  chargedMicros: bigint | null;
+  refundedMicros: bigint | null;
+  /** Its node reported more than a cap allows, and was cut to it. */
+  usageCapped: boolean;
+  deliveryIds: string[];
+}
+
+/** How one submission ends: what is to be written with it, and what its caller is told. */
+export interface EndingPlan {
+  readonly submission: LockedSubmission;
+  readonly ending: Ending;
+  readonly movements: TenantMovements;
+  readonly events: readonly NewEvent[];
+}
+
+/**
+ * Decides one locked submission, by the rate card that it pinned; null where the request does not
+ * end it. The account's figures in `accounts` are moved on for the next one of the tenant.
+ */
+export function planOne(
+  store: Store,
+  accounts: Map<string, LockedAccount>,
+  submission: LockedSubmission,
+  card: RateCard,
+  request: EndingRequest,
+): EndingPlan | null {
+  const { id: submissionId, tenantId } = submission;
+  const account = accounts.get(tenantId);
+  assertInvariant(account !== undefined, 'every submission has an account');
+  const ending = decideEnding(factsOf(submission, card), request);
+  if (ending === null) return null;
+  const { movements, after } = planEnding(account, {
+    heldMicros: submission.quoteMaxMicros,
+    chargeMicros: ending.chargeMicros,
+    rebateMillionths: BigInt(submission.rebateMillionths),
+  });
+  accounts.set(tenantId, { ...account, ...after });
+  return {
+    submission,
+    ending,
+    movements: { tenantId, submissionId, movements },
+    events: endingEvents(store, { submission, ending, account, after }),
+  };
+}
+
+/** What became of a submission by its plan, or how it stood where it has none. */
+export function endedOf(
+  submission: LockedSubmission,
+  plan: EndingPlan | null,
+  deliveryIds: string[],
+): Ended {
+  const { id: submissionId, tenantId, nodeId, requestId, quoteMaxMicros, usageCapped } = submission;
+  const chargedMicros = plan === null ? submission.chargedMicros : plan.ending.chargeMicros;
+  return {
+    submissionId,
+    tenantId,
+    kind: plan === null ? 'kept' : 'moved',
+    state: plan === null ? submission.state : plan.ending.to,
+    nodeId,
+    requestId,
+    chargedMicros,
+    refundedMicros: chargedMicros === null ? null : quoteMaxMicros - chargedMicros,
+    usageCapped,
+    deliveryIds,
+  };
+}
+
+function factsOf(submission: LockedSubmission, card: RateCard): EndingFacts {
+  return {
+    state: submission.state,
+    rate: findRate(card, submission.jobType, submission.tier),
+    surgeMicros: submission.surgeMicros,
+    outcomeKind: submission.outcomeKind,
+    usage: usageOfText(submission.usage),
+    runningMs: submission.runningMs,
+    dispatchOverdueMs: submission.dispatchOverdueMs,
+  };
+}

@@ -1,0 +1,90 @@
+import { creditsMicrosMax, formatCredits, move, toWireId } from '@svc/domain';
+import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { lockAccount, postMovements } from './account.ts';
+import type { Store } from '../connection/store.ts';
+
+export type ReversalOutcome =
+  | { kind: 'reversed' | 'repeated'; tenantId: string; creditsMicros: bigint }
+  | { kind: 'unknown_purchase' }
+  /** The credits are spent or held: what is available does not cover them. */
+  | { kind: 'not_available'; availableMicros: bigint; creditsMicros: bigint };
+
+/**
+ * Takes a purchase back, once, and never below what is available (CONTRACT.md section 9,
+ * `svc credits reverse`).
+ */
+export function reversePurchase(
+  store: Store,
+  purchaseId: string,
+  by: Author,
+): Promise<ReversalOutcome> {
+  return store.db.$transaction(async (tx): Promise<ReversalOutcome> => {
+    const [found] = await tx.$queryRaw<{ tenant_id: string }[]>`
+      SELECT tenant_id FROM purchases WHERE id = ${purchaseId}::uuid`;
+    if (found === undefined) return { kind: 'unknown_purchase' };
+    const tenantId = found.tenant_id;
+    const account = await lockAccount(tx, tenantId);
+    // Read again under the lock of the account: two reversals at once come one after the other.
+    const [purchase] = await tx.$queryRaw<
+      { credits_micros: bigint; reference: string; reversed: boolean }[]
+    >`
+      SELECT credits_micros, reference, reversed_at IS NOT NULL AS reversed
+      FROM purchases WHERE id = ${purchaseId}::uuid`;
+    if (purchase === undefined || account === null) return { kind: 'unknown_purchase' };
+    const { credits_micros: creditsMicros, reference } = purchase;
+    if (purchase.reversed) return { kind: 'repeated', tenantId, creditsMicros };
+    const availableMicros = account.balanceMicros - account.heldMicros;
+    if (availableMicros < creditsMicros)
+      return { kind: 'not_available', availableMicros, creditsMicros };
+    const movement = move(account, 'reversal', creditsMicros);
+    const { after } = movement;
+    await postMovements(store, tx, {
+      tenantId,
+      movements: [movement],
+      after,
+      purchaseId,
+      reference,
+    });
+    await tx.$executeRaw`
+      UPDATE purchases SET reversed_at = svc_now() WHERE id = ${purchaseId}::uuid`;
+    await insertAudit(tx, by, {
+      action: 'credits.reverse',
+      subject: { kind: 'purchase', id: toWireId('pur', purchaseId) },
+      before: null,
+      after: {
+        tenantId: toWireId('tnt', tenantId),
+        reference,
+        credits: formatCredits(creditsMicros),
+      },
+    });
+    return { kind: 'reversed', tenantId, creditsMicros };
+  });
+}
+
+export type RebateOutcome =
+  | { kind: 'paid'; paidMicros: bigint; availableAfterMicros: bigint }
+  | { kind: 'nothing_accrued' }
+  | { kind: 'unknown_tenant' }
+  | { kind: 'balance_too_large' };
+
+/** Pays out what a tenant has accrued in rebates, into its balance (CONTRACT.md section 4). */
+export function payRebate(store: Store, tenantId: string, by: Author): Promise<RebateOutcome> {
+  return store.db.$transaction(async (tx): Promise<RebateOutcome> => {
+    const account = await lockAccount(tx, tenantId);
+    if (account === null) return { kind: 'unknown_tenant' };
+    const paidMicros = account.rebateAccruedMicros;
+    if (paidMicros === 0n) return { kind: 'nothing_accrued' };
+    if (account.balanceMicros + paidMicros > creditsMicrosMax) return { kind: 'balance_too_large' };
+    const movement = move(account, 'rebate', paidMicros);
+    const { after } = movement;
+    await postMovements(store, tx, { tenantId, movements: [movement], after });
+    await insertAudit(tx, by, {
+      action: 'credits.pay_rebate',
+      subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
+      before: null,
+      after: { paid: formatCredits(paidMicros) },
+    });
+    const availableAfterMicros = after.balanceMicros - after.heldMicros;
+    return { kind: 'paid', paidMicros, availableAfterMicros };
+  });
+}

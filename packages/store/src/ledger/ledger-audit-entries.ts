@@ -1,0 +1,149 @@
+import { Prisma } from '../generated/client.ts';
+import { faultsMax, type LedgerFault } from './ledger-fault.ts';
+import type { Queryable } from '../connection/store.ts';
+
+/**
+ * The part of the audit that goes along the entries, in the order of (tenant, sequence). A tenant's
+ * entries become visible in that order, because each is written while its account is locked. A page
+ * may therefore end in the middle of a tenant: the next one goes on from the sums so far.
+ */
+
+/** Behind this entry a page begins; the sums are of its tenant's entries up to it. */
+export interface LedgerPlace {
+  readonly tenantId: string;
+  readonly sequence: bigint;
+  readonly sums: Sums;
+}
+
+interface Sums {
+  readonly balance: bigint;
+  readonly held: bigint;
+  readonly rebate: bigint;
+}
+
+export const ledgerStart: LedgerPlace = {
+  tenantId: '00000000-0000-0000-0000-000000000000',
+  sequence: 0n,
+  sums: { balance: 0n, held: 0n, rebate: 0n },
+};
+
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const lastSequence = 2n ** 63n - 1n;
+
+interface PageEnd {
+  readonly tenantId: string;
+  readonly sequence: bigint;
+}
+
+export interface EntryPage {
+  /** Accounts that were looked at: those whose last entry is in this page, or that have none. */
+  readonly tenants: number;
+  readonly faults: LedgerFault[];
+  /** Null: the ledger ends here. */
+  readonly next: LedgerPlace | null;
+}
+
+/** Audits up to `limit` entries behind `from`, and the accounts whose entries end among them. */
+export async function auditEntryPage(
+  tx: Queryable,
+  from: LedgerPlace,
+  limit: number,
+): Promise<EntryPage> {
+  const [end] = await tx.$queryRaw<PageEnd[]>`
+    SELECT tenant_id AS "tenantId", sequence FROM ledger_entries
+    WHERE (tenant_id, sequence) > (${from.tenantId}::uuid, ${from.sequence})
+    ORDER BY tenant_id, sequence OFFSET ${limit - 1} LIMIT 1`;
+  const to = end ?? { tenantId: lastId, sequence: lastSequence };
+  const entries = entriesOf(from, to);
+  // The tenant of the page's last entry may have more of them: its account is for a later page.
+  const accounts = Prisma.sql`a.tenant_id >= ${from.tenantId}::uuid AND ${
+    end === undefined ? Prisma.sql`true` : Prisma.sql`a.tenant_id < ${end.tenantId}::uuid`
+  }`;
+  const [counted] = await tx.$queryRaw<{ tenants: number }[]>`
+    SELECT count(*)::int AS tenants FROM credit_accounts a WHERE ${accounts}`;
+  const faults = [
+    ...(await auditAccounts(tx, accounts, entries)),
+    ...(await auditHolds(tx, accounts)),
+    ...(await auditFigures(tx, entries)),
+  ];
+  const next = end === undefined ? null : { ...end, sums: await sumsOf(tx, end, entries) };
+  return { tenants: counted?.tenants ?? 0, faults, next };
+}
+
+/** What an entry adds to a tenant's account of this name. */
+const change = (account: string) =>
+  `(amount_micros * ((credit_account = '${account}')::int - (debit_account = '${account}')::int))`;
+
+/** The page's entries with what each adds, and one row that carries the sums of the page before. */
+function entriesOf({ tenantId, sequence, sums }: LedgerPlace, to: PageEnd): Prisma.Sql {
+  return Prisma.sql`(
+    SELECT id, tenant_id, sequence, type, debit_account, credit_account, amount_micros,
+      balance_after_micros, held_after_micros, false AS is_carry,
+      ${Prisma.raw(`${change('tenant_available')} + ${change('tenant_held')}`)} AS balance,
+      ${Prisma.raw(change('tenant_held'))} AS held, ${Prisma.raw(change('rebate'))} AS rebate
+    FROM ledger_entries
+    WHERE (tenant_id, sequence) > (${tenantId}::uuid, ${sequence})
+      AND (tenant_id, sequence) <= (${to.tenantId}::uuid, ${to.sequence})
+    UNION ALL
+    SELECT NULL, ${tenantId}::uuid, ${sequence}, NULL, NULL, NULL, NULL, NULL, NULL, true,
+      ${sums.balance}::bigint, ${sums.held}::bigint, ${sums.rebate}::bigint)`;
+}
+
+async function sumsOf(tx: Queryable, { tenantId }: PageEnd, entries: Prisma.Sql): Promise<Sums> {
+  const [row] = await tx.$queryRaw<Record<keyof Sums, bigint>[]>`
+    SELECT sum(balance)::bigint AS balance, sum(held)::bigint AS held, sum(rebate)::bigint AS rebate
+    FROM ${entries} e WHERE tenant_id = ${tenantId}::uuid`;
+  return row ?? ledgerStart.sums;
+}
+
+function auditAccounts(
+  tx: Queryable,
+  accounts: Prisma.Sql,
+  entries: Prisma.Sql,
+): Promise<LedgerFault[]> {
+  return tx.$queryRaw<LedgerFault[]>`
+    SELECT 'account_differs_from_entries' AS kind, a.tenant_id AS subject,
+      format('balance %s, held %s, rebate %s; by its entries %s, %s, %s', a.balance_micros, a.held_micros,
+        a.rebate_accrued_micros, e.balance, e.held, e.rebate) AS detail
+    FROM credit_accounts a LEFT JOIN (
+      SELECT tenant_id, sum(balance) AS balance, sum(held) AS held, sum(rebate) AS rebate
+      FROM ${entries} p GROUP BY tenant_id) e USING (tenant_id)
+    WHERE ${accounts} AND (a.balance_micros <> COALESCE(e.balance, 0)
+      OR a.held_micros <> COALESCE(e.held, 0) OR a.rebate_accrued_micros <> COALESCE(e.rebate, 0))
+    ORDER BY a.tenant_id LIMIT ${faultsMax}`;
+}
+
+function auditHolds(tx: Queryable, accounts: Prisma.Sql): Promise<LedgerFault[]> {
+  return tx.$queryRaw<LedgerFault[]>`
+    SELECT CASE WHEN a.held_micros <> COALESCE(s.held, 0) THEN 'held_differs_from_holds'
+      ELSE 'in_flight_differs_from_holds' END AS kind, a.tenant_id AS subject,
+      format('held %s by %s; holds in flight %s by %s', a.held_micros, a.in_flight, COALESCE(s.held, 0),
+        COALESCE(s.count, 0)) AS detail
+    FROM credit_accounts a LEFT JOIN (
+      SELECT tenant_id, sum(quote_max_micros) AS held, count(*) AS count FROM submissions a
+      WHERE state IN ('pending', 'dispatched', 'running', 'settling') AND ${accounts}
+      GROUP BY tenant_id) s USING (tenant_id)
+    WHERE ${accounts}
+      AND (a.held_micros <> COALESCE(s.held, 0) OR a.in_flight <> COALESCE(s.count, 0))
+    ORDER BY a.tenant_id LIMIT ${faultsMax}`;
+}
+
+/** Each entry by itself, and its figures against the running sum of the tenant's entries. */
+function auditFigures(tx: Queryable, entries: Prisma.Sql): Promise<LedgerFault[]> {
+  return tx.$queryRaw<LedgerFault[]>`
+    SELECT CASE WHEN NOT allowed THEN 'movement_not_allowed' ELSE 'figures_differ_from_entries' END AS kind,
+      id AS subject, format('%s of %s: balance after %s, held after %s; by the entries %s, %s', type,
+        amount_micros, balance_after_micros, held_after_micros, balance, held) AS detail
+    FROM (
+      SELECT id, type, amount_micros, balance_after_micros, held_after_micros, sequence, is_carry,
+        amount_micros > 0 AND (type, debit_account, credit_account) IN (
+          ('grant', 'issuance', 'tenant_available'), ('hold', 'tenant_available', 'tenant_held'),
+          ('charge', 'tenant_held', 'revenue'), ('release', 'tenant_held', 'tenant_available'),
+          ('rebate_accrual', 'revenue', 'rebate'), ('rebate', 'rebate', 'tenant_available'),
+          ('reversal', 'tenant_available', 'issuance')) AS allowed,
+        sum(balance) OVER by_tenant AS balance, sum(held) OVER by_tenant AS held
+      FROM ${entries} p
+      WINDOW by_tenant AS (PARTITION BY tenant_id ORDER BY sequence)) e
+    WHERE NOT is_carry AND (NOT allowed OR balance_after_micros <> balance OR held_after_micros <> held)
+    ORDER BY sequence LIMIT ${faultsMax}`;
+}

@@ -1,0 +1,111 @@
+import { Prisma } from '../generated/client.ts';
+import { faultsMax, type LedgerFault } from './ledger-fault.ts';
+import { auditEntryPage, ledgerStart, type LedgerPlace } from './ledger-audit-entries.ts';
+import type { Queryable, Store } from '../connection/store.ts';
+
+export interface LedgerAudit {
+  tenants: number;
+  submissions: number;
+  /** At most `faultsMax`; there may be more of the same. */
+  faults: LedgerFault[];
+}
+
+export interface LedgerAuditOptions {
+  /** Entries and submissions looked at in one snapshot. */
+  entriesPerPage?: number;
+  submissionsPerPage?: number;
+}
+
+const entriesPerPageDefault = 20_000;
+const submissionsPerPageDefault = 1_000;
+const firstId = '00000000-0000-0000-0000-000000000000';
+/** Of a whole page. Each of its statements has the store's own limit, far beyond what it needs. */
+const pageTimeoutMs = 60_000;
+
+/**
+ * Looks through the whole ledger, a bounded page at a time, each page in one snapshot, so that it
+ * may run beside the service: every account against its entries, what is held against the holds in
+ * flight, the figures after each entry against the entries before it, and every ended submission
+ * against its charge and release. It changes nothing.
+ */
+export async function auditLedger(
+  store: Store,
+  options: LedgerAuditOptions = {},
+): Promise<LedgerAudit> {
+  const audit: LedgerAudit = { tenants: 0, submissions: 0, faults: [] };
+  const entriesPerPage = options.entriesPerPage ?? entriesPerPageDefault;
+  let place: LedgerPlace | null = ledgerStart;
+  while (place !== null && audit.faults.length < faultsMax) {
+    const from: LedgerPlace = place;
+    const page = await inSnapshot(store, (tx) => auditEntryPage(tx, from, entriesPerPage));
+    audit.faults.push(...page.faults);
+    audit.tenants += page.tenants;
+    place = page.next;
+  }
+  const submissionsPerPage = options.submissionsPerPage ?? submissionsPerPageDefault;
+  for (let after = firstId; audit.faults.length < faultsMax;) {
+    const page = await inSnapshot(store, (tx) => auditSubmissions(tx, after, submissionsPerPage));
+    audit.faults.push(...page.faults);
+    audit.submissions += page.ids.length;
+    const last = page.ids.at(-1);
+    if (last === undefined) break;
+    after = last;
+  }
+  audit.faults.length = Math.min(audit.faults.length, faultsMax);
+  return audit;
+}
+
+interface Page {
+  ids: string[];
+  faults: LedgerFault[];
+}
+
+function inSnapshot<Result>(
+  store: Store,
+  read: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return store.db.$transaction(read, {
+    isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead,
+    timeout: pageTimeoutMs,
+  });
+}
+
+async function auditSubmissions(tx: Queryable, after: string, limit: number): Promise<Page> {
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id FROM submissions WHERE id > ${after}::uuid ORDER BY id LIMIT ${limit}`;
+  const ids = rows.map(({ id }) => id);
+  const last = ids.at(-1);
+  const faults = await auditOrphans(tx, after, last ?? null);
+  if (last === undefined) return { ids, faults };
+  return { ids, faults: [...faults, ...(await auditEndings(tx, ids))] };
+}
+
+function auditEndings(tx: Queryable, ids: string[]): Promise<LedgerFault[]> {
+  return tx.$queryRaw<LedgerFault[]>`
+    SELECT CASE WHEN charge > hold OR charged_micros > quote_max_micros THEN 'charged_above_hold'
+      ELSE 'hold_not_ended_once' END AS kind, id AS subject,
+      format('%s: held %s of %s, charged %s of %s, released %s', state, hold, quote_max_micros, charge,
+        COALESCE(charged_micros::text, 'none'), release) AS detail
+    FROM (
+      SELECT s.id, s.state, s.quote_max_micros, s.charged_micros,
+        s.state IN ('submitted', 'failed', 'cancelled', 'rejected') AS ended,
+        COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'hold'), 0) AS hold,
+        COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'charge'), 0) AS charge,
+        COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'release'), 0) AS release
+      FROM submissions s LEFT JOIN ledger_entries e ON e.submission_id = s.id
+      WHERE s.id = ANY(${ids}::uuid[]) GROUP BY s.id) s
+    WHERE hold <> quote_max_micros OR charge <> COALESCE(charged_micros, 0)
+      OR charge + release <> CASE WHEN ended THEN hold ELSE 0 END
+    ORDER BY id LIMIT ${faultsMax}`;
+}
+
+/** Entries of submissions that are not there, among the ids after `after` up to `last`. */
+function auditOrphans(tx: Queryable, after: string, last: string | null): Promise<LedgerFault[]> {
+  return tx.$queryRaw<LedgerFault[]>`
+    SELECT 'entry_without_submission' AS kind, e.id AS subject,
+      format('%s of %s for submission %s', e.type, e.amount_micros, e.submission_id) AS detail
+    FROM ledger_entries e
+    WHERE e.submission_id > ${after}::uuid AND e.submission_id <= COALESCE(${last}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      AND NOT EXISTS (SELECT FROM submissions s WHERE s.id = e.submission_id)
+    ORDER BY e.submission_id LIMIT ${faultsMax}`;
+}

@@ -1,0 +1,33 @@
+import { assertInvariant } from '@svc/domain';
+import type { LedgerAudit } from './ledger-audit.ts';
+import type { Store } from '../connection/store.ts';
+
+/** What the auditor found last, for whoever asks how the ledger stands. */
+export interface LedgerVerdict {
+  at: Date;
+  tenants: number;
+  submissions: number;
+  faults: number;
+}
+
+/** Returns when it was saved, by the database's clock. */
+export async function saveLedgerVerdict(
+  store: Store,
+  { tenants, submissions, faults }: LedgerAudit,
+): Promise<Date> {
+  const [row] = await store.db.$queryRaw<{ at: Date }[]>`
+    INSERT INTO ledger_verdict (id, at, tenants, submissions, faults)
+    VALUES (1, svc_now(), ${tenants}, ${submissions}, ${faults.length})
+    ON CONFLICT (id) DO UPDATE SET at = EXCLUDED.at, tenants = EXCLUDED.tenants,
+      submissions = EXCLUDED.submissions, faults = EXCLUDED.faults
+    RETURNING at`;
+  assertInvariant(row !== undefined, 'a saved verdict has a time');
+  return row.at;
+}
+
+/** Null before the first audit. */
+export async function readLedgerVerdict(store: Store): Promise<LedgerVerdict | null> {
+  const [row] = await store.db.$queryRaw<LedgerVerdict[]>`
+    SELECT at, tenants, submissions, faults FROM ledger_verdict WHERE id = 1`;
+  return row ?? null;
+}

@@ -1,0 +1,52 @@
+import type { Movement } from '@svc/domain';
+import type { Queryable, Store } from '../connection/store.ts';
+
+export interface TenantMovements {
+  tenantId: string;
+  movements: readonly Movement[];
+  submissionId?: string;
+  purchaseId?: string;
+  reference?: string;
+}
+
+/** The entries of these movements, in their order, each with an id of its own. */
+export function entriesOf(store: Store, groups: readonly TenantMovements[]) {
+  return groups.flatMap((group) =>
+    group.movements.map((movement) => ({
+      id: store.newId(),
+      tenant_id: group.tenantId,
+      type: movement.type,
+      debit_account: movement.debit,
+      credit_account: movement.credit,
+      amount_micros: String(movement.amountMicros),
+      balance_after_micros: String(movement.after.balanceMicros),
+      held_after_micros: String(movement.after.heldMicros),
+      submission_id: group.submissionId ?? null,
+      purchase_id: group.purchaseId ?? null,
+      reference: group.reference ?? null,
+    })),
+  );
+}
+
+/**
+ * Appends ledger entries in the order given. The caller holds the lock of each tenant's account
+ * row, so that a tenant's entries are numbered in the order of their commits.
+ */
+export async function insertMovements(
+  store: Store,
+  tx: Queryable,
+  ...groups: TenantMovements[]
+): Promise<void> {
+  const rows = entriesOf(store, groups);
+  if (rows.length === 0) return;
+  await tx.$executeRaw`
+    INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+      balance_after_micros, held_after_micros, submission_id, purchase_id, reference, created_at)
+    SELECT r.id, r.tenant_id, r.type, r.debit_account, r.credit_account, r.amount_micros,
+      r.balance_after_micros, r.held_after_micros, r.submission_id, r.purchase_id, r.reference, svc_now()
+    FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id uuid, tenant_id uuid,
+      type text, debit_account text, credit_account text, amount_micros bigint,
+      balance_after_micros bigint, held_after_micros bigint, submission_id uuid, purchase_id uuid,
+      reference text)) WITH ORDINALITY AS r
+    ORDER BY r.ordinality`;
+}

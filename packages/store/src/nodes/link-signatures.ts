@@ -1,0 +1,31 @@
+import type { Store } from '../connection/store.ts';
+
+/**
+ * How long an accepted signature is remembered. A timestamp is inside the replay window for ten
+ * minutes; the rest allows for clocks of dispatchers that differ from the database's.
+ */
+const keptMs = 3_600_000;
+/** How many old signatures one acceptance deletes: more than it adds, so that none pile up. */
+const deletedMax = 4;
+
+/**
+ * Accepts a signature that opens a node link, once (CONTRACT section 7): true the first time,
+ * false from then on, on every dispatcher. `signatureHash` is the SHA-256 of what was signed, by
+ * whom and with which secret.
+ */
+export async function acceptLinkSignature(
+  store: Store,
+  signatureHash: Uint8Array,
+): Promise<boolean> {
+  const rows = await store.query(
+    `WITH deleted AS (
+       DELETE FROM node_link_signatures WHERE signature_hash IN (
+         SELECT signature_hash FROM node_link_signatures
+         WHERE accepted_at < svc_now() - $2 * interval '1 millisecond'
+         ORDER BY accepted_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+     INSERT INTO node_link_signatures (signature_hash, accepted_at) VALUES ($1, svc_now())
+     ON CONFLICT (signature_hash) DO NOTHING RETURNING 1 AS accepted`,
+    [signatureHash, keptMs, deletedMax],
+  );
+  return rows.length === 1;
+}

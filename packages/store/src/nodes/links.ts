@@ -1,0 +1,35 @@
+import { assertInvariant } from '@svc/domain';
+import type { Store } from '../connection/store.ts';
+
+/**
+ * Numbers a new link of a node: one more than any before it, so that the highest is the node's
+ * current link (CONTRACT.md section 7, "Instances"). Taken once the upgrade is accepted. From then
+ * on, what an older link says about assignments does not count.
+ */
+export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
+  const [row] = await store.db.$queryRaw<{ epoch: bigint }[]>`
+    UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = ${nodeId}::uuid
+    RETURNING link_epoch AS epoch`;
+  assertInvariant(row !== undefined, 'a node that was authenticated is there');
+  return Number(row.epoch);
+}
+
+/** How a node's link stands when it says hello. */
+export interface Greeted {
+  /** By the database's clock; null: it is not in quarantine. */
+  readonly quarantinedUntil: Date | null;
+}
+
+/** Notes the hello of a link. Null: the node has a newer link. */
+export async function noteHello(
+  store: Store,
+  hello: { nodeId: string; agentVersion: string; linkEpoch: number },
+): Promise<Greeted | null> {
+  const { nodeId, agentVersion, linkEpoch } = hello;
+  const [greeted] = await store.db.$queryRaw<Greeted[]>`
+    UPDATE nodes SET last_seen_at = svc_now(), agent_version = ${agentVersion},
+      greeted_epoch = ${linkEpoch}::bigint
+    WHERE id = ${nodeId}::uuid AND link_epoch = ${linkEpoch}::bigint
+    RETURNING CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS "quarantinedUntil"`;
+  return greeted ?? null;
+}

@@ -1,0 +1,42 @@
+import { assertInvariant, dispatchDeadlineMs, parseRateCard, type RateCard } from '@svc/domain';
+import { answeredWithin } from '../connection/batching.ts';
+import type { Query, Store } from '../connection/store.ts';
+
+/** Versions that are remembered; there are as many in use as tenants have cards of their own. */
+const knownCardsMax = 1_000;
+
+const knownCards = new WeakMap<Store, Map<number, RateCard>>();
+
+const cardsSql = 'SELECT version, card FROM rate_cards WHERE version = ANY($1::int[])';
+
+/** One rate card, read and parsed once. Throws where there is none of this version. */
+export async function rateCardOfVersion(store: Store, version: number): Promise<RateCard> {
+  const asked = pinnedCards(store, store.query, [version]);
+  return (await answeredWithin(dispatchDeadlineMs, asked))(version);
+}
+
+/**
+ * The rate cards of these versions, each read and parsed once: a version is never edited, which the
+ * database refuses too. Throws where there is none of a version.
+ */
+export async function pinnedCards(
+  store: Store,
+  query: Query,
+  versions: readonly number[],
+): Promise<(version: number) => RateCard> {
+  const known = knownCards.get(store) ?? new Map<number, RateCard>();
+  knownCards.set(store, known);
+  const missing = [...new Set(versions)].filter((version) => !known.has(version));
+  if (missing.length > 0) {
+    if (known.size + missing.length > knownCardsMax) known.clear();
+    const asked = [...new Set(versions)].filter((version) => !known.has(version));
+    const rows = await query<{ version: number; card: unknown }>(cardsSql, [asked]);
+    for (const { version, card } of rows) known.set(version, parseRateCard(version, card));
+  }
+  const cards = new Map(versions.map((version) => [version, known.get(version)]));
+  return (version) => {
+    const card = cards.get(version);
+    assertInvariant(card !== undefined, 'every version that is pinned is there');
+    return card;
+  };
+}

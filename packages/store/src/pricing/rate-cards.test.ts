@@ -1,0 +1,65 @@
+import { defaultRateCardJson, parseRateCard } from '@svc/domain';
+import { testAuthor } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
+import { settle } from '../endings/endings.ts';
+import { storeOutcome } from '../assignments/outcomes.ts';
+import {
+  currentRateCard,
+  insertRateCard,
+  typicalUsage,
+  typicalUsageSettledMin,
+} from './rate-cards.ts';
+import { createFixture, usage } from '../store.fixture.ts';
+
+const doubled = parseRateCard(0, {
+  usdPerCredit: '0.01',
+  jobTypes: defaultRateCardJson.jobTypes.map((jobType) => ({
+    ...jobType,
+    tiers: { standard: { base: '40', min: '10', max: '200', tierMultiplier: '1', weights: {} } },
+  })),
+});
+
+test("a tenant's own card goes before the default, and the newest version counts", async () => {
+  const { store, tenant } = await createFixture();
+  const [one, other] = [await tenant(), await tenant()];
+  const before = await currentRateCard(store, one);
+  const own = await insertRateCard(store, doubled, one, testAuthor);
+  expect((await currentRateCard(store, one))?.version).toBe(own);
+  expect((await currentRateCard(store, other))?.version).toBe(before?.version);
+  const forAll = await insertRateCard(store, doubled, null, testAuthor);
+  expect((await currentRateCard(store, other))?.version).toBe(forAll);
+  expect((await currentRateCard(store, one))?.version).toBe(own);
+});
+
+test('what was quoted under a card is charged under it, whatever came into force since', async () => {
+  const { store, tenant, hold, node, figures } = await createFixture();
+  const tenantId = await tenant(1_000);
+  const { id: submissionId } = await hold(tenantId);
+  await insertRateCard(store, doubled, null, testAuthor);
+  const nodeId = await node();
+  await commitDispatched(store, { submissionId, nodeId });
+  await commitRunning(store, { submissionId, nodeId });
+  const outcome = { kind: 'completed', usage: usage({ actions: '8' }), result: {} } as const;
+  await storeOutcome(store, { submissionId, nodeId, outcome });
+  await settle(store, [submissionId]);
+  expect(await figures(tenantId)).toEqual({ balance: 976, held: 0 });
+});
+
+test('typical usage is known once enough has settled', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const tenantId = await tenant(100_000);
+  const nodeId = await node();
+  for (let settled = 0; settled < typicalUsageSettledMin; settled += 1) {
+    expect(await typicalUsage(store, 'ats.application')).toBeNull();
+    const { id: submissionId } = await hold(tenantId);
+    await commitDispatched(store, { submissionId, nodeId });
+    await commitRunning(store, { submissionId, nodeId });
+    const report = usage({ actions: settled % 2 === 0 ? '4' : '5' });
+    const outcome = { kind: 'completed', usage: report, result: {} } as const;
+    await storeOutcome(store, { submissionId, nodeId, outcome });
+    await settle(store, [submissionId]);
+  }
+  const typical = await typicalUsage(store, 'ats.application');
+  expect(typical?.actions).toEqual({ digits: 45n, scale: 1 });
+});

@@ -1,0 +1,89 @@
+import {
+  type Decimal,
+  decimalOf,
+  dispatchDeadlineMs,
+  parseDecimal,
+  parseRateCard,
+  type RateCard,
+  rateCardToJson,
+  type Usage,
+  toWireId,
+  usageUnits,
+} from '@svc/domain';
+import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { answeredWithin } from '../connection/batching.ts';
+import type { Store } from '../connection/store.ts';
+
+/** The card in force: the tenant's own where it has one, else the default. Null: there is none. */
+export async function currentRateCard(store: Store, tenantId: string): Promise<RateCard | null> {
+  const [row] = await store.db.$queryRaw<{ version: number; card: unknown }[]>`
+    SELECT version, card FROM rate_cards
+    WHERE tenant_id = ${tenantId}::uuid OR tenant_id IS NULL
+    ORDER BY tenant_id IS NULL, version DESC LIMIT 1`;
+  return row === undefined ? null : parseRateCard(row.version, row.card);
+}
+
+/**
+ * Puts a card in force from now on, as a version of its own: for one tenant, or the default
+ * (tenant null). What was quoted before keeps the version it has pinned. Returns the version.
+ */
+export async function insertRateCard(
+  store: Store,
+  card: RateCard,
+  tenantId: string | null,
+  by: Author,
+): Promise<number> {
+  const json = JSON.stringify(rateCardToJson(card));
+  return store.db.$transaction(async (tx) => {
+    const [row] = await tx.$queryRaw<{ version: number }[]>`
+      INSERT INTO rate_cards (tenant_id, card, created_at)
+      VALUES (${tenantId}::uuid, ${json}::jsonb, svc_now()) RETURNING version`;
+    if (row === undefined) throw new Error('a rate card got no version');
+    // The card itself is kept for ever, under its version.
+    await insertAudit(tx, by, {
+      action: 'rate_card.apply',
+      subject:
+        tenantId === null
+          ? { kind: 'service', id: 'rate-card' }
+          : { kind: 'tenant', id: toWireId('tnt', tenantId) },
+      before: null,
+      after: { version: row.version },
+    });
+    return row.version;
+  });
+}
+
+/** Below this many settled submissions the rate card's own typical usage is the better guess. */
+export const typicalUsageSettledMin = 20;
+
+/**
+ * What a submission of a job type has used on average, from the running figures that settlement
+ * keeps, in thousandths of each unit. Null until there are enough of them.
+ */
+export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
+  const asked = store.db.$queryRaw<Record<string, string>[]>`
+    SELECT round(node_seconds / settled_count, 3)::text AS "nodeSeconds",
+           round(cpu_seconds / settled_count, 3)::text AS "cpuSeconds",
+           round(memory_gb_seconds / settled_count, 3)::text AS "memoryGbSeconds",
+           round(bandwidth_mb / settled_count, 3)::text AS "bandwidthMb",
+           round(actions / settled_count, 3)::text AS "actions"
+    FROM job_type_usage WHERE job_type = ${jobType} AND settled_count >= ${typicalUsageSettledMin}`;
+  const [row] = await answeredWithin(dispatchDeadlineMs, asked);
+  return row === undefined ? null : usageOfText(row);
+}
+
+/** Usage from columns read as text; a null column was not reported. */
+export function usageOfText(row: Record<string, string | null | undefined>): Usage {
+  const usage: Usage = {};
+  for (const unit of usageUnits) {
+    const text = row[unit];
+    if (text !== null && text !== undefined) usage[unit] = decimalOfText(text);
+  }
+  return usage;
+}
+
+function decimalOfText(text: string): Decimal {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) throw new Error('a stored usage is not a decimal');
+  return decimal.digits < 0n ? decimalOf(0n, 0) : decimal;
+}

@@ -1,0 +1,147 @@
+import { Prisma } from '../generated/client.ts';
+import type { Store } from '../connection/store.ts';
+
+/**
+ * What reconcilers failed at. A row that cannot be reconciled is tried again with a backoff, so that
+ * it does not take the place of others. After `deadLetterFailures` it is a dead letter: still tried,
+ * at the longest interval, and listed for operators.
+ */
+
+export type ReconcilerName = 'settlement' | 'webhook' | 'purge';
+
+export interface ReconcileFailure {
+  /** Of the submission or the delivery. */
+  subjectId: string;
+  /** What was wrong with it: one word. */
+  kind: string;
+  error: unknown;
+}
+
+export const deadLetterFailures = 5;
+const backoffMsMin = 5_000;
+const backoffMsMax = 900_000;
+/** Beyond this many, a failure is only logged: the row is then tried in each pass. */
+export const reconcileFailuresMax = 10_000;
+const errorLengthMax = 500;
+
+/**
+ * Remembers that these failed once more. Two workers that failed at the same row at the same time
+ * count once.
+ */
+export async function recordReconcileFailures(
+  { query }: Store,
+  reconciler: ReconcilerName,
+  failures: readonly ReconcileFailure[],
+): Promise<void> {
+  if (failures.length === 0) return;
+  const sorted = failures.toSorted((one, other) => (one.subjectId < other.subjectId ? -1 : 1));
+  await query(recordSql, [
+    reconciler,
+    sorted.map(({ subjectId }) => subjectId),
+    sorted.map(({ kind }) => kind),
+    sorted.map(({ error }) => messageOf(error)),
+  ]);
+}
+
+const recordSql = `
+  INSERT INTO reconcile_failures AS f (reconciler, subject_id, kind, failures, first_failed_at,
+    last_failed_at, next_attempt_at, error)
+  SELECT $1, r.subject_id, r.kind, 1, svc_now(), svc_now(),
+    svc_now() + ${backoffMsMin} * interval '1 millisecond', r.error
+  FROM unnest($2::uuid[], $3::text[], $4::text[]) WITH ORDINALITY AS r (subject_id, kind, error, place)
+  WHERE r.place <= ${reconcileFailuresMax} - (SELECT count(*) FROM reconcile_failures)
+    OR EXISTS (SELECT FROM reconcile_failures k WHERE k.reconciler = $1 AND k.subject_id = r.subject_id)
+  ORDER BY r.subject_id
+  ON CONFLICT (reconciler, subject_id) DO UPDATE SET kind = EXCLUDED.kind, error = EXCLUDED.error,
+    failures = f.failures + 1, last_failed_at = svc_now(),
+    next_attempt_at = svc_now() + interval '1 millisecond'
+      * LEAST(${backoffMsMin} * 2 ^ LEAST(f.failures, 20), ${backoffMsMax})
+  WHERE f.next_attempt_at <= svc_now()`;
+
+/** Without what the error carries besides: the statement's parameters may hold personal data. */
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message
+    .replaceAll('\0', '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .toWellFormed()
+    .slice(0, errorLengthMax);
+}
+
+/** These were reconciled: their failures are forgotten. */
+export async function clearReconcileFailures(
+  { query }: Store,
+  reconciler: ReconcilerName,
+  subjectIds: readonly string[],
+): Promise<void> {
+  if (subjectIds.length === 0) return;
+  await query(
+    'DELETE FROM reconcile_failures WHERE reconciler = $1 AND subject_id = ANY($2::uuid[])',
+    [reconciler, subjectIds],
+  );
+}
+
+/** Whether a row `f` is about something that its reconciler would still find. */
+const stillFound = Prisma.sql`CASE f.reconciler
+  WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id
+    AND s.state = ANY(${['pending', 'dispatched', 'running', 'settling']}))
+  WHEN 'webhook' THEN EXISTS (SELECT FROM deliveries d WHERE d.id = f.subject_id AND d.status = ${'pending'})
+  ELSE EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id AND s.payload_sealed IS NOT NULL) END`;
+
+/** Forgets failures at rows that something else has brought on; returns how many dead letters are left. */
+export async function pruneReconcileFailures(
+  store: Store,
+  reconciler: ReconcilerName,
+): Promise<number> {
+  await store.db.$executeRaw`
+    DELETE FROM reconcile_failures f WHERE f.reconciler = ${reconciler} AND NOT ${stillFound}`;
+  const [row] = await store.db.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM reconcile_failures
+    WHERE reconciler = ${reconciler} AND failures >= ${deadLetterFailures}`;
+  return row?.count ?? 0;
+}
+
+export interface DeadLetter {
+  reconciler: ReconcilerName;
+  subjectId: string;
+  kind: string;
+  failures: number;
+  firstFailedAt: Date;
+  lastFailedAt: Date;
+  nextAttemptAt: Date;
+  error: string;
+}
+
+export interface DeadLetters {
+  /** Rows that failed and are not dead letters yet. */
+  retrying: number;
+  /** Of all, listed or not. */
+  count: number;
+  /** The oldest first, `limit` at most. */
+  listed: DeadLetter[];
+}
+
+/** What reconcilers fail at, as operators see it. */
+export async function readDeadLetters(store: Store, limit: number): Promise<DeadLetters> {
+  const [counts] = await store.db.$queryRaw<{ retrying: number; count: number }[]>`
+    SELECT (count(*) FILTER (WHERE failures < ${deadLetterFailures}))::int AS retrying,
+      (count(*) FILTER (WHERE failures >= ${deadLetterFailures}))::int AS count
+    FROM reconcile_failures f WHERE ${stillFound}`;
+  const listed = await store.db.$queryRaw<DeadLetter[]>`
+    SELECT reconciler, subject_id AS "subjectId", kind, failures, first_failed_at AS "firstFailedAt",
+      last_failed_at AS "lastFailedAt", next_attempt_at AS "nextAttemptAt", error
+    FROM reconcile_failures f WHERE failures >= ${deadLetterFailures} AND ${stillFound}
+    ORDER BY first_failed_at, subject_id LIMIT ${limit}`;
+  return { retrying: counts?.retrying ?? 0, count: counts?.count ?? 0, listed };
+}
+
+/** Makes all that a reconciler failed at due in its next pass. Returns how many that are. */
+export async function retryReconcileFailures(
+  store: Store,
+  reconciler: ReconcilerName,
+): Promise<number> {
+  return store.db.$executeRaw`
+    UPDATE reconcile_failures SET next_attempt_at = svc_now()
+    WHERE reconciler = ${reconciler} AND next_attempt_at > svc_now()`;
+}

@@ -1,0 +1,56 @@
+import { isAnswerLost } from '../connection/errors.ts';
+import {
+  clearReconcileFailures,
+  type ReconcileFailure,
+  type ReconcilerName,
+  recordReconcileFailures,
+} from './reconcile-failures.ts';
+import type { Store } from '../connection/store.ts';
+
+/** A row that a reconciler found, with what is known of earlier tries. */
+export interface ReconcileCandidate {
+  subjectId: string;
+  failedBefore: boolean;
+  /** Its backoff is not over yet. */
+  putOff: boolean;
+}
+
+/**
+ * Brings on those candidates that are not put off: together, or one by one if the database refuses
+ * them together. `act` returns how many it brought on. Remembers what failed and forgets earlier
+ * failures of what did not. Throws only if the database does not answer.
+ */
+export async function reconcileTogether(
+  store: Store,
+  { reconciler, kind }: { reconciler: ReconcilerName; kind: string },
+  candidates: readonly ReconcileCandidate[],
+  act: (subjectIds: readonly string[]) => Promise<number>,
+): Promise<{ count: number; failures: ReconcileFailure[] }> {
+  const due = candidates.filter(({ putOff }) => !putOff);
+  if (due.length === 0) return { count: 0, failures: [] };
+  const ids = due.map(({ subjectId }) => subjectId);
+  const failures: ReconcileFailure[] = [];
+  let count = 0;
+  try {
+    count = await act(ids);
+  } catch (refusal) {
+    if (isAnswerLost(refusal)) throw refusal;
+    for (const subjectId of ids) {
+      try {
+        count += await act([subjectId]);
+      } catch (error) {
+        if (isAnswerLost(error)) throw error;
+        failures.push({ subjectId, kind, error });
+      }
+    }
+  }
+  await recordReconcileFailures(store, reconciler, failures);
+  const failed = new Set(failures.map(({ subjectId }) => subjectId));
+  const cleared = due.filter((one) => one.failedBefore && !failed.has(one.subjectId));
+  await clearReconcileFailures(
+    store,
+    reconciler,
+    cleared.map(({ subjectId }) => subjectId),
+  );
+  return { count, failures };
+}

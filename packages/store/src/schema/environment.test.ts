@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { assertReady } from './environment.ts';
+import { migrate } from './migrate.ts';
+import { createFixture } from '../store.fixture.ts';
+
+test('a migrated database is current, and migrating it again applies nothing', async () => {
+  const { store, database } = await createFixture();
+  expect((await assertReady(store, 'sandbox')).kind).toBe('ready');
+  expect(await migrate(database.ownerUrl, database.databaseUrl)).toMatchObject({
+    kind: 'migrated',
+    applied: [],
+  });
+});
+
+test('two migrators at once apply each migration once', async () => {
+  const { database } = await createFixture();
+  await database.query('DROP SCHEMA public CASCADE');
+  await database.query('CREATE SCHEMA public');
+  const results = await Promise.all([
+    migrate(database.ownerUrl, database.databaseUrl),
+    migrate(database.ownerUrl, database.databaseUrl),
+  ]);
+  const applied = results.map((result) => (result.kind === 'migrated' ? result.applied : []));
+  expect(applied.flat()).toEqual([...new Set(applied.flat())]);
+  expect(applied.flat().length).toBeGreaterThan(0);
+  const cards = await database.query('SELECT version FROM rate_cards');
+  expect(cards).toHaveLength(1);
+});
+
+test('a service refuses an empty database, naming what is missing', async () => {
+  const { store, database } = await createFixture();
+  await database.query('DROP TABLE _prisma_migrations');
+  expect(await assertReady(store, 'sandbox')).toMatchObject({ kind: 'schema_behind' });
+});
+
+test('a migration that this build does not know, or knows otherwise, is refused', async () => {
+  const { store, database } = await createFixture();
+  await database.query(`UPDATE _prisma_migrations SET checksum = 'other'`);
+  expect(await assertReady(store, 'sandbox')).toMatchObject({
+    kind: 'schema_unknown',
+    reason: expect.stringContaining('was changed after it was applied'),
+  });
+  expect((await migrate(database.ownerUrl, database.databaseUrl)).kind).toBe('refused');
+  await database.query(`UPDATE _prisma_migrations SET migration_name = '29990101000000_later'`);
+  expect(await assertReady(store, 'sandbox')).toMatchObject({
+    kind: 'schema_unknown',
+    reason: expect.stringContaining('29990101000000_later'),
+  });
+});
+
+test('a database belongs to one environment for good, with one key of request hashes', async () => {
+  const { store } = await createFixture();
+  const [one, other] = await Promise.all([
+    assertReady(store, 'sandbox'),
+    assertReady(store, 'sandbox'),
+  ]);
+  expect(one).toEqual(other);
+  expect(await assertReady(store, 'production')).toEqual({
+    kind: 'other_environment',
+    found: 'sandbox',
+  });
+});
+
+test('a connection that is cut fails what runs on it, and neither the process nor the next call', async () => {
+  const { store, database } = await createFixture();
+  const cutAll = () =>
+    database.query(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'svc'`,
+    );
+  for (let round = 0; round < 5; round += 1) {
+    const inTransaction = store.db.$transaction(async (tx) => {
+      await tx.$queryRaw`SELECT 1`;
+      await cutAll();
+      return tx.$queryRaw`SELECT 1`;
+    });
+    const beside = Promise.allSettled(
+      Array.from({ length: 20 }, () => store.db.$queryRaw`SELECT 1`),
+    );
+    await expect(inTransaction).rejects.toThrow(/./);
+    await beside;
+    await cutAll();
+    expect(await store.db.$queryRaw`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+  }
+});

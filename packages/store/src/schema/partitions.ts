@@ -1,0 +1,76 @@
+import { missingPartitions } from '@svc/domain';
+import { databaseNow } from './environment.ts';
+import type { Store } from '../connection/store.ts';
+
+/** Tables that are cut by the time in an id, a month a partition. */
+const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
+
+/** The ids of a table from `from` up to `to`. */
+export interface PartitionRange {
+  readonly table: string;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+export interface PartitionRound {
+  /** `movedRows`: rows that were in the default partition. */
+  readonly made: readonly (PartitionRange & { readonly movedRows: number })[];
+  /** Still missing after the round: rows of these ranges go to the default partition. */
+  readonly missing: readonly PartitionRange[];
+  /** Why, of each one that could not be made. */
+  readonly errors: readonly unknown[];
+}
+
+/**
+ * Makes the partitions that are missing, from last month to three months ahead by the database's
+ * clock. Each has its own transaction: one that fails does not stop the others.
+ * Throws only if the database cannot be asked which ones are missing.
+ */
+export async function makePartitions(store: Store): Promise<PartitionRound> {
+  const made: PartitionRound['made'][number][] = [];
+  const errors: unknown[] = [];
+  for (const range of await findMissing(store)) {
+    try {
+      const movedRows = await makeOne(store, range);
+      if (movedRows !== null) made.push({ ...range, movedRows });
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  return { made, missing: await findMissing(store), errors };
+}
+
+/** Null if another session makes one at this moment. */
+async function makeOne(store: Store, { table, from, to }: PartitionRange): Promise<number | null> {
+  const [row] = await store.db.$queryRaw<{ moved: bigint | null }[]>`
+    SELECT svc_make_partition(${table}, ${from}::timestamptz, ${to}::timestamptz) AS moved`;
+  const moved = row?.moved ?? null;
+  return moved === null ? null : Number(moved);
+}
+
+async function findMissing(store: Store): Promise<PartitionRange[]> {
+  const now = await databaseNow(store);
+  const rows = await store.db.$queryRaw<{ parent: string; bound: string }[]>`
+    SELECT p.relname AS parent, pg_get_expr(c.relpartbound, c.oid) AS bound
+    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
+    WHERE p.relname = ANY(${[...partitionedTables]}::text[])
+      AND p.relnamespace = current_schema()::regnamespace`;
+  return partitionedTables.flatMap((table) => {
+    const existing = rows
+      .filter(({ parent }) => parent === table)
+      .flatMap(({ bound }) => rangeOf(bound));
+    return missingPartitions(now.getTime(), existing).map(({ fromMs, toMs }) => ({
+      table,
+      from: new Date(fromMs),
+      to: new Date(toMs),
+    }));
+  });
+}
+
+/** Of a bound such as `FOR VALUES FROM ('0193…') TO ('0194…')`; none of the default partition's. */
+function rangeOf(bound: string): { fromMs: number; toMs: number }[] {
+  const [fromMs, toMs] = [...bound.matchAll(/'([0-9a-f]{8})-([0-9a-f]{4})/g)].map(
+    ([, high = '', low = '']) => Number.parseInt(high + low, 16),
+  );
+  return fromMs === undefined || toMs === undefined ? [] : [{ fromMs, toMs }];
+}

@@ -1,0 +1,190 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { type Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { insufficientPrivilege, sqlState } from '../connection/errors.ts';
+import type { Store } from '../connection/store.ts';
+
+/**
+ * Two database roles. The owner migrates. The services and `svc` use a role that owns nothing: it
+ * has the privileges below and no others, so that it can neither change the ledger or the audit log
+ * nor switch off a trigger.
+ */
+
+const append = ['SELECT', 'INSERT'] as const;
+const change = ['SELECT', 'INSERT', 'UPDATE'] as const;
+
+/** What the services' role may do with each table. A test compares the list with the schema. */
+export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
+  _prisma_migrations: ['SELECT'],
+  // A trigger with the rights of the owner writes it.
+  audit_chain: ['SELECT'],
+  audit_head: change,
+  audit_log: append,
+  ledger_entries: append,
+  rate_cards: append,
+  // Its name never changes. The key in it is sealed again when the master key is rotated.
+  environment: [...append, 'UPDATE (request_hash_key_sealed, reseal_started_at)'],
+  credit_accounts: change,
+  deliveries: change,
+  delivery_attempts: change,
+  events: change,
+  job_type_usage: change,
+  ledger_verdict: change,
+  // A signature is locked and removed when its window has passed.
+  node_link_signatures: [...change, 'DELETE'],
+  nodes: change,
+  operators: change,
+  purchase_intents: change,
+  purchases: change,
+  // An entry is removed when its row is reconciled.
+  reconcile_failures: [...change, 'DELETE'],
+  submissions: change,
+  surge_pin: change,
+  tenant_secrets: change,
+  tenants: change,
+  // A second report of the same millisecond replaces the first.
+  usage_reports: change,
+  webhook_caps: change,
+};
+
+/** The sequences behind the columns that number rows. */
+const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
+
+/**
+ * Functions that run with the owner's rights, because only the owner makes partitions and writes the
+ * chain of the audit log. Each works on the tables that it names itself.
+ */
+const ownersFunctions = ['svc_chain_audit', 'svc_make_partition'];
+
+const roleExists = ['42710', '23505'];
+
+export type GrantOutcome = { kind: 'granted' } | { kind: 'refused'; reason: string };
+
+/**
+ * Gives the role of `serviceUrl` exactly the privileges that the services need; creates it with the
+ * password of the URL if it does not exist. `owner` is connected as the owner. Does nothing if both
+ * are the same role.
+ */
+export async function grantService(owner: Client, serviceUrl: string): Promise<GrantOutcome> {
+  const { role, password } = accountOf(serviceUrl);
+  const { rows } = await owner.query<{ is_owner: boolean; exists: boolean; schema: string }>(
+    `SELECT $1 = current_user AS is_owner, to_regrole(quote_ident($1)) IS NOT NULL AS exists,
+       current_schema() AS schema`,
+    [role],
+  );
+  const [found] = rows;
+  if (found === undefined || found.is_owner) return { kind: 'granted' };
+  if (!found.exists) {
+    const reason = await createRole(owner, role, password);
+    if (reason !== undefined) return { kind: 'refused', reason };
+  }
+  await owner.query('BEGIN');
+  try {
+    await owner.query(grantsTo(role, found.schema));
+    await secureFunctions(owner, role, found.schema);
+    await owner.query('COMMIT');
+  } catch (error) {
+    await owner.query('ROLLBACK');
+    throw error;
+  }
+  return { kind: 'granted' };
+}
+
+function accountOf(databaseUrl: string): { role: string; password: string } {
+  const { username, password, searchParams } = new URL(databaseUrl);
+  const role = decodeURIComponent(username) || (searchParams.get('user') ?? '');
+  return { role, password: decodeURIComponent(password) };
+}
+
+/** Returns why it cannot; undefined if the role exists afterwards. */
+async function createRole(
+  owner: Client,
+  role: string,
+  password: string,
+): Promise<string | undefined> {
+  if (role === '') return 'DATABASE_URL names no role';
+  const create = `CREATE ROLE ${escapeIdentifier(role)} LOGIN`;
+  try {
+    await owner.query(
+      password === '' ? create : `${create} PASSWORD ${escapeLiteral(scramVerifier(password))}`,
+    );
+    return undefined;
+  } catch (error) {
+    const state = sqlState(error) ?? '';
+    if (roleExists.includes(state)) return undefined;
+    if (state !== insufficientPrivilege) throw error;
+    return `the role ${role} of DATABASE_URL does not exist, and the role of MIGRATION_DATABASE_URL may not create it: run \`${create} PASSWORD '…'\` as an administrator`;
+  }
+}
+
+const scramIterations = 4096;
+const scramSaltBytes = 16;
+const scramKeyBytes = 32;
+
+/** What Postgres stores of a password (RFC 5803), so that the password is in no statement and no log. */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(scramSaltBytes);
+  const salted = pbkdf2Sync(password, salt, scramIterations, scramKeyBytes, 'sha256');
+  const keyOf = (name: string) => createHmac('sha256', salted).update(name).digest();
+  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
+  const serverKey = keyOf('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${scramIterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
+}
+
+function grantsTo(name: string, schemaName: string): string {
+  const [role, schema] = [escapeIdentifier(name), escapeIdentifier(schemaName)];
+  const tables = Object.entries(servicePrivileges).flatMap(([table, privileges]) => [
+    `REVOKE ALL ON ${escapeIdentifier(table)} FROM ${role}`,
+    `GRANT ${privileges.join(', ')} ON ${escapeIdentifier(table)} TO ${role}`,
+  ]);
+  return [
+    // Whoever creates tables here could have the owner's functions use them.
+    `REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC, ${role}`,
+    `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+    ...tables,
+    ...sequences.map((sequence) => `GRANT USAGE ON SEQUENCE ${sequence} TO ${role}`),
+  ].join(';\n');
+}
+
+async function secureFunctions(owner: Client, role: string, schema: string): Promise<void> {
+  const { rows } = await owner.query<{ signature: string }>(
+    `SELECT oid::regprocedure::text AS signature FROM pg_proc
+     WHERE pronamespace = current_schema()::regnamespace AND proname = ANY($1::text[])`,
+    [ownersFunctions],
+  );
+  for (const { signature } of rows) {
+    await owner.query(
+      `ALTER FUNCTION ${signature} SECURITY DEFINER SET search_path = ${escapeIdentifier(schema)}, pg_temp;
+       REVOKE EXECUTE ON FUNCTION ${signature} FROM PUBLIC;
+       GRANT EXECUTE ON FUNCTION ${signature} TO ${escapeIdentifier(role)}`,
+    );
+  }
+}
+
+/** Tables whose rows no service may change or remove. */
+const appendOnlyTables = ['ledger_entries', 'audit_log', 'audit_chain', 'rate_cards'];
+
+/**
+ * What the role that a store is connected as may do and should not. Each is the end of a sentence
+ * that begins with the role. Empty if the role is fit for services.
+ */
+export async function excessPrivileges(store: Store): Promise<string[]> {
+  const [row] = await store.db.$queryRaw<{ excess: string[] }[]>`
+    SELECT array_remove(ARRAY[
+      CASE WHEN r.rolsuper THEN 'is a superuser' END,
+      CASE WHEN r.rolcreaterole AND NOT r.rolsuper THEN 'may create roles' END,
+      CASE WHEN NOT r.rolsuper AND EXISTS (
+        SELECT FROM pg_class c
+        WHERE c.relnamespace = current_schema()::regnamespace AND pg_has_role(c.relowner, 'MEMBER')
+      ) THEN 'owns tables' END,
+      CASE WHEN NOT r.rolsuper AND has_parameter_privilege('session_replication_role', 'SET')
+        THEN 'may switch off triggers' END,
+      CASE WHEN NOT r.rolsuper AND has_schema_privilege(current_schema(), 'CREATE')
+        THEN 'may create tables' END,
+      CASE WHEN NOT r.rolsuper AND EXISTS (
+        SELECT FROM unnest(${appendOnlyTables}::text[]) AS t (name)
+        WHERE has_table_privilege(t.name, 'UPDATE, DELETE, TRUNCATE, TRIGGER')
+      ) THEN 'may change the ledger or the audit log' END
+    ]::text[], NULL) AS excess
+    FROM pg_roles r WHERE r.rolname = current_user`;
+  return row?.excess ?? [];
+}

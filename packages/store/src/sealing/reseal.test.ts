@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { createSealer, openKeyring } from '@svc/signing';
+import { testAuthor } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { createOperator, findOperatorCredentials } from '../operators/operators.ts';
+import { resealPage, sealedColumns } from './reseal.ts';
+import { responsePlace } from './sealed.ts';
+import type { Place } from '../connection/store.ts';
+import { createFixture } from '../store.fixture.ts';
+
+test('every column that holds sealed values is sealed again by a rotation', async () => {
+  const { database } = await createFixture();
+  const columns = await database.query<{ name: string }>(`
+    SELECT c.relname || '.' || a.attname AS name
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+      AND a.atttypid = 'bytea'::regtype AND a.attname LIKE '%sealed%' AND NOT a.attisdropped`);
+  const listed = sealedColumns.map(({ table, column }) => `${table}.${column}`);
+  expect(columns.map(({ name }) => name).toSorted()).toEqual(listed.toSorted());
+});
+
+test('a page is sealed under the first key, read by the new one alone, and passed over afterwards', async () => {
+  const { store } = await createFixture();
+  const id = store.newId();
+  await createOperator(store, { id, name: 'Ana', secret: 'osk_1' }, testAuthor);
+  const next = `next:${randomBytes(32).toString('base64')}`;
+  const opened = store.sealer;
+  const alone = createSealer(openKeyring(next));
+  // A ring of both: what is sealed under either opens.
+  const sealer = {
+    ...alone,
+    unseal: (place: Place, sealed: Uint8Array) => {
+      const isNew = Buffer.from(sealed).subarray(0, alone.prefix.byteLength).equals(alone.prefix);
+      return (isNew ? alone : opened).unseal(place, sealed);
+    },
+  };
+  const column = { table: 'operators', column: 'secret_sealed' };
+  const both = { ...store, sealer };
+  expect(await resealPage(both, column, null)).toMatchObject({
+    looked: 1,
+    resealed: 1,
+    next: null,
+  });
+  expect(await resealPage(both, column, null)).toMatchObject({
+    looked: 1,
+    resealed: 0,
+    next: null,
+  });
+  const found = await findOperatorCredentials({ ...store, sealer: alone }, id);
+  expect(found).toMatchObject({ secret: 'osk_1' });
+  await expect(findOperatorCredentials(store, id)).rejects.toThrow('not here');
+});
+
+test('rows with a key of several columns are found again by it, page by page', async () => {
+  const { store, database, tenant } = await createFixture();
+  const [deliveryId, tenantId] = [store.newId(), await tenant()];
+  await database.query(
+    `INSERT INTO deliveries (id, tenant_id, event_id, type, status, created_at, round_started_at)
+     VALUES ($1, $2, $1, 'test', 'delivered', svc_now(), svc_now())`,
+    [deliveryId, tenantId],
+  );
+  const attempts = [1, 2, 3];
+  for (const number of attempts) {
+    const place = responsePlace({ tenantId, deliveryId, round: 1, number });
+    const sealed = store.sealer.seal(place, `answer ${number}`);
+    await database.query(
+      `INSERT INTO delivery_attempts (delivery_id, round, number, at, response_sealed)
+       VALUES ($1, 1, $2, svc_now(), $3)`,
+      [deliveryId, number, Buffer.from(sealed)],
+    );
+  }
+  const column = sealedColumns.find(({ table }) => table === 'delivery_attempts');
+  if (column === undefined) throw new Error('attempts are not in the list');
+  // The same keys, but another prefix: everything looks as if it were sealed under an older one.
+  const renewing = { ...store, sealer: { ...store.sealer, prefix: Buffer.from('another') } };
+  const whole = await resealPage(renewing, column, null);
+  expect(whole).toMatchObject({ looked: 3, resealed: 3, next: null });
+  const behind = await resealPage(renewing, column, `${deliveryId}:1:2`);
+  expect(behind).toMatchObject({ looked: 1, resealed: 1, next: null });
+});

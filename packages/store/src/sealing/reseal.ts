@@ -1,0 +1,147 @@
+import { Prisma } from '../generated/client.ts';
+import type { Store } from '../connection/store.ts';
+
+export interface SealedColumn {
+  readonly table: string;
+  readonly column: string;
+  /** The column that its values are bound to, if that is another one. */
+  readonly boundTo?: string;
+  /** The row's key with types; `id`, a UUID, if left out. */
+  readonly key?: readonly (readonly [name: string, type: string])[];
+  /** Tenant and kind of the place (`sealed.ts`), as SQL of the row. */
+  readonly tenant?: string;
+  readonly kind?: string;
+}
+
+/**
+ * Every column that holds sealed values. A test holds the list against the schema: what is left
+ * out would be lost with the old key.
+ */
+export const sealedColumns: readonly SealedColumn[] = [
+  { table: 'operators', column: 'secret_sealed' },
+  { table: 'nodes', column: 'secret_sealed', kind: 'secret_version::text' },
+  {
+    table: 'nodes',
+    column: 'previous_secret_sealed',
+    // A rotation moves it there as it was sealed.
+    boundTo: 'secret_sealed',
+    kind: '(secret_version - 1)::text',
+  },
+  { table: 'tenant_secrets', column: 'sealed', tenant: 'tenant_id', kind: 'kind' },
+  { table: 'submissions', column: 'payload_sealed', tenant: 'tenant_id', kind: 'job_type' },
+  { table: 'submissions', column: 'outcome_sealed', tenant: 'tenant_id', kind: 'outcome_kind' },
+  { table: 'events', column: 'body_sealed', tenant: 'tenant_id', kind: 'type' },
+  {
+    table: 'delivery_attempts',
+    column: 'response_sealed',
+    key: [
+      ['delivery_id', 'uuid'],
+      ['round', 'int'],
+      ['number', 'int'],
+    ],
+    tenant: '(SELECT d.tenant_id FROM deliveries d WHERE d.id = delivery_attempts.delivery_id)',
+  },
+  { table: 'audit_head', column: 'head_sealed', key: [['id', 'smallint']] },
+  // The last one: it is the mark that everything is sealed for whole places (sealing-phase.ts).
+  {
+    table: 'environment',
+    column: 'request_hash_key_sealed',
+    key: [['id', 'smallint']],
+    kind: 'name',
+  },
+];
+
+/** A page of rows looked at; `next` is where the following one begins, null behind the last. */
+export interface ResealedPage {
+  looked: number;
+  /** Of those that were to be sealed again: without those that somebody has changed meanwhile. */
+  resealed: number;
+  changed: number;
+  next: string | null;
+}
+
+const rowsPerPage = 500;
+
+/**
+ * Seals a page of a column under the key that seals now, for its whole place. What is sealed that way
+ * already is passed over, so that a rotation can be broken off and begun again at any time, and a value that has
+ * changed meanwhile is left to whoever changed it. Throws where a value's key is not in the ring.
+ */
+export async function resealPage(
+  store: Store,
+  column: SealedColumn,
+  after: string | null,
+): Promise<ResealedPage> {
+  const { sealer } = store;
+  const [from, name] = [Prisma.raw(column.table), Prisma.raw(column.column)];
+  const key = keyOf(column);
+  const names = Prisma.join(key.map(([part]) => Prisma.raw(part)));
+  const behind =
+    after === null
+      ? Prisma.sql`true`
+      : Prisma.sql`(${names}) > (${partsOf(key, Prisma.sql`${after}::text`)})`;
+  const [tenant, kind] = [column.tenant, column.kind].map((sql) => Prisma.raw(sql ?? 'NULL'));
+  const rows = await store.db.$queryRaw<
+    (Omit<SealedRow, 'sealed'> & { sealed: Uint8Array | null })[]
+  >`
+    SELECT concat_ws(':', ${names}) AS id, ${tenant}::text AS "tenantId", ${kind}::text AS kind, CASE
+        WHEN substring(${name} FROM 1 FOR ${sealer.prefix.byteLength}) <> ${sealer.prefix} THEN ${name}
+      END AS sealed
+    FROM ${from} WHERE ${behind} ORDER BY ${names} LIMIT ${rowsPerPage}`;
+  const old = rows.flatMap(({ sealed, ...row }) => (sealed === null ? [] : [{ ...row, sealed }]));
+  const resealed = old.length === 0 ? 0 : await writePage(store, column, old);
+  const next = rows.length < rowsPerPage ? null : (rows.at(-1)?.id ?? null);
+  return { looked: rows.length, resealed, changed: old.length - resealed, next };
+}
+
+interface SealedRow {
+  readonly id: string;
+  readonly tenantId: string | null;
+  readonly kind: string | null;
+  readonly sealed: Uint8Array;
+}
+
+type Key = NonNullable<SealedColumn['key']>;
+
+function keyOf({ key = [['id', 'uuid']] }: SealedColumn): Key {
+  return key;
+}
+
+/** The parts of a key that is written as one text, `a:b:c`. */
+function partsOf(key: Key, text: Prisma.Sql): Prisma.Sql {
+  return Prisma.join(
+    key.map(
+      ([, type], index) =>
+        Prisma.sql`split_part(${text}, ':', ${index + 1}::int)::${Prisma.raw(type)}`,
+    ),
+  );
+}
+
+function writePage(
+  { db, sealer }: Store,
+  column: SealedColumn,
+  rows: readonly SealedRow[],
+): Promise<number> {
+  const [from, name] = [Prisma.raw(column.table), Prisma.raw(column.column)];
+  const key = keyOf(column);
+  const keyNames = Prisma.join(key.map(([part]) => Prisma.raw(`${column.table}.${part}`)));
+  const { table, boundTo = column.column } = column;
+  const renewed = rows.map(({ id: row, tenantId, kind, sealed }) => {
+    const place = { table, column: boundTo, tenantId, kind, row };
+    return Buffer.from(sealer.seal(place, sealer.unseal(place, sealed)));
+  });
+  return db.$executeRaw`
+    UPDATE ${from} SET ${name} = r.new
+    FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ sealed }) => Buffer.from(sealed))}::bytea[],
+      ${renewed}::bytea[]) AS r (id, old, new)
+    WHERE (${keyNames}) = (${partsOf(key, Prisma.raw('r.id'))}) AND ${from}.${name} = r.old`;
+}
+
+/** About how many rows there are to look at, for a progress bar. */
+export async function countSealedRows(store: Store): Promise<number> {
+  const tables = sealedColumns.map(({ table }) => table);
+  const [row] = await store.db.$queryRaw<{ rows: number }[]>`
+    SELECT COALESCE(sum(GREATEST(c.reltuples, 0)), 0)::float8 AS rows
+    FROM unnest(${tables}::text[]) AS t (name) JOIN pg_class c ON c.oid = t.name::regclass`;
+  return Math.round(row?.rows ?? 0);
+}

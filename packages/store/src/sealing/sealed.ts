@@ -1,0 +1,66 @@
+import type { Place, Sealer } from '../connection/store.ts';
+
+/** The place of every sealed value: what it is bound to, and does not open without. */
+
+type Tenants = { readonly tenantId: string };
+
+export const environmentPlace = (name: string): Place => ({
+  ...rowOf('environment', 'request_hash_key_sealed', '1'),
+  kind: name,
+});
+
+export const auditHeadPlace = (): Place => rowOf('audit_head', 'head_sealed', '1');
+
+export const operatorSecretPlace = (id: string): Place => rowOf('operators', 'secret_sealed', id);
+
+/** Its kind is its version: a secret that was rotated away does not open as the present one. */
+export const nodeSecretPlace = ({ id, version }: { id: string; version: number }): Place => ({
+  ...rowOf('nodes', 'secret_sealed', id),
+  kind: `${version}`,
+});
+
+export const tenantSecretPlace = (at: Tenants & { id: string; kind: string }): Place => ({
+  ...rowOf('tenant_secrets', 'sealed', at.id),
+  tenantId: at.tenantId,
+  kind: at.kind,
+});
+
+export const payloadPlace = (at: Tenants & { id: string; jobType: string }): Place => ({
+  ...rowOf('submissions', 'payload_sealed', at.id),
+  tenantId: at.tenantId,
+  kind: at.jobType,
+});
+
+export const outcomePlace = (at: Tenants & { id: string; kind: string }): Place => ({
+  ...rowOf('submissions', 'outcome_sealed', at.id),
+  tenantId: at.tenantId,
+  kind: at.kind,
+});
+
+export const eventPlace = (at: Tenants & { id: string; type: string }): Place => ({
+  ...rowOf('events', 'body_sealed', at.id),
+  tenantId: at.tenantId,
+  kind: at.type,
+});
+
+interface Attempt {
+  readonly deliveryId: string;
+  readonly round: number;
+  readonly number: number;
+}
+
+export const responsePlace = (at: Tenants & Attempt): Place => ({
+  ...rowOf('delivery_attempts', 'response_sealed', `${at.deliveryId}:${at.round}:${at.number}`),
+  tenantId: at.tenantId,
+});
+
+function rowOf(table: string, column: string, row: string): Place {
+  return { table, column, tenantId: null, kind: null, row };
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Opens what was sealed as UTF-8 text. Throws if it was sealed for another place, or was tampered with. */
+export function unsealText(sealer: Sealer, place: Place, sealed: Uint8Array): string {
+  return decoder.decode(sealer.unseal(place, sealed));
+}

@@ -1,0 +1,88 @@
+import { environmentPlace } from './sealed.ts';
+import type { SealingPhase, Store } from '../connection/store.ts';
+
+/**
+ * How far a database is sealed for whole places. The version before this one sealed values for their
+ * table, column and row only. While its services may still run, new values are sealed as they can
+ * open them. An operator ends that with `svc master-key rotate`: everything is sealed again, the key
+ * of request hashes last. That value is the mark: once it is sealed for its whole place, nothing that
+ * is sealed for its row only opens any more. Nobody forges the mark without the master key.
+ */
+
+/** The version that sealed bytes begin with, if they are bound to their row only. */
+export const formerVersion = 1;
+
+export interface SealedEnvironment {
+  readonly name: string;
+  readonly sealed: Uint8Array;
+  readonly resealStartedAt: Date | null;
+}
+
+/** Null before the first service has written the row. */
+export async function readEnvironment({ db }: Store): Promise<SealedEnvironment | null> {
+  const [row] = await db.$queryRaw<SealedEnvironment[]>`
+    SELECT name, request_hash_key_sealed AS sealed, reseal_started_at AS "resealStartedAt"
+    FROM environment WHERE id = 1`;
+  return row ?? null;
+}
+
+export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
+  if (sealed[0] !== formerVersion) return 'bound';
+  return resealStartedAt === null ? 'former' : 'resealing';
+}
+
+/** How often a service looks whether the phase has moved on. */
+const phaseIntervalMs = 1_000;
+
+/** Follows the phase until it is the last one. Returns how to stop; does nothing in a new database. */
+export function followPhase(store: Store): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    const row = await readEnvironment(store).catch(() => null);
+    if (row !== null) store.sealer.phase = phaseOf(row);
+    if (timer !== undefined) next();
+  };
+  const next = (): void => {
+    if (store.sealer.phase === 'bound') return;
+    timer = setTimeout(() => void look(), phaseIntervalMs);
+    timer.unref();
+  };
+  next();
+  return () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+}
+
+/** By then no service seals for rows only: each has looked, and what it had begun is committed. */
+const formerWritesMsMax = 30_000;
+
+/**
+ * Lets services seal for whole places from now on. Returns how long services may still write values
+ * that are sealed for their row only, in milliseconds by the database's clock; 0 in the last phase.
+ */
+export async function beginReseal(store: Store): Promise<number> {
+  const [row] = await store.db.$queryRaw<{ remainingMs: number }[]>`
+    UPDATE environment SET reseal_started_at = COALESCE(reseal_started_at, svc_now()) WHERE id = 1
+    RETURNING GREATEST(0, ${formerWritesMsMax} - extract(epoch FROM svc_now() - reseal_started_at) * 1000)::float8
+      AS "remainingMs"`;
+  const environment = await readEnvironment(store);
+  if (environment === null || row === undefined) return 0;
+  store.sealer.phase = phaseOf(environment);
+  return store.sealer.phase === 'bound' ? 0 : row.remainingMs;
+}
+
+/**
+ * Sets the mark: values that are sealed for their row only are refused from now on, by each service
+ * within a second. Call it when a whole pass has found none.
+ */
+export async function endReseal(store: Store): Promise<void> {
+  const row = await readEnvironment(store);
+  if (row === null || phaseOf(row) === 'bound') return;
+  const place = environmentPlace(row.name);
+  const sealed = store.sealer.seal(place, store.sealer.unseal(place, row.sealed));
+  await store.db.$executeRaw`
+    UPDATE environment SET request_hash_key_sealed = ${sealed}
+    WHERE id = 1 AND request_hash_key_sealed = ${row.sealed}`;
+  store.sealer.phase = 'bound';
+}

@@ -1,0 +1,175 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { microsPerCredit, parseDecimal, type Tier, type Usage, type UsageUnit } from '@svc/domain';
+import { createSealer, openKeyring } from '@svc/signing';
+import {
+  createTestDatabase,
+  setDatabaseClockOffset,
+  type TestDatabase,
+  type TestDatabaseOptions,
+  testAuthor,
+} from '@svc/testkit';
+import { onTestFinished } from 'vitest';
+import { exhaustAgedRounds, findAgedRounds } from './deliveries/deliveries.ts';
+import { claimDue, type ClaimedAttempt } from './deliveries/claims.ts';
+import { assertReady } from './schema/environment.ts';
+import { holdSubmission, type HoldOutcome, type NewSubmission } from './submissions/hold.ts';
+import { createNode } from './nodes/nodes.ts';
+import { currentRateCard } from './pricing/rate-cards.ts';
+import { openStore, type Store } from './connection/store.ts';
+
+import { openTenant } from './tenants/open-tenant.ts';
+
+/** A store on a database of the test's own, with what tests of the store ask for again and again. */
+export interface Fixture {
+  readonly store: Store;
+  readonly database: TestDatabase;
+  /** A tenant with this many credits, `webhookUrl` where it should be told. */
+  readonly tenant: (credits?: number, webhookUrl?: string | null) => Promise<string>;
+  /** The same through another store on the database. */
+  readonly tenantThrough: (store: Store) => Promise<string>;
+  readonly node: () => Promise<string>;
+  readonly hold: (
+    tenantId: string,
+    options?: HoldOptions,
+  ) => Promise<{ id: string; outcome: HoldOutcome }>;
+  /** Moves the time of the database. */
+  readonly advance: (ms: number) => Promise<void>;
+  readonly figures: (tenantId: string) => Promise<{ balance: number; held: number }>;
+  readonly state: (id: string) => Promise<string>;
+}
+
+interface HoldOptions {
+  key?: string;
+  tier?: Tier;
+  /** Credits to hold. */
+  max?: number;
+  requestHash?: Uint8Array;
+}
+
+const credit = Number(microsPerCredit);
+
+/** Creates one for the running test; closed when it ends. */
+export async function createFixture({
+  masterKey = `test:${randomBytes(32).toString('base64')}`,
+  ...databaseOptions
+}: TestDatabaseOptions & { masterKey?: string } = {}): Promise<Fixture> {
+  const database = await createTestDatabase(databaseOptions);
+  const keyring = openKeyring(masterKey);
+  const store = openStore({
+    databaseUrl: database.databaseUrl,
+    sealer: createSealer(keyring),
+    newId,
+  });
+  onTestFinished(async () => {
+    await store.close();
+    await database.close();
+  });
+  await assertReady(store, 'sandbox');
+  let offsetMs = 0;
+  return {
+    store,
+    database,
+    tenant: (credits, webhookUrl) => newTenant(store, credits, webhookUrl),
+    tenantThrough: (other) => newTenant(other),
+    async node() {
+      const id = newId();
+      await createNode(store, { id, name: 'attic', secret: 'nsk_1' }, testAuthor);
+      return id;
+    },
+    async hold(tenantId, options = {}) {
+      const submission = await newSubmission(store, tenantId, options);
+      return { id: submission.id, outcome: await holdSubmission(store, submission) };
+    },
+    async advance(ms) {
+      offsetMs += ms;
+      await setDatabaseClockOffset(database.databaseUrl, offsetMs);
+    },
+    async figures(tenantId) {
+      const [row] = await database.query<{ balance: string; held: string }>(
+        'SELECT balance_micros AS balance, held_micros AS held FROM credit_accounts WHERE tenant_id = $1',
+        [tenantId],
+      );
+      return { balance: Number(row?.balance) / credit, held: Number(row?.held) / credit };
+    },
+    async state(id) {
+      const [row] = await database.query<{ state: string }>(
+        'SELECT state FROM submissions WHERE id = $1',
+        [id],
+      );
+      return row?.state ?? 'none';
+    },
+  };
+}
+
+/** Ends all rounds that are over by their age; returns how many. */
+export async function exhaustAged(store: Store): Promise<number> {
+  const { rounds } = await findAgedRounds(store, { after: null, limit: 100 });
+  return exhaustAgedRounds(
+    store,
+    rounds.map(({ subjectId }) => subjectId),
+  );
+}
+
+async function newTenant(
+  store: Store,
+  credits = 1_000,
+  webhookUrl: string | null = null,
+): Promise<string> {
+  const id = newId();
+  const tenant = {
+    id,
+    name: 'Example Works',
+    allowedJobTypes: ['ats.application'],
+    webhookUrl,
+    hmacSecret: 'hsk_test_1',
+    webhookSecret: 'whsec_MQ==',
+  };
+  await openTenant(store, tenant, BigInt(credits * credit), testAuthor);
+  return id;
+}
+
+/** Claims what is due for one tenant. */
+export async function claimFor(store: Store, tenantId: string): Promise<ClaimedAttempt[]> {
+  const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 100 }]);
+  return claim?.attempts ?? [];
+}
+
+/** A submission to hold for, valid in all that is not given. */
+export async function newSubmission(
+  store: Store,
+  tenantId: string,
+  { key = randomUUID(), tier = 'standard', max = 200, requestHash }: HoldOptions = {},
+): Promise<NewSubmission> {
+  const card = await currentRateCard(store, tenantId);
+  const maxMicros = BigInt(max * credit);
+  return {
+    id: newId(),
+    tenantId,
+    idempotencyKey: key,
+    requestHash: requestHash ?? randomBytes(32),
+    requestId: 'req-1',
+    jobType: 'ats.application',
+    tier,
+    payloadText: '{"applicationUrl":"https://jobs.example.com/1"}',
+    quote: {
+      estimatedMicros: maxMicros / 4n,
+      maxMicros,
+      surgeMicros: microsPerCredit,
+      rateCardVersion: card?.version ?? 0,
+    },
+  };
+}
+
+/** A UUIDv7 as runtime makes them. */
+function newId(): string {
+  const hex = Date.now().toString(16).padStart(12, '0');
+  const random = randomUUID();
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7${random.slice(15, 18)}-${random.slice(19)}`;
+}
+
+/** Usage from plain decimal texts. */
+export function usage(amounts: Partial<Record<UsageUnit, string>>): Usage {
+  return Object.fromEntries(
+    Object.entries(amounts).map(([unit, text]) => [unit, parseDecimal(text)]),
+  );
+}

@@ -1,0 +1,188 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createFixture, type Fixture, newSubmission } from '../store.fixture.ts';
+import { cancelSubmission, rejectPending } from '../endings/endings.ts';
+import { holdSubmissions } from './hold.ts';
+import { auditLedger } from '../ledger/ledger-audit.ts';
+import { findByIdempotencyKey } from './submissions.ts';
+
+/** One hold to place: which tenant, which of its keys, how many credits. */
+interface Wish {
+  tenant: number;
+  key: number;
+  max: number;
+}
+
+const wish = fc.record({
+  tenant: fc.nat({ max: 2 }),
+  key: fc.nat({ max: 7 }),
+  max: fc.integer({ min: 0, max: 60 }),
+});
+const batches = fc.array(fc.array(wish, { minLength: 1, maxLength: 12 }), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+/** What placing them one after another would give. */
+function model(credits: number, wishes: readonly Wish[], taken: Set<string>, available: number[]) {
+  return wishes.map(({ tenant, key, max }) => {
+    const name = `${tenant}/${key}`;
+    if (taken.has(name)) return 'key_taken';
+    const left = available[tenant] ?? credits;
+    if (max > left) return 'insufficient_credits';
+    available[tenant] = left - max;
+    taken.add(name);
+    return `held ${available[tenant]}`;
+  });
+}
+
+async function place(fixture: Fixture, tenants: string[], wishes: readonly Wish[]) {
+  const submissions = await Promise.all(
+    wishes.map(({ tenant, key, max }) =>
+      newSubmission(fixture.store, tenants[tenant] ?? '', { key: `${key}`, max }),
+    ),
+  );
+  const outcomes = await holdSubmissions(fixture.store, submissions);
+  return outcomes.map((outcome) =>
+    outcome.kind === 'held' ? `held ${Number(outcome.availableAfterMicros) / 1e6}` : outcome.kind,
+  );
+}
+
+test('a batch gives what its holds would give one after another', async () => {
+  const fixture = await createFixture();
+  const credits = 100;
+  await fc.assert(
+    fc.asyncProperty(batches, async (rounds) => {
+      const tenants = [0, 1, 2].map(() => fixture.tenant(credits));
+      const ids = await Promise.all(tenants);
+      const taken = new Set<string>();
+      const available: number[] = [];
+      for (const wishes of rounds) {
+        // Duplicates inside a batch are taken whether or not the first one was granted: whoever
+        // asked first is still being answered.
+        const expected = model(credits, withoutRepeats(wishes), taken, available);
+        const placed = await place(fixture, ids, wishes);
+        const firsts = placed.filter((_, index) => isFirst(wishes, index));
+        expect(firsts).toEqual(expected);
+        const repeats = placed.filter((_, index) => !isFirst(wishes, index));
+        expect(repeats.every((kind) => kind === 'key_taken')).toBe(true);
+      }
+      for (const [index, id] of ids.entries()) {
+        const held = credits - (available[index] ?? credits);
+        expect(await fixture.figures(id)).toEqual({ balance: credits, held });
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const isFirst = (wishes: readonly Wish[], index: number) =>
+  wishes.findIndex((one) => sameKey(one, wishes[index])) === index;
+const sameKey = (one: Wish, other: Wish | undefined) =>
+  one.tenant === other?.tenant && one.key === other.key;
+const withoutRepeats = (wishes: readonly Wish[]) =>
+  wishes.filter((_, index) => isFirst(wishes, index));
+
+/** Sixteen holds of 30 credits, alternating between two tenants. */
+const sixteen = (round: number): Wish[] =>
+  Array.from({ length: 16 }, (_, index) => ({
+    tenant: (index + round) % 2,
+    key: round * 16 + index,
+    max: 30,
+  }));
+
+test('batches at once over the same tenants neither deadlock nor overdraw', async () => {
+  const fixture = await createFixture();
+  const tenants = await Promise.all([fixture.tenant(1_000), fixture.tenant(1_000)]);
+  const rounds = await Promise.all(
+    Array.from({ length: 10 }, (_, round) => place(fixture, tenants, sixteen(round))),
+  );
+  const held = rounds.flat().filter((kind) => kind.startsWith('held'));
+  expect(held).toHaveLength(66);
+  for (const id of tenants) {
+    expect(await fixture.figures(id)).toEqual({ balance: 1_000, held: 990 });
+  }
+});
+
+test('the figures after each hold are exact inside a batch', async () => {
+  const fixture = await createFixture();
+  const tenantId = await fixture.tenant(100);
+  const wishes = [60, 50, 30, 20, 10].map((max, key) => ({ tenant: 0, key, max }));
+  const placed = await place(fixture, [tenantId], wishes);
+  expect(placed).toEqual([
+    'held 40',
+    'insufficient_credits',
+    'held 10',
+    'insufficient_credits',
+    'held 0',
+  ]);
+  const entries = await fixture.database.query(
+    `SELECT amount_micros / 1000000 AS amount, held_after_micros / 1000000 AS held, balance_after_micros / 1000000 AS balance
+     FROM ledger_entries WHERE type = 'hold' ORDER BY sequence`,
+  );
+  expect(entries).toEqual([
+    { amount: '60', held: '60', balance: '100' },
+    { amount: '30', held: '90', balance: '100' },
+    { amount: '10', held: '100', balance: '100' },
+  ]);
+});
+
+test('a key that another batch takes at the same moment fails nobody else', async () => {
+  const fixture = await createFixture();
+  const tenantId = await fixture.tenant(100_000);
+  const holds = await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      fixture.hold(tenantId, { key: `${index % 40}`, max: 1 }),
+    ),
+  );
+  expect(holds.filter(({ outcome }) => outcome.kind === 'held')).toHaveLength(40);
+  expect(holds.filter(({ outcome }) => outcome.kind === 'key_taken')).toHaveLength(160);
+  expect(await fixture.figures(tenantId)).toEqual({ balance: 100_000, held: 40 });
+  expect(await findByIdempotencyKey(fixture.store, tenantId, '7')).not.toBeNull();
+});
+
+test('a tenant with a maximum in flight gets no further until one has ended, however it ends', async () => {
+  const { store, tenant, hold, database, figures } = await createFixture();
+  const tenantId = await tenant(10_000);
+  const limited = (max: number | null) =>
+    database.query('UPDATE credit_accounts SET in_flight_max = $1', [max]);
+  const inFlight = async () => {
+    const [row] = await database.query<{ n: number }>('SELECT in_flight AS n FROM credit_accounts');
+    return row?.n;
+  };
+  await limited(2);
+  const held = [
+    await hold(tenantId, { key: 'a' }),
+    await hold(tenantId, { key: 'b' }),
+    await hold(tenantId, { key: 'c' }),
+  ];
+  expect(held.map(({ outcome }) => outcome.kind)).toEqual(['held', 'held', 'in_flight_max']);
+  expect(await inFlight()).toBe(2);
+  expect(await figures(tenantId)).toMatchObject({ held: 400 });
+  // A repeated key is found before the maximum is.
+  expect((await hold(tenantId, { key: 'a' })).outcome.kind).toBe('key_taken');
+  await rejectPending(store, held[0]?.id ?? '', { onlyOverdue: false });
+  expect(await inFlight()).toBe(1);
+  expect((await hold(tenantId, { key: 'c' })).outcome.kind).toBe('held');
+  await cancelSubmission(store, { submissionId: held[1]?.id ?? '', tenantId, by: 'tenant' });
+  expect(await inFlight()).toBe(1);
+  // An operator may set it below what is in flight; null is no maximum.
+  await hold(tenantId, { key: 'd' });
+  await limited(1);
+  expect((await hold(tenantId, { key: 'e' })).outcome.kind).toBe('in_flight_max');
+  await limited(null);
+  expect((await hold(tenantId, { key: 'e' })).outcome.kind).toBe('held');
+});
+
+test('only the one beyond its maximum is refused, not its neighbours in the batch', async () => {
+  const { store, tenant, database } = await createFixture();
+  const [limited, free] = [await tenant(10_000), await tenant(10_000)];
+  await database.query('UPDATE credit_accounts SET in_flight_max = 1 WHERE tenant_id = $1', [
+    limited,
+  ]);
+  const of = (tenantId: string) => newSubmission(store, tenantId);
+  const batch = [await of(limited), await of(free), await of(limited), await of(free)];
+  const outcomes = await holdSubmissions(store, batch);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'held', 'in_flight_max', 'held']);
+  expect((await auditLedger(store)).faults).toEqual([]);
+});

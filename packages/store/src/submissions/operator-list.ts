@@ -1,0 +1,105 @@
+import type { SubmissionState } from '@svc/domain';
+import { Prisma } from '../generated/client.ts';
+import type { Store } from '../connection/store.ts';
+import {
+  recordColumns,
+  recordOfRow,
+  type RecordRow,
+  type SubmissionRecord,
+} from './submissions.ts';
+
+/** A submission as operators see it: of any tenant, rejected ones too. */
+export interface OperatorSubmission extends SubmissionRecord {
+  tenantId: string;
+  requestId: string;
+}
+
+/** Null: not asked for. */
+export interface EverySubmissionFilter {
+  tenantId: string | null;
+  states: readonly SubmissionState[] | null;
+  /** Inclusive. */
+  createdAfter: Date | null;
+  /** Older than this one. */
+  beforeId: string | null;
+  limit: number;
+}
+
+type Row = RecordRow & { request_id: string };
+
+const operatorColumns = Prisma.sql`${recordColumns}, request_id`;
+
+/** Null for an unknown one. */
+export async function findAnySubmission(
+  store: Store,
+  id: string,
+): Promise<OperatorSubmission | null> {
+  const [row] = await store.db.$queryRaw<Row[]>`
+    SELECT ${operatorColumns} FROM submissions WHERE id = ${id}::uuid`;
+  return row === undefined ? null : ofRow(store, row);
+}
+
+const inFlight: readonly SubmissionState[] = ['pending', 'dispatched', 'running', 'settling'];
+
+/**
+ * A page of all submissions, newest first. Each combination of filters goes along an index: ids
+ * begin with their time, what is under way is few and has an index of its own, and so has what
+ * ended otherwise than submitted.
+ */
+export async function listEverySubmission(
+  store: Store,
+  filter: EverySubmissionFilter,
+): Promise<OperatorSubmission[]> {
+  const { tenantId, states, createdAfter, beforeId, limit } = filter;
+  const conditions = Prisma.join(
+    [
+      Prisma.sql`true`,
+      ...(tenantId === null ? [] : [Prisma.sql`tenant_id = ${tenantId}::uuid`]),
+      ...(createdAfter === null
+        ? []
+        : [
+            Prisma.sql`created_at >= ${createdAfter}::timestamptz`,
+            // Ends the walk along the ids. The time in an id is within seconds of the database's.
+            Prisma.sql`id >= svc_uuid_floor(${createdAfter}::timestamptz - interval '1 day')`,
+          ]),
+      ...(beforeId === null ? [] : [Prisma.sql`id < ${beforeId}::uuid`]),
+    ],
+    ' AND ',
+  );
+  const rows = await store.db.$queryRaw<Row[]>`
+    WITH page AS MATERIALIZED (${idsOf(states, conditions, tenantId, limit)})
+    SELECT ${operatorColumns} FROM submissions WHERE id IN (SELECT id FROM page)
+    ORDER BY id DESC LIMIT ${limit}`;
+  return rows.map((row) => ofRow(store, row));
+}
+
+function idsOf(
+  states: readonly SubmissionState[] | null,
+  conditions: Prisma.Sql,
+  tenantId: string | null,
+  limit: number,
+): Prisma.Sql {
+  if (states === null) {
+    // A tenant's own are found by its index, which is in the order of creation, as ids are.
+    return tenantId === null
+      ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
+      : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND state <> 'rejected'
+          ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
+  }
+  // States as literals, so that the planner sees which partial index holds them.
+  const parts = states.map((state) => {
+    const isState = Prisma.raw(`state = '${state}'`);
+    if (inFlight.includes(state)) {
+      return Prisma.sql`(SELECT id FROM (SELECT id FROM submissions
+        WHERE state IN ('pending', 'dispatched', 'running', 'settling') AND ${isState} AND ${conditions}
+        OFFSET 0) under_way ORDER BY id DESC LIMIT ${limit})`;
+    }
+    return Prisma.sql`(SELECT id FROM submissions WHERE ${isState} AND ${conditions}
+      ORDER BY id DESC LIMIT ${limit})`;
+  });
+  return Prisma.join(parts, ' UNION ALL ');
+}
+
+function ofRow(store: Store, row: Row): OperatorSubmission {
+  return { ...recordOfRow(store, row), tenantId: row.tenant_id, requestId: row.request_id };
+}

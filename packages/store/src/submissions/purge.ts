@@ -1,0 +1,150 @@
+import { type SubmissionState, toWireId, withoutFailureMessage } from '@svc/domain';
+import { type Author, insertAudit } from '../audit-log/audit.ts';
+import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
+import { eventPlace, unsealText } from '../sealing/sealed.ts';
+import type { Queryable, Store } from '../connection/store.ts';
+
+/**
+ * Personal data has an end: what a tenant sent and what a node said about it are deleted, by time
+ * or by an operator. Purged are the payload, the result and the failure's message, also in the body
+ * of the event that told of it. The record stays, with its state, its failure's code, its usage and
+ * its money; the hash of the request stays too, so that a repeated key is answered as before.
+ */
+
+/** How much one transaction purges. */
+export const purgePageMax = 500;
+
+/** A place in the order of the ends and the ids. */
+export interface ExpiredCursor {
+  finishedAt: string;
+  submissionId: string;
+}
+
+/**
+ * A page of what ended longer ago than `retentionDays` and is not purged, the oldest first, behind
+ * `after`. `next` is null at the end.
+ */
+export async function findExpired(
+  store: Store,
+  page: { retentionDays: number; after: ExpiredCursor | null; limit: number },
+): Promise<{ expired: ReconcileCandidate[]; next: ExpiredCursor | null }> {
+  const { retentionDays, after, limit } = page;
+  const rows = await store.db.$queryRaw<(ReconcileCandidate & { finishedAt: string })[]>`
+    SELECT s.id AS "subjectId", s.finished_at::text AS "finishedAt",
+      f.next_attempt_at IS NOT NULL AS "failedBefore",
+      COALESCE(f.next_attempt_at > svc_now(), false) AS "putOff"
+    FROM (
+      SELECT id, finished_at FROM submissions
+      WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
+        AND finished_at <= svc_now() - ${retentionDays}::int * interval '1 day'
+        AND (finished_at, id) > (${after?.finishedAt ?? '-infinity'}::timestamptz, ${after?.submissionId ?? nilId}::uuid)
+      ORDER BY finished_at, id LIMIT ${limit}) s
+    LEFT JOIN LATERAL (
+      SELECT next_attempt_at FROM reconcile_failures
+      WHERE reconciler = 'purge' AND subject_id = s.id LIMIT 1) f ON true
+    ORDER BY s.finished_at, s.id`;
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    expired: rows.map(({ subjectId, failedBefore, putOff }) => ({
+      subjectId,
+      failedBefore,
+      putOff,
+    })),
+    next: last === undefined ? null : { finishedAt: last.finishedAt, submissionId: last.subjectId },
+  };
+}
+
+const nilId = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Purges those of these that are not purged yet, in one transaction. One that another worker has in
+ * hand is left to it. Returns how many that were.
+ */
+export async function purgeExpired(
+  store: Store,
+  submissionIds: readonly string[],
+): Promise<number> {
+  return store.db.$transaction(async (tx) => {
+    const due = await tx.$queryRaw<{ id: string }[]>`
+      SELECT id FROM submissions
+      WHERE id = ANY(${submissionIds}::uuid[]) AND finished_at IS NOT NULL AND payload_sealed IS NOT NULL
+      FOR UPDATE SKIP LOCKED`;
+    const ids = due.map(({ id }) => id);
+    if (ids.length > 0) await purge(store, tx, ids);
+    return ids.length;
+  });
+}
+
+async function purge(store: Store, tx: Queryable, ids: string[]): Promise<void> {
+  await purgeEvents(store, tx, ids);
+  await tx.$executeRaw`
+    UPDATE submissions SET payload_sealed = NULL, outcome_sealed = NULL WHERE id = ANY(${ids}::uuid[])`;
+}
+
+interface PurgedEvent {
+  id: string;
+  tenantId: string;
+  type: string;
+  sealed: Uint8Array;
+}
+
+/** An event may yet be sent again: it is kept, without what the node said. */
+async function purgeEvents(store: Store, tx: Queryable, submissionIds: string[]): Promise<void> {
+  const events = await tx.$queryRaw<PurgedEvent[]>`
+    SELECT id, tenant_id AS "tenantId", type, body_sealed AS sealed FROM events
+    WHERE submission_id = ANY(${submissionIds}::uuid[]) AND type = 'submission.failed'
+    ORDER BY id FOR UPDATE`;
+  if (events.length === 0) return;
+  const rows = events.map((event) => {
+    const place = eventPlace(event);
+    const body = withoutFailureMessage(unsealText(store.sealer, place, event.sealed));
+    return { id: event.id, body: Buffer.from(store.sealer.seal(place, body)).toString('base64') };
+  });
+  await tx.$executeRaw`
+    UPDATE events e SET body_sealed = decode(r.body, 'base64')
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, body text)
+    WHERE e.id = r.id AND e.id = ANY(${events.map(({ id }) => id)}::uuid[])`;
+}
+
+export type PurgeOutcome =
+  | { kind: 'purged' | 'purged_before'; submission: PurgedSubmission }
+  /** A node may yet be sent the payload, or report what it did with it. */
+  | { kind: 'in_flight'; state: SubmissionState }
+  | { kind: 'unknown_submission' };
+
+interface PurgedSubmission {
+  tenantId: string;
+  state: SubmissionState;
+}
+
+/** Purges one submission at once, where it has ended; it is in the audit log then. */
+export async function purgeSubmission(
+  store: Store,
+  submissionId: string,
+  by: Author,
+): Promise<PurgeOutcome> {
+  return store.db.$transaction(async (tx) => {
+    const [row] = await tx.$queryRaw<LockedRow[]>`
+      SELECT tenant_id AS "tenantId", state, finished_at IS NOT NULL AS "hasEnded",
+        payload_sealed IS NULL AND outcome_sealed IS NULL AS "isPurged"
+      FROM submissions WHERE id = ${submissionId}::uuid FOR UPDATE`;
+    if (row === undefined) return { kind: 'unknown_submission' };
+    const { tenantId, state, hasEnded, isPurged } = row;
+    if (!hasEnded) return { kind: 'in_flight', state };
+    const submission = { tenantId, state };
+    if (isPurged) return { kind: 'purged_before', submission };
+    await purge(store, tx, [submissionId]);
+    await insertAudit(tx, by, {
+      action: 'submission.purge',
+      subject: { kind: 'submission', id: toWireId('sub', submissionId) },
+      before: null,
+      after: { tenantId: toWireId('tnt', tenantId), state },
+    });
+    return { kind: 'purged', submission };
+  });
+}
+
+interface LockedRow extends PurgedSubmission {
+  hasEnded: boolean;
+  isPurged: boolean;
+}

@@ -1,0 +1,52 @@
+import type { Store } from '../connection/store.ts';
+
+/**
+ * The tenant of a submission never changes. A process that committed a dispatch remembers it, so that
+ * storing the outcome, which is sealed for the tenant, asks Postgres nothing more.
+ */
+
+/** Submissions remembered by one store; the oldest is forgotten first. */
+const rememberedMax = 20_000;
+
+const remembered = new WeakMap<Store, Map<string, string>>();
+
+function mapOf(store: Store): Map<string, string> {
+  const found = remembered.get(store) ?? new Map<string, string>();
+  remembered.set(store, found);
+  return found;
+}
+
+interface TenantRow {
+  readonly id: string;
+  readonly tenant_id: string;
+}
+
+export function rememberTenants(store: Store, rows: readonly TenantRow[]): void {
+  const map = mapOf(store);
+  for (const { id, tenant_id: tenantId } of rows) map.set(id, tenantId);
+  for (const id of map.keys()) {
+    if (map.size <= rememberedMax) break;
+    map.delete(id);
+  }
+}
+
+const tenantsSql = 'SELECT id, tenant_id FROM submissions WHERE id = ANY($1::uuid[])';
+
+/** The tenant of each submission that exists, by its id. */
+export async function tenantsOf(
+  store: Store,
+  submissionIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const map = mapOf(store);
+  const found = new Map<string, string>();
+  const unknown = submissionIds.filter((id) => {
+    const tenantId = map.get(id);
+    if (tenantId !== undefined) found.set(id, tenantId);
+    return tenantId === undefined;
+  });
+  if (unknown.length === 0) return found;
+  const rows = await store.query<TenantRow>(tenantsSql, [unknown]);
+  rememberTenants(store, rows);
+  for (const { id, tenant_id: tenantId } of rows) found.set(id, tenantId);
+  return found;
+}

@@ -1,0 +1,276 @@
+import {
+  dispatchDeadlineMs,
+  dispatchGraceMs,
+  type FailureCode,
+  type SubmissionState,
+  type Tier,
+  type Usage,
+} from '@svc/domain';
+import { createBatcher, perStore } from '../connection/batching.ts';
+import { Prisma } from '../generated/client.ts';
+import { usageOfText } from '../pricing/rate-cards.ts';
+import { outcomePlace, unsealText } from '../sealing/sealed.ts';
+import type { Store } from '../connection/store.ts';
+
+export interface StoredQuote {
+  estimatedMicros: bigint;
+  maxMicros: bigint;
+  /** The multiplier, in millionths. */
+  surgeMicros: bigint;
+}
+
+/** A submission as idempotency sees it: what was asked, what was answered, how it stands. */
+export interface KeyedSubmission {
+  id: string;
+  tenantId: string;
+  state: SubmissionState;
+  /** Whether a node ever had it: tells a creation that was answered from one cancelled before. */
+  dispatched: boolean;
+  requestHash: Uint8Array;
+  quote: StoredQuote;
+  /** `available` after the hold, as the first response said it. */
+  availableAfterMicros: bigint;
+  /** Until the dispatch deadline, `dispatchDeadlineMs` at most; negative past it. */
+  remainingMs: number;
+  /** Still pending although deadline and grace are over: to be rejected by whoever sees it. */
+  overdue: boolean;
+  /** What was charged and given back, once the hold has ended. */
+  chargedMicros: bigint | null;
+  refundedMicros: bigint | null;
+}
+
+interface KeyedRow {
+  /** Of what was asked, from 1. */
+  position: number;
+  id: string;
+  tenant_id: string;
+  state: SubmissionState;
+  dispatched: boolean;
+  request_hash: Uint8Array;
+  quote_estimated_micros: string;
+  quote_max_micros: string;
+  surge_micros: string;
+  available_after_micros: string;
+  remaining_ms: number;
+  charged_micros: string | null;
+}
+
+const keyedColumns = `s.id, s.tenant_id, s.state, s.request_hash, s.quote_estimated_micros, s.quote_max_micros,
+  s.surge_micros, s.available_after_micros, s.charged_micros, s.dispatched_at IS NOT NULL AS dispatched,
+  (extract(epoch FROM s.dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms`;
+
+interface TenantKey {
+  readonly tenantId: string;
+  readonly idempotencyKey: string;
+}
+
+const byKeyBatcherOf = perStore((store) =>
+  createBatcher<TenantKey, KeyedSubmission | null>({
+    run: async (keys) => {
+      const rows = await store.query<KeyedRow>(byKeySql, [
+        keys.map(({ tenantId }) => tenantId),
+        keys.map(({ idempotencyKey }) => idempotencyKey),
+      ]);
+      return inPlaces(keys.length, rows);
+    },
+    answerMsMax: dispatchDeadlineMs,
+  }),
+);
+
+const byKeySql = `
+  SELECT asked.position::int AS position, ${keyedColumns}
+  FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, idempotency_key, position)
+  CROSS JOIN LATERAL (
+    SELECT * FROM submissions
+    WHERE (tenant_id, idempotency_key) >= (asked.tenant_id, asked.idempotency_key) AND state <> 'rejected'
+    ORDER BY tenant_id, idempotency_key LIMIT 1) s
+  WHERE s.tenant_id = asked.tenant_id AND s.idempotency_key = asked.idempotency_key`;
+
+/**
+ * The live submission of a tenant with this key; rejected ones have given their key back. Asked for
+ * in the order of the index of keys, which is then the only one that serves (see `hold.ts`).
+ * Calls that wait at the same time share one statement.
+ */
+export function findByIdempotencyKey(
+  store: Store,
+  tenantId: string,
+  idempotencyKey: string,
+): Promise<KeyedSubmission | null> {
+  return byKeyBatcherOf(store).call({ tenantId, idempotencyKey });
+}
+
+const outcomeBatcherOf = perStore((store) =>
+  createBatcher<string, KeyedSubmission | null>({
+    run: async (ids) => inPlaces(ids.length, await store.query<KeyedRow>(byIdSql, [ids])),
+    answerMsMax: dispatchDeadlineMs,
+  }),
+);
+
+const byIdSql = `
+  SELECT asked.position::int AS position, ${keyedColumns}
+  FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (id, position)
+  CROSS JOIN LATERAL (SELECT * FROM submissions WHERE id = asked.id LIMIT 1) s`;
+
+/**
+ * How a creation stands, rejected included: what the waiting gateway reads after each alarm. What
+ * was committed before the call is seen; calls that wait at the same time share one
+ * statement.
+ */
+export function readDispatchOutcome(store: Store, id: string): Promise<KeyedSubmission | null> {
+  return outcomeBatcherOf(store).call(id);
+}
+
+function inPlaces(count: number, rows: readonly KeyedRow[]): (KeyedSubmission | null)[] {
+  const byPosition = new Map(rows.map((row) => [row.position, row]));
+  return Array.from({ length: count }, (_, index) => {
+    const row = byPosition.get(index + 1);
+    return row === undefined ? null : keyedOfRow(row);
+  });
+}
+
+function keyedOfRow(row: KeyedRow): KeyedSubmission {
+  const maxMicros = BigInt(row.quote_max_micros);
+  const chargedMicros = row.charged_micros === null ? null : BigInt(row.charged_micros);
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    state: row.state,
+    dispatched: row.dispatched,
+    requestHash: row.request_hash,
+    quote: {
+      estimatedMicros: BigInt(row.quote_estimated_micros),
+      maxMicros,
+      surgeMicros: BigInt(row.surge_micros),
+    },
+    availableAfterMicros: BigInt(row.available_after_micros),
+    remainingMs: Math.min(row.remaining_ms, dispatchDeadlineMs),
+    overdue: row.state === 'pending' && row.remaining_ms <= -dispatchGraceMs,
+    chargedMicros,
+    refundedMicros: chargedMicros === null ? null : maxMicros - chargedMicros,
+  };
+}
+
+/** Everything a tenant may see of its submission (CONTRACT.md section 5). */
+export interface SubmissionRecord {
+  id: string;
+  state: SubmissionState;
+  jobType: string;
+  tier: Tier;
+  idempotencyKey: string;
+  quote: StoredQuote;
+  nodeId: string | null;
+  chargedMicros: bigint | null;
+  refundedMicros: bigint | null;
+  usage: Usage;
+  failure: { code: FailureCode; message: string; begun: boolean } | null;
+  /** JSON value that the node reported with its success. */
+  result: unknown;
+  cancelledBy: 'tenant' | 'operator' | null;
+  lateOutcome: { status: 'submitted' | 'failed'; at: Date } | null;
+  createdAt: Date;
+  dispatchedAt: Date | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+}
+
+export interface RecordRow {
+  id: string;
+  tenant_id: string;
+  state: SubmissionState;
+  job_type: string;
+  tier: Tier;
+  idempotency_key: string;
+  quote_estimated_micros: bigint;
+  quote_max_micros: bigint;
+  surge_micros: bigint;
+  node_id: string | null;
+  charged_micros: bigint | null;
+  usage: Record<string, string | null>;
+  outcome_kind: 'completed' | 'failed' | null;
+  failure_code: FailureCode | null;
+  outcome_sealed: Uint8Array | null;
+  cancelled_by: 'tenant' | 'operator' | null;
+  late_outcome_status: 'submitted' | 'failed' | null;
+  late_outcome_at: Date | null;
+  created_at: Date;
+  dispatched_at: Date | null;
+  started_at: Date | null;
+  finished_at: Date | null;
+}
+
+/** The usage columns as one JSON object of texts, so that no binary float comes between. */
+export const usageColumns = Prisma.sql`jsonb_build_object(
+  'nodeSeconds', usage_node_seconds::text, 'cpuSeconds', usage_cpu_seconds::text,
+  'memoryGbSeconds', usage_memory_gb_seconds::text, 'bandwidthMb', usage_bandwidth_mb::text,
+  'actions', usage_actions::text)`;
+
+/** What `recordOfRow` reads. */
+export const recordColumns = Prisma.sql`id, tenant_id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
+  surge_micros, node_id, charged_micros, ${usageColumns} AS usage, outcome_kind, failure_code, outcome_sealed,
+  cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
+
+/** Null for an unknown one, another tenant's and a rejected one alike. */
+export async function findSubmission(
+  store: Store,
+  tenantId: string,
+  id: string,
+): Promise<SubmissionRecord | null> {
+  const [row] = await store.db.$queryRaw<RecordRow[]>`
+    SELECT ${recordColumns} FROM submissions
+    WHERE id = ${id}::uuid AND tenant_id = ${tenantId}::uuid AND state <> 'rejected'`;
+  return row === undefined ? null : recordOfRow(store, row);
+}
+
+/** What a node says in words about its outcome, sealed at rest as it may hold personal data. */
+export interface OutcomeText {
+  message?: string;
+  result?: unknown;
+}
+
+/** Empty if nothing is kept of what was said. */
+export function unsealOutcome(
+  store: Store,
+  at: { id: string; tenantId: string; kind: string | null; sealed: Uint8Array | null },
+): OutcomeText {
+  const { id, tenantId, kind, sealed } = at;
+  if (sealed === null || kind === null) return {};
+  const place = outcomePlace({ id, tenantId, kind });
+  const text: OutcomeText = JSON.parse(unsealText(store.sealer, place, sealed));
+  return text;
+}
+
+export function recordOfRow(store: Store, row: RecordRow): SubmissionRecord {
+  const ended = row.charged_micros !== null;
+  const { tenant_id: tenantId, outcome_kind: kind, outcome_sealed: sealed } = row;
+  const outcome = ended ? unsealOutcome(store, { id: row.id, tenantId, kind, sealed }) : {};
+  return {
+    id: row.id,
+    state: row.state,
+    jobType: row.job_type,
+    tier: row.tier,
+    idempotencyKey: row.idempotency_key,
+    quote: {
+      estimatedMicros: row.quote_estimated_micros,
+      maxMicros: row.quote_max_micros,
+      surgeMicros: row.surge_micros,
+    },
+    nodeId: row.node_id,
+    chargedMicros: row.charged_micros,
+    refundedMicros: row.charged_micros === null ? null : row.quote_max_micros - row.charged_micros,
+    usage: usageOfText(row.usage),
+    failure:
+      ended && row.failure_code !== null
+        ? { code: row.failure_code, message: outcome.message ?? '', begun: row.started_at !== null }
+        : null,
+    result: outcome.result ?? null,
+    cancelledBy: row.cancelled_by,
+    lateOutcome:
+      row.late_outcome_status === null || row.late_outcome_at === null
+        ? null
+        : { status: row.late_outcome_status, at: row.late_outcome_at },
+    createdAt: row.created_at,
+    dispatchedAt: row.dispatched_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+}

@@ -1,0 +1,89 @@
+import { dispatchDeadlineMs } from '@svc/domain';
+import { createBatcher, perStore } from '../connection/batching.ts';
+import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
+import type { Store } from '../connection/store.ts';
+
+/** What authenticates a tenant's request (CONTRACT.md section 1), and by which card it is priced. */
+export interface TenantCredentials {
+  tenantId: string;
+  disabled: boolean;
+  allowedJobTypes: string[];
+  /** Valid now: one, or two while a rotation overlaps. */
+  hmacSecrets: string[];
+  rateLimitPerSecond: number;
+  rateLimitBurst: number;
+  /** Of the card in force: the tenant's own where it has one, else the default. Null: there is none. */
+  rateCardVersion: number | null;
+}
+
+interface CredentialsRow {
+  readonly tenant_id: string;
+  readonly disabled: boolean;
+  readonly allowed_job_types: string[];
+  readonly rate_limit_per_second: number;
+  readonly rate_limit_burst: number;
+  readonly rate_card_version: number | null;
+  readonly secret_id: string | null;
+  readonly sealed: Uint8Array | null;
+}
+
+const credentialsSql = `
+  SELECT t.id AS tenant_id, t.disabled_at IS NOT NULL AS disabled, t.allowed_job_types,
+    t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.sealed,
+    COALESCE(
+      (SELECT version FROM rate_cards WHERE tenant_id = t.id ORDER BY version DESC LIMIT 1),
+      (SELECT version FROM rate_cards WHERE tenant_id IS NULL ORDER BY version DESC LIMIT 1)
+    ) AS rate_card_version
+  FROM tenants t
+  LEFT JOIN LATERAL (
+    SELECT id, sealed FROM tenant_secrets
+    WHERE tenant_id = t.id AND kind = 'hmac' AND (expires_at IS NULL OR expires_at > svc_now())
+    ORDER BY created_at DESC) s ON true
+  WHERE t.id = ANY($1::uuid[])`;
+
+const batcherOf = perStore((store) =>
+  createBatcher<string, TenantCredentials | null>({
+    run: async (tenantIds) => {
+      const rows = await store.query<CredentialsRow>(credentialsSql, [tenantIds]);
+      const byTenant = Map.groupBy(rows, (row) => row.tenant_id);
+      return tenantIds.map((tenantId) => credentialsOf(store, byTenant.get(tenantId) ?? []));
+    },
+    answerMsMax: dispatchDeadlineMs,
+  }),
+);
+
+/**
+ * Null for an unknown tenant. Expired secrets are left out; the newest comes first. Calls that wait
+ * at the same time share one statement. `tenantId` is in lower case, as `fromWireId` gives it.
+ */
+export function findTenantCredentials(
+  store: Store,
+  tenantId: string,
+): Promise<TenantCredentials | null> {
+  return batcherOf(store).call(tenantId);
+}
+
+function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCredentials | null {
+  const [first] = rows;
+  if (first === undefined) return null;
+  return {
+    tenantId: first.tenant_id,
+    disabled: first.disabled,
+    allowedJobTypes: first.allowed_job_types,
+    hmacSecrets: rows.flatMap(({ secret_id, sealed }) =>
+      secret_id === null || sealed === null
+        ? []
+        : [unsealHmacSecret(store, { id: secret_id, tenantId: first.tenant_id, sealed })],
+    ),
+    rateLimitPerSecond: first.rate_limit_per_second,
+    rateLimitBurst: first.rate_limit_burst,
+    rateCardVersion: first.rate_card_version,
+  };
+}
+
+function unsealHmacSecret(
+  { sealer }: Store,
+  { id, tenantId, sealed }: { id: string; tenantId: string; sealed: Uint8Array },
+): string {
+  return unsealText(sealer, tenantSecretPlace({ id, tenantId, kind: 'hmac' }), sealed);
+}

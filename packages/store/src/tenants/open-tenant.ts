@@ -1,0 +1,42 @@
+import { assertInvariant, formatCredits, toWireId } from '@svc/domain';
+import { type Author, insertAudit, withoutQuery } from '../audit-log/audit.ts';
+import { insertGrant } from '../ledger/grants.ts';
+import type { Store } from '../connection/store.ts';
+import { insertTenant, type NewTenant } from './tenants.ts';
+
+/** Creates a tenant with the credits it begins with (CONTRACT.md section 4); 0 grants none. */
+export async function openTenant(
+  store: Store,
+  tenant: NewTenant,
+  grantMicros: bigint,
+  by: Author,
+): Promise<void> {
+  const tenantId = toWireId('tnt', tenant.id);
+  await store.db.$transaction(async (tx) => {
+    await insertTenant(store, tx, tenant);
+    if (grantMicros > 0n) {
+      const grant = {
+        purchaseId: store.newId(),
+        tenantId: tenant.id,
+        creditsMicros: grantMicros,
+        reference: `opening-grant:${tenantId}`,
+        usdMicros: null,
+        note: null,
+      };
+      const { kind } = await insertGrant(store, tx, grant, by);
+      assertInvariant(kind === 'granted', 'a new account takes its opening grant');
+    }
+    const { name, allowedJobTypes, webhookUrl } = tenant;
+    await insertAudit(tx, by, {
+      action: 'tenant.create',
+      subject: { kind: 'tenant', id: tenantId },
+      before: null,
+      after: {
+        name,
+        allowedJobTypes,
+        webhookUrl: webhookUrl === null ? null : withoutQuery(webhookUrl),
+        credits: formatCredits(grantMicros),
+      },
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import { toWireId } from '@svc/domain';
+import { type Author, insertAudit } from '../audit-log/audit.ts';
+import type { Store } from '../connection/store.ts';
+import { insertSecret, type TenantSecretKind } from './tenants.ts';
+
+/** How many secrets of a kind are valid at a time, while a rotation overlaps (CONTRACT.md section 1). */
+export const validSecretsMax = 2;
+
+export type RotationOutcome =
+  /** Until when the one before is valid; null where there was none. */
+  | { kind: 'rotated'; previousValidUntil: Date | null }
+  /** A third one would cut off a client that still signs with the oldest. */
+  | { kind: 'two_valid' }
+  | { kind: 'unknown_tenant' };
+
+/**
+ * Gives a tenant a new secret, valid at once; the one before stays valid for `overlapMs`. While
+ * two are valid a third is refused, unless `force` drops the oldest (CONTRACT.md section 1).
+ */
+export async function rotateTenantSecret(
+  store: Store,
+  rotation: {
+    tenantId: string;
+    kind: TenantSecretKind;
+    secret: string;
+    overlapMs: number;
+    force: boolean;
+  },
+  by: Author,
+): Promise<RotationOutcome> {
+  const { tenantId, kind, secret, overlapMs, force } = rotation;
+  return store.db.$transaction(async (tx): Promise<RotationOutcome> => {
+    const tenants = await tx.$queryRaw<unknown[]>`
+      SELECT 1 FROM tenants WHERE id = ${tenantId}::uuid FOR UPDATE`;
+    if (tenants.length === 0) return { kind: 'unknown_tenant' };
+    const valid = await tx.$queryRaw<{ id: string }[]>`
+      SELECT id FROM tenant_secrets
+      WHERE tenant_id = ${tenantId}::uuid AND kind = ${kind} AND (expires_at IS NULL OR expires_at > svc_now())
+      ORDER BY created_at DESC, id DESC`;
+    if (valid.length >= validSecretsMax && !force) return { kind: 'two_valid' };
+    const dropped = valid.slice(validSecretsMax - 1).map(({ id }) => id);
+    const ended = await tx.$queryRaw<{ expiresAt: Date }[]>`
+      UPDATE tenant_secrets SET expires_at = CASE
+        WHEN id = ANY(${dropped}::uuid[]) THEN svc_now()
+        ELSE LEAST(expires_at, svc_now() + ${Math.round(overlapMs)} * interval '1 millisecond') END
+      WHERE id = ANY(${valid.map(({ id }) => id)}::uuid[]) RETURNING expires_at AS "expiresAt"`;
+    const [previousValidUntil = null] = ended
+      .map(({ expiresAt }) => expiresAt)
+      .toSorted((a, b) => b.getTime() - a.getTime());
+    await insertSecret(store, tx, tenantId, kind, secret);
+    await insertAudit(tx, by, {
+      action: 'tenant.rotate_secret',
+      subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
+      before: { valid: valid.length },
+      after: { kind, overlapMs, dropped: dropped.length },
+    });
+    return { kind: 'rotated', previousValidUntil };
+  });
+}

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startDispatching } from '../../services/dispatcher/src/test-fixture.ts';
+import { startDispatching } from '../../services/dispatcher/src/dispatcher.fixture.ts';
 import { runTrial } from './trial.ts';
 
 const submissions = Number(process.env['HOSTILE_SUBMISSIONS'] ?? 200);

@@ -10,7 +10,7 @@ import {
 import { createFleetRegistry, createSurgeBoard } from '@svc/queue';
 import { findNode, findOverdue, settle, storeServiceFailure } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
-import { type Dispatching, uuidOf } from '../../services/dispatcher/src/test-fixture.ts';
+import { type Dispatching, uuidOf } from '../../services/dispatcher/src/dispatcher.fixture.ts';
 import { inventedIds, playHostile } from './hostile-node.ts';
 
 export interface TrialReport {

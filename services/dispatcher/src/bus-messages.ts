@@ -1,12 +1,12 @@
 import { nodeLinkCloseCodes, type DispatcherMessage, type NodeLinked } from '@svc/contracts';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { closeLink } from './end-link.ts';
-import { refreshFleet } from './fleet-member.ts';
-import { followNode } from './node-standing.ts';
-import { makeOffer, revokeOffer } from './held-offers.ts';
-import type { NodeLink } from './links.ts';
-import { stopRun } from './runs.ts';
+import { closeLink } from './links/end-link.ts';
+import { refreshFleet } from './fleet/fleet-member.ts';
+import { followNode } from './fleet/node-standing.ts';
+import { makeOffer, revokeOffer } from './offering/held-offers.ts';
+import type { NodeLink } from './links/links.ts';
+import { stopRun } from './runs/runs.ts';
 
 /** What other dispatchers, gateways and reconcilers tell this dispatcher; its own offers too. */
 export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage): void {

@@ -3,8 +3,8 @@ import type { DispatcherBus, FleetRegistry, Producer, Reply } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
 
-import type { Inbox } from './inbox.ts';
-import type { Links } from './links.ts';
+import type { Inbox } from './offering/inbox.ts';
+import type { Links } from './links/links.ts';
 import type { Timers } from './timers.ts';
 
 /** What happens to a submission while it is offered. */

@@ -1,7 +1,7 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
 
 import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { closeLink } from './end-link.ts';
+import { closeLink } from './links/end-link.ts';
 
 /**
  * What a stopping dispatcher hands over (CONTRACT section 7). First its nodes leave the fleet, so

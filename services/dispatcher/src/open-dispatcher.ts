@@ -13,7 +13,7 @@ import { cannotStart, newId, type Clock, type Lifecycle, type Logger } from '@sv
 import { onBusMessage } from './bus-messages.ts';
 import type { DispatcherConfig } from './config.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { createLinks } from './links.ts';
+import { createLinks } from './links/links.ts';
 import { openStoreOrRefuse } from './open-store.ts';
 import type { Timers } from './timers.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { linkRequest, openLinkSocket, selfSigned } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDispatching, type Dispatching } from './test-fixture.ts';
+import { startDispatching, type Dispatching } from './dispatcher.fixture.ts';
 
 let service: Dispatching;
 let directory: string;

@@ -12,16 +12,16 @@ import {
 
 import { assertConsistent, proxiesOf, tlsOf, type DispatcherConfig } from './config.ts';
 import { handBackLinks, leaveFleet } from './drain.ts';
-import { startFleetRefresh } from './fleet-member.ts';
-import { startLinkServer } from './link-server.ts';
+import { startFleetRefresh } from './fleet/fleet-member.ts';
+import { startLinkServer } from './wire/link-server.ts';
 import { createDispatcherMetrics } from './metrics.ts';
-import { openLink } from './node-link.ts';
+import { openLink } from './wire/node-link.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import { missingDependencies } from './readiness.ts';
-import { startRounds } from './rounds.ts';
-import { takeDispatch } from './take-dispatch.ts';
+import { startRounds } from './background-work.ts';
+import { takeDispatch } from './offering/take-dispatch.ts';
 import { systemTimers, type Timers } from './timers.ts';
-import { decideUpgrade } from './upgrade.ts';
+import { decideUpgrade } from './wire/upgrade.ts';
 
 interface RunOptions {
   readonly logger: Logger;

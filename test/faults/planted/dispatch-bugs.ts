@@ -1,7 +1,7 @@
 import type { Planted } from './planted.ts';
 
-const offers = 'services/dispatcher/src/held-offers.ts';
-const runs = 'services/dispatcher/src/runs.ts';
+const offers = 'services/dispatcher/src/offering/held-offers.ts';
+const runs = 'services/dispatcher/src/runs/runs.ts';
 const dispatching = 'packages/store/src/assignments/dispatch.ts';
 
 export const dispatchBugs: readonly Planted[] = [

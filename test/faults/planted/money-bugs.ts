@@ -70,12 +70,12 @@ export const moneyBugs: readonly Planted[] = [
     what: 'a settlement is enqueued before the outcome is stored, and nobody looks for it later',
     edits: [
       {
-        file: 'services/dispatcher/src/runs.ts',
+        file: 'services/dispatcher/src/runs/runs.ts',
         from: 'const enqueued = enqueueSettlements(producer, [submissionId]);',
         to: 'const enqueued = Promise.resolve();',
       },
       {
-        file: 'services/dispatcher/src/runs.ts',
+        file: 'services/dispatcher/src/runs/runs.ts',
         from: 'const stored = await storeOutcome(',
         to: `await enqueueSettlements(producer, [submissionId]).catch(() => {});
     const stored = await storeOutcome(`,

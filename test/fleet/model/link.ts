@@ -1,7 +1,7 @@
 import type { FrameFromNode } from '@svc/contracts';
 import { linkSilentMs } from '@svc/domain';
-import type { LinkTransport } from '../../../services/dispatcher/src/links.ts';
-import type { OpenLink } from '../../../services/dispatcher/src/node-link.ts';
+import type { LinkTransport } from '../../../services/dispatcher/src/links/links.ts';
+import type { OpenLink } from '../../../services/dispatcher/src/wire/node-link.ts';
 import type { ModelNode, NodeLinkEnd } from './node.ts';
 import type { Timers } from '../../../services/dispatcher/src/timers.ts';
 

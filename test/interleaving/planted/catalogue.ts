@@ -57,7 +57,7 @@ export const plantedOrders: readonly PlantedOrder[] = [
         to: 'AND link_epoch >= $2::bigint FOR NO KEY UPDATE',
       },
       {
-        file: 'services/dispatcher/src/hello.ts',
+        file: 'services/dispatcher/src/wire/hello.ts',
         from: `  const compared = compareHello(frame.running, await assignmentsOf(store, nodeId));
   if (hasEnded(link)) return;`,
         to: '  const compared = compareHello(frame.running, await assignmentsOf(store, nodeId));',

@@ -9,9 +9,9 @@ import { selfSigned } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 
-import { createFrameRate } from './frame-rate.ts';
+import { createFrameRate } from '../links/frame-rate.ts';
 import { transportOf, unreadBytesMax } from './link-socket.ts';
-import { startDispatching, type Dispatching } from './test-fixture.ts';
+import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 let directory: string;

@@ -1,5 +1,5 @@
 import { reportOffer } from './report-offer.ts';
-import { inBackground, type Dispatcher } from './dispatcher.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { forgetHolder, type NodeLink } from './links.ts';
 
 /**

@@ -2,7 +2,7 @@ import { offerFacts, type DispatchJob, type OfferedPayload, type OfferFacts } fr
 import { dispatchDeadlineMs } from '@svc/domain';
 import { loadForDispatch } from '@svc/store';
 
-import type { Dispatcher } from './dispatcher.ts';
+import type { Dispatcher } from '../dispatcher.ts';
 
 /** A submission that may be offered. */
 export interface Offerable {

@@ -10,8 +10,8 @@ import type { ReplyNews, Reservation } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { recordOffers, rejectPending } from '@svc/store';
 
-import { inBackground, type Dispatcher, type OfferingEvent } from './dispatcher.ts';
-import { rebuildFleet } from './fleet-member.ts';
+import { inBackground, type Dispatcher, type OfferingEvent } from '../dispatcher.ts';
+import { rebuildFleet } from '../fleet/fleet-member.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import {
   beginOffering,
@@ -28,7 +28,7 @@ import {
   type Offering,
 } from './offer.ts';
 import type { Offerable } from './offerable.ts';
-import { confirmAfterMs } from './slots.ts';
+import { confirmAfterMs } from '../fleet/slots.ts';
 
 /** A reservation outlives its offer by this: for the commit, and until the registry is told of it. */
 const reservationGraceMs = confirmAfterMs + 1_000;

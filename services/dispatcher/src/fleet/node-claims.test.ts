@@ -11,7 +11,7 @@ import {
 } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDispatching, toldOf, uuidOf, type Dispatching } from './test-fixture.ts';
+import { startDispatching, toldOf, uuidOf, type Dispatching } from '../dispatcher.fixture.ts';
 
 /** What a node says counts only within limits (CONTRACT section 7, "What a node may claim"). */
 let service: Dispatching;

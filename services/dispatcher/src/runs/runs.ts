@@ -10,10 +10,10 @@ import {
   type NodeOutcome,
 } from '@svc/store';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { hasEnded, sendFrame, type NodeLink } from './links.ts';
-import { followNode } from './node-standing.ts';
-import { freeSlot, freeSlotLater, takeSlot } from './slots.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
+import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
+import { followNode } from '../fleet/node-standing.ts';
+import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
 
 /**
  * The frames about a submission that a node was given (CONTRACT section 7). Postgres decides each

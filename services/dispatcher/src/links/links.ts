@@ -5,7 +5,7 @@ import type { Logger } from '@svc/runtime';
 import type { ForeignFrames } from './foreign-frames.ts';
 import type { FrameRate } from './frame-rate.ts';
 import type { OrderedWork } from './ordered-work.ts';
-import type { Timer } from './timers.ts';
+import type { Timer } from '../timers.ts';
 
 /** The socket of a link, as its protocol needs it. */
 export interface LinkTransport {

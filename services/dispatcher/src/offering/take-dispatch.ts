@@ -2,7 +2,7 @@ import type { DispatchJob } from '@svc/contracts';
 import type { ReplyNews } from '@svc/queue';
 
 import { coordinate } from './coordinate.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import type { Dispatcher } from '../dispatcher.ts';
 import { offerablesOf, type Offerable } from './offerable.ts';
 
 /**

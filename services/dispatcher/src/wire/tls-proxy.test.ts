@@ -1,7 +1,7 @@
 import { linkRequest, openLinkSocket } from '@svc/testkit';
 import { afterEach, expect, test } from 'vitest';
 
-import { startDispatching, type Dispatching } from './test-fixture.ts';
+import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching | undefined;
 afterEach(() => service?.end());

@@ -4,7 +4,7 @@ import { frameToNodeBytesMax, heartbeatSeconds, linkSilentMs } from '@svc/domain
 import type { Clock, Logger } from '@svc/runtime';
 import type { RawData, WebSocket } from 'ws';
 
-import type { LinkTransport } from './links.ts';
+import type { LinkTransport } from '../links/links.ts';
 import type { OpenLink } from './node-link.ts';
 
 /** A node that leaves more than this unread is dropped, not buffered for. */

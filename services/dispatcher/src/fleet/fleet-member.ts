@@ -3,9 +3,9 @@ import { fleetRefreshIntervalMs } from '@svc/queue';
 import { every, type Repeating } from '@svc/runtime';
 import { touchNodes } from '@svc/store';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { closeLink } from './end-link.ts';
-import { takesOffers, type NodeLink } from './links.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
+import { closeLink } from '../links/end-link.ts';
+import { takesOffers, type NodeLink } from '../links/links.ts';
 
 /** Every link is entered again this often, which mends whatever the registry has missed. */
 const enterAgainAfterMs = 30_000;

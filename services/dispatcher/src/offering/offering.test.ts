@@ -3,7 +3,7 @@ import { rejectPending } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { payloadText, startDispatching, toldOf, type Dispatching } from './test-fixture.ts';
+import { payloadText, startDispatching, toldOf, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 

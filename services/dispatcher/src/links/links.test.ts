@@ -9,7 +9,7 @@ import {
 } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDispatching, type Credentials, type Dispatching } from './test-fixture.ts';
+import { startDispatching, type Credentials, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 let credentials: Credentials;

@@ -10,16 +10,16 @@ import { badFramesMax, runningMax, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { isUnavailable } from '@svc/store';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { closeLink, endLink } from './end-link.ts';
-import { enterFleet } from './fleet-member.ts';
-import { createForeignFrames } from './foreign-frames.ts';
-import { createFrameRate } from './frame-rate.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
+import { closeLink, endLink } from '../links/end-link.ts';
+import { enterFleet } from '../fleet/fleet-member.ts';
+import { createForeignFrames } from '../links/foreign-frames.ts';
+import { createFrameRate } from '../links/frame-rate.ts';
 import { onHello } from './hello.ts';
-import { onAccept, onDecline } from './held-offers.ts';
-import { applySlots, hasEnded, sendFrame, type LinkTransport, type NodeLink } from './links.ts';
-import { createOrderedWork } from './ordered-work.ts';
-import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from './runs.ts';
+import { onAccept, onDecline } from '../offering/held-offers.ts';
+import { applySlots, hasEnded, sendFrame, type LinkTransport, type NodeLink } from '../links/links.ts';
+import { createOrderedWork } from '../links/ordered-work.ts';
+import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from '../runs/runs.ts';
 import type { AcceptedNode } from './upgrade.ts';
 
 /** One node's link (CONTRACT section 7), behind its socket. */

@@ -1,7 +1,7 @@
 import { waitUntil, type ScriptedNode } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDispatching, toldOf, type Dispatching } from './test-fixture.ts';
+import { startDispatching, toldOf, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 

@@ -2,10 +2,10 @@ import { nodeLinkCloseCodes } from '@svc/contracts';
 import { every, type Repeating } from '@svc/runtime';
 import { findChangedNodes, findNodeStanding, type NodeStanding } from '@svc/store';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { closeLink } from './end-link.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
+import { closeLink } from '../links/end-link.ts';
 import { enterFleet } from './fleet-member.ts';
-import { applySlots, hasEnded, sendFrame, type NodeLink } from './links.ts';
+import { applySlots, hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**

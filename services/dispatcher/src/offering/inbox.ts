@@ -1,4 +1,4 @@
-import type { Timers } from './timers.ts';
+import type { Timers } from '../timers.ts';
 
 /** What happens to one submission while it is offered, in order, for the one loop that waits. */
 export interface Inbox<T> {

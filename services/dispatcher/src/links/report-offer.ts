@@ -1,6 +1,6 @@
 import type { MakeOffer, OfferResult } from '@svc/contracts';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
 
 /** Tells the dispatcher that coordinates the submission what became of its offer. */
 export function reportOffer(

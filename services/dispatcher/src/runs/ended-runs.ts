@@ -2,7 +2,7 @@ import { leaseMs } from '@svc/domain';
 import { every, type Repeating } from '@svc/runtime';
 import { findEnded } from '@svc/store';
 
-import type { Dispatcher } from './dispatcher.ts';
+import type { Dispatcher } from '../dispatcher.ts';
 import { stopRun } from './runs.ts';
 
 /**

@@ -3,7 +3,7 @@ import { waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { nextSurge } from './surge.ts';
-import { startDispatching, type Dispatching } from './test-fixture.ts';
+import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
 
 const idle = { slots: 10, free: 10 };
 const busy = { slots: 10, free: 0 };

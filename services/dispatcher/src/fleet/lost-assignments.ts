@@ -2,8 +2,8 @@ import { toWireId } from '@svc/domain';
 import { enqueueSettlements } from '@svc/queue';
 import { loseLeftBehind, loseUnnamed, loseUnsent } from '@svc/store';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
-import type { NodeLink } from './links.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
+import type { NodeLink } from '../links/links.ts';
 
 /**
  * Assignments that a node does not have (`node_lost`, CONTRACT section 7). Postgres checks in the

@@ -3,9 +3,9 @@ import type { Lifecycle } from '@svc/runtime';
 
 import type { Dispatcher } from './dispatcher.ts';
 import type { DispatcherMetrics } from './metrics.ts';
-import { stopEndedRuns } from './ended-runs.ts';
-import { followNodes } from './node-standing.ts';
-import { startSurge } from './surge.ts';
+import { stopEndedRuns } from './runs/ended-runs.ts';
+import { followNodes } from './fleet/node-standing.ts';
+import { startSurge } from './fleet/surge.ts';
 
 /** What a dispatcher looks after every second or two, until it is closed. */
 export function startRounds(

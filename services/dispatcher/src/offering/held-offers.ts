@@ -9,7 +9,7 @@ import { secondOfferAfterMs, toWireId, type OfferRecord } from '@svc/domain';
 import { failpoint } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import {
   hasEnded,
   sendFrame,
@@ -17,10 +17,10 @@ import {
   type HeldOffer,
   type HeldRun,
   type NodeLink,
-} from './links.ts';
-import { giveUpUnsent } from './lost-assignments.ts';
-import { reportOffer } from './report-offer.ts';
-import { confirmSlotLater, freeSlot, takeSlot } from './slots.ts';
+} from '../links/links.ts';
+import { giveUpUnsent } from '../fleet/lost-assignments.ts';
+import { reportOffer } from '../links/report-offer.ts';
+import { confirmSlotLater, freeSlot, takeSlot } from '../fleet/slots.ts';
 
 /**
  * Offers as the dispatcher sees them that holds the node's link, whoever coordinates the

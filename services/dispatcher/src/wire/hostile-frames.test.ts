@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDispatching, type Dispatching } from './test-fixture.ts';
+import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 

@@ -2,12 +2,12 @@ import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/cont
 import { fromWireId, heartbeatSeconds, toWireId } from '@svc/domain';
 import { assignmentsOf, noteHello, type Assignment } from '@svc/store';
 
-import type { Dispatcher } from './dispatcher.ts';
-import { closeLink } from './end-link.ts';
-import { enterFleet } from './fleet-member.ts';
-import { hasEnded, sendFrame, type NodeLink } from './links.ts';
-import { giveUpUnnamed } from './lost-assignments.ts';
-import { takeSlot } from './slots.ts';
+import type { Dispatcher } from '../dispatcher.ts';
+import { closeLink } from '../links/end-link.ts';
+import { enterFleet } from '../fleet/fleet-member.ts';
+import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
+import { giveUpUnnamed } from '../fleet/lost-assignments.ts';
+import { takeSlot } from '../fleet/slots.ts';
 
 export interface HelloComparison {
   /** Given to the node, and it does not know of them: they are lost (`node_lost`, at once). */

@@ -1,7 +1,7 @@
 import { stoppedDeadlineMs } from '@svc/domain';
 
-import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { forgetHolder, hasEnded, type HeldRun, holdRun, type NodeLink } from './links.ts';
+import { inBackground, type Dispatcher } from '../dispatcher.ts';
+import { forgetHolder, hasEnded, type HeldRun, holdRun, type NodeLink } from '../links/links.ts';
 
 /**
  * Which submissions take a slot of which node. The truth is here, with the link; the fleet

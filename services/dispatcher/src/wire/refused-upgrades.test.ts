@@ -1,7 +1,7 @@
 import { linkRequest, openLinkSocket } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { startDispatching, type Credentials, type Dispatching } from './test-fixture.ts';
+import { startDispatching, type Credentials, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 let credentials: Credentials;

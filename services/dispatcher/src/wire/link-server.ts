@@ -9,7 +9,7 @@ import type { Clock, Logger } from '@svc/runtime';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { attachSocket, heartbeatCheckMs, transportOf, type LinkSocket } from './link-socket.ts';
-import type { LinkTransport } from './links.ts';
+import type { LinkTransport } from '../links/links.ts';
 import type { OpenLink } from './node-link.ts';
 import { requestIdOf, writeRefusal } from './refusal.ts';
 import type { AcceptedNode, UpgradeDecision, UpgradeRefusal } from './upgrade.ts';

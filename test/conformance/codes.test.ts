@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const elsewhere: Readonly<Record<string, string>> = {
   internal_error: 'the fuzz run, which proves that nothing leads to it',
   unavailable: 'services/gateway/src/outage.test.ts, which takes Postgres and Redis away',
-  misdirected_request: 'services/gateway/src/tls-proxy.test.ts, as a sandbox takes plain HTTP',
+  misdirected_request: 'services/gateway/src/http/tls-proxy.test.ts, as a sandbox takes plain HTTP',
   intent_expired: 'nothing yet: the Solana rail is not built',
   intent_failed: 'nothing yet: the Solana rail is not built',
 };

@@ -8,7 +8,7 @@ import { type RawResponse, sendSigned, type SignedRequest } from '@svc/testkit';
 import { Type } from 'typebox';
 import { expect } from 'vitest';
 import { type AppOptions, createApp } from './app.ts';
-import type { Keys } from './authenticate.ts';
+import type { Keys } from './access/authenticate.ts';
 import { json } from './http/answer.ts';
 import { type Endpoint, operatorEndpoint, tenantEndpoint } from './http/endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/http-server.ts';

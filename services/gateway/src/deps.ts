@@ -7,7 +7,7 @@ import type {
 } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { EnvironmentName, Store } from '@svc/store';
-import type { Pricing } from './pricing.ts';
+import type { Pricing } from './pricing/pricing.ts';
 
 /** What the endpoints work with; opened and closed by `run`. */
 export interface GatewayDeps {

@@ -1,22 +1,22 @@
 import type { GatewayDeps } from './deps.ts';
 import { documentationEndpoints } from './documentation/documentation-endpoints.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { missingForAll } from './readiness.ts';
-import { balanceEndpoint } from './routes/balance.ts';
-import { cancelSubmissionEndpoint } from './routes/cancel-submission.ts';
-import { createQuoteEndpoint } from './routes/create-quote.ts';
-import { createSubmissionEndpoint } from './routes/create-submission.ts';
-import { getDeliveryEndpoint, listDeliveriesEndpoint } from './routes/deliveries.ts';
-import { getSubmissionEndpoint } from './routes/get-submission.ts';
-import { listSubmissionsEndpoint } from './routes/list-submissions.ts';
-import { listTransactionsEndpoint } from './routes/list-transactions.ts';
-import { purchaseIntentEndpoints } from './routes/purchase-intents.ts';
-import { purchaseEndpoint } from './routes/purchase.ts';
-import { rateCardEndpoint } from './routes/rate-card.ts';
-import { readyEndpoint } from './routes/ready.ts';
-import { redeliverEndpoint, testWebhookEndpoint } from './routes/send-webhook.ts';
-import { changeSettingsEndpoint, getSettingsEndpoint } from './routes/settings.ts';
-import { signupEndpoints } from './routes/signup.ts';
+import { missingForAll } from './health/readiness.ts';
+import { balanceEndpoint } from './credits/balance.ts';
+import { cancelSubmissionEndpoint } from './submissions/cancel-submission.ts';
+import { createQuoteEndpoint } from './submissions/create-quote.ts';
+import { createSubmissionEndpoint } from './submissions/create-submission.ts';
+import { getDeliveryEndpoint, listDeliveriesEndpoint } from './webhooks/deliveries.ts';
+import { getSubmissionEndpoint } from './submissions/get-submission.ts';
+import { listSubmissionsEndpoint } from './submissions/list-submissions.ts';
+import { listTransactionsEndpoint } from './credits/list-transactions.ts';
+import { purchaseIntentEndpoints } from './credits/purchase-intents.ts';
+import { purchaseEndpoint } from './credits/purchase.ts';
+import { rateCardEndpoint } from './pricing/rate-card.ts';
+import { readyEndpoint } from './health/ready.ts';
+import { redeliverEndpoint, testWebhookEndpoint } from './webhooks/send-webhook.ts';
+import { changeSettingsEndpoint, getSettingsEndpoint } from './webhooks/settings.ts';
+import { signupEndpoints } from './signup/signup.ts';
 
 /** Every route of the gateway; what is not in here is 404. */
 export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {

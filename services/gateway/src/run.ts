@@ -27,12 +27,12 @@ import { createApp } from './app.ts';
 import { assertConsistent, type GatewayConfig, tlsOf, tlsOnlyOf } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
 import { startHttpServer } from './http/http-server.ts';
-import { createKeys } from './keys.ts';
+import { createKeys } from './access/keys.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { openStoreOrRefuse } from './open-store.ts';
-import { createPricing } from './pricing.ts';
-import { missingForReads } from './readiness.ts';
-import { currentSurgeMicros } from './surge.ts';
+import { createPricing } from './pricing/pricing.ts';
+import { missingForReads } from './health/readiness.ts';
+import { currentSurgeMicros } from './pricing/surge.ts';
 
 /** Without Redis reads go on, so a start does not wait for it longer than this. */
 const redisWaitMsMax = 2_000;

@@ -74,7 +74,7 @@ export const dispatchBugs: readonly Planted[] = [
     what: 'a gateway that was told anything, or has waited, answers 201 without a look at the state',
     edits: [
       {
-        file: 'services/gateway/src/routes/create-submission.ts',
+        file: 'services/gateway/src/submissions/create-submission.ts',
         from: "return (await replied) === 'dispatched' ? asDispatched(held) : undefined;",
         to: 'return (await replied, asDispatched(held));',
       },

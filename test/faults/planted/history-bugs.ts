@@ -47,7 +47,7 @@ export const historyBugs: readonly Planted[] = [
     what: 'a gateway shows a balance that it read up to 3 s ago',
     edits: [
       {
-        file: 'services/gateway/src/routes/balance.ts',
+        file: 'services/gateway/src/credits/balance.ts',
         from: '        readBalance(deps.store, tenantId),\n',
         to: `        ${cached('tenantId', 'readBalance(deps.store, tenantId)', '3_000')},\n`,
       },
@@ -58,7 +58,7 @@ export const historyBugs: readonly Planted[] = [
     what: 'a gateway shows the submission as it read it first for as long as it runs',
     edits: [
       {
-        file: 'services/gateway/src/routes/get-submission.ts',
+        file: 'services/gateway/src/submissions/get-submission.ts',
         from: 'await findSubmission(deps.store, tenant.tenantId, submissionId);',
         to: `await ${cached('submissionId', 'findSubmission(deps.store, tenant.tenantId, submissionId)', 'Infinity')};`,
       },

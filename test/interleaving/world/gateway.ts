@@ -4,10 +4,10 @@ import { newId } from '@svc/runtime';
 import { isUnavailable, rateCardOfVersion, type TenantCredentials } from '@svc/store';
 import type { GatewayDeps } from '../../../services/gateway/src/deps.ts';
 import type { Answer } from '../../../services/gateway/src/http/answer.ts';
-import { createPricing } from '../../../services/gateway/src/pricing.ts';
-import { cancelSubmissionEndpoint } from '../../../services/gateway/src/routes/cancel-submission.ts';
-import { createSubmissionEndpoint } from '../../../services/gateway/src/routes/create-submission.ts';
-import { changeSettingsEndpoint } from '../../../services/gateway/src/routes/settings.ts';
+import { createPricing } from '../../../services/gateway/src/pricing/pricing.ts';
+import { cancelSubmissionEndpoint } from '../../../services/gateway/src/submissions/cancel-submission.ts';
+import { createSubmissionEndpoint } from '../../../services/gateway/src/submissions/create-submission.ts';
+import { changeSettingsEndpoint } from '../../../services/gateway/src/webhooks/settings.ts';
 import { SimulatedProcess } from '../schedule/process.ts';
 import { redisOf, redisPrefix, start, storeOf, type Ground } from './ground.ts';
 

@@ -2,7 +2,12 @@ import { disableNode, drainNode, enableNode, rotateNodeSecret } from '@svc/store
 import { linkRequest, LinkRefused, openLinkSocket, testAuthor, waitUntil } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDispatching, uuidOf, type Credentials, type Dispatching } from '../dispatcher.fixture.ts';
+import {
+  startDispatching,
+  uuidOf,
+  type Credentials,
+  type Dispatching,
+} from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 

@@ -17,7 +17,13 @@ import { createForeignFrames } from '../links/foreign-frames.ts';
 import { createFrameRate } from '../links/frame-rate.ts';
 import { onHello } from './hello.ts';
 import { onAccept, onDecline } from '../offering/held-offers.ts';
-import { applySlots, hasEnded, sendFrame, type LinkTransport, type NodeLink } from '../links/links.ts';
+import {
+  applySlots,
+  hasEnded,
+  sendFrame,
+  type LinkTransport,
+  type NodeLink,
+} from '../links/links.ts';
 import { createOrderedWork } from '../links/ordered-work.ts';
 import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from '../runs/runs.ts';
 import type { AcceptedNode } from './upgrade.ts';

@@ -5,7 +5,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, problem } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { readObject } from '../http/read-object.ts';
-import { checkJob } from '../submissions/read-request.ts';
+import { checkJob } from './read-request.ts';
 
 /** `POST /v1/quotes` (CONTRACT section 5): what a submission would hold; holds nothing. */
 export function createQuoteEndpoint(deps: GatewayDeps): TenantEndpoint {

@@ -1,8 +1,8 @@
 import { rotateTenantSecret } from '@svc/store';
 import { testAuthor } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { problemOf } from './answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
+import { problemOf } from '../answers.fixture.ts';
+import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
 
 let gateways: GatewayFixture;
 beforeAll(async () => {

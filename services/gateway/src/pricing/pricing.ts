@@ -8,7 +8,7 @@ import {
   type Usage,
 } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
-import { createExpiringCache } from './expiring-cache.ts';
+import { createExpiringCache } from '../expiring-cache.ts';
 
 /** What prices are made of, as of a moment ago. */
 export interface Pricing {

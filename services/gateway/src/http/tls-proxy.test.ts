@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type GatewayFixture, startGateways } from './gateway.fixture.ts';
+import { type GatewayFixture, startGateways } from '../gateway.fixture.ts';
 
 let gateways: GatewayFixture | undefined;
 afterEach(() => gateways?.close());

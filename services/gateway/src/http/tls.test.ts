@@ -5,8 +5,8 @@ import path from 'node:path';
 import { createLogger, loadConfig, newId } from '@svc/runtime';
 import { selfSigned } from '@svc/testkit';
 import { afterAll, expect, test } from 'vitest';
-import { assertConsistent, gatewayConfig, tlsOf } from './config.ts';
-import { startHttpServer } from './http/http-server.ts';
+import { assertConsistent, gatewayConfig, tlsOf } from '../config.ts';
+import { startHttpServer } from './http-server.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'svc-tls-'));
 afterAll(() => rmSync(directory, { recursive: true }));

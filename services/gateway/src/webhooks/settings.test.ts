@@ -3,8 +3,8 @@ import { toWireId } from '@svc/domain';
 import { claimDue } from '@svc/store';
 import { advanceDatabaseClock, sendSigned } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bodyOf, problemOf, refusalOf } from './answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
+import { bodyOf, problemOf, refusalOf } from '../answers.fixture.ts';
+import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
 
 let gateways: GatewayFixture;
 beforeAll(async () => {

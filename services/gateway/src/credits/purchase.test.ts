@@ -1,8 +1,8 @@
 import { PurchaseAnswer } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bodyOf, refusalOf } from './answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
+import { bodyOf, refusalOf } from '../answers.fixture.ts';
+import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
 
 let gateways: GatewayFixture;
 let operator: Pick<TestTenant, 'uuid' | 'send'>;

@@ -1,7 +1,7 @@
 import { assertNever, fromWireId } from '@svc/domain';
 import { type Verification, verifyRequest } from '@svc/signing';
 import type { OperatorCredentials, TenantCredentials } from '@svc/store';
-import { problem, type ProblemAnswer } from './http/answer.ts';
+import { problem, type ProblemAnswer } from '../http/answer.ts';
 
 /** What of a request its signature covers, and who it says it is from. */
 export interface SignedParts {

@@ -28,14 +28,14 @@ import {
 } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { type JsonBody, readObject } from '../http/read-object.ts';
-import { awaitDispatchOutcome, lookEveryMs, pollIntervalMs } from '../submissions/await-outcome.ts';
+import { awaitDispatchOutcome, lookEveryMs, pollIntervalMs } from './await-outcome.ts';
 import {
   creationAnswer,
   decideDuplicate,
   keyConflict,
   type StandingCreation,
-} from '../submissions/creation-answer.ts';
-import { canonicalRequest, checkJob, readIdempotencyKey } from '../submissions/read-request.ts';
+} from './creation-answer.ts';
+import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
 /** BullMQ's: 1 is first; every dispatch job has one. */
 const queuePriority: Readonly<Record<Tier, number>> = { instant: 1, priority: 2, standard: 3 };

@@ -7,7 +7,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { passOn } from '../pass-on.ts';
-import { endedAnswer, refundFigures } from '../submissions/creation-answer.ts';
+import { endedAnswer, refundFigures } from './creation-answer.ts';
 
 /** `POST /v1/submissions/:id/cancel` (SPEC 4.3, CONTRACT section 5); a body is ignored. */
 export function cancelSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {

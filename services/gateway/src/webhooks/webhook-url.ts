@@ -1,7 +1,7 @@
 import { checkWebhookUrl } from '@svc/domain';
-import type { GatewayDeps } from './deps.ts';
-import type { ProblemAnswer } from './http/answer.ts';
-import { validationProblem } from './http/read-json.ts';
+import type { GatewayDeps } from '../deps.ts';
+import type { ProblemAnswer } from '../http/answer.ts';
+import { validationProblem } from '../http/read-json.ts';
 
 /** Why a body's `webhookUrl` is not taken (CONTRACT section 6, destinations); undefined: it is. */
 export function refusedWebhookUrl(

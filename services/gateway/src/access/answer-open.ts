@@ -1,12 +1,12 @@
 import { openBodyBytesMax } from '@svc/domain';
 import { addressGroup } from '@svc/runtime';
 import type { Request, Response } from 'express';
-import type { Answer } from './answer.ts';
-import { baseUrlOf } from './base-url.ts';
-import type { OpenEndpoint } from './endpoint.ts';
-import type { Exchange } from './exchange.ts';
-import { declaresTooLarge } from './read-body.ts';
-import { payloadTooLarge, receiveBody } from './receive-body.ts';
+import type { Answer } from '../http/answer.ts';
+import { baseUrlOf } from '../http/base-url.ts';
+import type { OpenEndpoint } from '../http/endpoint.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { declaresTooLarge } from '../http/read-body.ts';
+import { payloadTooLarge, receiveBody } from '../http/receive-body.ts';
 
 const noBody = Buffer.alloc(0);
 

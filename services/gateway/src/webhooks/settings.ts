@@ -7,7 +7,7 @@ import { type Answer, json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { compileBody } from '../http/read-object.ts';
 import { passOn } from '../pass-on.ts';
-import { refusedWebhookUrl } from '../webhook-url.ts';
+import { refusedWebhookUrl } from './webhook-url.ts';
 
 const path = '/v1/settings';
 

@@ -1,0 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { offencesIn } from './language.ts';
+
+/** Lists what `language.test.ts` refuses: `node test/architecture/language-main.ts [path...]`. */
+const files = execFileSync('git', ['ls-files', ...process.argv.slice(2)], { encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => /\.(?:ts|md)$/u.test(file) && !file.includes('/generated/'));
+const found = offencesIn('.', files);
+for (const { file, line, rule, found: match } of found) {
+  console.log(`${file}:${line}: "${match.slice(0, 120)}" -> ${rule}`);
+}
+console.log(`${found.length} in ${new Set(found.map(({ file }) => file)).size} files`);

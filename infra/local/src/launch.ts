@@ -28,6 +28,8 @@ export interface Launch {
   readonly closer: Closer;
   /** Told where a service cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
+  /** Services and nodes start again when their code changes. */
+  readonly isWatching: boolean;
 }
 
 /**
@@ -85,8 +87,8 @@ function logsDirIn(dir: string): string {
   return path.join(dir, 'logs');
 }
 
-function supervision({ dir, closer, progress, giveUp }: Launch): Supervision {
-  return { logsDir: logsDirIn(dir), closer, report: progress.print, giveUp };
+function supervision({ dir, closer, progress, giveUp, isWatching }: Launch): Supervision {
+  return { logsDir: logsDirIn(dir), closer, report: progress.print, giveUp, isWatching };
 }
 
 /** The services start while the CLI provisions: both need the schema only. */

@@ -69,6 +69,7 @@ try {
     progress,
     closer,
     giveUp: fail,
+    isWatching: process.argv.includes('--watch'),
   });
 } catch (error) {
   fail(error);

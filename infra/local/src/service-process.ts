@@ -33,6 +33,8 @@ export interface ServiceCommand {
   /** The file to run, absolute. */
   readonly entry: string;
   readonly args?: readonly string[];
+  /** Options of Node itself, such as `--watch`. */
+  readonly nodeOptions?: readonly string[];
   /** The whole environment. */
   readonly env: NodeJS.ProcessEnv;
   /** Called with each line of its standard output and error. */
@@ -91,11 +93,13 @@ interface SpawnedService {
 function spawnService({
   entry,
   args = [],
+  nodeOptions = [],
   env,
   onLine,
   onMessage,
 }: ServiceCommand): SpawnedService {
-  const [file = '', ...words] = [...dieWithParent('KILL'), process.execPath, entry, ...args];
+  const node = [process.execPath, ...nodeOptions, entry, ...args];
+  const [file = '', ...words] = [...dieWithParent('KILL'), ...node];
   const child = spawn(file, words, {
     cwd: checkoutDir,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -10,11 +10,16 @@ export interface Supervision {
   readonly report: (line: string) => void;
   /** Told where a process cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
+  /** Node starts each process again when a file changes that it has loaded. */
+  readonly isWatching: boolean;
 }
 
 /** A process that ends again and again has a reason that starting it once more will not cure. */
 const restartsMax = 5;
 const restartDelayMs = 1_000;
+const watchOptions = ['--watch', '--watch-preserve-output'];
+/** What Node prints in watch mode about a process. */
+const watchLine = /^(Restarting|Failed running) /;
 
 /**
  * Starts a process, keeps its log in a file, and starts it again on the same ports where it ends
@@ -26,15 +31,18 @@ export async function supervise(
   /** The environment that gives a process started again the ports of the first one. */
   samePorts: (ready: ReadyLine) => NodeJS.ProcessEnv = () => ({}),
 ): Promise<ReadyLine> {
-  const { logsDir, closer, report, giveUp } = supervision;
+  const { logsDir, closer, report, giveUp, isWatching } = supervision;
   const log = openLogFile(logsDir, command.name.replaceAll(' ', '-'));
   const start = (extra: NodeJS.ProcessEnv) =>
     startServiceProcess({
       ...command,
+      nodeOptions: isWatching ? watchOptions : [],
       env: { ...command.env, ...extra },
       onLine(line) {
         log.write(line);
         command.onLine?.(line);
+        const found = isWatching ? watchLine.exec(line)?.[1] : undefined;
+        if (found !== undefined) report(`${command.name}: ${found.toLowerCase()} (${log.file})`);
       },
     });
   let current = await start({});

@@ -28,6 +28,9 @@ const guardedLibraries: readonly (readonly [RegExp, readonly string[]])[] = [
 
 interface Manifest {
   readonly name: string;
+  readonly private?: boolean;
+  readonly license?: string;
+  readonly engines?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
@@ -85,3 +88,23 @@ it.each(rooms)('$room pins every dependency to one version', ({ manifest }) => {
     versions.filter((version) => !/^(workspace:\*|\d+\.\d+\.\d+\S*)$/.test(version)),
   ).toStrictEqual([]);
 });
+
+it.each(rooms)(
+  '$room is private, proprietary, and names the Node that it needs',
+  ({ manifest }) => {
+    const { private: isPrivate, license, engines } = manifest;
+    expect({ isPrivate, license, engines }).toStrictEqual({
+      isPrivate: true,
+      license: 'UNLICENSED',
+      engines: { node: '>=22.18' },
+    });
+  },
+);
+
+it.each([...rooms.map(({ room }) => room), 'prisma'])(
+  '%s has a README of at most ten lines',
+  (room) => {
+    const text = readFileSync(path.join(checkoutDir, room, 'README.md'), 'utf8');
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
+  },
+);

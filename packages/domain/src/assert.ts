@@ -3,7 +3,7 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
-/** Stops the work at hand where `condition` does not hold (DESIGN.md section 4, rule 2). */
+/** Stops the work at hand where `condition` does not hold (docs/STYLE.md 2). */
 export function assertInvariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new InvariantError(message);
 }

@@ -3,7 +3,7 @@ import { decimalOfMicros, formatDecimal, parseDecimal } from './decimal.ts';
 
 /**
  * Money: integers of 10⁻⁶ credit in a bigint, decimals at the edge, never a binary float in
- * between (CONTRACT section 4).
+ * between (CONTRACT 4).
  */
 
 export const microsPerCredit = 1_000_000n;

@@ -42,7 +42,7 @@ export type Ending =
 
 /**
  * How a submission ends on this request, or null where it is in no state that the request ends
- * (CONTRACT.md sections 3 to 5). A cancel that finds a stored outcome settles that instead.
+ * (CONTRACT 3 to 5). A cancel that finds a stored outcome settles that instead.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

@@ -5,7 +5,7 @@ export interface ErrorDefinition {
   readonly description: string;
 }
 
-/** Every code of SPEC section 7 and CONTRACT sections 2, 5 and 8. */
+/** Every code of CONTRACT 2. */
 export const errorCatalogue = {
   bad_request: {
     status: 400,

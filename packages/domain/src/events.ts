@@ -1,7 +1,7 @@
 import { creditsToNumber } from './credits.ts';
 import type { Tier } from './rate-card.ts';
 
-/** What a tenant can be told of (SPEC section 6, CONTRACT section 6). */
+/** What a tenant can be told of (CONTRACT 6). */
 export const eventTypes = [
   'submission.completed',
   'submission.failed',
@@ -12,7 +12,7 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** How a delivery of an event stands (CONTRACT section 5). */
+/** How a delivery of an event stands (CONTRACT 5). */
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
@@ -72,7 +72,7 @@ export interface LowBalanceEventData {
   readonly threshold: number;
 }
 
-/** `data` of `credits.low_balance` (CONTRACT section 4): the figures after the change. */
+/** `data` of `credits.low_balance` (CONTRACT 4): the figures after the change. */
 export function lowBalanceEventData(figures: {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;

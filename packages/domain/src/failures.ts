@@ -1,4 +1,4 @@
-/** Why a submission failed, said by its node (CONTRACT section 5). */
+/** Why a submission failed, said by its node (CONTRACT 5). */
 export const nodeFailureCodes = [
   'ats_rejected',
   'posting_closed',
@@ -46,7 +46,7 @@ const traits: Record<
   deadline_exceeded: { unbegun: final, begun: inDoubt },
 };
 
-/** What a tenant may conclude from a failure (CONTRACT section 5); `begun`: `begin` was committed. */
+/** What a tenant may conclude from a failure (CONTRACT 5); `begun`: `begin` was committed. */
 export function failureTraits(code: FailureCode, begun: boolean): FailureTraits {
   return begun ? traits[code].begun : traits[code].unbegun;
 }

@@ -9,7 +9,7 @@ const reservedHundredths: Readonly<Record<Tier, number>> = {
 };
 
 /**
- * Whether a tier may take one of the free slots (CONTRACT section 7): of S slots of the connected
+ * Whether a tier may take one of the free slots (CONTRACT 7): of S slots of the connected
  * nodes with the job type it needs more than ⌊share × S⌋ free, counted before reserving.
  */
 export function hasHeadroom(tier: Tier, slotsTotal: number, slotsFree: number): boolean {

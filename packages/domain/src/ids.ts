@@ -1,6 +1,6 @@
 import { fromString, fromUUID, toUUID } from 'typeid-js';
 
-/** Kinds of ids on the wire (CONTRACT, head): each a TypeID over a UUIDv7. */
+/** Kinds of ids on the wire (CONTRACT 0): each a TypeID over a UUIDv7. */
 export const idPrefixes = ['sub', 'tnt', 'nod', 'dlv', 'evt', 'op', 'ofr', 'pur', 'txn'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
@@ -14,7 +14,7 @@ export function toWireId(prefix: IdPrefix, uuid: string): string {
 
 /**
  * The UUID of an id on the wire; undefined for anything malformed or of another prefix, which is
- * answered like an id that nobody has (CONTRACT section 1).
+ * answered like an id that nobody has (CONTRACT 1).
  */
 export function fromWireId(prefix: IdPrefix, text: string): string | undefined {
   const suffix = text.slice(prefix.length + 1);

@@ -12,7 +12,7 @@ import type {
 
 /**
  * JSON text read strictly (RFC 8259) and kept whole. `JSON.parse` loses what the wire promises
- * to keep (CONTRACT section 3): the digits of a number, the order of members, a name that comes
+ * to keep (CONTRACT 3): the digits of a number, the order of members, a name that comes
  * twice, a member called `__proto__`. Here every value keeps its span in the text, so that what
  * is passed on is what was sent. Depth is bounded, so no input can exhaust the stack.
  */

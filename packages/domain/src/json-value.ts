@@ -5,7 +5,7 @@ import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
 /** What can be made of a parsed JSON value. Recursion is bounded by `jsonDepthMax`. */
 
 /**
- * One text for all spellings of a value (CONTRACT section 3, "same body means"): members sorted
+ * One text for all spellings of a value (CONTRACT 3, "Idempotency"): members sorted
  * by name, numbers by their exact decimal value, strings escaped one way, no white space.
  * Members that share a name keep their order among themselves.
  */

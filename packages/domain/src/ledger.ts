@@ -3,7 +3,7 @@ import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
 
 /**
  * Every movement takes an amount from one account and gives it to another, so entries sum to zero
- * by their form. `balance` counts what is held: `available = balance - held` (CONTRACT section 4).
+ * by their form. `balance` counts what is held: `available = balance - held` (CONTRACT 4).
  */
 export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
 
@@ -16,7 +16,7 @@ export type MovementType =
   | 'rebate'
   | 'reversal';
 
-/** The movements that stand in a tenant's statement (CONTRACT section 5): what accrues does not. */
+/** The movements that stand in a tenant's statement (CONTRACT 5): what accrues does not. */
 export const statementTypes = [
   'grant',
   'hold',
@@ -93,7 +93,7 @@ export type HoldPlan =
   | { readonly kind: 'planned'; readonly movements: Movement[]; readonly after: AccountFigures }
   | { readonly kind: 'insufficient_credits'; readonly requiredMicros: bigint };
 
-/** Holds the worst case of a submission, where `available` covers it (SPEC section 1). */
+/** Holds the worst case of a submission, where `available` covers it (CONTRACT 4). */
 export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPlan {
   assertInvariant(amountMicros >= 0n, 'a hold is never negative');
   if (figures.balanceMicros - figures.heldMicros < amountMicros) {

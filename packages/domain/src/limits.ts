@@ -3,7 +3,7 @@ import type { Tier } from './rate-card.ts';
 
 /** Every limit that more than one room must agree on, with the clause that sets it. */
 
-// Requests (CONTRACT sections 1 to 3, SPEC section 8).
+// Requests (CONTRACT 1 to 3).
 export const replayWindowSeconds = 300;
 export const signatureValuesMax = 4;
 export const bodyBytesMax = 256 * 1024;
@@ -29,13 +29,13 @@ export const signupsPerHourDefault = 5;
 export const signupInFlightMaxDefault = 25;
 export const tenantNameLengthMax = 128;
 
-// Money (SPEC 2.7, CONTRACT section 4).
+// Money (CONTRACT 4).
 export const lowBalanceThresholdDefaultMicros = 1000n * microsPerCredit;
 export const purchaseReferenceLengthMax = 128;
 export const purchaseNoteLengthMax = 1024;
 export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
 
-// Dispatch (CONTRACT sections 3 and 7).
+// Dispatch (CONTRACT 3 and 7).
 /** From the hold on; later nothing is dispatched any more. */
 export const dispatchDeadlineMs = 5000;
 /** Past the deadline, before a waiting duplicate or the reconciler rejects the submission. */
@@ -49,7 +49,7 @@ export const acceptedOfferVoidAfterMs = 10_000;
 /** What `Retry-After` says on 503. */
 export const retryAfterSecondsDefault = 1;
 
-// Runs (CONTRACT section 7).
+// Runs (CONTRACT 7).
 /** From dispatch to `start`. */
 export const startDeadlineMs = 60_000;
 /** From `begin` or the last frame that names the submission. */
@@ -68,7 +68,7 @@ export const resultBytesMax = 16 * 1024;
 /** How long personal data is kept after the end of its submission. */
 export const payloadRetentionDaysDefault = 30;
 
-// The node link (CONTRACT section 7).
+// The node link (CONTRACT 7).
 export const heartbeatSeconds = 5;
 export const linkSilentMs = 15_000;
 export const frameFromNodeBytesMax = 256 * 1024;
@@ -79,7 +79,7 @@ export const badFramesMax = 3;
 export const confirmationIdLengthMax = 256;
 export const confirmationUrlLengthMax = 2048;
 
-// Webhooks (CONTRACT section 6).
+// Webhooks (CONTRACT 6).
 export const webhookTimeoutMs = 15_000;
 export const webhookAttemptsMax = 8;
 export const webhookAgeMaxMs = 72 * 3_600_000;
@@ -90,10 +90,10 @@ export const webhookUrlLengthMax = 2048;
 export const webhookEndpointRequestsDefault = 8;
 /** Attempts in an hour that a tenant may cause who signed up by itself: it may not hammer others. */
 export const signupWebhookAttemptsPerHourDefault = 5_000;
-/** At most one `webhook.test` a tenant in this time (CONTRACT section 5). */
+/** At most one `webhook.test` a tenant in this time (CONTRACT 5). */
 export const webhookTestIntervalMs = 60_000;
 
-/** How many ids one job or one batched statement carries (DESIGN section 6). */
+/** How many ids one job or one batched statement carries (docs/decisions/0009). */
 export const batchIdsMax = 64;
 
 /** How often the ledger is audited, and from which age on its last verdict says nothing any more. */

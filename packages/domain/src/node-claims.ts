@@ -1,6 +1,6 @@
 /** What a node may claim, and how long one that does not finish its jobs is kept from more. */
 
-// CONTRACT section 7, "Slots".
+// CONTRACT 7, "Slots".
 export const slotsMaxDefault = 4;
 export const slotsMaxMax = 200;
 /** Beyond its slots, the ids that a node's `hello` may name: outcomes not yet acknowledged. */
@@ -16,12 +16,12 @@ export function runningMax(slotsMax: number): number {
   return slotsMax + unacknowledgedMax;
 }
 
-// CONTRACT section 7, "Assignments".
+// CONTRACT 7, "Assignments".
 /** More frames in this time that name submissions which are not the node's close its link. */
 export const foreignFramesMax = 100;
 export const foreignFramesWindowMs = 60_000;
 
-// CONTRACT section 7, "Quarantine".
+// CONTRACT 7, "Quarantine".
 /** So many assignments that ended `not_started` or `node_lost` quarantine their node. */
 export const unfinishedBeforeQuarantine = 3;
 /** So many that ended `node_error` do. */

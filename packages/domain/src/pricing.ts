@@ -12,7 +12,7 @@ import { findRate, type Rate, type RateCard, type Tier } from './rate-card.ts';
 import { secondsOfMs, type Usage, usageUnits } from './usage.ts';
 
 /**
- * The formulas of CONTRACT section 4. Everything is exact until the one rounding, half up to whole
+ * The formulas of CONTRACT 4. Everything is exact until the one rounding, half up to whole
  * micro-credits, at the end; `packages/domain/vectors/pricing.json` has the figures to meet.
  */
 
@@ -78,7 +78,7 @@ export type QuoteOutcome =
   | { readonly kind: 'quote_failed'; readonly reason: string };
 
 /**
- * The price of a submission before it runs (CONTRACT section 4, `quote_failed` included).
+ * The price of a submission before it runs (CONTRACT 4, `quote_failed` included).
  * `typicalUsage` are running figures of the job type; without them the card's defaults serve.
  */
 export function quote(

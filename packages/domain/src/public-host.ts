@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Whether an address or a host may be dealt with on a tenant's behalf (CONTRACT sections 3 and 6):
+ * Whether an address or a host may be dealt with on a tenant's behalf (CONTRACT 3 and 6):
  * nodes sit in people's homes, and the service in a private network.
  */
 

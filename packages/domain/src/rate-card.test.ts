@@ -21,7 +21,7 @@ function cardWith(changes: Record<string, unknown>): unknown {
 }
 
 describe('the default card', () => {
-  test('is the one of CONTRACT section 4', () => {
+  test('is the one of CONTRACT 4', () => {
     const card = parseRateCard(1, defaultRateCardJson);
     expect(card.usdPerCreditMicros).toBe(10_000n);
     const multipliers = tiers.map((tier) => findRate(card, 'ats.application', tier));

@@ -1,7 +1,7 @@
 import { formatCredits, parseCreditsExact } from './credits.ts';
 import { parseUsage, type Usage, usageToJson, type UsageUnit, usageUnits } from './usage.ts';
 
-/** Tiers in the order of their price (SPEC 2.1). */
+/** Tiers in the order of their price (CONTRACT 3). */
 export const tiers = ['standard', 'priority', 'instant'] as const;
 export type Tier = (typeof tiers)[number];
 export const tierDefault: Tier = 'standard';
@@ -210,7 +210,7 @@ const defaultRate: RateJson = {
   },
 };
 
-/** The card a new environment starts with (CONTRACT section 4). */
+/** The card a new environment starts with (CONTRACT 4). */
 export const defaultRateCardJson: RateCardJson = {
   usdPerCredit: '0.01',
   jobTypes: [

@@ -1,7 +1,7 @@
 import { assertInvariant } from './assert.ts';
 import { webhookAttemptsMax } from './limits.ts';
 
-/** Each interval of the schedule is moved by up to this share, either way (CONTRACT section 6). */
+/** Each interval of the schedule is moved by up to this share, either way (CONTRACT 6). */
 const jitterShare = 0.1;
 /** `Retry-After` moves an attempt later by at most this many times its interval. */
 const retryAfterFactorMax = 2;
@@ -26,7 +26,7 @@ export function attemptsMax(backoffSeconds: readonly number[]): number {
 /**
  * Milliseconds from the attempt just made (`attemptNumber`, from 1) to the next, or undefined where
  * the schedule is exhausted. `jitter` is a random number from 0 to 1; `retryAfterSeconds` is what
- * the endpoint asked for on a 429 or 503 (CONTRACT section 6).
+ * the endpoint asked for on a 429 or 503 (CONTRACT 6).
  */
 export function nextAttemptDelayMs(input: {
   readonly backoffSeconds: readonly number[];

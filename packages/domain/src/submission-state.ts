@@ -37,7 +37,7 @@ export const submissionTriggers = [
 export type SubmissionTrigger = (typeof submissionTriggers)[number];
 
 /**
- * SPEC section 3 and CONTRACT sections 3 and 7. What is not listed is refused: above all, nothing
+ * CONTRACT 3, 5 and 7. What is not listed is refused: above all, nothing
  * leads back to `pending`, so nothing is ever offered again once it is dispatched.
  */
 const transitions: Record<SubmissionState, Partial<Record<SubmissionTrigger, SubmissionState>>> = {
@@ -68,7 +68,7 @@ export function transition(state: SubmissionState, trigger: SubmissionTrigger): 
   return to === undefined ? { kind: 'refused' } : { kind: 'moved', to };
 }
 
-/** The status a tenant is shown (CONTRACT section 5); null: the submission is none for a tenant. */
+/** The status a tenant is shown (CONTRACT 5); null: the submission is none for a tenant. */
 export function wireStatus(state: SubmissionState): WireStatus | null {
   if (state === 'rejected') return null;
   return state === 'settling' ? 'running' : state;

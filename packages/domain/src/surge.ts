@@ -1,6 +1,6 @@
 import { surgeNoneMicros } from './pricing.ts';
 
-/** Surge, in millionths, follows how busy the fleet is (CONTRACT section 4, last rule). */
+/** Surge, in millionths, follows how busy the fleet is (CONTRACT 4, last rule). */
 export const surgeMaxMicros = 3_000_000n;
 const surgeStepMicros = 50_000n;
 const smoothingMs = 30_000n;

@@ -1,5 +1,5 @@
 /**
- * Rate limits (CONTRACT section 2, 429): a bucket of `burst` tokens that fills at `perSecond`; a
+ * Rate limits (CONTRACT 2: 429): a bucket of `burst` tokens that fills at `perSecond`; a
  * request takes one. The rule of the script in Redis and of the buckets that stand in for it.
  */
 export interface RatePolicy {

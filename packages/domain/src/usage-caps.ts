@@ -10,7 +10,7 @@ import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts'
 /** The units that a cap bounds; `nodeSeconds` is bounded by the elapsed time itself. */
 export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
-/** How much a node may report after t seconds: `perSecond` × t + `allowance` (CONTRACT section 7). */
+/** How much a node may report after t seconds: `perSecond` × t + `allowance` (CONTRACT 7). */
 export interface UsageCap {
   readonly perSecond: number;
   readonly allowance: number;

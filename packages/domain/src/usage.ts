@@ -1,6 +1,6 @@
 import { type Decimal, decimalOf, formatDecimal, parseDecimal } from './decimal.ts';
 
-/** Units of metered usage and of a rate's weights (CONTRACT section 4). */
+/** Units of metered usage and of a rate's weights (CONTRACT 4). */
 export const usageUnits = [
   'nodeSeconds',
   'cpuSeconds',

@@ -10,7 +10,7 @@ function refuse(reason: string): WebhookUrlCheck {
 }
 
 /**
- * Whether a tenant's events may be sent to a URL, by its text alone (CONTRACT section 6): `https`
+ * Whether a tenant's events may be sent to a URL, by its text alone (CONTRACT 6): `https`
  * and a public host, unless private networks are allowed, which also allows `http`. The deliverer
  * checks the address that it connects to all the same.
  */

@@ -3,7 +3,7 @@ import { replayWindowSeconds, signatureValuesMax } from '@svc/domain';
 import { createKeyCache } from './key-objects.ts';
 
 /**
- * Signed requests of tenants, operators and nodes (CONTRACT section 1);
+ * Signed requests of tenants, operators and nodes (CONTRACT 1);
  * `packages/signing/vectors/request-signing.json` has what others compute.
  */
 

@@ -21,7 +21,7 @@ export function newSecret(
 
 /**
  * The hash by which a repeated creation is told from a different one: keyed, because the personal
- * data in it has little entropy (DESIGN section 5). `canonicalText` is equal for equal bodies.
+ * data in it has little entropy (docs/ARCHITECTURE.md, Data). `canonicalText` is equal for equal bodies.
  */
 export function requestHash(key: Uint8Array, canonicalText: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHmac('sha256', keyOfBytes(key)).update(canonicalText).digest());

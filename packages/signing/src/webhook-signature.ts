@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createKeyCache } from './key-objects.ts';
 
 /**
- * Signatures of webhooks by Standard Webhooks v1 (CONTRACT section 6);
+ * Signatures of webhooks by Standard Webhooks v1 (CONTRACT 6);
  * `packages/signing/vectors/webhook-signing.json` has one as others compute it.
  */
 

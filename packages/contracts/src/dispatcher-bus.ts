@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * What dispatchers tell one another over Redis's channels (DESIGN.md section 9: a job taken by one
+ * What dispatchers tell one another over Redis's channels (CONTRACT 7: a job taken by one
  * is offered through another). A lost message costs time and never correctness: an offer runs out
  * by itself, and what has ended is refused by Postgres. Ids are UUIDs, but an offer's, which is as
  * on the wire; nothing of a payload travels here but the host that an offer names.

@@ -90,7 +90,7 @@ const boundsFromNode = { charactersMax: frameFromNodeBytesMax, depthMax: frameFr
 /** A payload is as deep as a request's body may be, and stands below the frame itself. */
 const boundsToNode = { charactersMax: frameToNodeBytesMax, depthMax: jsonDepthMax };
 
-/** Reads a frame that a node sent, checked against its schema (CONTRACT section 7). Never throws. */
+/** Reads a frame that a node sent, checked against its schema (CONTRACT 7). Never throws. */
 export function parseFrameFromNode(text: string): ParsedFrame<FrameFromNode> {
   const parsed = parse(checksFromNode, text, boundsFromNode);
   if (parsed.kind === 'frame' && parsed.frame.type === 'completed') {
@@ -102,7 +102,7 @@ export function parseFrameFromNode(text: string): ParsedFrame<FrameFromNode> {
   return parsed;
 }
 
-/** Reads a frame that the service sent, checked against its schema (CONTRACT section 7). Never throws. */
+/** Reads a frame that the service sent, checked against its schema (CONTRACT 7). Never throws. */
 export function parseFrameToNode(text: string): ParsedFrame<FrameToNode> {
   return parse(checksToNode, text, boundsToNode);
 }
@@ -110,7 +110,7 @@ export function parseFrameToNode(text: string): ParsedFrame<FrameToNode> {
 /**
  * The `assign` frame, with the payload as the JSON text that the tenant sent spliced in: parsed
  * and written again, numbers beyond 2^53 and the order of members would not reach the node
- * untouched (CONTRACT section 3). The payload is the last member; `assignPayloadText` relies on it.
+ * untouched (CONTRACT 3). The payload is the last member; `assignPayloadText` relies on it.
  */
 export function assignFrameText({
   offerId,

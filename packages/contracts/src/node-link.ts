@@ -9,7 +9,7 @@ import {
 import { Type, type Static } from 'typebox';
 
 /**
- * The frames of the node link (CONTRACT section 7), in both directions. Members that are not
+ * The frames of the node link (CONTRACT 7), in both directions. Members that are not
  * named here are allowed and ignored, so that an older service and a newer node, or the other way
  * round, understand one another. Ids are only bounded here: one that is malformed is an unknown
  * one, and is answered as such.
@@ -39,7 +39,7 @@ const JobType = Type.String({ minLength: 1, maxLength: jobTypeLengthMax });
 const RequestId = Type.String({ minLength: 1, maxLength: 128 });
 const Amount = Type.Optional(Type.Number({ minimum: 0, maximum: amountMax }));
 
-/** Cumulative since `begin`. A unit that is not reported costs nothing (CONTRACT section 4). */
+/** Cumulative since `begin`. A unit that is not reported costs nothing (CONTRACT 4). */
 export const ReportedUsage = Type.Object({
   nodeSeconds: Amount,
   cpuSeconds: Amount,
@@ -60,7 +60,7 @@ export type JobResult = Static<typeof JobResult>;
 /** The name of the `confirmationUrl` format: an absolute `http` or `https` URL. */
 export const httpUrlFormat = 'absolute-http-url';
 
-/** The same result as a node may report it (CONTRACT section 7). */
+/** The same result as a node may report it (CONTRACT 7). */
 const ReportedResult = Type.Object({
   confirmationId: Type.Optional(
     Type.String({
@@ -78,7 +78,7 @@ const ReportedResult = Type.Object({
 export const declineReasons = ['busy', 'unsupported', 'draining', 'policy'] as const;
 export type DeclineReason = (typeof declineReasons)[number];
 
-/** What does the work of a job type on a node (CONTRACT section 7). */
+/** What does the work of a job type on a node (CONTRACT 7). */
 const ExecutorName = Type.String({ pattern: '^[ -~]{1,64}$' });
 export const ReportedExecutor = Type.Object({
   jobType: JobType,

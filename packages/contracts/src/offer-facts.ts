@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { OfferedPayload } from './job-types/catalogue.ts';
 
 /**
- * What an offer says of a submission (CONTRACT section 7, `offer`): true from its creation on and
+ * What an offer says of a submission (CONTRACT 7, `offer`): true from its creation on and
  * for good. No personal data: of the payload only the host of its `applicationUrl`, and in the
  * sandbox an `atsType` that asks simulated nodes for a behaviour, without which they could not
  * decline `sandbox.decline`.

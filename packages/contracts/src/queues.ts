@@ -3,7 +3,7 @@ import { OfferFacts } from './offer-facts.ts';
 
 /**
  * The one catalogue of queues: what crosses from one service to another through BullMQ
- * (DESIGN.md section 4, rule 7). Payloads hold ids and what can never change, never copies of state or
+ * (docs/ARCHITECTURE.md, Queues). Payloads hold ids and what can never change, never copies of state or
  * personal data: a job is an alarm clock, Postgres is the truth.
  */
 

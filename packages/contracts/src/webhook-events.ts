@@ -2,9 +2,9 @@ import type { EventType } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 
 /**
- * The bodies of webhooks as tenants receive them (SPEC section 6, CONTRACT section 6), for OpenAPI
+ * The bodies of webhooks as tenants receive them (CONTRACT 6), for OpenAPI
  * and for tests; `@svc/domain` builds them. Consumers ignore unknown keys, so that members may be
- * added (SPEC section 9): nothing here refuses additional ones.
+ * added (CONTRACT 0): nothing here refuses additional ones.
  */
 
 const SubmissionId = Type.String({ pattern: '^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$' });

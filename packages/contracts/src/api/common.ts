@@ -8,7 +8,7 @@ import {
 } from '@svc/domain';
 import { Type, type Static, type TSchema } from 'typebox';
 
-/** Parts that several endpoints share. Answers are open: v1 is additive (SPEC section 9). */
+/** Parts that several endpoints share. Answers are open: v1 is additive (CONTRACT 0). */
 
 /** Credits on the wire: a JSON number with at most six decimals. */
 export const Credits = Type.Number({ description: 'Credits, at most six decimals.' });
@@ -55,7 +55,7 @@ export const QueryTime = Type.String({ format: queryTimeFormat });
 
 const cursorLengthMax = 128;
 
-/** What every list takes beside its filters (CONTRACT section 5). */
+/** What every list takes beside its filters (CONTRACT 5). */
 export const pageParameters = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: pageLimitMax, default: pageLimitDefault }),

@@ -2,7 +2,7 @@ import { statementTypes } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
-/** `GET /v1/credits/balance` (SPEC 2.5): `available` is `balance - held`. */
+/** `GET /v1/credits/balance` (CONTRACT 5): `available` is `balance - held`. */
 export const Balance = Type.Object({
   balance: Credits,
   held: Credits,
@@ -15,7 +15,7 @@ export type Balance = Static<typeof Balance>;
 
 export const StatementType = Type.Enum(statementTypes);
 
-/** `GET /v1/credits/transactions` (CONTRACT section 5). */
+/** `GET /v1/credits/transactions` (CONTRACT 5). */
 export const TransactionsQuery = Type.Object(
   {
     type: Type.Optional(StatementType),

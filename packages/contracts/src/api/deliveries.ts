@@ -2,7 +2,7 @@ import { deliveryStatuses, eventTypes } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
-/** `/v1/webhooks/…` (CONTRACT section 5). */
+/** `/v1/webhooks/…` (CONTRACT 5). */
 
 export const DeliveryStatus = Type.Enum(deliveryStatuses);
 

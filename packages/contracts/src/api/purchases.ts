@@ -2,7 +2,7 @@ import { purchaseNoteLengthMax, purchaseReferenceLengthMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, creditsMax, WireId } from './common.ts';
 
-/** `POST /v1/credits/purchase` (SPEC 4.7, CONTRACT section 5); amounts have at most six decimals. */
+/** `POST /v1/credits/purchase` (CONTRACT 5); amounts have at most six decimals. */
 export const PurchaseRequest = Type.Object(
   {
     tenantId: Type.String(),
@@ -27,7 +27,7 @@ export type PurchaseAnswer = Static<typeof PurchaseAnswer>;
 
 const awaitTimeoutSecondsMax = 60;
 
-/** `GET /v1/credits/purchase-intents/:reference/await` (CONTRACT section 8). */
+/** `GET /v1/credits/purchase-intents/:reference/await` (CONTRACT 8). */
 export const AwaitIntentQuery = Type.Object(
   {
     timeoutSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: awaitTimeoutSecondsMax })),

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** `GET /ready` (SPEC 4.6, CONTRACT section 5). */
+/** `GET /ready` (CONTRACT 5). */
 export const Ready = Type.Object({ status: Type.Literal('ready') });
 export type Ready = Static<typeof Ready>;
 

@@ -2,7 +2,7 @@ import { webhookUrlLengthMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, creditsMax, Nullable, Time, WireId } from './common.ts';
 
-/** `GET /v1/settings` (SPEC 2.7, CONTRACT section 5): the first two can be changed. */
+/** `GET /v1/settings` (CONTRACT 5): the first two can be changed. */
 export const Settings = Type.Object({
   webhookUrl: Nullable(Type.String()),
   lowBalanceThreshold: Credits,

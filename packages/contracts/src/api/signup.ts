@@ -2,7 +2,7 @@ import { tenantNameLengthMax, webhookUrlLengthMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, WireId } from './common.ts';
 
-/** `POST /signup`, sandbox only (CONTRACT section 5): who wants to try, and where events go. */
+/** `POST /signup`, sandbox only (CONTRACT 5): who wants to try, and where events go. */
 export const SignupRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: tenantNameLengthMax }),

@@ -14,7 +14,7 @@ import {
   WireId,
 } from './common.ts';
 
-/** `/v1/submissions` (SPEC 2.1 to 2.4, CONTRACT sections 3 and 5). */
+/** `/v1/submissions` (CONTRACT 3 and 5). */
 
 export const IdempotencyKey = Type.String({ minLength: 1, maxLength: idempotencyKeyLengthMax });
 

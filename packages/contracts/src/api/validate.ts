@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
 import { queryTimeFormat } from './common.ts';
 
-/** One violation, as `errors[]` of a 422 shows it (CONTRACT section 2). */
+/** One violation, as `errors[]` of a 422 shows it (CONTRACT 2). */
 export interface FieldError {
   /** JSON Pointer into the body, to the member that is wrong, missing or unknown. */
   readonly path: string;
@@ -122,7 +122,7 @@ function characters(count: number): string {
 }
 
 /**
- * The host rule of CONTRACT section 3. What nodes get is the text as sent, so texts that other
+ * The host rule of CONTRACT 3. What nodes get is the text as sent, so texts that other
  * URL parsers may read differently (back slashes, white space, a missing `//`, an `@` before the
  * path) are refused and not mended.
  */

@@ -7,7 +7,7 @@ import {
 import { Type, type Static } from 'typebox';
 import { publicHttpUrlFormat } from '../api/validate.ts';
 
-/** `ats.application`: fill in one job application (SPEC 2.1, CONTRACT sections 3 and 5). */
+/** `ats.application`: fill in one job application (CONTRACT 3 and 5). */
 
 const ContextText = Type.String({ minLength: 1, maxLength: jobContextTextLengthMax });
 

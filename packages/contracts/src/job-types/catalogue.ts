@@ -8,7 +8,7 @@ export interface OfferedPayload {
   readonly atsType: string;
 }
 
-/** A declared type of job; nothing else is accepted (SPEC section 1). */
+/** A declared type of job; nothing else is accepted (CONTRACT 0). */
 export interface JobTypeDefinition {
   readonly jobType: string;
   readonly payloadSchema: TSchema;

@@ -3,7 +3,7 @@ import { itemsOf, memberOf, membersOf, resolveRef, textOf } from './read-json.ts
 
 /**
  * What a client of the frozen document would stumble over in the present one: everything under
- * /v1/, the webhooks and the shared error responses (SPEC section 9). Each in words; none means
+ * /v1/, the webhooks and the shared error responses (CONTRACT 0). Each in words; none means
  * that there are additions at most.
  */
 export function breakingChanges(frozen: unknown, present: unknown): string[] {

@@ -37,7 +37,7 @@ export interface OpenApiDocument {
 
 /**
  * The OpenAPI 3.1 document of the tenant API, from the schemas that validate, the catalogue of
- * errors and the events (CONTRACT section 5). It is plain JSON, the same for every environment.
+ * errors and the events (CONTRACT 5). It is plain JSON, the same for every environment.
  */
 export function openApiDocument(
   operations: readonly OperationDefinition[] = apiOperations,

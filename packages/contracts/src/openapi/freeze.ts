@@ -5,7 +5,7 @@ import { frozenDocumentUrl } from './frozen.ts';
 
 /**
  * `pnpm openapi:freeze`: takes additions to v1 into the frozen copy, and refuses anything else
- * (SPEC section 9). What would break a client belongs under /v2/.
+ * (CONTRACT 0). What would break a client belongs under /v2/.
  */
 const present = openApiDocument();
 const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);

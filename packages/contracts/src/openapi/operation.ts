@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@svc/domain';
 import type { TObject, TSchema } from 'typebox';
 
-/** One endpoint of the tenant API as the OpenAPI document describes it (CONTRACT section 5). */
+/** One endpoint of the tenant API as the OpenAPI document describes it (CONTRACT 5). */
 export interface OperationDefinition {
   readonly operationId: string;
   readonly method: 'get' | 'post' | 'patch';

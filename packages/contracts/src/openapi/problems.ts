@@ -3,7 +3,7 @@ import type { Problem } from '../api/problem.ts';
 import { problemMediaType } from '../api/problem.ts';
 import * as examples from './examples.ts';
 
-/** The responses of the error catalogue, for the document (CONTRACT section 2). */
+/** The responses of the error catalogue, for the document (CONTRACT 2). */
 
 /** Where the page of errors stands; each code is an anchor on it. */
 export const errorsPagePath = '/docs/errors';

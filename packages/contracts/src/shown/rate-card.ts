@@ -11,7 +11,7 @@ import type { UsageFigures } from '../api/common.ts';
 import type { RateCardAnswer, RateFigures } from '../api/rate-card.ts';
 
 /**
- * A card as `GET /v1/rate-card` gives it (SPEC 2.6). Typical usage stays inside: it is our estimate
+ * A card as `GET /v1/rate-card` gives it (CONTRACT 5). Typical usage stays inside: it is our estimate
  * and not a price.
  */
 export function rateCardAnswer(card: RateCard, surgeMicros: bigint): RateCardAnswer {

@@ -40,7 +40,7 @@ export interface KnownSubmission {
 }
 
 /**
- * A submission as its tenant sees it (CONTRACT section 5); undefined where it is none for a
+ * A submission as its tenant sees it (CONTRACT 5); undefined where it is none for a
  * tenant. The payload is never echoed.
  */
 export function submissionDetail(known: KnownSubmission): SubmissionDetail | undefined {

@@ -112,7 +112,7 @@ const dispatchBatcherOf = perStore((store) =>
 
 /**
  * Gives a submission to one node, for good: only while it is pending and before its deadline, so
- * that the first accept to commit wins (CONTRACT.md section 7, "At most once"). The node may be
+ * that the first accept to commit wins (CONTRACT 7, "At most once"). The node may be
  * sent the payload only after this has returned `dispatched`. `offers`: whom it was offered to.
  * Calls that wait at the same time share one statement; each gets its own outcome. If the answer is
  * lost, they are asked again together: with `offers`, what was committed says so. No answer comes
@@ -240,7 +240,7 @@ export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refuse
  * takes one that is `running` if the same instance of the agent was told to begin before: its lease
  * is renewed, and it acts once all the same because it has stored that it began. Any other instance
  * is refused, because it cannot know what the first one has done. An agent that sends no instance id
- * is told once (CONTRACT.md section 7, "Instances"). `refused`: it has ended, is not this node's, or
+ * is told once (CONTRACT 7, "Instances"). `refused`: it has ended, is not this node's, or
  * another process was told to begin.
  *
  * Whose it is is asked with `IS NOT DISTINCT FROM`, here and wherever the id is known: no index

@@ -19,7 +19,7 @@ export type HelloFinding =
 /**
  * Ends those of `submissionIds` that this node was given and has not ended: the hello of the link
  * `linkEpoch` did not name them. Does nothing unless that link is still the node's current one
- * (CONTRACT.md section 7, "Instances").
+ * (CONTRACT 7, "Instances").
  */
 export async function loseUnnamed(
   store: Store,

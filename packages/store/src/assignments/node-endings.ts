@@ -4,7 +4,7 @@ const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**
  * Counts how the assignments of nodes end, in the statement that ends them, and quarantines a node
- * that takes jobs and does not finish them (CONTRACT.md section 7, "Quarantine"). The CTE `ended`
+ * that takes jobs and does not finish them (CONTRACT 7, "Quarantine"). The CTE `ended`
  * stands before it and has a row for each of them: `node_id`, `dispatched_at`, `outcome_by` and
  * `failure_code`. After it, `quarantined` has the ids of the nodes that are quarantined by it.
  *

@@ -42,7 +42,7 @@ export type StoreOutcomeResult =
 
 /**
  * Stores what a node reports as the end of its work, durably, before it may be acknowledged
- * (CONTRACT.md section 7). A `failed` is taken before `begin` too, a `completed` only after it
+ * (CONTRACT 7). A `failed` is taken before `begin` too, a `completed` only after it
  * (`not_begun`). Where the submission has ended otherwise without an outcome of its node, the
  * first such report is kept as a late outcome with its event; it changes no money and no status.
  * Calls that wait at the same time share one statement; what that does not take is looked at by

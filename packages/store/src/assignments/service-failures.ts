@@ -14,7 +14,7 @@ const serviceFailureMessages: Record<ServiceFailureCode, string> = {
 export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };
 
 /**
- * Ends a submission because a deadline has passed (CONTRACT.md section 7, "Nothing hangs"). The
+ * Ends a submission because a deadline has passed (CONTRACT 7, "Nothing hangs"). The
  * statement checks the deadline again by the database's clock: a lease that was renewed meanwhile,
  * or a stored outcome, refuses it. `node_lost` means here that the lease has run out; what a link
  * says about its node's assignments is in `lost-assignments.ts`.

@@ -32,8 +32,8 @@ const usageBatcherOf = perStore((store) =>
 
 /**
  * Records a cumulative report and renews the lease. What is stored never goes down, and
- * `nodeSeconds` never exceeds the time since `begin` by the database's clock (CONTRACT.md
- * section 4). Calls that wait at the same time share one statement.
+ * `nodeSeconds` never exceeds the time since `begin` by the database's clock
+ * (CONTRACT 4). Calls that wait at the same time share one statement.
  */
 export async function recordUsage(store: Store, report: UsageReport): Promise<UsageOutcome> {
   if ((await usageBatcherOf(store).call(report)) !== null) return { kind: 'recorded' };

@@ -51,7 +51,7 @@ export function isTransient(error: unknown): boolean {
 
 /**
  * Whether the error says that the database cannot be reached or has no room for us now, so that
- * the caller answers `503 unavailable` (CONTRACT.md section 2) instead of `500`.
+ * the caller answers `503 unavailable` (CONTRACT 2) instead of `500`.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;

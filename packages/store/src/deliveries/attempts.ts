@@ -42,8 +42,8 @@ const batcherOf = perStore((store) =>
 /**
  * Records how an attempt went and what follows from it. An attempt that was claimed again
  * meanwhile, or whose delivery has ended, is logged and moves nothing. A retry that would come 72
- * hours after the round began, or later, is none: the delivery is exhausted (CONTRACT.md section
- * 6). Calls that wait at the same time share one statement.
+ * hours after the round began, or later, is none: the delivery is exhausted
+ * (CONTRACT 6). Calls that wait at the same time share one statement.
  */
 export async function recordAttempt(
   store: Store,

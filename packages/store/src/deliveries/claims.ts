@@ -56,7 +56,7 @@ interface ClaimedRow {
 /**
  * Claims what is due at these endpoints, the longest due first and as many as there is room for,
  * numbering and logging an attempt for each before it is sent, so that a crash cannot add a ninth
- * (CONTRACT.md section 6). A claim that nobody records is due again after `attemptClaimMs`, as the
+ * (CONTRACT 6). A claim that nobody records is due again after `attemptClaimMs`, as the
  * next attempt. What can never be sent any more (no URL, attempts spent, 72 hours over) is ended on
  * the way. Of a tenant with a cap, no more are claimed in an hour of the clock than it allows.
  */

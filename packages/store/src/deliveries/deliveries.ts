@@ -47,7 +47,7 @@ export interface AgedCursor {
 }
 
 /**
- * A page of deliveries that are due in a round that began 72 hours ago (CONTRACT.md section 6),
+ * A page of deliveries that are due in a round that began 72 hours ago (CONTRACT 6),
  * because their attempts were put off again and again: the oldest first, behind `after`. `next` is
  * null at the end.
  */

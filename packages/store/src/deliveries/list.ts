@@ -13,7 +13,7 @@ export interface AttemptLine {
   response: string | null;
 }
 
-/** Everything a tenant may see of a delivery (CONTRACT.md section 5). */
+/** Everything a tenant may see of a delivery (CONTRACT 5). */
 export interface DeliveryRecord {
   id: string;
   tenantId: string;

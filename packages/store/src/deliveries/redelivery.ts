@@ -24,7 +24,7 @@ interface RedeliveryRow {
 }
 
 /**
- * Makes a delivery due now (CONTRACT.md section 5): a pending one within its round, any other in a
+ * Makes a delivery due now (CONTRACT 5): a pending one within its round, any other in a
  * fresh round of attempts under the same id. The caller announces it after this. What an operator
  * does is in the audit log.
  */
@@ -84,7 +84,7 @@ export type WebhookTestOutcome =
 
 /**
  * Writes a `webhook.test` event with its delivery, one a minute at most for a tenant, by the
- * database's clock (CONTRACT.md section 5). The caller announces it after this.
+ * database's clock (CONTRACT 5). The caller announces it after this.
  */
 export async function queueWebhookTest(
   store: Store,

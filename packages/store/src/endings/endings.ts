@@ -29,7 +29,7 @@ const settleBatcherOf = perStore((store) =>
 );
 
 /**
- * Settles stored outcomes (SPEC.md section 1: settle, refund). A repeated call changes nothing.
+ * Settles stored outcomes (CONTRACT 4). A repeated call changes nothing.
  * Calls that wait at the same time share a transaction; an unknown id is left out.
  */
 export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
@@ -40,7 +40,7 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 
 /**
  * Rejects a submission that found no node: its hold returns, its key is free again, the tenant
- * sees neither (CONTRACT.md section 3). `onlyOverdue`: only past its deadline and grace. `offers`:
+ * sees neither (CONTRACT 3). `onlyOverdue`: only past its deadline and grace. `offers`:
  * whom it was offered to.
  */
 export async function rejectPending(
@@ -76,7 +76,7 @@ export type CancelOutcome =
   | { kind: 'not_found' };
 
 /**
- * Cancels a tenant's submission (SPEC.md 4.3, CONTRACT.md section 5). Where the node's outcome is
+ * Cancels a tenant's submission (CONTRACT 5). Where the node's outcome is
  * stored already, that is settled instead, and the answer is `terminal` with its deliveries.
  */
 export async function cancelSubmission(
@@ -89,8 +89,8 @@ export async function cancelSubmission(
 }
 
 /**
- * The same by an operator, of any tenant's submission: the whole hold returns (CONTRACT.md section
- * 4), and the audit log says who did it.
+ * The same by an operator, of any tenant's submission: the whole hold returns
+ * (CONTRACT 4), and the audit log says who did it.
  */
 export async function cancelAsOperator(
   store: Store,

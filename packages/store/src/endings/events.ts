@@ -25,7 +25,7 @@ interface EndedSubmission {
 }
 
 /**
- * What a tenant is told of an ending (SPEC.md section 6): the end of its submission, and a low
+ * What a tenant is told of an ending (CONTRACT 6): the end of its submission, and a low
  * balance where this charge took it below the threshold. Of a rejection, nothing.
  */
 export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {

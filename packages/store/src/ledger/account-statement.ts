@@ -37,7 +37,7 @@ const scanRowsMax = 1_000;
 const scansMax = 5;
 
 /**
- * A page of a tenant's statement, newest first (CONTRACT.md section 5): holds and releases of
+ * A page of a tenant's statement, newest first (CONTRACT 5): holds and releases of
  * refused creations are left out. The ledger is never cut and cannot be marked, so they are passed
  * over while reading; behind a great many of them a page may be shorter than its limit, so that no
  * page costs more than `scansMax * scanRowsMax` rows.

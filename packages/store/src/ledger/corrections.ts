@@ -10,7 +10,7 @@ export type ReversalOutcome =
   | { kind: 'not_available'; availableMicros: bigint; creditsMicros: bigint };
 
 /**
- * Takes a purchase back, once, and never below what is available (CONTRACT.md section 9,
+ * Takes a purchase back, once, and never below what is available (CONTRACT 9,
  * `svc credits reverse`).
  */
 export function reversePurchase(
@@ -67,7 +67,7 @@ export type RebateOutcome =
   | { kind: 'unknown_tenant' }
   | { kind: 'balance_too_large' };
 
-/** Pays out what a tenant has accrued in rebates, into its balance (CONTRACT.md section 4). */
+/** Pays out what a tenant has accrued in rebates, into its balance (CONTRACT 4). */
 export function payRebate(store: Store, tenantId: string, by: Author): Promise<RebateOutcome> {
   return store.db.$transaction(async (tx): Promise<RebateOutcome> => {
     const account = await lockAccount(tx, tenantId);

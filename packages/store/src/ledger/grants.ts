@@ -21,7 +21,7 @@ export type GrantOutcome =
   | { kind: 'balance_too_large' };
 
 /**
- * Grants credits once per reference (CONTRACT.md section 5, `POST /v1/credits/purchase`): the same
+ * Grants credits once per reference (CONTRACT 5, `POST /v1/credits/purchase`): the same
  * reference with the same contents answers what the first one did, with others is a conflict.
  */
 export async function grantCredits(store: Store, grant: Grant, by: Author): Promise<GrantOutcome> {

@@ -7,7 +7,7 @@ interface NodeSecret {
   readonly secret: string;
 }
 
-/** What authenticates a node's link (CONTRACT.md section 7). */
+/** What authenticates a node's link (CONTRACT 7). */
 export interface NodeCredentials {
   readonly nodeId: string;
   readonly disabled: boolean;

@@ -9,7 +9,7 @@ const keptMs = 3_600_000;
 const deletedMax = 4;
 
 /**
- * Accepts a signature that opens a node link, once (CONTRACT section 7): true the first time,
+ * Accepts a signature that opens a node link, once (CONTRACT 7): true the first time,
  * false from then on, on every dispatcher. `signatureHash` is the SHA-256 of what was signed, by
  * whom and with which secret.
  */

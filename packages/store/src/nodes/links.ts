@@ -3,7 +3,7 @@ import type { Store } from '../connection/store.ts';
 
 /**
  * Numbers a new link of a node: one more than any before it, so that the highest is the node's
- * current link (CONTRACT.md section 7, "Instances"). Taken once the upgrade is accepted. From then
+ * current link (CONTRACT 7, "Instances"). Taken once the upgrade is accepted. From then
  * on, what an older link says about assignments does not count.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {

@@ -4,7 +4,7 @@ import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import { operatorSecretPlace, unsealText } from '../sealing/sealed.ts';
 import type { Queryable, Store } from '../connection/store.ts';
 
-/** What authenticates an operator's request (CONTRACT.md section 1, `X-SVC-Operator`). */
+/** What authenticates an operator's request (CONTRACT 1, `X-SVC-Operator`). */
 export interface OperatorCredentials {
   operatorId: string;
   disabled: boolean;

@@ -23,7 +23,7 @@ const requestHashKeyBytes = 32;
 
 /**
  * What a service asks before it serves: is the schema the one this build knows, and does the
- * database belong to this environment (SPEC.md section 1: sandbox has its own database). The first
+ * database belong to this environment (CONTRACT 0: sandbox has its own database). The first
  * service to ask writes the row that says so, with a fresh key for request hashes; nothing ever
  * changes the name.
  */
@@ -109,7 +109,7 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
   }
 }
 
-/** The database's time, which is the service's (CONTRACT.md section 4). */
+/** The database's time, which is the service's (CONTRACT 4). */
 export async function databaseNow(store: Store): Promise<Date> {
   const [row] = await store.db.$queryRaw<{ now: Date }[]>`SELECT svc_now() AS now`;
   if (row === undefined) throw new Error('svc_now() gave nothing');

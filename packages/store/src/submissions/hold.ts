@@ -39,8 +39,8 @@ const batcherOf = perStore((store) =>
 );
 
 /**
- * Holds `quote.max` and writes the submission with it, or does neither (SPEC.md section 1,
- * CONTRACT.md section 3). `key_taken` where a live submission of the tenant has this key, also
+ * Holds `quote.max` and writes the submission with it, or does neither
+ * (CONTRACT 3 and 4). `key_taken` where a live submission of the tenant has this key, also
  * where it would not be granted: the key is looked at first. Calls that wait at the same time
  * share one statement; each gets its own outcome.
  */

@@ -36,7 +36,7 @@ function stateIs(state: SubmissionState): Prisma.Sql {
 }
 
 /**
- * A page of a tenant's submissions, newest first (CONTRACT.md section 5); rejected creations are
+ * A page of a tenant's submissions, newest first (CONTRACT 5); rejected creations are
  * none. Every combination of filters has a text of its own, and an index that it goes along.
  */
 export async function listSubmissions(

@@ -150,7 +150,7 @@ function keyedOfRow(row: KeyedRow): KeyedSubmission {
   };
 }
 
-/** Everything a tenant may see of its submission (CONTRACT.md section 5). */
+/** Everything a tenant may see of its submission (CONTRACT 5). */
 export interface SubmissionRecord {
   id: string;
   state: SubmissionState;

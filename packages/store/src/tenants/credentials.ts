@@ -3,7 +3,7 @@ import { createBatcher, perStore } from '../connection/batching.ts';
 import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
 
-/** What authenticates a tenant's request (CONTRACT.md section 1), and by which card it is priced. */
+/** What authenticates a tenant's request (CONTRACT 1), and by which card it is priced. */
 export interface TenantCredentials {
   tenantId: string;
   disabled: boolean;

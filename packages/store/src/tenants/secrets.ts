@@ -3,7 +3,7 @@ import { type Author, insertAudit } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
 import { insertSecret, type TenantSecretKind } from './tenants.ts';
 
-/** How many secrets of a kind are valid at a time, while a rotation overlaps (CONTRACT.md section 1). */
+/** How many secrets of a kind are valid at a time, while a rotation overlaps (CONTRACT 1). */
 export const validSecretsMax = 2;
 
 export type RotationOutcome =
@@ -15,7 +15,7 @@ export type RotationOutcome =
 
 /**
  * Gives a tenant a new secret, valid at once; the one before stays valid for `overlapMs`. While
- * two are valid a third is refused, unless `force` drops the oldest (CONTRACT.md section 1).
+ * two are valid a third is refused, unless `force` drops the oldest (CONTRACT 1).
  */
 export async function rotateTenantSecret(
   store: Store,

@@ -35,7 +35,7 @@ export interface ChangedSettings {
 const transientAttemptsMax = 3;
 
 /**
- * Changes a tenant's settings (CONTRACT.md sections 5 and 9). Setting a URL enables it again,
+ * Changes a tenant's settings (CONTRACT 5 and 9). Setting a URL enables it again,
  * clearing it drops what is pending; a threshold that overtakes the balance is told once (section
  * 4), at the URL that is then in force. Null for an unknown tenant.
  */

@@ -125,7 +125,7 @@ function tenantOfRow(row: TenantRow): TenantRecord {
 
 /**
  * Sets where a tenant's events go, and enables it again. `null` clears it. Pending deliveries are
- * dropped if there is no URL in force before or after (CONTRACT.md section 5): a transaction that
+ * dropped if there is no URL in force before or after (CONTRACT 5): a transaction that
  * wrote an event while a 410 disabled the URL may have committed its delivery after that. False for
  * an unknown tenant.
  */

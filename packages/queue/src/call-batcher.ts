@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Coalesces calls to Redis that wait anyway (DESIGN.md section 6): what one turn of the event loop
+ * Coalesces calls to Redis that wait anyway (docs/decisions/0009): what one turn of the event loop
  * asks for, and what comes while a batch is under way, goes together in the order it was asked for.
  * At one call at a time a batch is that call.
  */

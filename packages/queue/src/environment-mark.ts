@@ -5,7 +5,7 @@ import { redisScript } from './redis-script.ts';
 type Environment = 'sandbox' | 'production';
 
 /**
- * Which environment a Redis belongs to (SPEC.md section 1: sandbox and production share nothing).
+ * Which environment a Redis belongs to (CONTRACT 0: sandbox and production share nothing).
  * Of the whole server, whatever the prefix: queues under two prefixes would still be emptied and
  * filled up together.
  */

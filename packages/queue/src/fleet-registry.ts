@@ -59,7 +59,7 @@ export interface FleetRegistry {
   leave(nodeId: string, linkId: string): Promise<void>;
   /**
    * Reserves a slot of the eligible node that has the most of them free, in one atomic step that
-   * any dispatcher may take (CONTRACT section 7): the headroom of the tier is counted first. What
+   * any dispatcher may take (CONTRACT 7): the headroom of the tier is counted first. What
    * is reserved, confirmed and released at the same time shares a call, and fails together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;

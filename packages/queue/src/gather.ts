@@ -1,7 +1,7 @@
 /**
  * Gathers what is asked for in one turn of the event loop, by a key, and passes each key's share on
  * as one: holds and commits that shared a statement are answered in one turn, so that what follows
- * them can share a message (DESIGN.md section 6). Nothing waits longer than that turn.
+ * them can share a message (docs/decisions/0009). Nothing waits longer than that turn.
  */
 export function createGatherer<Item>(
   pass: (key: string, items: readonly Item[]) => Promise<void>,

@@ -60,7 +60,7 @@ function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
 }
 
 /**
- * Puts jobs on the queues of the catalogue (DESIGN.md sections 4.7 and 7). Always after the
+ * Puts jobs on the queues of the catalogue (docs/decisions/0001). Always after the
  * commit that it tells of, never before: a job is an alarm clock, and a lost one is mended by the
  * reconciler of its queue. The connection (of role `producer`) stays the caller's to close.
  */

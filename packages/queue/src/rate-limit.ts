@@ -4,7 +4,7 @@ import { keyPrefix, type QueueLogger, redisIsReady } from './redis.ts';
 import { giveBackScript } from './rate-limit-script.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
 
-/** The tenants' rate limit (CONTRACT section 2, 429). */
+/** The tenants' rate limit (CONTRACT 2: 429). */
 export interface RateLimiter {
   /** Takes a token of the bucket `name`; never throws. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
@@ -20,7 +20,7 @@ const localBucketsMax = 10_000;
 /**
  * Buckets in Redis, shared by every gateway. While Redis is away, or too slow to be asked before
  * every request, each gateway counts for itself: its buckets begin full, so that a tenant gets up
- * to a gateway's worth more for that time (CONTRACT section 2, `unavailable`).
+ * to a gateway's worth more for that time (CONTRACT 2, `unavailable`).
  */
 export function createRateLimiter({
   redis,

@@ -17,7 +17,7 @@ export interface Reply {
 }
 
 /**
- * The reply to a waiting gateway (DESIGN.md section 6): published on a channel of that gateway's
+ * The reply to a waiting gateway (docs/ARCHITECTURE.md, Queues): published on a channel of that gateway's
  * own, several submissions to a message. A lost reply costs the gateway no more than its waiting
  * time: it reads the outcome in Postgres then.
  */

@@ -1,6 +1,6 @@
 /**
  * The process's clock, as an argument. What is decided for a submission goes by the database's
- * clock and not by this one (CONTRACT section 4); this one stamps signatures and measures spans.
+ * clock and not by this one (CONTRACT 4); this one stamps signatures and measures spans.
  */
 export interface Clock {
   /** Unix time. */

@@ -19,7 +19,7 @@ export function port(byDefault: number, description: string) {
   return Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description });
 }
 
-/** What every service takes; spread it into the service's own schema (CONTRACT section 9). */
+/** What every service takes; spread it into the service's own schema (CONTRACT 9). */
 export const commonConfig = {
   SVC_ENVIRONMENT: Type.Union([Type.Literal('sandbox'), Type.Literal('production')], {
     description: 'sandbox or production',

@@ -178,7 +178,7 @@ export interface Agents {
 
 /**
  * Agents whose every connection goes to an allowed address, whatever a name resolves to and however
- * an address is written (CONTRACT section 6). A connection that was allowed once is only ever used
+ * an address is written (CONTRACT 6). A connection that was allowed once is only ever used
  * again for the same host and port.
  */
 export function createAgents({

@@ -9,7 +9,7 @@ export interface Lifecycle {
 
 const closeTimeoutMsDefault = 10_000;
 
-/** Opens in order, closes in reverse (DESIGN.md section 4, rule 5). */
+/** Opens in order, closes in reverse (docs/STYLE.md 6). */
 export function createLifecycle(logger: Logger): Lifecycle {
   const opened: { name: string; close: () => void | Promise<void> }[] = [];
   let closing: Promise<void> | undefined;

@@ -34,7 +34,7 @@ export function createLogger({
   return pino(options, destination ?? standardOutput());
 }
 
-/** A logger whose every line carries the id of the request that caused it (CONTRACT section 2). */
+/** A logger whose every line carries the id of the request that caused it (CONTRACT 2). */
 export function withRequestId(logger: Logger, requestId: string): Logger {
   return logger.child({ requestId });
 }

@@ -140,7 +140,7 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
 }
 
 /**
- * An HTTP client for URLs that tenants chose, which cannot be turned inwards (CONTRACT section 6):
+ * An HTTP client for URLs that tenants chose, which cannot be turned inwards (CONTRACT 6):
  * https only, public addresses only, checked on the connection itself; no redirects, no retries, no
  * credentials in URLs, one limit of time over everything and one of bytes over the answer.
  * `allowPrivateNetworks` admits http and any address, for the embedded stack and tests.

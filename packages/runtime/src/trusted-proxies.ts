@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** The proxies of `TRUST_PROXY`: what they say about a request is believed (CONTRACT section 9). */
+/** The proxies of `TRUST_PROXY`: what they say about a request is believed (CONTRACT 9). */
 export interface TrustedProxies {
   /**
    * The address of the client: that of the connection or, if a trusted proxy holds the connection,

@@ -63,7 +63,7 @@ interface State {
   readonly waiting: Set<() => void>;
 }
 
-/** Runs a node (CONTRACT section 7): connects, and connects again, until it is closed. */
+/** Runs a node (CONTRACT 7): connects, and connects again, until it is closed. */
 export function startAgent(options: AgentOptions): Agent {
   const { journal, executors, log } = options;
   const changed = (): void => {

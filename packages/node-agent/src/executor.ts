@@ -38,7 +38,7 @@ export interface Executor {
   run(payload: unknown, context: ExecutionContext): Promise<JobResult>;
 }
 
-/** The job failed for a reason that the tenant is told (CONTRACT section 5). */
+/** The job failed for a reason that the tenant is told (CONTRACT 5). */
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';
   readonly code: Failure['code'];

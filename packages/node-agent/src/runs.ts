@@ -52,7 +52,7 @@ function ended(outcome: Outcome): JournalEntry & { phase: 'ended' } {
 
 /**
  * What was begun by a process that is gone may have acted: it is never begun again, and is
- * reported as `node_error` (CONTRACT section 5).
+ * reported as `node_error` (CONTRACT 5).
  */
 function afterRestart(entry: JournalEntry): JournalEntry {
   return entry.phase === 'begun' ? ended(failedOutcome(entry.submissionId, {}, restarted)) : entry;

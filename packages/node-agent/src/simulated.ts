@@ -31,8 +31,8 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * The service takes 100 actions and 50 for each second of a run, and cuts what is above (CONTRACT
- * section 7). More of them take longer.
+ * The service takes 100 actions and 50 for each second of a run, and cuts what is above
+ * (CONTRACT 7). More of them take longer.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));
@@ -73,7 +73,7 @@ function atsTypeOf(payload: unknown): string {
 }
 
 /**
- * Obeys `atsType` instead of applying anywhere (CONTRACT section 7); for the sandbox only. What
+ * Obeys `atsType` instead of applying anywhere (CONTRACT 7); for the sandbox only. What
  * else a tenant may ask for is in sandbox-wishes.ts.
  * `sandbox.decline` is told from the offer's `sandboxBehaviour`: an offer has no payload in it.
  */

@@ -65,7 +65,7 @@ function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
   });
 }
 
-/** Connects with a signed upgrade (CONTRACT section 7) and reads until the link ends. */
+/** Connects with a signed upgrade (CONTRACT 7) and reads until the link ends. */
 export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Log): NodeSocket {
   const socket = connect(identity);
   let refusedStatus: number | undefined;

@@ -10,7 +10,7 @@ export interface CommandGroup {
   readonly needsAll?: boolean;
 }
 
-/** Every word that `svc` knows, in the order of its help (CONTRACT.md section 9). */
+/** Every word that `svc` knows, in the order of its help (CONTRACT 9). */
 export const catalogue: readonly CommandGroup[] = [
   {
     name: 'tenant',

@@ -32,7 +32,7 @@ const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
 
 /**
  * Where the command works: on what the environment names, else on the embedded stack that runs
- * from this checkout (CONTRACT.md section 9). Throws Refusal or ConfigError with what to set.
+ * from this checkout (CONTRACT 9). Throws Refusal or ConfigError with what to set.
  */
 export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (isSet(env['DATABASE_URL'])) {

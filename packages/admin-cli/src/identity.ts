@@ -6,7 +6,7 @@ import type { Configuration } from './configuration.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Who runs `svc` (CONTRACT.md section 9): the operator whose key is in the environment, checked
+ * Who runs `svc` (CONTRACT 9): the operator whose key is in the environment, checked
  * against the database each time, so that a disabled one is refused at once. A sandbox may go
  * without: the audit log then names the account on this machine. So may whoever creates the first
  * operator of a production service; there is nobody yet to do it.

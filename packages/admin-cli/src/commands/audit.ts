@@ -29,7 +29,7 @@ interface ListOptions extends CommandOptions {
   limit?: number;
 }
 
-/** `svc audit …` (CONTRACT.md section 9). */
+/** `svc audit …` (CONTRACT 9). */
 export function addAuditCommands(audit: Command): void {
   addCommand(audit, 'list', {
     does: 'who changed what, newest first',

@@ -17,7 +17,7 @@ interface GrantOptions extends OutputOptions {
 
 const referenceLengthMax = 128;
 
-/** `svc credits …` (CONTRACT.md section 9). */
+/** `svc credits …` (CONTRACT 9). */
 export function addCreditsCommands(credits: Command): void {
   addCommand(credits, 'grant', {
     does: 'grant credits, once per reference',

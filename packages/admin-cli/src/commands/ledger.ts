@@ -4,7 +4,7 @@ import { addCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { type OutputOptions, printJson, printList } from '../output.ts';
 
-/** `svc ledger …` (CONTRACT.md section 9). */
+/** `svc ledger …` (CONTRACT 9). */
 export function addLedgerCommands(ledger: Command): void {
   addCommand(ledger, 'verify', {
     does: 'check every account, entry and ended hold; exit code 1 where one is wrong',

@@ -18,7 +18,7 @@ import { print, printJson, printTable } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { Refusal } from '../refusal.ts';
 
-/** `svc master-key …` (CONTRACT.md section 9). */
+/** `svc master-key …` (CONTRACT 9). */
 export function addMasterKeyCommands(masterKey: Command): void {
   addCommand(masterKey, 'rotate', {
     does: 'seal everything under the first key of SVC_MASTER_KEY, a page at a time',

@@ -5,7 +5,7 @@ import { readConfiguration } from '../configuration.ts';
 import { type OutputOptions, printRecord } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 
-/** `svc migrate` (CONTRACT.md section 9). */
+/** `svc migrate` (CONTRACT 9). */
 export function addMigrateCommand(command: Command): void {
   describeCommand(command, {
     does: 'bring the database to the schema of this build, and give the services their privileges',

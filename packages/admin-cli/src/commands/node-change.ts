@@ -23,7 +23,7 @@ interface RotateOptions extends CommandOptions {
   readonly force?: boolean;
 }
 
-/** What a node may have of slots, whatever it asks for (CONTRACT.md section 7). */
+/** What a node may have of slots, whatever it asks for (CONTRACT 7). */
 export const slotsMaxOption = [
   '--slots-max <number>',
   `how many slots it has at most, 1 to ${slotsMaxMax}`,

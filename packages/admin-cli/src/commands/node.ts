@@ -18,7 +18,7 @@ interface CreateOptions extends CommandOptions {
   readonly slotsMax: number;
 }
 
-/** `svc node …` (CONTRACT.md section 9). */
+/** `svc node …` (CONTRACT 9). */
 export function addNodeCommands(node: Command): void {
   addCommand(node, 'create', {
     does: 'create a node; its secret is shown this once',

@@ -19,7 +19,7 @@ import { Refusal } from '../refusal.ts';
 
 const listedOperatorsMax = 1_000;
 
-/** `svc operator …` (CONTRACT.md section 9). */
+/** `svc operator …` (CONTRACT 9). */
 export function addOperatorCommands(operator: Command): void {
   addCommand(operator, 'create', {
     does: 'create an operator; its secret is shown this once',

@@ -10,7 +10,7 @@ import { printQueues } from './queue-table.ts';
 
 type QueueKey = (typeof queueKeys)[number];
 
-/** `svc queue …` (CONTRACT.md section 9). */
+/** `svc queue …` (CONTRACT 9). */
 export function addQueueCommands(queue: Command): void {
   addCommand(queue, 'status', {
     does: 'how full each queue is',

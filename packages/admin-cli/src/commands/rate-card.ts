@@ -34,7 +34,7 @@ const unreadable = {
   malformed: 'it is not JSON',
 };
 
-/** `svc rate-card …` (CONTRACT.md sections 4, 5 and 9). */
+/** `svc rate-card …` (CONTRACT 4, 5 and 9). */
 export function addRateCardCommands(rateCard: Command): void {
   const forTenant = [
     '--tenant <tenant>',

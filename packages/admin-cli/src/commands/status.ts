@@ -16,7 +16,7 @@ interface StatusOptions extends CommandOptions {
 const refreshMsDefault = 2_000;
 const refreshMsMin = 500;
 
-/** `svc status [--watch]` (CONTRACT.md section 9). */
+/** `svc status [--watch]` (CONTRACT 9). */
 export function addStatusCommand(command: Command): void {
   describeCommand(command, {
     does: 'services, queues, fleet, what is in flight, the last verdict on the ledger',

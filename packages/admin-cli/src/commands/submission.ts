@@ -43,7 +43,7 @@ const statesOf: Readonly<Record<string, readonly SubmissionState[]>> = {
   rejected: ['rejected'],
 };
 
-/** `svc submission …` (CONTRACT.md section 9). */
+/** `svc submission …` (CONTRACT 9). */
 export function addSubmissionCommands(submission: Command): void {
   addCommand(submission, 'list', {
     does: 'the newest submissions, of all tenants or of one',

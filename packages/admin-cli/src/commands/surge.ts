@@ -8,7 +8,7 @@ import { type Context, withContext } from '../context.ts';
 import { printRecord, type Row } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 
-/** `svc surge …` (CONTRACT.md sections 4 and 9). */
+/** `svc surge …` (CONTRACT 4 and 9). */
 export function addSurgeCommands(surge: Command): void {
   addCommand(surge, 'show', {
     does: 'the multiplier in force, whether it is pinned, and how busy the fleet is',

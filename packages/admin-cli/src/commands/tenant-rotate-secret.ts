@@ -21,7 +21,7 @@ interface RotateOptions extends CommandOptions {
 
 const overlapMsDefault = 24 * 3_600_000;
 
-/** `svc tenant rotate-secret` (CONTRACT.md sections 1, 6 and 9). */
+/** `svc tenant rotate-secret` (CONTRACT 1, 6 and 9). */
 export function addRotateSecretCommand(tenant: Command): void {
   const command = addCommand(tenant, 'rotate-secret', {
     does: 'give it a new secret, shown this once; the one before stays valid for a while',

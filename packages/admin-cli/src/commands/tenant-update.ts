@@ -28,7 +28,7 @@ interface UpdateOptions extends CommandOptions {
 const ratePerSecondMax = 100_000;
 const burstMax = 1_000_000;
 
-/** `svc tenant update` (CONTRACT.md section 9): what is not given stays as it is. */
+/** `svc tenant update` (CONTRACT 9): what is not given stays as it is. */
 export function addUpdateCommand(tenant: Command): void {
   addCommand(tenant, 'update', {
     does: 'change settings of a tenant; what is not given stays as it is',

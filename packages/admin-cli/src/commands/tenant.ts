@@ -23,7 +23,7 @@ interface CreateOptions extends CommandOptions {
   grant?: bigint;
 }
 
-/** `svc tenant …` (CONTRACT.md section 9). */
+/** `svc tenant …` (CONTRACT 9). */
 export function addTenantCommands(tenant: Command): void {
   addCommand(tenant, 'create', {
     does: 'create a tenant; its secrets are shown this once',

@@ -11,7 +11,7 @@ import { tableLines } from '../table.ts';
 import { hasPersonalData, submissionRow } from './submission-shown.ts';
 import { type StoryLine, storyOf } from './trace-story.ts';
 
-/** `svc trace SUBMISSION` (CONTRACT.md section 9): its whole life on one page. */
+/** `svc trace SUBMISSION` (CONTRACT 9): its whole life on one page. */
 export function addTraceCommand(command: Command): void {
   describeCommand(command, {
     does: 'what happened to a submission: quote, offers, run, money, events, deliveries',

@@ -36,7 +36,7 @@ const listedMax = 1_000;
 /** What one transaction recovers. */
 const recoveredMax = 500;
 
-/** `svc webhook …` (CONTRACT.md section 9): stored bytes are sent again, and no money moves. */
+/** `svc webhook …` (CONTRACT 9): stored bytes are sent again, and no money moves. */
 export function addWebhookCommands(webhook: Command): void {
   addCommand(webhook, 'list', {
     does: 'the newest deliveries',

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 
 export interface TestRedis {
   readonly redisUrl: string;
-  /** FLUSHALL: everything in Redis is gone, as it may be at any time (DESIGN.md section 7). */
+  /** FLUSHALL: everything in Redis is gone, as it may be at any time (docs/decisions/0001). */
   flush(): Promise<void>;
   /** Ends the server and removes its files. */
   close(): Promise<void>;

@@ -29,7 +29,7 @@ export interface RawResponse {
 
 /**
  * Sends one request over a connection of its own, exactly as told: for what a proper client would
- * never send. Signed as CONTRACT.md section 1 says where a tenant and a secret are given.
+ * never send. Signed as CONTRACT 1 says where a tenant and a secret are given.
  */
 export async function sendSigned(signed: SignedRequest): Promise<RawResponse> {
   const body = bodyBytes(signed.body);

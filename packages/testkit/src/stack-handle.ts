@@ -65,7 +65,7 @@ function gatewayUrl(gateway: Slot, isTls: boolean): string {
   return `${isTls ? 'https' : 'http'}://127.0.0.1:${gateway.current.ready.port}`;
 }
 
-/** Where nodes connect (CONTRACT.md section 7). */
+/** Where nodes connect (CONTRACT 7). */
 export function nodeLinkUrl(dispatcher: Slot, isTls: boolean): string {
   return `${isTls ? 'wss' : 'ws'}://127.0.0.1:${dispatcher.current.ready.port}/node/v1`;
 }

@@ -24,7 +24,7 @@ export interface AppOptions extends SignedOptions {
 }
 
 /**
- * The tenant API over HTTP. The order of the checks is that of CONTRACT section 3: unparsable
+ * The tenant API over HTTP. The order of the checks is that of CONTRACT 3: unparsable
  * (and, behind a proxy in production, without TLS), route and method, size, signature, query parameters, and then what the endpoint itself checks.
  */
 export function createApp(options: AppOptions): Express {

@@ -15,7 +15,7 @@ import {
 } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-/** The gateway's configuration (CONTRACT section 9). */
+/** The gateway's configuration (CONTRACT 9). */
 export const gatewayConfig = Type.Object({
   ...commonConfig,
   ...bindConfig,
@@ -53,7 +53,7 @@ export const gatewayConfig = Type.Object({
   }),
   SOLANA_RAIL_ENABLED: Type.Literal('false', {
     default: 'false',
-    description: 'false: the Solana rail is not built yet (CONTRACT section 8)',
+    description: 'false: the Solana rail is not built yet (CONTRACT 8)',
   }),
 });
 export type GatewayConfig = Static<typeof gatewayConfig>;

@@ -21,7 +21,7 @@ export interface SignedOptions {
 
 /**
  * Answers a request that must be signed: size, signature, rate limit, in this order; then the
- * endpoint looks at its query and what follows (CONTRACT section 3). Undefined where the client has
+ * endpoint looks at its query and what follows (CONTRACT 3). Undefined where the client has
  * gone away. Throws where the keys cannot be read.
  */
 export async function answerSigned(

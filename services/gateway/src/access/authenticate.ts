@@ -33,7 +33,7 @@ export type Access = 'tenant' | 'operator';
 const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'] as const;
 
 /**
- * Who signed this request (CONTRACT section 1). Unknown key, disabled key and wrong signature take
+ * Who signed this request (CONTRACT 1). Unknown key, disabled key and wrong signature take
  * the same path to the same answer. Throws where the keys cannot be read.
  */
 export async function authenticate(

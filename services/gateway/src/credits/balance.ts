@@ -5,7 +5,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 
-/** `GET /v1/credits/balance` (SPEC 2.5). */
+/** `GET /v1/credits/balance` (CONTRACT 5). */
 export function balanceEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

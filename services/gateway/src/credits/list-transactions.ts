@@ -7,7 +7,7 @@ import { encodeCursor } from '../http/cursor.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { readPage } from '../http/page.ts';
 
-/** `GET /v1/credits/transactions` (CONTRACT section 5): the statement, newest first. */
+/** `GET /v1/credits/transactions` (CONTRACT 5): the statement, newest first. */
 export function listTransactionsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

@@ -8,7 +8,7 @@ const disabled = problem('solana_disabled', errorCatalogue.solana_disabled.descr
 const intents = '/v1/credits/purchase-intents';
 
 /**
- * The Solana rail while it is off (CONTRACT section 8): every operation, signed correctly, is
+ * The Solana rail while it is off (CONTRACT 8): every operation, signed correctly, is
  * `409 solana_disabled`, whatever its body and reference are.
  */
 export function purchaseIntentEndpoints(): readonly TenantEndpoint[] {

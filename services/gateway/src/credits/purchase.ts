@@ -7,7 +7,7 @@ import { operatorEndpoint, type OperatorEndpoint, type OperatorRequest } from '.
 import { validationProblem } from '../http/read-json.ts';
 import { compileBody } from '../http/read-object.ts';
 
-/** `POST /v1/credits/purchase` (SPEC 4.7, CONTRACT section 5): an operator's, once a reference. */
+/** `POST /v1/credits/purchase` (CONTRACT 5): an operator's, once a reference. */
 export function purchaseEndpoint(deps: GatewayDeps): OperatorEndpoint {
   const checkBody = compileBody(PurchaseRequest, ['credits', 'usd']);
   return operatorEndpoint({

@@ -5,7 +5,7 @@ import { errorsPage } from './errors-page.ts';
 import { referencePage } from './reference-page.ts';
 
 /**
- * The OpenAPI document, the page to read it in and the page of errors (CONTRACT section 5). All
+ * The OpenAPI document, the page to read it in and the page of errors (CONTRACT 5). All
  * are made once, at start. The reference is a page of our own: renderers that come as packages
  * bring scripts that load from elsewhere, or megabytes of them, and none can do without
  * `unsafe-inline`.

@@ -21,7 +21,7 @@ export interface TextAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The members of a problem that only some codes have (CONTRACT section 2). */
+/** The members of a problem that only some codes have (CONTRACT 2). */
 export type ProblemExtras = Partial<
   Pick<
     Problem,
@@ -89,7 +89,7 @@ export function rateLimited(retryInMs: number, detail: string): ProblemAnswer {
 
 /**
  * One answer for an unknown route, an unknown id and somebody else's: `detail` names nothing
- * (CONTRACT section 2).
+ * (CONTRACT 2).
  */
 export const notFound = problem('not_found', 'There is no such route or resource.');
 

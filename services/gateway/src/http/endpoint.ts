@@ -39,7 +39,7 @@ export interface OpenEndpoint extends Route {
   handle(request: OpenRequest): Promise<Answer>;
 }
 
-/** Signed by a tenant (CONTRACT section 1). */
+/** Signed by a tenant (CONTRACT 1). */
 export interface TenantEndpoint extends Route {
   readonly access: 'tenant';
   /** Query parameters that it knows; any other is refused. */
@@ -63,7 +63,7 @@ interface Definition<Request, Query extends TObject> extends Route {
   handle(request: Request, query: Static<Query>): Promise<Answer>;
 }
 
-/** A tenant's endpoint; its query is checked before `handle`, as CONTRACT section 3 orders. */
+/** A tenant's endpoint; its query is checked before `handle`, as CONTRACT 3 orders. */
 export function tenantEndpoint<Query extends TObject>(
   definition: Definition<TenantRequest, Query>,
 ): TenantEndpoint {

@@ -42,7 +42,7 @@ export interface HttpServerOptions {
   readonly tls?: { readonly cert: string; readonly key: string } | null;
 }
 
-/** Opens the port, with answers also for what never becomes a request (CONTRACT section 2). */
+/** Opens the port, with answers also for what never becomes a request (CONTRACT 2). */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const current = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new Set<ServerResponse>();

@@ -8,7 +8,7 @@ export type QueryReading<Query> = { readonly kind: 'query'; readonly query: Quer
 
 /**
  * Compiles the schema of an endpoint's query parameters into a reader of request targets as sent
- * (CONTRACT section 2): what is unknown, given twice or against the schema is refused, all at once.
+ * (CONTRACT 2): what is unknown, given twice or against the schema is refused, all at once.
  */
 export function compileQuery<Query extends TObject>(
   schema: Query,

@@ -1,6 +1,6 @@
 import { policyWindowSeconds, type RateDecision, type RatePolicy } from '@svc/domain';
 
-/** `RateLimit-Policy` and `RateLimit` (CONTRACT section 2), on every answer to a tenant. */
+/** `RateLimit-Policy` and `RateLimit` (CONTRACT 2), on every answer to a tenant. */
 export function rateLimitHeaders(
   policy: RatePolicy,
   { left, fullInMs }: RateDecision,

@@ -13,7 +13,7 @@ const jsonMediaType = /^application\/json\s*(?:;|$)/i;
 const foreignCharset = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i;
 
 /**
- * The body as JSON: media type 415, then everything about its text 422 (CONTRACT section 3).
+ * The body as JSON: media type 415, then everything about its text 422 (CONTRACT 3).
  * An empty body needs no content type, but is no JSON.
  */
 export function readJson({

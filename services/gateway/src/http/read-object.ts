@@ -61,7 +61,7 @@ export type CheckedBody<Value> =
 
 /**
  * Compiles the check of a body of flat members: by its schema, and the members named in `amounts`
- * as exact decimals of at most six places (CONTRACT section 4), read from their text as sent.
+ * as exact decimals of at most six places (CONTRACT 4), read from their text as sent.
  */
 export function compileBody<Schema extends TSchema>(
   schema: Schema,

@@ -4,7 +4,7 @@ import { problem, type ProblemAnswer } from './answer.ts';
 import { type BodyReading, declaresTooLarge, readBody } from './read-body.ts';
 
 /**
- * The raw bytes of a request's body, bounded (CONTRACT section 2, 413). A client that waits to be
+ * The raw bytes of a request's body, bounded (CONTRACT 2: 413). A client that waits to be
  * told to go on is told so, unless it declares too much.
  */
 export async function receiveBody(

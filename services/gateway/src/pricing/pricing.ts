@@ -16,7 +16,7 @@ export interface Pricing {
   rateCard(version: number | null): Promise<RateCard>;
   /** The multiplier in force, in millionths. */
   surgeMicros(): Promise<bigint>;
-  /** Prices one job (CONTRACT section 4); `quote_failed` where there is no price. */
+  /** Prices one job (CONTRACT 4); `quote_failed` where there is no price. */
   quote(
     rateCardVersion: number | null,
     job: { jobType: string; tier: Tier },

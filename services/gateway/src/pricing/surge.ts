@@ -4,7 +4,7 @@ import type { Logger } from '@svc/runtime';
 
 /**
  * The surge multiplier in force, in millionths; none where none is published or Redis does not
- * answer, as reads go on without it (CONTRACT section 2).
+ * answer, as reads go on without it (CONTRACT 2).
  */
 export async function currentSurgeMicros(
   redis: ReturnType<typeof connectRedis>,

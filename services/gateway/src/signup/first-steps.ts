@@ -16,7 +16,7 @@ const submission = JSON.stringify({
 });
 
 /**
- * A signed request in plain shell (CONTRACT section 1). Base URL, ids, secrets and the body have
+ * A signed request in plain shell (CONTRACT 1). Base URL, ids, secrets and the body have
  * no quote in them.
  */
 export function firstSubmission(baseUrl: string, { tenantId, hmacSecret }: SignupAnswer): string {
@@ -34,7 +34,7 @@ curl -sS -i "$BASE${target}" -H "X-SVC-Tenant: $TENANT" \\
 `;
 }
 
-/** A whole endpoint that verifies what it is sent (CONTRACT section 6), with Node alone. */
+/** A whole endpoint that verifies what it is sent (CONTRACT 6), with Node alone. */
 export function webhookEndpoint({ webhookSecret }: SignupAnswer): string {
   return `// webhook.mjs: node webhook.mjs
 import { createHmac, timingSafeEqual } from 'node:crypto';

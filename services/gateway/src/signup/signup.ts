@@ -15,7 +15,7 @@ const secondsPerHour = 3_600;
 const launchJobTypes = ['ats.application'];
 
 /**
- * `GET` and `POST /signup` (CONTRACT section 5): in the sandbox anybody becomes a tenant, so many
+ * `GET` and `POST /signup` (CONTRACT 5): in the sandbox anybody becomes a tenant, so many
  * times an hour from one address. In production there are no such routes.
  */
 export function signupEndpoints(deps: GatewayDeps): readonly OpenEndpoint[] {

@@ -14,7 +14,7 @@ export interface PendingCreation {
 
 /**
  * Waits until a creation is pending no more, and ends it itself where it still is one second past
- * its deadline (CONTRACT section 3). `pause` says when to look again in Postgres, and may end early;
+ * its deadline (CONTRACT 3). `pause` says when to look again in Postgres, and may end early;
  * what it was told of the outcome by whoever committed it needs no look. Undefined: still pending
  * after `waitMsMax`, or gone.
  */

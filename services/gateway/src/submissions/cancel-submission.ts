@@ -9,7 +9,7 @@ import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { passOn } from '../pass-on.ts';
 import { endedAnswer, refundFigures } from './creation-answer.ts';
 
-/** `POST /v1/submissions/:id/cancel` (SPEC 4.3, CONTRACT section 5); a body is ignored. */
+/** `POST /v1/submissions/:id/cancel` (CONTRACT 5); a body is ignored. */
 export function cancelSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { payload, refusalOf, submission } from '../answers.fixture.ts';
 import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
 
-/** CONTRACT section 3: in each test two neighbouring checks would fail, and the first one wins. */
+/** CONTRACT 3: in each test two neighbouring checks would fail, and the first one wins. */
 
 let gateways: GatewayFixture;
 beforeAll(async () => {

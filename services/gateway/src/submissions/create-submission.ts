@@ -48,7 +48,7 @@ const outcomeUnknown = unavailable(
   'The outcome of this creation is not known; repeat it with the same idempotency key.',
 );
 
-/** `POST /v1/submissions` (SPEC 4.1, CONTRACT section 3). */
+/** `POST /v1/submissions` (CONTRACT 3). */
 export function createSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',
@@ -83,9 +83,9 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
 
 /**
  * The hold itself looks at the key, and so it is looked up only where there is something else to
- * say than that it is held: a key that is taken comes before every other refusal (CONTRACT section
- * 3). That a hold was refused may have been decided beside the hold that took the key, so the key
- * is looked up behind every refusal alike.
+ * say than that it is held: a key that is taken comes before every other refusal
+ * (CONTRACT 3). That a hold was refused may have been decided beside the hold that took the key, so
+ * the key is looked up behind every refusal alike.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,

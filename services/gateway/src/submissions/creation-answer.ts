@@ -6,7 +6,7 @@ import { type Answer, json, notFound, problem, unavailable } from '../http/answe
 /** What a creation, its replays and its duplicates are answered. No I/O. */
 
 /**
- * What to do with a request whose key is taken (CONTRACT section 3). `wait`: it is held and not
+ * What to do with a request whose key is taken (CONTRACT 3). `wait`: it is held and not
  * yet dispatched, its outcome is this request's outcome too. `reject`: nobody has rejected it in
  * time; once that is done its key is free.
  */

@@ -29,7 +29,7 @@ import { problem, type ProblemAnswer } from '../http/answer.ts';
 import { validationProblem } from '../http/read-json.ts';
 import { duplicatesProblem, type JsonBody } from '../http/read-object.ts';
 
-/** The checks of a submission's body, in the order of CONTRACT section 3. No I/O. */
+/** The checks of a submission's body, in the order of CONTRACT 3. No I/O. */
 
 const validateKey = compileSchema(Type.Object({ idempotencyKey: IdempotencyKey }));
 
@@ -42,7 +42,7 @@ export function readIdempotencyKey(
   return { kind: 'key', key: validation.value.idempotencyKey };
 }
 
-/** Equal for bodies that mean the same (CONTRACT section 3, "same body"). */
+/** Equal for bodies that mean the same (CONTRACT 3, "Idempotency"). */
 export function canonicalRequest(body: JsonBody): string {
   return canonicalText(withDefaultString(body.root, 'tier', tierDefault));
 }

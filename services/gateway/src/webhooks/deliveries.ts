@@ -6,7 +6,7 @@ import { type Answer, json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { pageOf, readPage } from '../http/page.ts';
 
-/** `GET /v1/webhooks/deliveries` (CONTRACT section 5): newest first. */
+/** `GET /v1/webhooks/deliveries` (CONTRACT 5): newest first. */
 export function listDeliveriesEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

@@ -7,7 +7,7 @@ import { type Answer, json, notFound, problem, rateLimited } from '../http/answe
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { passOn } from '../pass-on.ts';
 
-/** What a tenant asks to be sent (CONTRACT section 5); a body is ignored. */
+/** What a tenant asks to be sent (CONTRACT 5); a body is ignored. */
 
 /** `POST /v1/webhooks/test`: the path of real events, one a minute. */
 export function testWebhookEndpoint(deps: GatewayDeps): TenantEndpoint {

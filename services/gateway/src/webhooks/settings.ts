@@ -11,7 +11,7 @@ import { refusedWebhookUrl } from './webhook-url.ts';
 
 const path = '/v1/settings';
 
-/** `GET /v1/settings` (CONTRACT section 5). */
+/** `GET /v1/settings` (CONTRACT 5). */
 export function getSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

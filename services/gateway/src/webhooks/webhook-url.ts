@@ -3,7 +3,7 @@ import type { GatewayDeps } from '../deps.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import { validationProblem } from '../http/read-json.ts';
 
-/** Why a body's `webhookUrl` is not taken (CONTRACT section 6, destinations); undefined: it is. */
+/** Why a body's `webhookUrl` is not taken (CONTRACT 6, destinations); undefined: it is. */
 export function refusedWebhookUrl(
   { allowPrivateNetworks }: Pick<GatewayDeps, 'allowPrivateNetworks'>,
   webhookUrl: string | null | undefined,

@@ -11,7 +11,7 @@ import {
 } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-/** The dispatcher's configuration (CONTRACT sections 7 and 9). */
+/** The dispatcher's configuration (CONTRACT 7 and 9). */
 export const dispatcherConfig = Type.Object({
   ...commonConfig,
   ...bindConfig,
@@ -41,7 +41,7 @@ export type DispatcherConfig = Static<typeof dispatcherConfig>;
 
 /**
  * What no single variable can tell: TLS needs both its files, and production neither speaks plain
- * `ws` to homes nor runs beside simulated nodes (CONTRACT section 7). Throws `ConfigError`.
+ * `ws` to homes nor runs beside simulated nodes (CONTRACT 7). Throws `ConfigError`.
  */
 export function assertConsistent(config: DispatcherConfig): void {
   const files = [config.NODE_LINK_TLS_CERT_FILE, config.NODE_LINK_TLS_KEY_FILE];

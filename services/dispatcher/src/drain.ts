@@ -4,7 +4,7 @@ import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './links/end-link.ts';
 
 /**
- * What a stopping dispatcher hands over (CONTRACT section 7). First its nodes leave the fleet, so
+ * What a stopping dispatcher hands over (CONTRACT 7). First its nodes leave the fleet, so
  * that nobody reserves a slot here any more, while what is being offered comes to its end.
  */
 export function leaveFleet(dispatcher: Dispatcher): void {

@@ -6,7 +6,7 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import type { NodeLink } from '../links/links.ts';
 
 /**
- * Assignments that a node does not have (`node_lost`, CONTRACT section 7). Postgres checks in the
+ * Assignments that a node does not have (`node_lost`, CONTRACT 7). Postgres checks in the
  * committing transaction that the finding still holds, and each function has what it ended settled.
  */
 

@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { startDispatching, toldOf, uuidOf, type Dispatching } from '../dispatcher.fixture.ts';
 
-/** What a node says counts only within limits (CONTRACT section 7, "What a node may claim"). */
+/** What a node says counts only within limits (CONTRACT 7, "What a node may claim"). */
 let service: Dispatching;
 
 beforeAll(async () => {

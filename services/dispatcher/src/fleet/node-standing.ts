@@ -9,7 +9,7 @@ import { applySlots, hasEnded, sendFrame, type NodeLink } from '../links/links.t
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**
- * What operators decide about nodes, as their links follow it (CONTRACT section 9: drain, disable,
+ * What operators decide about nodes, as their links follow it (CONTRACT 9: drain, disable,
  * enable, update, rotate-secret), and the quarantine of those that do not finish their jobs. A message on the bus says which node to look at; each dispatcher also
  * looks for itself, so that a lost message only delays. Postgres says what was decided.
  */

@@ -55,8 +55,8 @@ async function publishSurge(context: SurgeContext, remembered: Remembered): Prom
 }
 
 /**
- * Publishes the surge multiplier of the whole fleet, or what an operator has pinned it to (CONTRACT
- * section 4, last rule). Every dispatcher does so, each from what the last one published, so that
+ * Publishes the surge multiplier of the whole fleet, or what an operator has pinned it to
+ * (CONTRACT 4, last rule). Every dispatcher does so, each from what the last one published, so that
  * there is one value however many there are.
  */
 export function startSurge(context: SurgeContext): Repeating {

@@ -1,7 +1,7 @@
 import { foreignFramesMax, foreignFramesWindowMs } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
-/** Counts what a link says of submissions that are not its node's (CONTRACT section 7). */
+/** Counts what a link says of submissions that are not its node's (CONTRACT 7). */
 export interface ForeignFrames {
   /** Counts one more; true if the link has said too many of them in the last minute. */
   isTooMany(): boolean;

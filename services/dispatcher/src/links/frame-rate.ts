@@ -2,7 +2,7 @@ import { takeToken, type RatePolicy, type TokenBucket } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
 /**
- * How much one node may say (CONTRACT section 7). Far beyond what jobs need, which is a few frames
+ * How much one node may say (CONTRACT 7). Far beyond what jobs need, which is a few frames
  * each and one of usage every 5 s, and far below what would keep a dispatcher from other nodes.
  */
 const perSecondBase = 1_000;

@@ -70,7 +70,7 @@ export interface NodeLink {
   slots: number;
   /** No more offers: the node has said so, or an operator, or this dispatcher is stopping. */
   draining: boolean;
-  /** By the database's clock: until then it is offered nothing (CONTRACT section 7). */
+  /** By the database's clock: until then it is offered nothing (CONTRACT 7). */
   quarantinedUntil: Date | null;
   /** An operator has: the node is told so with `drain`. */
   isDrainOrdered: boolean;

@@ -24,7 +24,7 @@ import { confirmSlotLater, freeSlot, takeSlot } from '../fleet/slots.ts';
 
 /**
  * Offers as the dispatcher sees them that holds the node's link, whoever coordinates the
- * submission (CONTRACT section 7). An offer ends once: by an answer, by its time, by the
+ * submission (CONTRACT 7). An offer ends once: by an answer, by its time, by the
  * coordinator, or with the link.
  */
 

@@ -8,7 +8,7 @@ import {
 } from '@svc/domain';
 
 /**
- * What the offering of one submission does next (CONTRACT section 7, "At most once"), decided from
+ * What the offering of one submission does next (CONTRACT 7, "At most once"), decided from
  * its state and the time alone. Times are of one monotonic clock.
  */
 

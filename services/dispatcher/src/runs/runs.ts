@@ -16,7 +16,7 @@ import { followNode } from '../fleet/node-standing.ts';
 import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
 
 /**
- * The frames about a submission that a node was given (CONTRACT section 7). Postgres decides each
+ * The frames about a submission that a node was given (CONTRACT 7). Postgres decides each
  * time whether it is the node's and still under way; only after its commit is the node answered.
  * `unexpected` marks a frame that the node should not have sent, said in words; `foreign` one about a
  * submission that is not the node's.

@@ -163,7 +163,7 @@ function serve(state: State): Server {
 
 /**
  * The WebSocket server of the node link: signed upgrades only, no compression, bounded frames, and
- * a heartbeat that notices a dead link (CONTRACT section 7). A refusal is an ordinary HTTP problem.
+ * a heartbeat that notices a dead link (CONTRACT 7). A refusal is an ordinary HTTP problem.
  */
 export async function startLinkServer(options: LinkServerOptions): Promise<LinkServer> {
   const webSockets = new WebSocketServer(socketOptions);

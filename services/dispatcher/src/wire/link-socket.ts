@@ -61,7 +61,7 @@ function textOf(data: RawData): string {
   return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
 }
 
-/** Reads a socket into its link, and watches whether anybody is there (CONTRACT section 7). */
+/** Reads a socket into its link, and watches whether anybody is there (CONTRACT 7). */
 export function attachSocket(
   socket: WebSocket,
   link: OpenLink,

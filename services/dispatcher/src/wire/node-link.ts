@@ -28,7 +28,7 @@ import { createOrderedWork } from '../links/ordered-work.ts';
 import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from '../runs/runs.ts';
 import type { AcceptedNode } from './upgrade.ts';
 
-/** One node's link (CONTRACT section 7), behind its socket. */
+/** One node's link (CONTRACT 7), behind its socket. */
 export interface OpenLink {
   /** A text frame, or undefined for a binary one. */
   receive(text: string | undefined): void;

@@ -13,13 +13,13 @@ const errorsPage = '/docs/errors';
 /** How long a connection stays half open behind the answer, so that a reset does not take it away. */
 const lingerMs = 500;
 
-/** The incoming `x-request-id` where it is acceptable, else a fresh one (CONTRACT section 2). */
+/** The incoming `x-request-id` where it is acceptable, else a fresh one (CONTRACT 2). */
 export function requestIdOf(request: IncomingMessage | undefined): string {
   const given = request?.headers['x-request-id'];
   return typeof given === 'string' && acceptableRequestId.test(given) ? given : newId();
 }
 
-/** What a code brings along in the headers (CONTRACT sections 1 and 2). */
+/** What a code brings along in the headers (CONTRACT 1 and 2). */
 function headersOf({ code, retryAfterSeconds }: UpgradeRefusal): string[] {
   switch (code) {
     case 'unauthenticated':

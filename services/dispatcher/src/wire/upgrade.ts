@@ -67,7 +67,7 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
 
 const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'];
 
-/** Path and method, without authentication (CONTRACT section 2). */
+/** Path and method, without authentication (CONTRACT 2). */
 function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
   const [path] = (request.url ?? '').split('?');
   if (path !== nodeLinkPath) {
@@ -139,8 +139,8 @@ function whyNot(verification: Verification): string {
 const identityLengthMax = 64;
 
 /**
- * Whether a request may become a node link (CONTRACT section 7): TLS, path and method, the limit
- * of refusals from its address, then the signature of section 1 with the node's own secret, then
+ * Whether a request may become a node link (CONTRACT 7): TLS, path and method, the limit
+ * of refusals from its address, then the signature of CONTRACT 1 with the node's own secret, then
  * the subprotocol. A signature opens one link only, which becomes the node's current one. Throws when Postgres cannot be reached.
  */
 export async function decideUpgrade(

@@ -2,7 +2,7 @@ import { payloadRetentionDaysDefault } from '@svc/domain';
 import { commonConfig } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-/** The settlement worker's configuration (CONTRACT section 9). */
+/** The settlement worker's configuration (CONTRACT 9). */
 export const settlementConfig = Type.Object({
   ...commonConfig,
   PAYLOAD_RETENTION_DAYS: Type.Integer({

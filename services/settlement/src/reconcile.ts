@@ -37,7 +37,7 @@ const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', Servic
 
 /**
  * One round: finds in Postgres what should have gone on by itself and has not, and brings it on
- * (CONTRACT section 7, "Nothing hangs"). It takes no input but where the last round stopped, so that
+ * (CONTRACT 7, "Nothing hangs"). It takes no input but where the last round stopped, so that
  * nothing that was lost matters to it. Each case is checked again where it is brought on, so that
  * rounds may repeat and overlap.
  *

@@ -20,7 +20,7 @@ export interface UnsettledSubmission {
 
 /**
  * Settles stored outcomes and tells the webhook deliverer of the events that were written with
- * them (SPEC section 1; DESIGN section 7: enqueue after the commit). Idempotent: what is settled
+ * them (CONTRACT 4; docs/decisions/0001: enqueue after the commit). Idempotent: what is settled
  * already stays as it is. The store settles together what is asked for at the same time, and one
  * that fails fails alone. Returns those that could not be settled.
  */

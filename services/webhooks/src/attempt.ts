@@ -33,7 +33,7 @@ export interface MadeAttempt {
 
 const userAgent = 'svc-webhooks/1';
 
-/** Sends a claimed attempt and decides what follows (SPEC section 6, CONTRACT section 6). Never throws. */
+/** Sends a claimed attempt and decides what follows (CONTRACT 6). Never throws. */
 export async function makeAttempt(
   deps: AttemptDeps,
   attempt: ClaimedAttempt,
@@ -95,7 +95,7 @@ function refused(reason: string): OutboundOutcome {
   return { kind: 'refused', reason, durationMs: 0 };
 }
 
-/** The headers of CONTRACT section 6; the delivery's id is the same for every attempt. */
+/** The headers of CONTRACT 6; the delivery's id is the same for every attempt. */
 function attemptHeaders(
   { deliveryId, secrets, attemptNumber }: ClaimedAttempt,
   body: string,

@@ -1,5 +1,5 @@
 /**
- * Whether an endpoint that keeps timing out is left alone for a while (CONTRACT section 6): a
+ * Whether an endpoint that keeps timing out is left alone for a while (CONTRACT 6): a
  * timeout costs 15 s of a connection, and the attempts that would run into it are put off, which
  * uses none of them up. Each deliverer learns by itself and forgets when it ends.
  */

@@ -8,7 +8,7 @@ import { Type, type Static } from 'typebox';
 
 const backoffDescription = 'the seconds between attempts, separated by commas, seven at most';
 
-/** The webhook deliverer's configuration (CONTRACT sections 6 and 9). */
+/** The webhook deliverer's configuration (CONTRACT 6 and 9). */
 export const webhooksConfig = Type.Object({
   ...commonConfig,
   WEBHOOK_BACKOFF_SECONDS: Type.String({

@@ -16,7 +16,7 @@ const claimFailedPauseMs = 1_000;
 const drainMs = 7_000;
 
 /**
- * Sends what is due (SPEC section 6): it asks Postgres for due deliveries of the endpoints that
+ * Sends what is due (CONTRACT 6): it asks Postgres for due deliveries of the endpoints that
  * have room, many endpoints to a statement and one statement at a time (what becomes free
  * meanwhile is the next one), and makes the attempts it got. An attempt is claimed only when it can
  * be sent at once, so that none is used up in a queue.

@@ -43,7 +43,7 @@ const rememberedMax = 4_096;
 const alarmMarginMs = 25;
 
 /**
- * Whose turn it is (DESIGN section 8): endpoints that may have something due come one after
+ * Whose turn it is (docs/decisions/0013): endpoints that may have something due come one after
  * another, each with a bounded number of requests, and one whose attempts are put off is left out.
  * It is all in memory, and none of it has to survive: what is due is in Postgres.
  */

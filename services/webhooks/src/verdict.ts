@@ -19,7 +19,7 @@ export function parseRetryAfterSeconds(header: string, nowMs: number): number | 
 }
 
 /**
- * What follows from an attempt (CONTRACT section 6): a 2xx delivers, a 410 says that the endpoint
+ * What follows from an attempt (CONTRACT 6): a 2xx delivers, a 410 says that the endpoint
  * is gone for good, and everything else is tried again until the schedule is spent. `jitter` is a
  * random number from 0 to 1.
  */

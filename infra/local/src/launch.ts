@@ -33,7 +33,7 @@ export interface Launch {
 }
 
 /**
- * Brings up the embedded stack and shows one submission's life (CONTRACT.md section 9). Everything
+ * Brings up the embedded stack and shows one submission's life (CONTRACT 9). Everything
  * that it opens is in the closer, in order. Throws StartError with what to do.
  */
 export async function launch(launched: Launch): Promise<void> {

@@ -7,7 +7,7 @@ export interface StackAddresses {
 
 /**
  * What every service and the admin CLI are given in a stack on this machine, before what the
- * caller sets beside it (CONTRACT.md section 9). Webhooks may go to this machine: the receivers
+ * caller sets beside it (CONTRACT 9). Webhooks may go to this machine: the receivers
  * of the demo and of the tests are on it.
  */
 export function serviceEnvironment(addresses: StackAddresses) {

@@ -6,7 +6,7 @@ import { type Supervision, supervise } from './supervise.ts';
 
 export interface RunningServices {
   readonly gatewayUrl: string;
-  /** Where nodes connect (CONTRACT.md section 7). */
+  /** Where nodes connect (CONTRACT 7). */
   readonly nodeLinkUrl: string;
   readonly adminPorts: Readonly<Record<ServiceName, number>>;
 }

@@ -1,7 +1,7 @@
 import { isPortFree } from './ports.ts';
 import { StartError } from './start-error.ts';
 
-/** What the environment says about the embedded stack (CONTRACT.md section 9). */
+/** What the environment says about the embedded stack (CONTRACT 9). */
 export interface Settings {
   readonly databaseUrl: string | undefined;
   readonly migrationDatabaseUrl: string | undefined;

@@ -32,7 +32,7 @@ export function summary(
   ].join('\n');
 }
 
-/** A signed request in plain shell (CONTRACT.md section 1). */
+/** A signed request in plain shell (CONTRACT 1). */
 function signedCurl(
   gatewayUrl: string,
   { tenantId, hmacSecret }: { readonly tenantId: string; readonly hmacSecret: string },

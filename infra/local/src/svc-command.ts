@@ -15,7 +15,7 @@ export function svcText(words: readonly string[], env: NodeJS.ProcessEnv): Promi
   });
 }
 
-/** Runs `svc … --json` and returns the record that it printed (CONTRACT.md section 9). */
+/** Runs `svc … --json` and returns the record that it printed (CONTRACT 9). */
 export async function svc(words: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> {
   const printed = await svcText([...words, '--json'], env);
   return JSON.parse(printed);

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
-/** One attempt of a delivery as it arrived (CONTRACT.md section 6). */
+/** One attempt of a delivery as it arrived (CONTRACT 6). */
 export interface ReceivedWebhook {
   /** Milliseconds of the receiver's own clock at which the whole body was there. */
   readonly receivedAtMs: number;

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { send, signedBy } from '../support/wire.ts';
 import { accessibilityFaults, launchBrowser, screenshot, watchPage } from './browser.fixture.ts';
 
-/** CONTRACT section 5, `GET /signup`, as a person meets it: in a browser, with and without scripts. */
+/** CONTRACT 5, `GET /signup`, as a person meets it: in a browser, with and without scripts. */
 
 const run = promisify(execFile);
 const phone = { width: 390, height: 844 };

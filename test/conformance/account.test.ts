@@ -11,7 +11,7 @@ import { type OperatorKey, signedByOperator } from '../support/accounts.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT section 5 beyond submissions: lists, statement, settings, deliveries, purchases. */
+/** CONTRACT 5 beyond submissions: lists, statement, settings, deliveries, purchases. */
 
 let whole: WholeStack;
 let receiver: WebhookReceiver;

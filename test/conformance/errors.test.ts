@@ -4,7 +4,7 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { sendBytes, signatureHeaders, signedBy, type WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT sections 1 and 2: authentication, what is no request, and what all answers have. */
+/** CONTRACT 1 and 2: authentication, what is no request, and what all answers have. */
 
 let whole: WholeStack;
 let tenant: TenantCredentials;

@@ -5,7 +5,7 @@ import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { TenantCredentials } from '@svc/testkit';
 
 /**
- * `applicantProfile` reaches the node untouched (CONTRACT section 3): every member in its order,
+ * `applicantProfile` reaches the node untouched (CONTRACT 3): every member in its order,
  * every string by value, every number with all its digits, through HTTP, the sealed row and the
  * node link.
  */

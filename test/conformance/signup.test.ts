@@ -3,7 +3,7 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { send, type WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT section 5, `/signup`: sandbox only, no key needed, so many an hour from one address. */
+/** CONTRACT 5, `/signup`: sandbox only, no key needed, so many an hour from one address. */
 
 const perHour = 3;
 let whole: WholeStack;

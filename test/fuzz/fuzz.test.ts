@@ -16,7 +16,7 @@ import { doorShares, type Plan, type Door, plans, type Signer } from './plans.ts
 
 /**
  * Generated requests of every kind, most of them correctly signed so that they come past each
- * check of CONTRACT section 3 to the next. FUZZ_SEED repeats a run, FUZZ_REQUESTS sets its length.
+ * check of CONTRACT 3 to the next. FUZZ_SEED repeats a run, FUZZ_REQUESTS sets its length.
  */
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));

@@ -3,7 +3,7 @@ import { job } from '../support/job.ts';
 
 /** What is sent, before it is known who signs it and when. */
 export interface Plan {
-  /** The check of CONTRACT section 3 that it is made for. */
+  /** The check of CONTRACT 3 that it is made for. */
   readonly door: Door;
   readonly method: string;
   readonly target: string;
@@ -20,7 +20,7 @@ type Spoiling =
   | { readonly kind: 'secret' | 'unknown' | 'other_body' | 'two_identities' }
   | { readonly kind: 'header'; readonly name: string; readonly value: string };
 
-/** Each door with its share of the requests, in the order of CONTRACT section 3. */
+/** Each door with its share of the requests, in the order of CONTRACT 3. */
 export const doorShares = {
   unparsable: 2,
   route: 5,

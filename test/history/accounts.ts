@@ -13,7 +13,7 @@ import { lineTimes, type LineTimes } from './line-times.ts';
 
 /**
  * Checks that one serial order of each account's movements explains every figure that anybody was
- * shown, and agrees with real time (CONTRACT section 4).
+ * shown, and agrees with real time (CONTRACT 4).
  *
  * The order is not searched for. The ledger numbers a tenant's rows under the lock of the account,
  * so the order of its rows is the order that the service claims, and it is the witness: the checker

@@ -11,7 +11,7 @@ import {
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
 /**
- * Checks settings and events against each other (CONTRACT section 6): an event reaches only a URL
+ * Checks settings and events against each other (CONTRACT 6): an event reaches only a URL
  * that can have been in force since its cause; the end of a submission is one event; and it
  * arrives if the tenant had a URL from before the end until everything was at rest.
  *

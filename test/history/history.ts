@@ -26,7 +26,7 @@ export interface Timed {
   readonly endMs: number | null;
 }
 
-/** A request to create a submission under an idempotency key (CONTRACT section 3). */
+/** A request to create a submission under an idempotency key (CONTRACT 3). */
 export interface CreateRecord extends Timed {
   readonly kind: 'create';
   readonly tenant: string;

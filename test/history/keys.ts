@@ -9,7 +9,7 @@ import {
 } from './history.ts';
 
 /**
- * Checks that each idempotency key is linearizable (CONTRACT section 3): one creation; every replay
+ * Checks that each idempotency key is linearizable (CONTRACT 3): one creation; every replay
  * gives its answer; a conflict only for another body; a creation that ended in an error leaves the
  * key free.
  *

@@ -10,7 +10,7 @@ import {
 
 /**
  * Checks that each submission takes one legal path of statuses, and that no observer sees it
- * reversed (SPEC section 3): a request that begins after another has ended never sees an earlier
+ * reversed (CONTRACT 5): a request that begins after another has ended never sees an earlier
  * status; an end stays the end, with its charge; `rejected` only follows `pending`; `cancelled` is
  * seen only after a cancel was asked for.
  *

@@ -49,7 +49,7 @@ const slotsSettleMs = 5_000;
 const maxMicros = 500n * microsPerCredit;
 
 /**
- * One hostile node beside three honest ones (CONTRACT section 7, "What a node may claim"). It asks
+ * One hostile node beside three honest ones (CONTRACT 7, "What a node may claim"). It asks
  * for 1,000 slots and names 1,000 ids that nobody knows; it inflates what it completes; then it
  * accepts everything and starts nothing.
  */

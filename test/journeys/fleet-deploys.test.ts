@@ -4,7 +4,7 @@ import { auditMoney } from '../support/audit.ts';
 import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
-/** Dispatchers come and go with jobs in hand, and none is lost (CONTRACT section 7). */
+/** Dispatchers come and go with jobs in hand, and none is lost (CONTRACT 7). */
 let fleet: Fleet;
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, type Journey, refusal } from '../support/journey.ts';
 
-/** Ten nodes, two dispatchers: who is asked, when, and in which order (CONTRACT section 7). */
+/** Ten nodes, two dispatchers: who is asked, when, and in which order (CONTRACT 7). */
 let fleet: Fleet;
 
 beforeAll(async () => {

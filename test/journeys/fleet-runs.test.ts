@@ -6,7 +6,7 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
 /**
- * What becomes of a run when its node, its link or its time fails (CONTRACT section 7, "Nothing
+ * What becomes of a run when its node, its link or its time fails (CONTRACT 7, "Nothing
  * hangs"). Leases and limits go by the database's clock, which the tests move.
  */
 let fleet: Fleet;

@@ -17,7 +17,7 @@ import {
 } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** SPEC section 1: two environments share nothing. What is set up wrongly does not start. */
+/** CONTRACT 0: two environments share nothing. What is set up wrongly does not start. */
 
 let mine: { database: TestDatabase; redis: TestRedis };
 let others: { database: TestDatabase; redis: TestRedis };

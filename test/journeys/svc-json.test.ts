@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { job } from '../support/job.ts';
 import { send, signedBy, type WireAnswer } from '../support/wire.ts';
 
-/** `svc … --json` prints the record as the API would show it (CONTRACT section 9). */
+/** `svc … --json` prints the record as the API would show it (CONTRACT 9). */
 
 let stack: TestStack;
 let receiver: Awaited<ReturnType<typeof createWebhookReceiver>>;

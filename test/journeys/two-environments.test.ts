@@ -6,7 +6,7 @@ import { job } from '../support/job.ts';
 import { recordRun } from './recorded-run.fixture.ts';
 import { type Environment, startEnvironment } from './two-environments.fixture.ts';
 
-/** SPEC sections 1 and 9: two environments with one wire, of which neither knows of the other. */
+/** CONTRACT 0: two environments with one wire, of which neither knows of the other. */
 
 let sandbox: Environment;
 let production: Environment;

@@ -17,7 +17,7 @@ import { rawEndpoint, toldTenants } from '../support/told-tenants.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
 /**
- * Webhooks as a tenant sees them (SPEC section 6, CONTRACT sections 5 and 6): real endpoints on
+ * Webhooks as a tenant sees them (CONTRACT 5 and 6): real endpoints on
  * this machine, two deliverers, and the schedule of production, whose time the test moves.
  */
 

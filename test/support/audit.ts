@@ -2,7 +2,7 @@ import type { TestStack } from '@svc/testkit';
 
 /**
  * What must hold of the money at any moment, read past the service's own code. Returns every
- * violation in words; none means that it adds up (DESIGN: "Money adds up").
+ * violation in words; none means that it adds up (docs/ARCHITECTURE.md, three promises).
  */
 export async function auditMoney(query: TestStack['query']): Promise<string[]> {
   const violations: string[] = [];

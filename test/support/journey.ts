@@ -51,7 +51,7 @@ export function clientOf(tenant: TenantCredentials, baseUrl: string): Client {
   return createClient({ baseUrl, tenantId: tenant.tenantId, secret: tenant.hmacSecret });
 }
 
-/** A valid application; `atsType` tells simulated nodes what to do (CONTRACT.md section 7). */
+/** A valid application; `atsType` tells simulated nodes what to do (CONTRACT 7). */
 export function application(
   idempotencyKey: string,
   atsType = 'sandbox.succeed',

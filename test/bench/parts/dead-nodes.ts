@@ -33,7 +33,7 @@ const linkedOverMs = 5_000;
 
 /**
  * The process of the nodes is stopped in the middle of their runs: their links stay open and say
- * nothing, not even a pong (CONTRACT section 7).
+ * nothing, not even a pong (CONTRACT 7).
  */
 export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadNodes> {
   const { stack, driver, gatewayUrl, tenants, nodes } = options;

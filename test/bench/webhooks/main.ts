@@ -5,7 +5,7 @@ import { measureThroughput } from './throughput.ts';
 import { openWorld } from './world.ts';
 
 /**
- * What the webhook deliverer can do (DESIGN section 10), on Postgres and Redis of its own that
+ * What the webhook deliverer can do (docs/PERFORMANCE.md), on Postgres and Redis of its own that
  * flush to disk, with the real service as a process of its own and the endpoints as another.
  *
  *   pnpm bench:webhooks [--part fairness|throughput|latency]… [--rounds 3] [--rate 400]

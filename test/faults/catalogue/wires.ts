@@ -3,7 +3,7 @@ import type { TcpProxy } from '../world/tcp-proxy.ts';
 import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, momentaryKind } from './fault.ts';
 
-/** The third makes a node's accept come just when a second node has been asked (CONTRACT section 7). */
+/** The third makes a node's accept come just when a second node has been asked (CONTRACT 7). */
 const delaysMs = [20, 100, 160, 400, 1_000] as const;
 
 export function wireOf({ wires }: World, name: string): TcpProxy {

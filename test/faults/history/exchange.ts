@@ -67,7 +67,7 @@ function parsed({ body = '{}' }: Question): Json {
   return objectOf(JSON.parse(body));
 }
 
-/** Refusals that are decided before the key is looked up say nothing about it (CONTRACT section 3). */
+/** Refusals that are decided before the key is looked up say nothing about it (CONTRACT 3). */
 const beforeTheKey: ReadonlySet<number> = new Set([400, 401, 404, 405, 408, 413, 415, 429, 431]);
 
 function ofCreation(question: Question, { tenant, answer, timed: at }: Known): HistoryRecord[] {

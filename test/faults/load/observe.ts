@@ -25,7 +25,7 @@ export async function observe(world: LoadWorld, number: number, random: Random):
   world.seen.count('move endpoint', await world.http.ask(gateway, question));
 }
 
-/** CONTRACT section 3: a used key with a different body is a conflict, at once. */
+/** CONTRACT 3: a used key with a different body is a conflict, at once. */
 async function postAnotherBody(world: LoadWorld, gateway: string, random: Random): Promise<void> {
   const recent = [...world.seen.applications.values()].slice(-100);
   const wanted = random.pick(recent.filter(({ created }) => created !== undefined));

@@ -21,7 +21,7 @@ export interface Sighting {
 
 /**
  * Stands beside the links and writes down what crosses them; it knows nothing of the service but
- * its contract (section 7). What may never be seen is a violation at once; the rest is compared
+ * its contract (CONTRACT 7). What may never be seen is a violation at once; the rest is compared
  * with the rows when all is over.
  */
 export class Auditor {

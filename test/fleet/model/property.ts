@@ -30,7 +30,7 @@ const commandsMax = 200;
 
 /**
  * Drives the dispatcher's logic on the real store and registry with links in memory, in runs of up
- * to 200 commands, with an auditor beside it (CONTRACT section 7): nothing is executed by two
+ * to 200 commands, with an auditor beside it (CONTRACT 7): nothing is executed by two
  * nodes or twice by one, every submission ends, no slot leaks, and the money adds up.
  */
 export async function checkFleet(options: PropertyOptions): Promise<PropertyReport> {

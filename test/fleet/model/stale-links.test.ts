@@ -9,7 +9,7 @@ import { World } from './world.ts';
 
 /**
  * A dispatcher waits for Postgres while its node links to another one and works there. What the
- * older link said must not end that work (CONTRACT section 7, "Instances").
+ * older link said must not end that work (CONTRACT 7, "Instances").
  */
 let rig: Rig;
 let close: () => Promise<void>;

@@ -9,7 +9,7 @@ export type IsWorkedOn = (nodeId: string, key: string) => boolean;
 /**
  * Looks at the rows after each step that has committed anything: at most once at the node, money
  * that adds up, legal paths of states, an event with each end, and nothing ended under a node that
- * works on it (CONTRACT sections 4, 6 and 7).
+ * works on it (CONTRACT 4, 6 and 7).
  */
 export class Auditor {
   readonly violations: string[] = [];

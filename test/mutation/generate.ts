@@ -6,8 +6,8 @@ import { typescriptEdits } from './generators/typescript.ts';
 import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';
 
-/** Compositions of a service, and what has no code of its own. */
-const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$/;
+/** Compositions of a service, generated code, and what has no code of its own. */
+const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 
 /** The files that match, relative to the checkout, in alphabetical order. */
 export function filesOf(checkout: string, globs: readonly string[]): string[] {

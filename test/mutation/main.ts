@@ -52,8 +52,11 @@ const struckIds = new Set(equivalents.map(({ id }) => id));
 const isStruck = ({ mutant }: Task) => struckIds.has(mutant.id);
 
 if (values.list) {
-  for (const task of tasks)
-    process.stdout.write(`${isStruck(task) ? 'equivalent ' : ''}${describeMutant(task.mutant)}\n`);
+  const lines = tasks.map(
+    (task) => `${isStruck(task) ? 'equivalent ' : ''}${describeMutant(task.mutant)}\n`,
+  );
+  // An exit before the end of the write would cut off what a pipe has not taken yet.
+  await new Promise((resolve) => process.stdout.write(lines.join(''), resolve));
   process.exit(0);
 }
 

@@ -2,8 +2,12 @@ import { expect, it } from 'vitest';
 import { typescriptEdits } from './generators/typescript.ts';
 import { applyMutant, type Mutant, toMutants } from './mutant.ts';
 
-function mutantsOf(text: string): Mutant[] {
-  return toMutants('a.ts', text, typescriptEdits('a.ts', text, 'none'));
+function mutantsOf(text: string, file = 'a.ts'): Mutant[] {
+  return toMutants(file, text, typescriptEdits(file, text, 'none'));
+}
+
+function idsIn(file: string): string[] {
+  return mutantsOf(text, file).map(({ id }) => id);
 }
 
 const text = 'function f() { return a < b; }\nfunction g() { return a < b || a < b; }\n';
@@ -17,6 +21,11 @@ it('every mutant has an id of its own, also where the same change can be made tw
 it('an id stays as it is when lines move and code is indented anew', () => {
   const moved = `// A comment.\n\nconst other = 1;\n${text.replaceAll('{ return', '{\n    return')}`;
   expect(mutantsOf(moved).map(({ id }) => id)).toStrictEqual(mutantsOf(text).map(({ id }) => id));
+});
+
+it('an id stays as it is when the file moves to another folder of the same src', () => {
+  expect(idsIn('packages/a/src/b/c.ts')).toStrictEqual(idsIn('packages/a/src/c.ts'));
+  expect(idsIn('packages/b/src/c.ts')).not.toStrictEqual(idsIn('packages/a/src/c.ts'));
 });
 
 it('is applied at its place only, and not to a text that has changed', () => {

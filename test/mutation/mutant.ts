@@ -35,7 +35,7 @@ export interface Edit {
 }
 
 export interface Mutant extends Edit {
-  /** Twelve hex digits. The same change keeps its id when lines move. */
+  /** Twelve hex digits. The same change keeps its id when lines or files move. */
   readonly id: string;
   /** Relative to the checkout. */
   readonly file: string;
@@ -50,9 +50,14 @@ function squeeze(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
+/** A file that moves to another folder of the same `src` keeps the ids of its mutants. */
+function withoutFolders(file: string): string {
+  return file.replace(/(\/src\/).*\//, '$1');
+}
+
 /**
  * Gives the edits of one file their ids. An id depends on the file, the scope and the two texts, and on
- * how many equal changes precede it in the same scope; it does not depend on line numbers.
+ * how many equal changes precede it in the same scope; it does not depend on line numbers or folders.
  */
 export function toMutants(file: string, text: string, edits: readonly Edit[]): Mutant[] {
   const seen = new Map<string, number>();
@@ -60,7 +65,13 @@ export function toMutants(file: string, text: string, edits: readonly Edit[]): M
     .toSorted((one, other) => one.start - other.start || one.end - other.end)
     .map((edit) => {
       const before = text.slice(edit.start, edit.end);
-      const words = [file, edit.scope, edit.kind, squeeze(before), squeeze(edit.after)];
+      const words = [
+        withoutFolders(file),
+        edit.scope,
+        edit.kind,
+        squeeze(before),
+        squeeze(edit.after),
+      ];
       const key = words.join('\0');
       const ordinal = seen.get(key) ?? 0;
       seen.set(key, ordinal + 1);

@@ -52,6 +52,15 @@ it('runs the tests that name a constraint before those that do not', () => {
   ]);
 });
 
+it('runs the tests that name the function before those that do not', () => {
+  const tests = ['x', 'y'].map((name) => baseline(`packages/store/src/${name}.test.ts`, entered));
+  const inside = mutant({ scope: 'some_column.row' });
+  expect(namesOf(inside, tests, textOf)).toStrictEqual([
+    'packages/store/src/y.test.ts',
+    'packages/store/src/x.test.ts',
+  ]);
+});
+
 it('leaves out tests that fail without a mutant', () => {
   const failing = { ...baseline('packages/store/src/a.test.ts', entered), passed: false };
   expect(namesOf(mutant({}), [failing], () => '')).toStrictEqual([]);

@@ -47,9 +47,12 @@ function isNamedAlike(file: string, testFile: string): boolean {
   return path.basename(testFile) === path.basename(file).replace(/\.ts$/, '.test.ts');
 }
 
-/** Of a migration: the tables, constraints and columns that the change is about. */
+/**
+ * Of TypeScript: the function or constant around the change. Of a migration: the tables, constraints and
+ * columns that the change is about.
+ */
 function namesIn({ file, scope, before }: Mutant): string[] {
-  if (!file.endsWith('.sql')) return [];
+  if (!file.endsWith('.sql')) return [scope.replace(/\..*/, '')];
   const words = `${scope.toLowerCase()} ${before}`.match(/[a-z]+(?:_[a-z]+)+/g) ?? [];
   return [...new Set(words)];
 }

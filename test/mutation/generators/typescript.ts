@@ -126,7 +126,7 @@ const returns: Generator = ({ node }, text) => {
 
 function isEffect(node: SyntaxNode, text: string): boolean {
   if (node.type !== 'ExpressionStatement' || typeof node['directive'] === 'string') return false;
-  return !/\blog(?:ger)?\??\.(?:\w+)\(/.test(textOf(text, node));
+  return !/\blog(?:ger)?\??(?:\.\w+)?\(/.test(textOf(text, node));
 }
 
 /** A call or an assignment left out. What is only logged is left alone. */

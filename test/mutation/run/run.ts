@@ -34,7 +34,8 @@ export interface RunOptions {
 const baselineMsMax = 180_000;
 /** A slower test file is left out: it would cost more than all others together. */
 const slowMs = 60_000;
-/** How long the far tests of one mutant may take together, by their baselines. */
+/** How long the near tests and the far tests of one mutant may take together, by their baselines. */
+const nearMsMax = 240_000;
 const farMsMax = 120_000;
 
 type Baselines = Map<string, Promise<Baseline>>;
@@ -61,11 +62,11 @@ export async function judgeAll(tasks: readonly Task[], options: RunOptions): Pro
       const beganAt = performance.now();
       const nearGlobs = given.length > 0 ? given : room.near;
       const nearPlans = await plansFor(task, nearGlobs, (file) => ensure(worker, file));
-      let verdict = await judge(worker, mutant, nearPlans);
+      let verdict = await judge(worker, mutant, withinBound(nearPlans, nearMsMax));
       if (verdict.kind === 'survived' && !options.nearOnly && given.length === 0) {
         // Only now is it worth to know what the far tests do without a mutant.
         const farPlans = await plansFor(task, room.far, (file) => ensure(worker, file));
-        verdict = await judge(worker, mutant, withinBound(farPlans));
+        verdict = await judge(worker, mutant, withinBound(farPlans, farMsMax));
       }
       const one = { ...task, verdict, durationMs: performance.now() - beganAt };
       judged.push(one);
@@ -133,11 +134,12 @@ async function plansFor(
   return nearestFirst(mutant, quick, (file) => readFileSync(path.join(checkout, file), 'utf8'));
 }
 
-/** The first of them that together take no longer than `farMsMax`. */
-function withinBound(baselines: readonly Baseline[]): Baseline[] {
+/** Those of them that, taken in this order, take no longer than `msMax` together. */
+function withinBound(baselines: readonly Baseline[], msMax: number): Baseline[] {
   let totalMs = 0;
   return baselines.filter(({ durationMs }) => {
+    if (totalMs + durationMs > msMax) return false;
     totalMs += durationMs;
-    return totalMs <= farMsMax;
+    return true;
   });
 }

@@ -50,9 +50,13 @@ it('does not await, changes what is returned, and changes the order of two state
 });
 
 it('leaves types and what is only logged alone', () => {
-  expect(
-    changes(`type A = 1 extends 2 ? 3 : 4; logger.info({ a }, 'b'); log('c', { a });`),
-  ).toStrictEqual([]);
+  const text = `type A = 1 extends 2 ? 3 : 4; logger.info({ a }, 'b'); log('c', { a });
+    if (a > 0) log('d'); else if (b) { logger.warn('e'); }`;
+  expect(changes(text)).toStrictEqual([]);
+  expect(changes(`if (a) { log('b'); go(); }`)).toStrictEqual([
+    'condition: a → !(a)',
+    'statement: go(); → ;',
+  ]);
 });
 
 it('changes the SQL in literals, and drops what is put into them with its condition', () => {

@@ -126,7 +126,25 @@ const returns: Generator = ({ node }, text) => {
 
 function isEffect(node: SyntaxNode, text: string): boolean {
   if (node.type !== 'ExpressionStatement' || typeof node['directive'] === 'string') return false;
-  return !/\blog(?:ger)?\??(?:\.\w+)?\(/.test(textOf(text, node));
+  return !onlyLogged.test(textOf(text, node));
+}
+
+const onlyLogged = /\blog(?:ger)?\??(?:\.\w+)?\(/;
+
+/** Whether a statement does nothing but log. */
+function onlyLogs(node: SyntaxNode, text: string): boolean {
+  switch (node.type) {
+    case 'ExpressionStatement':
+      return onlyLogged.test(textOf(text, node));
+    case 'BlockStatement':
+      return nodesIn(node['body']).every((inner) => onlyLogs(inner, text));
+    case 'IfStatement':
+      return ['consequent', 'alternate'].every((branch) =>
+        nodesIn(node[branch]).every((inner) => onlyLogs(inner, text)),
+      );
+    default:
+      return false;
+  }
 }
 
 /** A call or an assignment left out. What is only logged is left alone. */
@@ -172,8 +190,12 @@ const generators: readonly Generator[] = [
 /** The edits of a file of TypeScript, and of the SQL or Lua in its literals. Pure. */
 export function typescriptEdits(file: string, text: string, embedded: Embedded): Edit[] {
   const edits: Edit[] = [];
+  let loggedUpTo = 0;
   walk(parse(file, text), (visit) => {
-    const { scope, reach } = visit;
+    const { node, scope, reach } = visit;
+    if (node.type === 'IfStatement' && onlyLogs(node, text))
+      loggedUpTo = Math.max(loggedUpTo, node.end);
+    if (node.start < loggedUpTo) return;
     for (const generate of generators)
       for (const found of generate(visit, text)) edits.push({ ...found, scope, reach });
     for (const found of embeddedEdits(visit, text, embedded))

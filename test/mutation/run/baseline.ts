@@ -19,36 +19,56 @@ export interface BaselineCache {
 }
 
 const directory = path.join(checkout, '.local/cache/mutation');
-/** What a baseline depends on besides the test file itself. */
+/** What every baseline depends on. */
 const inputs = [
-  '{packages,services,infra}/*/src/**/*.ts',
+  'packages/testkit/src/*.ts',
+  '{packages,services}/*/src/**/*[.-]fixture.ts',
   'prisma/migrations/*/migration.sql',
   'test/support/*.ts',
   'test/mutation/run/{setup,reach,test-files}.ts',
   'pnpm-lock.yaml',
 ];
 
-/** Baselines of earlier runs on the same code, in `.local/`. */
+interface Kept extends Baseline {
+  /** The hashes of the files that the test entered. */
+  readonly entered: Record<string, string>;
+}
+
+/**
+ * Baselines of earlier runs, in `.local/`. One is valid while the test file and each file of the
+ * product that it entered are as they were.
+ */
 export function openBaselineCache(): BaselineCache {
-  const hash = createHash('sha256');
-  for (const file of filesOf(checkout, inputs)) {
-    if (file.endsWith('.test.ts') || file.includes('/generated/')) continue;
-    hash.update(`${file}\0`).update(readFileSync(path.join(checkout, file)));
-  }
-  const common = hash.digest('hex');
+  const common = createHash('sha256');
+  for (const file of filesOf(checkout, inputs)) common.update(`${file}\0`).update(hashOf(file));
+  const key = common.digest('hex');
   const fileOf = (testFile: string) => {
-    const text = readFileSync(path.join(checkout, testFile));
-    const name = createHash('sha256').update(`${common}\0${testFile}\0`).update(text).digest('hex');
-    return path.join(directory, `${name}.json`);
+    const words = [key, testFile, hashOf(testFile)].join('\0');
+    return path.join(directory, `${createHash('sha256').update(words).digest('hex')}.json`);
   };
   return {
     read(testFile) {
       const file = fileOf(testFile);
-      return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+      if (!existsSync(file)) return undefined;
+      const kept: Kept = JSON.parse(readFileSync(file, 'utf8'));
+      const isValid = Object.entries(kept.entered).every(([name, hash]) => hashOf(name) === hash);
+      return isValid ? kept : undefined;
     },
     write(baseline) {
+      const names = baseline.reach.functions.map((entered) => entered.replace(/#\d+$/, ''));
+      const entered = Object.fromEntries([...new Set(names)].map((name) => [name, hashOf(name)]));
       mkdirSync(directory, { recursive: true });
-      writeFileSync(fileOf(baseline.testFile), JSON.stringify(baseline));
+      writeFileSync(
+        fileOf(baseline.testFile),
+        JSON.stringify({ ...baseline, entered } satisfies Kept),
+      );
     },
   };
+}
+
+/** Of a file of the checkout; empty if there is none. */
+function hashOf(file: string): string {
+  const absolute = path.join(checkout, file);
+  if (!existsSync(absolute)) return '';
+  return createHash('sha256').update(readFileSync(absolute)).digest('hex');
 }

@@ -11,6 +11,7 @@ export type {
 export * from './database-clock.ts';
 export * from './database.ts';
 export * from './database-gate.ts';
+export * from './open-handles.ts';
 export * from './redis.ts';
 export * from './self-signed.ts';
 export * from './signed-request.ts';

@@ -1,6 +1,6 @@
 import { toWireId } from '@svc/domain';
 import { createLogger } from '@svc/runtime';
-import { testMasterKey, waitUntil } from '@svc/testkit';
+import { openHandles, testMasterKey, waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SettlementConfig } from './config.ts';
 import { run } from './run.ts';
@@ -105,4 +105,11 @@ test('each settlement is in the log, with its submission and without personal da
     state: 'submitted',
     msg: 'settled',
   });
+});
+
+test('a worker that was closed has no timer, server or connection left', async () => {
+  const before = openHandles();
+  const { close } = await run({ ...config, RECONCILE_INTERVAL_MS: 60_000 }, { logger: silent });
+  await close();
+  await waitUntil(() => openHandles() <= before);
 });

@@ -1,4 +1,4 @@
-import { createConsumer } from '@svc/queue';
+import { createConsumer, type Producer } from '@svc/queue';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { settleSubmissions } from './settle.ts';
@@ -113,4 +113,20 @@ test('without Redis money moves all the same, and the event is due in Postgres',
   await settleSubmissions({ ...fixture.deps, producer: away }, [submissionId]);
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
   expect(await deliveryIdsOf([submissionId])).toHaveLength(1);
+});
+
+test('a job ends only after its events were announced', async () => {
+  const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
+  const submissionId = await fixture.submission(tenantId, 'settling');
+  let isAnnounced = false;
+  const slow = {
+    ...fixture.deps.producer,
+    async joinWaitingAlarm(...given: Parameters<Producer['joinWaitingAlarm']>) {
+      await new Promise((resolve) => setImmediate(resolve));
+      isAnnounced = true;
+      return fixture.deps.producer.joinWaitingAlarm(...given);
+    },
+  };
+  await settleSubmissions({ ...fixture.deps, producer: slow }, [submissionId]);
+  expect(isAnnounced).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { announceDeliveries } from '@svc/queue';
-import { testMasterKey, waitUntil } from '@svc/testkit';
+import { openHandles, testMasterKey, waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WebhooksConfig } from './config.ts';
 import { run } from './run.ts';
@@ -16,8 +16,8 @@ afterEach(async () => {
   await fixture.close();
 });
 
-async function start(overrides: Partial<WebhooksConfig> = {}): Promise<string> {
-  const config: WebhooksConfig = {
+function configOf(overrides: Partial<WebhooksConfig>): WebhooksConfig {
+  return {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: fixture.database.databaseUrl,
     REDIS_URL: fixture.redis.redisUrl,
@@ -32,7 +32,10 @@ async function start(overrides: Partial<WebhooksConfig> = {}): Promise<string> {
     WEBHOOK_ENDPOINT_REQUESTS: 8,
     ...overrides,
   };
-  const service = await run(config, { logger: silent });
+}
+
+async function start(overrides: Partial<WebhooksConfig> = {}): Promise<string> {
+  const service = await run(configOf(overrides), { logger: silent });
   running.push(service);
   return `http://127.0.0.1:${service.adminPort}`;
 }
@@ -108,4 +111,11 @@ test('a database of another environment and a schedule that is none are refused'
   await expect(start({ WEBHOOK_BACKOFF_SECONDS: 'soon' })).rejects.toThrow(
     'WEBHOOK_BACKOFF_SECONDS',
   );
+});
+
+test('a deliverer that was closed has no timer, server or connection left', async () => {
+  const before = openHandles();
+  const { close } = await run(configOf({ RECONCILE_INTERVAL_MS: 60_000 }), { logger: silent });
+  await close();
+  await waitUntil(() => openHandles() <= before);
 });

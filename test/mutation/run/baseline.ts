@@ -21,7 +21,6 @@ export interface BaselineCache {
 const directory = path.join(checkout, '.local/cache/mutation');
 /** What every baseline depends on. */
 const inputs = [
-  'packages/testkit/src/*.ts',
   '{packages,services}/*/src/**/*[.-]fixture.ts',
   'prisma/migrations/*/migration.sql',
   'test/support/*.ts',

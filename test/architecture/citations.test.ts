@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, it, test } from 'vitest';
 
 /**
- * What comments and documents point to exists: sections of docs/CONTRACT.md, decisions, files, and
- * headings of documents.
+ * Comments and documents point only to what exists: sections of docs/CONTRACT.md, decisions, files,
+ * and headings of documents.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
@@ -57,7 +57,7 @@ function contractFaults(text: string): string[] {
   });
 }
 
-/** Whether a section has a heading, or a passage that begins in bold, of this name. */
+/** True if a section has a heading, or a passage that begins in bold, of this name. */
 function hasTitle(section: string, title: string): boolean {
   return section.includes(`### ${title}\n`) || section.includes(`**${title}.**`);
 }

@@ -1,7 +1,8 @@
-import { ConfigError, loadConfig } from '@svc/runtime';
+import { ConfigError, createLogger, loadConfig } from '@svc/runtime';
 import { describe, expect, test } from 'vitest';
 
 import { assertConsistent, dispatcherConfig, tlsOf } from './config.ts';
+import { run } from './run.ts';
 
 function configOf(env: Readonly<Record<string, string>>) {
   return loadConfig(dispatcherConfig, {
@@ -17,6 +18,11 @@ describe('production', () => {
   test('speaks no plain ws, unless a proxy ends TLS before it', () => {
     expect(() => assertConsistent(configOf({}))).toThrow('NODE_LINK_TLS_CERT_FILE');
     expect(() => assertConsistent(configOf({ TRUST_PROXY: '10.0.0.1' }))).not.toThrow();
+  });
+
+  test('stops a dispatcher whose settings contradict each other before it opens anything', async () => {
+    const logger = createLogger({ service: 'dispatcher', level: 'silent' });
+    await expect(run(configOf({}), { logger })).rejects.toThrow('NODE_LINK_TLS_CERT_FILE');
   });
 
   test('runs beside no simulated nodes', () => {

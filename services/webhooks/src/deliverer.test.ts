@@ -193,3 +193,41 @@ test('each attempt is in the log under the request that caused it, without its b
   });
   expect(lines[0]).not.toContain('jobType');
 });
+
+test('a deliverer that ends waits for what is under way, and records it', async () => {
+  const arrived = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  fixture.receiver.answerWith(async () => {
+    arrived.resolve();
+    await answer.promise;
+    return { status: 204 };
+  });
+  const deliverer = new Deliverer(fixture.deps);
+  deliverer.wake([tenantId]);
+  await arrived.promise;
+  const closed = deliverer.close();
+  answer.resolve();
+  await closed;
+  expect(await fixture.read(deliveryId)).toMatchObject({ status: 'delivered' });
+});
+
+test('a deliverer claims nothing while it is paused, and goes on by itself after that', async () => {
+  const deliverer = new Deliverer(fixture.deps);
+  deliverer.setPaused(true);
+  deliverer.wake([tenantId]);
+  await deliverer.idle();
+  expect(received()).toEqual([]);
+  deliverer.setPaused(false);
+  await waitUntil(async () => (await fixture.read(deliveryId)).status === 'delivered');
+  await deliverer.close();
+});
+
+test.each([
+  ['the tenant has no webhook secret', 'DELETE FROM tenant_secrets WHERE tenant_id = $1'],
+  ['the event cannot be unsealed', `UPDATE events SET body_sealed = '\\x00' WHERE tenant_id = $1`],
+])('an attempt that cannot be sent because %s is recorded with that', async (error, sql) => {
+  await fixture.database.query(sql, [tenantId]);
+  await make();
+  expect(received()).toEqual([]);
+  expect(await fixture.attempts(deliveryId)).toMatchObject([{ status_code: null, error }]);
+});

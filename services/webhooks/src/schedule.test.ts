@@ -72,6 +72,7 @@ test('no endpoint gets more requests at a time than are allowed, and each one th
   expect(schedule.take()).toEqual([]);
   answered(first);
   answered(first);
+  expect(schedule.underWay).toBe(6);
   expect(taken(schedule.take())).toEqual([['a', 2]]);
 });
 
@@ -173,4 +174,18 @@ test('a claim that failed leaves everything free', () => {
   expect(schedule.underWay).toBe(0);
   schedule.wake('a');
   expect(taken(schedule.take())).toEqual([['a', 8]]);
+});
+
+test('the last free slot of all is used', () => {
+  open({ requestsMax: 1 });
+  schedule.wake('a');
+  expect(taken(schedule.take())).toEqual([['a', 1]]);
+  expect(schedule.underWay).toBe(1);
+});
+
+test('a schedule that was closed has no timer left', () => {
+  schedule.wakeAfter('a', 5_000);
+  expect(vi.getTimerCount()).toBe(1);
+  schedule.close();
+  expect(vi.getTimerCount()).toBe(0);
 });

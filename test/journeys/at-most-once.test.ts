@@ -7,12 +7,17 @@ import {
   expectMoney,
   type Journey,
   refusal,
+  shareStack,
   startJourney,
 } from '../support/journey.ts';
 
+const onSharedStack = shareStack();
+/** For tests that advance the clock. */
+const onAdvancedClock = shareStack();
+
 /** A submission that runs on a scripted node, at the point where the node may act. */
 async function begun(journey: Journey, key = 'key') {
-  const node = await connectNode(journey.stack);
+  const node = await connectNode(journey);
   const creation = journey.client.submit(application(key));
   const offer = await node.next('offer');
   node.send({ type: 'accept', offerId: offer.offerId });
@@ -24,9 +29,9 @@ async function begun(journey: Journey, key = 'key') {
 }
 
 test('the offer holds nothing personal, the assignment the payload as it was sent', async () => {
-  const journey = await startJourney();
-  const { stack, client } = journey;
-  const node = await connectNode(stack);
+  const journey = await onSharedStack();
+  const { client } = journey;
+  const node = await connectNode(journey);
   const creation = client.submit(application('payload'));
   const offer = await node.next('offer');
   expect(offer).toMatchObject({
@@ -43,8 +48,9 @@ test('the offer holds nothing personal, the assignment the payload as it was sen
 });
 
 test('a node that declines is asked once, and the next one gets the offer', async () => {
-  const { stack, client } = await startJourney();
-  const [first, second] = [await connectNode(stack, { slots: 2 }), await connectNode(stack)];
+  const journey = await onSharedStack();
+  const { client } = journey;
+  const [first, second] = [await connectNode(journey, { slots: 2 }), await connectNode(journey)];
   const creation = client.submit(application('chain'));
   const declined = await first.next('offer');
   first.send({ type: 'decline', offerId: declined.offerId, reason: 'busy' });
@@ -57,8 +63,9 @@ test('a node that declines is asked once, and the next one gets the offer', asyn
 });
 
 test('a silent node costs the tenant 300 ms, not 2 s; its late accept is revoked', async () => {
-  const { stack, client } = await startJourney();
-  const [silent, second] = [await connectNode(stack, { slots: 2 }), await connectNode(stack)];
+  const journey = await onSharedStack();
+  const { client } = journey;
+  const [silent, second] = [await connectNode(journey, { slots: 2 }), await connectNode(journey)];
   const startedMs = performance.now();
   const creation = client.submit(application('silent'));
   const ignored = await silent.next('offer');
@@ -72,16 +79,17 @@ test('a silent node costs the tenant 300 ms, not 2 s; its late accept is revoked
 });
 
 test('nodes that never answer: 503 at the deadline at the latest, and the hold is back', async () => {
-  const journey = await startJourney();
-  await connectNode(journey.stack);
+  const journey = await onSharedStack();
+  await connectNode(journey);
   const error = await refusal(journey.client.submit(application('deaf')));
   expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
   await expectMoney(journey, { balance: 5_000, held: 0 });
 });
 
 test('a job taken by one dispatcher is offered through another', async () => {
-  const { stack, client } = await startJourney({ dispatchers: 2 });
-  const node = await connectNode(stack, { dispatcher: 1, slots: 4 });
+  const journey = await startJourney({ dispatchers: 2 });
+  const { stack, client } = journey;
+  const node = await connectNode(journey, { dispatcher: 1, slots: 4 });
   for (const key of ['a', 'b', 'c', 'd']) {
     const creation = client.submit(application(key));
     const offer = await node.next('offer');
@@ -93,7 +101,7 @@ test('a job taken by one dispatcher is offered through another', async () => {
 });
 
 test('begin is repeated to the same node; an outcome is stored once and repeats are acknowledged', async () => {
-  const journey = await startJourney();
+  const journey = await onSharedStack();
   const { node, submissionId } = await begun(journey);
   node.send({ type: 'start', submissionId });
   await node.next('begin');
@@ -121,8 +129,8 @@ test('begin is repeated to the same node; an outcome is stored once and repeats 
 });
 
 test('completed before begin is a bad frame and not acknowledged', async () => {
-  const journey = await startJourney();
-  const node = await connectNode(journey.stack);
+  const journey = await onSharedStack();
+  const node = await connectNode(journey);
   const creation = journey.client.submit(application('eager'));
   const offer = await node.next('offer');
   node.send({ type: 'accept', offerId: offer.offerId });
@@ -135,7 +143,7 @@ test('completed before begin is a bad frame and not acknowledged', async () => {
 });
 
 test('a node that comes back without what it was given has lost it, at once', async () => {
-  const journey = await startJourney();
+  const journey = await onSharedStack();
   const { node, submissionId } = await begun(journey);
   await node.cut();
   await node.reconnect();
@@ -149,7 +157,7 @@ test('a node that comes back without what it was given has lost it, at once', as
 });
 
 test('a node that comes back with it goes on, and its outcome counts', async () => {
-  const journey = await startJourney();
+  const journey = await onSharedStack();
   const { node, submissionId } = await begun(journey);
   await node.cut();
   const again = await node.reconnect([submissionId]);
@@ -161,7 +169,7 @@ test('a node that comes back with it goes on, and its outcome counts', async () 
 });
 
 test('a lease that runs out ends the submission; the late outcome is told and moves nothing', async () => {
-  const journey = await startJourney();
+  const journey = await onAdvancedClock();
   const { client, stack } = journey;
   const { node, submissionId } = await begun(journey);
   await stack.advanceClock(61_000);
@@ -179,9 +187,9 @@ test('a lease that runs out ends the submission; the late outcome is told and mo
 });
 
 test('a node that never starts, and one that runs too long, are ended with a full refund', async () => {
-  const journey = await startJourney();
+  const journey = await onAdvancedClock();
   const { client, stack } = journey;
-  const idle = await connectNode(stack);
+  const idle = await connectNode(journey);
   const creation = client.submit(application('idle'));
   const offer = await idle.next('offer');
   idle.send({ type: 'accept', offerId: offer.offerId });
@@ -207,9 +215,9 @@ test('a node that never starts, and one that runs too long, are ended with a ful
 });
 
 test('a waiting creation that is cancelled answers so, and its offer is revoked', async () => {
-  const journey = await startJourney();
-  const { client, stack } = journey;
-  const node = await connectNode(stack);
+  const journey = await onSharedStack();
+  const { client } = journey;
+  const node = await connectNode(journey);
   const creation = refusal(client.submit(application('waiting')));
   const offer = await node.next('offer');
   await client.cancel(offer.submissionId);

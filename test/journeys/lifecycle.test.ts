@@ -1,3 +1,4 @@
+import { fromWireId } from '@svc/domain';
 import { expect, test } from 'vitest';
 import { createWebhookReceiver, sendSigned, waitUntil } from '@svc/testkit';
 import {
@@ -8,11 +9,15 @@ import {
   eventOf,
   expectMoney,
   refusal,
+  shareStack,
   startJourney,
 } from '../support/journey.ts';
 
+const withNodes = shareStack({ nodes: 2, env: { WEBHOOK_BACKOFF_SECONDS: '1,1,1' } });
+const withoutNodes = shareStack();
+
 test('a submission is quoted, held, dispatched, run, settled, refunded and told of', async () => {
-  const journey = await startJourney({ nodes: 2 });
+  const journey = await withNodes();
   const { client } = journey;
   expect(await client.ready()).toEqual({ status: 'ready' });
   const created = await client.submit(application('first'));
@@ -42,7 +47,7 @@ test('a submission is quoted, held, dispatched, run, settled, refunded and told 
 });
 
 test('a node that fails the job costs nothing, and the tenant is told why', async () => {
-  const journey = await startJourney({ nodes: 1 });
+  const journey = await withNodes();
   const { client } = journey;
   const { submissionId } = await client.submit(application('fails', 'sandbox.fail'));
   const ended = await client.waitFor(submissionId, { timeoutMs: 20_000 });
@@ -63,9 +68,9 @@ test('a node that fails the job costs nothing, and the tenant is told why', asyn
 });
 
 test('a submission cancelled before it begins costs nothing', async () => {
-  const journey = await startJourney();
-  const { client, stack } = journey;
-  const node = await connectNode(stack);
+  const journey = await withoutNodes();
+  const { client } = journey;
+  const node = await connectNode(journey);
   const creation = client.submit(application('early'));
   const offer = await node.next('offer');
   node.send({ type: 'accept', offerId: offer.offerId });
@@ -116,27 +121,29 @@ test('a submission cancelled mid-run pays for the node-seconds only', async () =
 });
 
 test('without a node a creation is refused, its hold is back and its key is free', async () => {
-  const journey = await startJourney({ nodes: 0 });
-  const { client, stack } = journey;
+  const journey = await withoutNodes();
+  const { client, stack, tenant } = journey;
   const error = await refusal(client.submit(application('nobody')));
   expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
   expect(error.problem.retryAfterSeconds).toBeGreaterThan(0);
   await expectMoney(journey, { balance: 5_000, held: 0 });
-  const states = await stack.query('SELECT state FROM submissions');
+  const states = await stack.query('SELECT state FROM submissions WHERE tenant_id = $1', [
+    fromWireId('tnt', tenant.tenantId),
+  ]);
   expect(states).toEqual([{ state: 'rejected' }]);
   expect(await refusal(client.submit(application('nobody')))).toMatchObject({ status: 503 });
   expect(journey.receiver.received).toEqual([]);
 });
 
 test('every node declines: refused, and the hold is back', async () => {
-  const journey = await startJourney({ nodes: 2 });
+  const journey = await withNodes();
   const error = await refusal(journey.client.submit(application('declined', 'sandbox.decline')));
   expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
   await expectMoney(journey, { balance: 5_000, held: 0 });
 });
 
 test('credit that does not cover the worst case is refused with what is required', async () => {
-  const journey = await startJourney({ nodes: 1, credits: 199 });
+  const journey = await withNodes(199);
   const error = await refusal(journey.client.submit(application('dear')));
   expect(error).toMatchObject({ status: 402, code: 'insufficient_credits' });
   expect(error.problem).toMatchObject({ required: 200 });
@@ -145,13 +152,16 @@ test('credit that does not cover the worst case is refused with what is required
 });
 
 test('the same body under the same key is answered again and charged once', async () => {
-  const journey = await startJourney({ nodes: 1 });
-  const { client, stack } = journey;
+  const journey = await withNodes();
+  const { client, stack, tenant } = journey;
   const first = await client.submit(application('same'));
   expect(await client.submit(application('same'))).toEqual({ ...first, idempotent: true });
   await client.waitFor(first.submissionId, { timeoutMs: 20_000 });
   expect(await client.submit(application('same'))).toEqual({ ...first, idempotent: true });
-  expect(await stack.query('SELECT id FROM submissions')).toHaveLength(1);
+  const rows = await stack.query('SELECT id FROM submissions WHERE tenant_id = $1', [
+    fromWireId('tnt', tenant.tenantId),
+  ]);
+  expect(rows).toHaveLength(1);
   const { actualCredits } = await client.getSubmission(first.submissionId);
   await expectMoney(journey, {
     balance: Math.round((5_000 - (actualCredits ?? 0)) * 1e6) / 1e6,
@@ -161,7 +171,7 @@ test('the same body under the same key is answered again and charged once', asyn
 });
 
 test('another body under the same key is a conflict', async () => {
-  const journey = await startJourney({ nodes: 1 });
+  const journey = await withNodes();
   const { client } = journey;
   await client.submit(application('key', 'sandbox.succeed'));
   const error = await refusal(client.submit(application('key', 'sandbox.fail')));
@@ -171,7 +181,7 @@ test('another body under the same key is a conflict', async () => {
 });
 
 test("another tenant's submission is answered like one that never was", async () => {
-  const { client, stack, receiver } = await startJourney({ nodes: 1 });
+  const { client, stack, receiver } = await withNodes();
   const { submissionId } = await client.submit(application('mine'));
   const stranger = await stack.createTenant({ webhookUrl: receiver.url });
   const other = clientOf(stranger, stack.gatewayUrl);
@@ -184,7 +194,7 @@ test("another tenant's submission is answered like one that never was", async ()
 });
 
 test('a request that is not signed, or signed with another secret, is refused', async () => {
-  const { stack, tenant } = await startJourney();
+  const { stack, tenant } = await withoutNodes();
   const request = { baseUrl: stack.gatewayUrl, method: 'GET', target: '/v1/credits/balance' };
   const { tenantId, hmacSecret, webhookSecret } = tenant;
   const answers = await Promise.all([
@@ -200,7 +210,7 @@ test('a request that is not signed, or signed with another secret, is refused', 
 });
 
 test('a failed delivery is tried again under the same id', async () => {
-  const journey = await startJourney({ nodes: 1, env: { WEBHOOK_BACKOFF_SECONDS: '1,1,1' } });
+  const journey = await withNodes();
   const { client, receiver } = journey;
   receiver.answerWith(({ attempt }) => ({ status: attempt < 3 ? 500 : 204 }));
   const { submissionId } = await client.submit(application('retry', 'sandbox.fail'));
@@ -214,7 +224,7 @@ test('a failed delivery is tried again under the same id', async () => {
 });
 
 test('a tenant without a URL is told nothing, and nothing of it is sent later', async () => {
-  const { stack } = await startJourney({ nodes: 1 });
+  const { stack } = await withNodes();
   const quiet = await stack.createTenant({});
   const client = clientOf(quiet, stack.gatewayUrl);
   const { submissionId } = await client.submit(application('quiet', 'sandbox.fail'));

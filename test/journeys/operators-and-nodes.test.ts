@@ -13,7 +13,7 @@ import {
 
 /** A submission that runs on a node of the second dispatcher. */
 async function begun(journey: Journey, key: string) {
-  const node = await connectNode(journey.stack, { slots: 2, dispatcher: 1 });
+  const node = await connectNode(journey, { slots: 2, dispatcher: 1 });
   const creation = journey.client.submit(application(key));
   const submissionId = await node.runNext();
   await creation;
@@ -85,7 +85,7 @@ test('a pinned surge is what every gateway quotes and charges by within seconds,
   await isEverywhere(1.5);
   await stack.flushRedis();
   await isEverywhere(1.5);
-  const node = await connectNode(stack);
+  const node = await connectNode({ stack });
   node.autoPilot();
   const { quote } = await journey.client.submit(application('pinned', 'x', 'instant'));
   expect(quote).toMatchObject({ surge: 1.5, max: 200 * 2.5 * 1.5 });

@@ -24,7 +24,7 @@ test('everything is sealed under a new key while the services go on, and the old
     tenantId: tenant.tenantId,
     secret: tenant.hmacSecret,
   });
-  const node = await connectNode(stack, { slots: 4 });
+  const node = await connectNode({ stack }, { slots: 4 });
   node.autoPilot();
   const first = await client.submit(application('before'));
   await receiver.waitFor(({ event }) => event.data['submissionId'] === first.submissionId);

@@ -202,7 +202,7 @@ test('an operator is refused within five seconds once disabled, by the API and b
 test('an operator cancels what runs: a full refund, the node stops, the event says by whom', async () => {
   const tenant = await newTenant('--grant', '500', '--webhook-url', receiver.url);
   const client = clientOf(tenant, stack.gatewayUrl);
-  const node = await connectNode(stack);
+  const node = await connectNode({ stack });
   const creation = client.submit(application('cancelled by us'));
   node.send({ type: 'accept', offerId: (await node.next('offer')).offerId });
   const { submissionId } = await node.next('assign');
@@ -341,7 +341,7 @@ test('a rate card is checked, shown as a difference, and in force as a version o
 test('a paused queue keeps what is put on it until it is resumed', async () => {
   const tenant = await newTenant('--grant', '1000');
   const client = clientOf(tenant, stack.gatewayUrl);
-  const node = await connectNode(stack, { slots: 2 });
+  const node = await connectNode({ stack }, { slots: 2 });
   node.autoPilot();
   expect(await svc.json('queue', 'pause', 'dispatch')).toMatchObject({ paused: true });
   const refused = client.submit(application('while paused'));
@@ -370,7 +370,7 @@ test('a paused queue keeps what is put on it until it is resumed', async () => {
 });
 
 test('the status names every process, queue and slot, and the last verdict on the ledger', async () => {
-  const node = await connectNode(stack, { slots: 3 });
+  const node = await connectNode({ stack }, { slots: 3 });
   await svc.json('ledger', 'verify');
   await waitUntil(async () => {
     const { fleet } = await svc.json('status');

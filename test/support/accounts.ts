@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { fromWireId, microsPerCredit, toWireId } from '@svc/domain';
+import { fromWireId, microsPerCredit, slotsMaxMax, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { createSealer, newSecret, openKeyring } from '@svc/signing';
-import { createOperator, openStore, openTenant, rotateTenantSecret } from '@svc/store';
+import { createNode, createOperator, openStore, openTenant, rotateTenantSecret } from '@svc/store';
 import {
   type NewTenant,
+  type NodeCredentials,
   type TenantCredentials,
   testMasterKey,
   type TestStack,
@@ -17,11 +18,16 @@ export interface OperatorKey {
   readonly secret: string;
 }
 
-/** Makes tenants and operators in the database of a stack: `svc` takes a process for each. */
+/**
+ * Creates tenants, operators and nodes in the database of a stack, without a process of `svc` for
+ * each.
+ */
 export interface Accounts {
   /** A tenant whom no rate limit is in the way of. */
   tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
   operator(name: string): Promise<OperatorKey>;
+  /** A node with the most slots that a node may have. */
+  node(name: string): Promise<NodeCredentials>;
   /** Its new webhook secret; the one before is valid for another day. */
   rotateWebhookSecret(tenant: TenantCredentials): Promise<string>;
   close(): Promise<void>;
@@ -69,6 +75,16 @@ export function openAccounts({ databaseUrl, query }: TestStack): Accounts {
       const operator = { id: newId(), name, secret: newSecret('osk', randomBytes) };
       await createOperator(store, operator, testAuthor);
       return { operatorId: toWireId('op', operator.id), secret: operator.secret };
+    },
+    async node(name) {
+      const node = {
+        id: newId(),
+        name,
+        secret: newSecret('nsk', randomBytes),
+        slotsMax: slotsMaxMax,
+      };
+      await createNode(store, node, testAuthor);
+      return { nodeId: toWireId('nod', node.id), nodeSecret: node.secret };
     },
     async rotateWebhookSecret({ tenantId }) {
       const secret = newSecret('whsec', randomBytes);

@@ -99,7 +99,7 @@ async function journeyOn(
     webhookUrl: receiver.url,
     grantCredits: creditsOfTenant,
   });
-  return { stack, tenant, receiver, client: clientOf(tenant, stack.gatewayUrl) };
+  return { stack, accounts, tenant, receiver, client: clientOf(tenant, stack.gatewayUrl) };
 }
 
 interface Identity {

@@ -17,12 +17,14 @@ import {
   verifyWebhook,
   type WebhookReceiver,
 } from '@svc/testkit';
-import { expect, onTestFinished } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
+import { type Accounts, openAccounts } from './accounts.ts';
 import { auditMoney } from './audit.ts';
 
 /** One tenant of a whole stack, with its client and its webhook endpoint. */
 export interface Journey {
   readonly stack: TestStack;
+  readonly accounts: Accounts;
   readonly tenant: TenantCredentials;
   readonly client: Client;
   readonly receiver: WebhookReceiver;
@@ -33,18 +35,51 @@ export interface JourneyOptions extends StackOptions {
   readonly credits?: number;
 }
 
-/** Starts a stack with a tenant on it; everything is gone when the test ends. */
+const creditsByDefault = 5_000;
+
+/** Starts a stack with a tenant on it. Both end with the test. */
 export async function startJourney(options: JourneyOptions = {}): Promise<Journey> {
-  const [stack, receiver] = await Promise.all([startStack(options), createWebhookReceiver()]);
+  const stack = await startStack(options);
+  const accounts = openAccounts(stack);
   onTestFinished(async () => {
+    await accounts.close();
     await stack.close();
-    await receiver.close();
   });
-  const tenant = await stack.createTenant({
-    webhookUrl: receiver.url,
-    grantCredits: options.credits ?? 5_000,
+  return journeyOn(stack, accounts, options.credits);
+}
+
+/**
+ * One stack for several tests of a file. The first call starts it and the end of the file closes
+ * it. Each call returns a journey with a new tenant. The nodes that a test connects leave with it.
+ */
+export function shareStack(options: StackOptions = {}): (credits?: number) => Promise<Journey> {
+  let starting: Promise<{ stack: TestStack; accounts: Accounts }> | undefined;
+  const start = async () => {
+    const stack = await startStack(options);
+    return { stack, accounts: openAccounts(stack) };
+  };
+  afterAll(async () => {
+    if (starting === undefined) return;
+    const { stack, accounts } = await starting;
+    await accounts.close();
+    await stack.close();
   });
-  return { stack, tenant, receiver, client: clientOf(tenant, stack.gatewayUrl) };
+  return async (credits) => {
+    starting ??= start();
+    const { stack, accounts } = await starting;
+    return journeyOn(stack, accounts, credits);
+  };
+}
+
+async function journeyOn(
+  stack: TestStack,
+  accounts: Accounts,
+  credits = creditsByDefault,
+): Promise<Journey> {
+  const receiver = await createWebhookReceiver();
+  onTestFinished(() => receiver.close());
+  const tenant = await accounts.tenant({ webhookUrl: receiver.url, grantCredits: credits });
+  return { stack, accounts, tenant, receiver, client: clientOf(tenant, stack.gatewayUrl) };
 }
 
 export function clientOf(tenant: TenantCredentials, baseUrl: string): Client {
@@ -118,12 +153,13 @@ export interface ConnectedNode extends ScriptedNode {
   readonly reconnect: (running?: readonly string[]) => Promise<ConnectedNode>;
 }
 
-/** Registers a node and connects it to a dispatcher, under the test's control. */
+/** Creates a node and connects it to a dispatcher. The test decides what it sends. */
 export async function connectNode(
-  stack: TestStack,
+  { stack, accounts }: Pick<Journey, 'stack'> & Partial<Journey>,
   options: { slots?: number; dispatcher?: number } = {},
 ): Promise<ConnectedNode> {
-  const { nodeId, nodeSecret: secret } = await stack.createNode('scripted');
+  const { nodeId, nodeSecret: secret } = await (accounts?.node('scripted') ??
+    stack.createNode('scripted'));
   const link = stack.nodeLinkUrls[options.dispatcher ?? 0] ?? '';
   const connect = async (running: readonly string[]): Promise<ConnectedNode> => {
     const slots = options.slots ?? 1;

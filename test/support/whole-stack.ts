@@ -33,11 +33,11 @@ export interface WholeStackOptions extends StackOptions {
 export async function startWholeStack(options: WholeStackOptions = {}): Promise<WholeStack> {
   const { slots = 1000, pilot, ...stackOptions } = options;
   const stack = await startStack({ gateways: 2, ...stackOptions });
-  const { nodeId, nodeSecret: secret } = await stack.createNode('scripted');
+  const accounts = openAccounts(stack);
+  const { nodeId, nodeSecret: secret } = await accounts.node('scripted');
   const node = await connectScriptedNode({ link: stack.nodeLinkUrl, nodeId, secret, slots });
   node.autoPilot(pilot);
   const api = await describeApi(stack.gatewayUrl);
-  const accounts = openAccounts(stack);
   let turn = 0;
   const ask = async (wire: WireRequest): Promise<WireAnswer> => {
     turn += 1;

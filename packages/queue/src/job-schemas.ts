@@ -1,7 +1,8 @@
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-const ajv = new Ajv2020({ strict: true });
+// Ajv does not check TypeBox's schemas against the meta-schema: compiling that costs 50 ms of CPU.
+const ajv = new Ajv2020({ validateSchema: false, strict: true });
 
 const validators = {
   dispatch: ajv.compile<JobOf['dispatch']>(queues.dispatch.schema),

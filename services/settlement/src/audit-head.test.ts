@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sealHead } from './audit-head.ts';
+import { createHeadSealer } from './audit-head.ts';
 import { createSettlementFixture, silent, type SettlementFixture } from './settlement.fixture.ts';
 
 let fixture: SettlementFixture;
@@ -8,20 +8,72 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-test('the end of the audit log is sealed, and a tampered log is a metric until somebody looks', async () => {
+interface Sealer {
+  /** The number of faults found by each round. */
+  readonly counts: readonly number[];
+  readonly run: () => Promise<void>;
+}
+
+/** A settlement service, as far as the audit log goes. */
+function sealer(): Sealer {
   const counts: number[] = [];
-  const { store, database } = fixture;
-  const run = () =>
-    sealHead({ store, logger: silent, setAuditFaults: (count) => counts.push(count) });
+  const { store } = fixture;
+  const setAuditFaults = (count: number) => counts.push(count);
+  return { counts, run: createHeadSealer({ store, logger: silent, setAuditFaults }) };
+}
+
+/** What an owner of the database can do. */
+async function asOwner(...statements: string[]): Promise<void> {
+  for (const table of ['audit_log', 'audit_chain'])
+    await fixture.database.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
+  for (const statement of statements) await fixture.database.query(statement);
+  for (const table of ['audit_log', 'audit_chain'])
+    await fixture.database.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
+}
+
+test('the end of the audit log is sealed, and a tampered log is a metric until somebody looks', async () => {
+  const { counts, run } = sealer();
   await fixture.tenant();
   await run();
-  const [head] = await database.query<{ position: string }>('SELECT position FROM audit_head');
+  const [head] = await fixture.database.query<{ position: string }>(
+    'SELECT position FROM audit_head',
+  );
   expect(Number(head?.position)).toBeGreaterThan(0);
-  await database.query('ALTER TABLE audit_log DISABLE TRIGGER USER');
-  await database.query('ALTER TABLE audit_chain DISABLE TRIGGER USER');
-  await database.query('DELETE FROM audit_chain');
-  await database.query('DELETE FROM audit_log');
+  await asOwner('DELETE FROM audit_chain', 'DELETE FROM audit_log');
   await run();
   await run();
   expect(counts).toEqual([0, 1, 1]);
+});
+
+test('a service that has sealed a head notices that the log was replaced together with the head', async () => {
+  const { counts, run } = sealer();
+  await fixture.tenant();
+  await run();
+  await asOwner('DELETE FROM audit_head', 'DELETE FROM audit_chain', 'DELETE FROM audit_log');
+  await run();
+  await fixture.tenant();
+  await run();
+  expect(counts).toEqual([0, 1, 1]);
+  expect(await fixture.database.query('SELECT FROM audit_head')).toEqual([]);
+});
+
+test('a head that is missing beside old entries is a fault once, and leaves an entry in the log', async () => {
+  const first = sealer();
+  await fixture.tenant();
+  await first.run();
+  await asOwner('DELETE FROM audit_head');
+  await fixture.advance(3_600_000);
+  const restarted = sealer();
+  await restarted.run();
+  await restarted.run();
+  expect({ first: first.counts, restarted: restarted.counts }).toEqual({
+    first: [0],
+    restarted: [1, 0],
+  });
+  const [last] = await fixture.database.query<{ action: string; position: string; head: string }>(
+    `SELECT action, position, (SELECT position FROM audit_head) AS head
+     FROM audit_log JOIN audit_chain ON entry_id = id ORDER BY id DESC LIMIT 1`,
+  );
+  // The new head covers the entry, so that nobody removes it unnoticed.
+  expect(last).toMatchObject({ action: 'audit.head_missing', head: last?.position });
 });

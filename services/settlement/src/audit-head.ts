@@ -1,5 +1,5 @@
 import { every, type Lifecycle, type Logger } from '@svc/runtime';
-import { sealAuditHead, type Store } from '@svc/store';
+import { type AuditHead, sealAuditHead, type Store } from '@svc/store';
 
 const headIntervalMs = 60_000;
 
@@ -12,18 +12,26 @@ export interface AuditHeadDeps {
 /** Seals the end of the audit log's chain every minute, and looks at what was appended before it. */
 export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
-  const run = () => sealHead(deps);
+  const run = createHeadSealer(deps);
   const heads = every({ name: 'audit head', intervalMs: headIntervalMs, run, logger });
   lifecycle.add('audit head', () => heads.close());
 }
 
-/** One round; exported for its test. The head is logged, so that it is also outside the database. */
-export async function sealHead({ store, logger, setAuditFaults }: AuditHeadDeps): Promise<void> {
-  const { head, faults } = await sealAuditHead(store);
-  setAuditFaults(faults.length);
-  const position = head === null ? 0 : Number(head.position);
-  if (faults.length === 0) logger.info({ position, hash: head?.hash }, 'audit head');
-  else logger.error({ position, faults: faults.map(shown) }, 'the audit log was tampered with');
+/**
+ * One round at each call. The head is logged, so that it is also outside the database. It is remembered,
+ * so that putting back or removing the head of the database does not hide a change from this process.
+ */
+export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
+  const { store, logger, setAuditFaults } = deps;
+  let noted: AuditHead | null = null;
+  return async () => {
+    const { head, faults } = await sealAuditHead(store, noted);
+    setAuditFaults(faults.length);
+    if (faults.length === 0) noted = head ?? noted;
+    const position = head === null ? 0 : Number(head.position);
+    if (faults.length === 0) logger.info({ position, hash: head?.hash }, 'audit head');
+    else logger.error({ position, faults: faults.map(shown) }, 'the audit log has faults');
+  };
 }
 
 function shown(fault: object): object {

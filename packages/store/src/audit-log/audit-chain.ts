@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type AuditedChange, type Author, insertAudit } from './audit.ts';
 import { Prisma } from '../generated/client.ts';
 import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
@@ -7,7 +8,8 @@ import type { Store } from '../connection/store.ts';
  * The audit log is a hash chain: the database gives each entry a place, in the order of commits, and
  * a hash over its text and the hash before. An owner of the database could write the whole chain
  * anew; the head, which is sealed under the master key, tells. What an owner removed since the head
- * was sealed, or by putting back an older head, shows only beside a head that was noted elsewhere.
+ * was sealed, or together with the head while no service remembered it, shows only beside a head that
+ * was noted elsewhere.
  */
 
 /** A place in the chain: everything before it is fixed by its hash. */
@@ -72,22 +74,50 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 
 /**
  * Looks at what was appended since the head was sealed, and seals the new end. A head is not moved
- * over a fault, so that the fault is found again.
+ * over a fault, so that the fault is found again. `noted`: the head that the caller saw last. A head that
+ * is missing beside old entries is sealed again, after an entry that says so; the owner can remove that
+ * entry only together with the new head.
  */
-export async function sealAuditHead(store: Store): Promise<AuditVerdict> {
-  const { head, isForged } = await readHead(store);
+export async function sealAuditHead(
+  store: Store,
+  noted: AuditHead | null = null,
+): Promise<AuditVerdict> {
+  const { head, isForged, isMissing } = await readHead(store);
   if (isForged) return { entries: 0, head: null, faults: [{ kind: 'head_forged' }] };
-  const walked = await walkChain(store, head, head === null ? [] : [head]);
+  const known = (head?.hash === noted?.hash ? [head] : [head, noted]).filter((one) => one !== null);
+  const walked = await walkChain(store, head, known);
   const faults = [...walked.faults, ...(await findInserted(store, head?.position))];
-  if (faults.length === 0 && walked.head !== null && walked.head.position !== head?.position) {
-    const { position, hash } = walked.head;
-    const value = store.sealer.seal(auditHeadPlace(), `${position}:${hash}`);
-    await store.db.$executeRaw`
-      INSERT INTO audit_head (id, position, head_sealed, at) VALUES (1, ${position}, ${value}, svc_now())
-      ON CONFLICT (id) DO UPDATE SET position = EXCLUDED.position, head_sealed = EXCLUDED.head_sealed,
-        at = EXCLUDED.at WHERE audit_head.position < EXCLUDED.position`;
+  if (faults.length > 0) return { ...walked, faults };
+  if (!isMissing) {
+    await writeHead(store, head, walked.head);
+    return { ...walked, faults };
   }
-  return { ...walked, faults };
+  await insertAudit(store.db, sealingAuthor, headMissing);
+  const again = await walkChain(store, null, known);
+  if (again.faults.length === 0) await writeHead(store, null, again.head);
+  return { ...again, faults: [...again.faults, { kind: 'head_missing' }] };
+}
+
+const sealingAuthor: Author = { actor: { kind: 'local', name: 'settlement' }, requestId: null };
+const headMissing: AuditedChange = {
+  action: 'audit.head_missing',
+  subject: { kind: 'service', id: 'audit' },
+  before: null,
+  after: null,
+};
+
+async function writeHead(
+  store: Store,
+  before: AuditHead | null,
+  head: AuditHead | null,
+): Promise<void> {
+  if (head === null || head.position === before?.position) return;
+  const { position, hash } = head;
+  const value = store.sealer.seal(auditHeadPlace(), `${position}:${hash}`);
+  await store.db.$executeRaw`
+    INSERT INTO audit_head (id, position, head_sealed, at) VALUES (1, ${position}, ${value}, svc_now())
+    ON CONFLICT (id) DO UPDATE SET position = EXCLUDED.position, head_sealed = EXCLUDED.head_sealed,
+      at = EXCLUDED.at WHERE audit_head.position < EXCLUDED.position`;
 }
 
 /** From `from` (of which the hash is known) to the end, page by page. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { redisBinary, startPostgres } from '@svc/local';
 import { makeTemplate } from './template-database.ts';
 import { newMasterKey, type TestServers } from './test-environment.ts';
@@ -8,6 +9,9 @@ import { newMasterKey, type TestServers } from './test-environment.ts';
 export interface RunningTestServers extends TestServers {
   readonly close: () => Promise<void>;
 }
+
+/** Keeps the processes that tests start on this machine. */
+const loopbackOnly = pathToFileURL(path.join(import.meta.dirname, 'loopback-only.ts')).href;
 
 /** Of all test files that run at once, each with several services and their pools. */
 const connectionsMax = 800;
@@ -33,7 +37,7 @@ export async function startTestServers(): Promise<RunningTestServers> {
       serviceUrl: postgres.serviceUrl('postgres'),
       template,
       masterKey,
-      childEnvironment: {},
+      childEnvironment: { NODE_OPTIONS: `--import=${loopbackOnly}` },
       close,
     };
   } catch (error) {

@@ -1,0 +1,45 @@
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
+
+/**
+ * Keeps this process on this machine: a connection to another one fails with `ERR_IP_BLOCKED`, and no
+ * name but `localhost` resolves. Every test file and every process that a test starts loads it, so
+ * that no test depends on a network or reaches one.
+ */
+
+const elsewhere = new net.BlockList();
+elsewhere.addRange('0.0.0.1', '126.255.255.255');
+elsewhere.addRange('128.0.0.0', '255.255.255.255');
+elsewhere.addRange('::2', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'ipv6');
+
+const connecting: { connect: (...words: never[]) => unknown } = net.Socket.prototype;
+connecting.connect = new Proxy(connecting.connect, {
+  apply(connect, socket: net.Socket, words: never[]) {
+    Object.assign(socket, { blockList: elsewhere });
+    return Reflect.apply(connect, socket, words);
+  },
+});
+
+/** Nobody listens there: a query is refused at once. */
+const noNameServer = '127.0.0.1:9';
+
+/** A test that has a name server of its own sets it, as the product does. */
+dns.Resolver = class extends dns.Resolver {
+  constructor(options?: dns.ResolverOptions) {
+    super(options);
+    this.setServers([noNameServer]);
+  }
+};
+
+dns.lookup = new Proxy(dns.lookup, {
+  apply(lookup, _, words: [name: string, ...unknown[]]) {
+    const [name] = words;
+    if (net.isIP(name) !== 0 || name === 'localhost') return Reflect.apply(lookup, dns, words);
+    const callback = words.at(-1);
+    const error = Object.assign(new Error(`no test may look up ${name}`), { code: 'ENOTFOUND' });
+    if (typeof callback === 'function') process.nextTick(callback, error);
+  },
+});
+
+syncBuiltinESMExports();

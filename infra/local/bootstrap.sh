@@ -4,6 +4,7 @@
 # it in place and costs no time.
 #
 #   sh infra/local/bootstrap.sh start          the embedded stack (infra/local/src/main.ts)
+#   sh infra/local/bootstrap.sh start --watch  the same; processes start again when their code changes
 #   sh infra/local/bootstrap.sh test           all checks, then all tests
 #   sh infra/local/bootstrap.sh test WORDS     the tests only, with these words for vitest
 #   sh infra/local/bootstrap.sh check          types, lint, format, boundaries, unused code

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createCloser } from './closer.ts';
+import { isPidAlive } from './pid.fixture.ts';
+import { parseLogLine } from './service-process.ts';
+import { supervise } from './supervise.ts';
+
+const bound = { timeout: 30_000, interval: 50 };
+
+/** A process that says which version of its code it runs, and ends when asked. */
+function codeOf(version: string): string {
+  return `
+    console.log(JSON.stringify({ msg: 'ready', version: ${version}, pid: process.pid }));
+    process.on('SIGTERM', () => process.exit(0));
+    setInterval(() => {}, 1_000);
+  `;
+}
+
+it('in watch mode a process starts again with its new code, also after code that does not run', async () => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-watch-'));
+  const entry = path.join(dir, 'entry.mjs');
+  const closer = createCloser();
+  onTestFinished(async () => {
+    await closer.close();
+    rmSync(dir, { recursive: true });
+  });
+  const reports: string[] = [];
+  const ready: { version: unknown; pid: number }[] = [];
+  const run = (version: string) => writeFileSync(entry, codeOf(version));
+  const isRunning = (version: number) => () => ready.at(-1)?.version === version;
+
+  run('1');
+  await supervise(
+    {
+      name: 'watched',
+      entry,
+      env: { PATH: process.env['PATH'] },
+      onLine(line) {
+        const { msg, version, pid } = parseLogLine(line) ?? {};
+        if (msg === 'ready') ready.push({ version, pid: Number(pid) });
+      },
+    },
+    {
+      logsDir: dir,
+      closer,
+      report: (line) => reports.push(line),
+      giveUp: (error) => reports.push(String(error)),
+      isWatching: true,
+    },
+  );
+  run('2');
+  await vi.waitUntil(isRunning(2), bound);
+  run('this is no code');
+  await vi.waitUntil(
+    () => reports.some((line) => line.startsWith('watched: failed running')),
+    bound,
+  );
+  run('3');
+  await vi.waitUntil(isRunning(3), bound);
+
+  expect(reports[0]).toMatch(/^watched: restarting/);
+  await closer.close();
+  expect(ready.filter(({ pid }) => isPidAlive(pid))).toStrictEqual([]);
+});

@@ -69,13 +69,13 @@ type Presented =
   | { kind: 'signatures'; signatures: Buffer[] }
   | { kind: 'malformed'; detail: string };
 
-/** Without spaces and tabs at both ends, in time linear in the text. */
+/** Without spaces and tabs at both ends, in time linear in the text. Empty if there is nothing else. */
 function withoutOptionalSpaces(text: string): string {
   const isSpace = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
   let start = 0;
   let end = text.length;
-  while (start < end && isSpace(start)) start += 1;
-  while (end > start && isSpace(end - 1)) end -= 1;
+  while (isSpace(start)) start += 1;
+  while (isSpace(end - 1)) end -= 1;
   return text.slice(start, end);
 }
 

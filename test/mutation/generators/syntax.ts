@@ -15,6 +15,8 @@ export interface Visit {
   readonly scope: string;
   /** The number of the function around the node that a test can be seen to enter; 0: the module. */
   readonly reach: number;
+  /** Whether the node is in a `try` of its own function. */
+  readonly isTried: boolean;
 }
 
 const functionTypes = new Set([
@@ -60,15 +62,16 @@ export function walk(program: SyntaxNode, visit: (visited: Visit) => void): void
       functionsCount += 1;
       reach = functionsCount;
     }
+    const isTried = !isFunction(node) && (visited.isTried || node.type === 'TryStatement');
     for (const [member, value] of Object.entries(node)) {
       if (member === 'parent') continue;
       for (const child of nodesIn(value)) {
         if (child.type.startsWith('TS') && !runningTypes.has(child.type)) continue;
-        go({ node: child, parent: node, scope, reach });
+        go({ node: child, parent: node, scope, reach, isTried });
       }
     }
   };
-  go({ node: program, parent: undefined, scope: '', reach: 0 });
+  go({ node: program, parent: undefined, scope: '', reach: 0, isTried: false });
 }
 
 function nameOf(node: SyntaxNode): string {

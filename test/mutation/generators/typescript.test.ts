@@ -82,3 +82,12 @@ it('numbers functions as it does what is in them', () => {
   ]);
   expect(typescriptEdits('a.ts', text, 'none').map(({ reach }) => reach)).toStrictEqual([2, 2]);
 });
+
+it('leaves the await of what is returned alone, unless a try is around it', () => {
+  expect(changes('async function f() { return await g(); }')).toStrictEqual([
+    'return: await g() → undefined as never',
+  ]);
+  expect(changes('async function f() { try { return await g(); } finally { h; } }')).toContain(
+    'await: await g() → g()',
+  );
+});

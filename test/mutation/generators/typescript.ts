@@ -103,9 +103,11 @@ const extremes: Generator = ({ node }, text) => {
   return other === undefined ? [] : [{ kind: 'bound', ...placeOf(node), after: other }];
 };
 
-const awaits: Generator = ({ node, parent }, text) => {
+/** An await of what is returned says nothing, unless a `try` around it catches the error. */
+const awaits: Generator = ({ node, parent, isTried }, text) => {
   const argument = nodeIn(node, 'argument');
   if (node.type !== 'AwaitExpression' || argument === undefined) return [];
+  if (parent?.type === 'ReturnStatement' && !isTried) return [];
   const isStatement = parent?.type === 'ExpressionStatement';
   const after = `${isStatement ? 'void ' : ''}${textOf(text, argument)}`;
   return [{ kind: 'await', ...placeOf(node), after }];

@@ -32,4 +32,40 @@ export const equivalents: readonly Equivalent[] = [
     change: 'a text goes to the cipher as it is, and bytes are copied',
     reason: 'A cipher reads a text as UTF-8, as `Buffer.from` does.',
   },
+  {
+    id: '4ffdf52a46f9',
+    file: 'packages/node-agent/src/agent.ts',
+    change: '`isClosed` is set and the timer cleared in the other order',
+    reason: 'Nothing runs in between.',
+  },
+  {
+    id: 'd9b8ef1493d7',
+    file: 'packages/node-agent/src/agent.ts',
+    change: 'the socket of a link that has ended is kept until the next link',
+    reason: 'Sending to a socket that is closed and closing it again do nothing.',
+  },
+  {
+    id: 'c7f38e3d3771',
+    file: 'packages/node-agent/src/agent.ts',
+    change: 'an accept is sent and remembered in the other order',
+    reason: 'Nothing is received in between.',
+  },
+  {
+    id: 'd24d8f3eb17c',
+    file: 'packages/node-agent/src/lock.ts',
+    change: 'the code of an error is read without asking whether it is an Error that has one',
+    reason: '`open` rejects only with such errors.',
+  },
+  {
+    id: '3a831506a3fb',
+    file: 'services/webhooks/src/schedule.ts',
+    change: 'a retry is counted and its endpoint woken in the other order',
+    reason: '`wake` does not read the count.',
+  },
+  {
+    id: 'fd25ff638e2a',
+    file: 'services/dispatcher/src/wire/hello.ts',
+    change: '`undefined` is looked up among the ids that were given',
+    reason: 'It is not among them.',
+  },
 ];

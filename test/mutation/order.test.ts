@@ -34,6 +34,15 @@ it('runs the test of the same name first, then the fastest, and none that does n
   ]);
 });
 
+it('runs the tests of processes, and the test of the same name, whose reach is not known', () => {
+  const names = ['a.test.ts', 'main.test.ts', 'b.test.ts'];
+  const tests = names.map((name) => baseline(`packages/store/src/${name}`, {}));
+  expect(namesOf(mutant({}), tests, () => '')).toStrictEqual([
+    'packages/store/src/a.test.ts',
+    'packages/store/src/main.test.ts',
+  ]);
+});
+
 it('finds the tests of a statement by what was sent to Postgres', () => {
   const sent = baseline('packages/store/src/b.test.ts', { statements: ['SELECT 1 WHERE a = $1'] });
   const other = baseline('packages/store/src/c.test.ts', { ...entered, statements: ['SELECT 2'] });

@@ -7,7 +7,7 @@ import { functionKey } from './run/reach.ts';
 const partCharactersMin = 8;
 
 /** Whether the test file may notice the mutant: it enters the function, or sends the SQL. */
-function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
+export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
   if (mutant.file.endsWith('.sql')) return true;
   // What these do, processes of their own do, whose reach is not known.
   if (testFile.startsWith('test/') || testFile.endsWith('/main.test.ts')) return true;
@@ -20,29 +20,32 @@ function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
 }
 
 /**
- * The test files that reach a mutant, the nearest first: the one of the same name, then those that name
- * the most of what is changed, then the fastest.
+ * The test files, the nearest to a mutant first: the one of the same name, then those that name the
+ * most of what is changed, then the shortest.
  */
 export function nearestFirst(
   mutant: Mutant,
-  baselines: readonly Baseline[],
+  testFiles: readonly string[],
   textOf: (testFile: string) => string,
-): Baseline[] {
+): string[] {
   const words = namesIn(mutant);
-  return baselines
-    .filter((baseline) => baseline.passed && reaches(baseline, mutant))
-    .map((baseline) => ({
-      baseline,
-      isSameName: isNamedAlike(mutant.file, baseline.testFile),
-      named: words.filter((word) => textOf(baseline.testFile).includes(word)).length,
-    }))
+  return testFiles
+    .map((testFile) => {
+      const text = textOf(testFile);
+      return {
+        testFile,
+        isSameName: isNamedAlike(mutant.file, testFile),
+        named: words.filter((word) => text.includes(word)).length,
+        length: text.length,
+      };
+    })
     .toSorted(
       (one, other) =>
         Number(other.isSameName) - Number(one.isSameName) ||
         other.named - one.named ||
-        one.baseline.durationMs - other.baseline.durationMs,
+        one.length - other.length,
     )
-    .map(({ baseline }) => baseline);
+    .map(({ testFile }) => testFile);
 }
 
 function isNamedAlike(file: string, testFile: string): boolean {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { TestServers } from '@svc/testkit';
 import { filesOf } from '../generate.ts';
 import type { Mutant } from '../mutant.ts';
-import { nearestFirst } from '../order.ts';
+import { nearestFirst, reaches } from '../order.ts';
 import type { Room } from '../rooms.ts';
 import { type Baseline, openBaselineCache } from './baseline.ts';
 import { judge, type Verdict } from './judge.ts';
@@ -51,22 +51,16 @@ export async function judgeAll(tasks: readonly Task[], options: RunOptions): Pro
   };
   try {
     const given = options.testFiles;
-    const rooms = [...new Set(tasks.map(({ room }) => room))];
-    const near = given.length > 0 ? given : rooms.flatMap((room) => room.near);
-    await eachOn(workers, filesOf(checkout, near), async (worker, testFile) => {
-      await ensure(worker, testFile);
-    });
     const judged: Judged[] = [];
     await eachOn(workers, tasks, async (worker, task) => {
       const { room, mutant } = task;
       const beganAt = performance.now();
-      const nearGlobs = given.length > 0 ? given : room.near;
-      const nearPlans = await plansFor(task, nearGlobs, (file) => ensure(worker, file));
-      let verdict = await judge(worker, mutant, withinBound(nearPlans, nearMsMax));
+      const take = (testFile: string) => ensure(worker, testFile);
+      const near = filesOf(checkout, given.length > 0 ? given : room.near);
+      let verdict = await judgeBy(worker, mutant, { testFiles: near, msMax: nearMsMax, take });
       if (verdict.kind === 'survived' && !options.nearOnly && given.length === 0) {
-        // Only now is it worth to know what the far tests do without a mutant.
-        const farPlans = await plansFor(task, room.far, (file) => ensure(worker, file));
-        verdict = await judge(worker, mutant, withinBound(farPlans, farMsMax));
+        const far = filesOf(checkout, room.far);
+        verdict = await judgeBy(worker, mutant, { testFiles: far, msMax: farMsMax, take });
       }
       const one = { ...task, verdict, durationMs: performance.now() - beganAt };
       judged.push(one);
@@ -122,24 +116,31 @@ async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline>
   }
 }
 
-/** The tests that these globs name and that reach the mutant, the nearest first. */
-async function plansFor(
-  { mutant }: Task,
-  globs: readonly string[],
-  baselineOfFile: (testFile: string) => Promise<Baseline>,
-): Promise<Baseline[]> {
-  const known: Baseline[] = [];
-  for (const file of filesOf(checkout, globs)) known.push(await baselineOfFile(file));
-  const quick = known.filter(({ durationMs }) => durationMs <= slowMs);
-  return nearestFirst(mutant, quick, (file) => readFileSync(path.join(checkout, file), 'utf8'));
+interface Candidates {
+  readonly testFiles: readonly string[];
+  /** How long those that run may take together, by their baselines. */
+  readonly msMax: number;
+  readonly take: (testFile: string) => Promise<Baseline>;
 }
 
-/** Those of them that, taken in this order, take no longer than `msMax` together. */
-function withinBound(baselines: readonly Baseline[], msMax: number): Baseline[] {
+/** Runs those that reach the mutant, the nearest first. A baseline is only taken when its turn comes. */
+async function judgeBy(
+  worker: Worker,
+  mutant: Mutant,
+  { testFiles, msMax, take }: Candidates,
+): Promise<Verdict> {
+  const textOf = (file: string) => readFileSync(path.join(checkout, file), 'utf8');
   let totalMs = 0;
-  return baselines.filter(({ durationMs }) => {
-    if (totalMs + durationMs > msMax) return false;
+  let testFilesCount = 0;
+  for (const testFile of nearestFirst(mutant, testFiles, textOf)) {
+    const baseline = await take(testFile);
+    const { passed, durationMs } = baseline;
+    if (!passed || durationMs > slowMs || totalMs + durationMs > msMax) continue;
+    if (!reaches(baseline, mutant)) continue;
     totalMs += durationMs;
-    return true;
-  });
+    testFilesCount += 1;
+    const verdict = await judge(worker, mutant, [baseline]);
+    if (verdict.kind !== 'survived') return verdict;
+  }
+  return { kind: 'survived', testFilesCount };
 }

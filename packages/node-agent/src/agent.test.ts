@@ -286,14 +286,18 @@ describe('an offer is declined', () => {
     const { agent } = await home.start(scripted.executor);
     await service.greet();
     await begun();
-    const drained = agent.drain(5_000);
+    const ends: boolean[] = [];
+    const drained = agent.drain(60_000).then((isIdle) => ends.push(isIdle));
     await service.next('drain');
     service.offer(other, 'ofr_2');
     expect((await service.next('decline')).reason).toBe('draining');
     scripted.calls[0]?.finish();
     await service.next('completed');
+    expect(ends).toEqual([]);
     service.send({ type: 'ack', submissionId });
-    expect(await drained).toBe(true);
+    await waitUntil(() => ends.length > 0);
+    expect(ends).toEqual([true]);
+    await drained;
   });
 });
 

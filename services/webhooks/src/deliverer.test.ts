@@ -231,3 +231,15 @@ test.each([
   expect(received()).toEqual([]);
   expect(await fixture.attempts(deliveryId)).toMatchObject([{ status_code: null, error }]);
 });
+
+test('a retry counts as one, unless it would come after 72 hours', async () => {
+  const counted: string[] = [];
+  const countAttempt = (verdict: string) => void counted.push(verdict);
+  const deps = { countAttempt, backoffSeconds: [120, 300_000] };
+  fixture.receiver.answerWith(() => ({ status: 500 }));
+  await make(deps);
+  await fixture.advance(120_000);
+  await make(deps);
+  expect(counted).toEqual(['retry', 'exhausted']);
+  expect(await fixture.read(deliveryId)).toMatchObject({ status: 'exhausted', attempt_count: 2 });
+});

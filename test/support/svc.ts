@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { bareEnvironment, testMasterKey, type TestStack } from '@svc/testkit';
-
-const entry = path.resolve(import.meta.dirname, '../../packages/admin-cli/src/main.ts');
+import { adminCliEntry } from '@svc/local';
+import { bareEnvironment, entryUnderTest, testMasterKey, type TestStack } from '@svc/testkit';
 
 interface Ran {
   readonly code: number;
@@ -28,6 +26,7 @@ export function svcOn(stack: Pick<TestStack, 'databaseUrl' | 'redisUrl'>): Svc {
     SVC_MASTER_KEY: testMasterKey(),
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
   };
+  const entry = entryUnderTest(adminCliEntry);
   const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
     new Promise((resolve) => {
       const options = { env: { ...environment, ...env }, maxBuffer: 64 * 1024 * 1024 };

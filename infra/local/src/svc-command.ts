@@ -5,11 +5,13 @@ import { adminCliEntry } from './service-files.ts';
 const timeoutMs = 60_000;
 
 /**
- * Runs `svc` with these words in a process of its own; returns what it printed.
+ * Runs `svc` with these words in a process of its own; returns what it printed. `SVC_CLI_ENTRY` in
+ * its environment names another file to run.
  * Throws CommandError with what it said where it refuses.
  */
 export function svcText(words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
-  return runCommand([process.execPath, adminCliEntry, ...words], {
+  const entry = env['SVC_CLI_ENTRY'] ?? adminCliEntry;
+  return runCommand([process.execPath, entry, ...words], {
     env: { ...compileCache, ...env },
     timeoutMs,
   });

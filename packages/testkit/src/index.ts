@@ -17,6 +17,7 @@ export * from './self-signed.ts';
 export * from './signed-request.ts';
 export * from './stack-types.ts';
 export * from './stack.ts';
+export { entryUnderTest } from './stack-processes.ts';
 export * from './submission-lock.ts';
 export * from './table-lock.ts';
 export * from './test-author.ts';

@@ -6,7 +6,15 @@ import {
   serviceEntry,
   startServiceProcess,
 } from '@svc/local';
+import { bundleOf } from './bundles.ts';
 import type { Failpoints } from './failpoints.ts';
+import { testServers } from './test-environment.ts';
+
+/** The file that a process under test starts from. */
+export function entryUnderTest(entry: string): string {
+  const { bundles } = testServers();
+  return bundles === undefined ? entry : bundleOf(bundles, entry);
+}
 
 /** One place of a stack: a process now, and after a restart another one on the same ports. */
 export interface Slot {
@@ -29,7 +37,7 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
   const start = (extra: NodeJS.ProcessEnv) =>
     startServiceProcess({
       name: `${service} ${index}`,
-      entry: serviceEntry(service),
+      entry: entryUnderTest(serviceEntry(service)),
       env: { ...plan.env, ...extra },
       onMessage: (message, answer) =>
         failpoints.hear(service, index, message, (name) => answer({ release: name })),
@@ -50,7 +58,8 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
 
 /** A simulated node: the node agent as its operator runs it. */
 export async function startNodeSlot(index: number, command: ServiceCommand): Promise<Slot> {
-  const start = () => startServiceProcess(command);
+  const entry = entryUnderTest(command.entry);
+  const start = () => startServiceProcess({ ...command, entry });
   const slot: Slot = {
     service: 'node',
     index,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
+  adminCliEntry,
   createNode,
   nodeAgentCommand,
   type ServiceName,
@@ -15,7 +16,7 @@ import { startTestRedis, type TestRedis } from './redis.ts';
 import { selfSigned } from './self-signed.ts';
 import { describeLogs, endStack } from './stack-end.ts';
 import { nodeLinkUrl, stackHandle } from './stack-handle.ts';
-import { type Slot, startNodeSlot, startSlot } from './stack-processes.ts';
+import { entryUnderTest, type Slot, startNodeSlot, startSlot } from './stack-processes.ts';
 import type { StackOptions, TestStack } from './stack-types.ts';
 import { bareEnvironment, testMasterKey } from './test-environment.ts';
 
@@ -83,6 +84,7 @@ function stackEnvironment(
     NODE_LINK_PORT: '0',
     ADMIN_PORT: '0',
     RECONCILE_INTERVAL_MS: `${reconcileIntervalMs}`,
+    SVC_CLI_ENTRY: entryUnderTest(adminCliEntry),
     ...env,
   };
 }

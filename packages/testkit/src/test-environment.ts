@@ -11,6 +11,11 @@ export interface TestServers {
   readonly template: string;
   /** The key under which everything in the test databases is sealed. */
   readonly masterKey: string;
+  /**
+   * The directory of bundles that processes under test start from (see bundles.ts). Undefined if
+   * they start from their sources.
+   */
+  readonly bundles?: string | undefined;
   /** Added to the environment of processes under test. A mutation run loads its mutant with it. */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { adminCliEntry, inCheckout, nodeAgentEntry, serviceEntry, serviceNames } from '@svc/local';
+import { type Plugin, rolldown } from 'rolldown';
+
+/** What stacks under test start. */
+const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry];
+const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
+/** Native modules cannot be bundled. */
+const native = /^(?:msgpackr-extract|pg-native)$/;
+
+/**
+ * Bundles every process of a stack into a few files, and returns the directory. A process starts
+ * from its bundle with about half of the CPU that it needs from its sources, which are 1,000
+ * modules. Keyed by the content of the sources: a second call finds the bundles of the first.
+ */
+export async function bundleProcesses(): Promise<string> {
+  const directory = inCheckout('.local/cache/bundles', sourcesHash());
+  if (existsSync(directory)) return directory;
+  const partial = `${directory}.${process.pid}`;
+  const bundle = await rolldown({
+    input: Object.fromEntries(entries.map((entry) => [nameOf(entry), entry])),
+    platform: 'node',
+    logLevel: 'silent',
+    plugins: [nativeModules, ownLocations],
+  });
+  await bundle.write({ dir: partial, format: 'esm' });
+  await bundle.close();
+  try {
+    renameSync(partial, directory);
+  } catch (error) {
+    // Another run was faster.
+    rmSync(partial, { recursive: true, force: true });
+    if (!existsSync(directory)) throw error;
+  }
+  return directory;
+}
+
+/** The bundle of a process in a directory of `bundleProcesses`. */
+export function bundleOf(directory: string, entry: string): string {
+  return path.join(directory, `${nameOf(entry)}.js`);
+}
+
+function nameOf(entry: string): string {
+  return path.relative(inCheckout(), entry).replace(/\.ts$/, '').replaceAll('/', '-');
+}
+
+function sourcesHash(): string {
+  const hash = createHash('sha256').update(readFileSync(inCheckout('pnpm-lock.yaml')));
+  for (const file of globSync(sources, { cwd: inCheckout() }).toSorted()) {
+    if (!file.includes('node_modules') && !file.endsWith('.test.ts'))
+      hash.update(file).update(readFileSync(inCheckout(file)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Native modules are loaded from where their importer finds them. */
+const nativeModules: Plugin = {
+  name: 'native-modules',
+  resolveId(id, importer) {
+    if (!native.test(id) || importer === undefined) return null;
+    try {
+      return { id: createRequire(importer).resolve(id), external: true };
+    } catch {
+      return { id, external: true };
+    }
+  },
+};
+
+/** Files that find others by their own location find them from the bundle too. */
+const ownLocations: Plugin = {
+  name: 'own-locations',
+  transform(code, id) {
+    if (id.includes('node_modules') || !code.includes('import.meta')) return null;
+    return code
+      .replaceAll('import.meta.dirname', JSON.stringify(path.dirname(id)))
+      .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
+  },
+};

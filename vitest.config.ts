@@ -1,4 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './packages/testkit/src/longest-first.ts';
+
+/** Journeys wait half of their time: for a deadline, a retry, a process that starts. */
+const workersPerCore = 2;
 
 export default defineConfig({
   test: {
@@ -12,8 +17,8 @@ export default defineConfig({
     setupFiles: ['packages/testkit/src/file-setup.ts'],
     // A process per test file: what a file leaves open dies with it and disturbs no other.
     pool: 'forks',
-    // Journeys mostly wait: for a deadline, a retry, a process that starts.
-    maxWorkers: '100%',
+    maxWorkers: workersPerCore * availableParallelism(),
+    sequence: { sequencer: LongestFirst },
     // A bound for a machine that is busy with other things; a quiet one needs a tenth of it.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -7,10 +7,12 @@ import { checkoutDir } from './paths.ts';
 
 /**
  * What `npm test` runs: the checks (types, lint, format, boundaries, unused code) through
- * turborepo, which remembers those whose inputs have not changed, then every test. Its last line
- * is `N passed, M failed`, in which each check counts as a test. With words of its own it runs the
- * tests only, and hands the words to vitest.
+ * turborepo, which remembers those whose inputs have not changed, then every test. It prints the ten
+ * slowest test files. Its last line is `N passed, M failed`, in which each check counts as a test.
+ * With words of its own it runs the tests only, and hands the words to vitest.
  */
+
+const slowestShown = 10;
 
 interface Tally {
   readonly passed: number;
@@ -48,7 +50,10 @@ async function runVitest(words: readonly string[]): Promise<Tally> {
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
     const { exitCode } = await run('vitest', ['run', ...reporters, ...words]);
-    const { passed, failed } = readTally(file);
+    const report = readReport(file);
+    const passed = countIn(report, 'numPassedTests');
+    const failed = countIn(report, 'numFailedTests');
+    process.stdout.write(describeSlowest(report));
     // A file that cannot be loaded and an error outside a test count as well, and so does nothing.
     const isFailed = exitCode !== 0 || passed === 0;
     return { passed, failed: isFailed ? Math.max(1, failed) : failed };
@@ -57,14 +62,31 @@ async function runVitest(words: readonly string[]): Promise<Tally> {
   }
 }
 
-function readTally(file: string): Tally {
-  if (!existsSync(file)) return { passed: 0, failed: 0 };
-  const report: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  return { passed: countIn(report, 'numPassedTests'), failed: countIn(report, 'numFailedTests') };
+function readReport(file: string): unknown {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-function countIn(report: unknown, member: string): number {
-  const count: unknown = new Map<string, unknown>(Object.entries(report ?? {})).get(member);
+/** The files that took longest, one a line with seconds; nothing for a run of a few files. */
+function describeSlowest(report: unknown): string {
+  const files = memberOf(report, 'testResults');
+  if (!Array.isArray(files) || files.length <= slowestShown) return '';
+  const lines = files
+    .map((file: unknown) => ({
+      name: path.relative(checkoutDir, String(memberOf(file, 'name'))),
+      seconds: (countIn(file, 'endTime') - countIn(file, 'startTime')) / 1000,
+    }))
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, slowestShown)
+    .map(({ name, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${name}\n`);
+  return `\nThe ${slowestShown} slowest files:\n${lines.join('')}`;
+}
+
+function memberOf(record: unknown, member: string): unknown {
+  return new Map<string, unknown>(Object.entries(record ?? {})).get(member);
+}
+
+function countIn(record: unknown, member: string): number {
+  const count = memberOf(record, member);
   return typeof count === 'number' ? count : 0;
 }
 

@@ -1,0 +1,36 @@
+import path from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * The files that take longest, longest first. One that starts last runs alone in the end, while
+ * the other cores have nothing to do. A file without a place here follows in Vitest's own order.
+ */
+const longest = [
+  'test/faults/faults.test.ts',
+  'test/journeys/crashes.test.ts',
+  'test/fuzz/fuzz.test.ts',
+  'test/costs/costs.test.ts',
+  'test/fleet/processes/processes.test.ts',
+  'test/fleet/model/model.test.ts',
+  'test/journeys/operators.test.ts',
+  'test/journeys/lifecycle.test.ts',
+  'test/journeys/at-most-once.test.ts',
+  'test/fleet/model/crash-points.test.ts',
+  'test/interleaving/interleaving.test.ts',
+  'infra/local/src/launcher.test.ts',
+  'infra/local/src/bootstrap.test.ts',
+  'test/journeys/webhooks.test.ts',
+  'test/conformance/errors.test.ts',
+  'test/simulation/simulation.test.ts',
+];
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rest = await super.sort(files);
+    const placeOf = ({ moduleId, project }: TestSpecification) => {
+      const place = longest.indexOf(path.relative(project.config.root, moduleId));
+      return place === -1 ? longest.length : place;
+    };
+    return rest.toSorted((one, other) => placeOf(one) - placeOf(other));
+  }
+}

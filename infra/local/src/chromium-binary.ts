@@ -14,14 +14,16 @@ const advice =
 
 /**
  * A Chromium to run tests in: the one on the PATH, else Debian's package, unpacked below .local
- * without installing anything. Throws StartError where there is none to be had.
+ * without installing anything. `onFetch` is called before it is fetched. Throws StartError if it cannot be
+ * fetched.
  */
-export async function chromiumBinary(): Promise<ChromiumBinary> {
+export async function chromiumBinary(onFetch: () => void = () => {}): Promise<ChromiumBinary> {
   const installed = onPath('chromium') ?? onPath('chromium-browser') ?? onPath('google-chrome');
   if (installed !== undefined) return { file: installed, env: {} };
   const dir = path.join(cacheDir, 'chromium');
   if (!existsSync(dir)) {
     if (!canFetchPackages()) throw new StartError('There is no Chromium on this machine.', advice);
+    onFetch();
     try {
       await fetchPackages(dir, ['chromium', 'fonts-dejavu-core']);
     } catch (error) {

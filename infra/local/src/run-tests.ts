@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { chromiumBinary } from './chromium-binary.ts';
 import { checkoutDir } from './paths.ts';
+import { redisBinary } from './redis-binary.ts';
+import { StartError } from './start-error.ts';
 
 /**
  * What `npm test` runs: the checks (types, lint, format, boundaries, unused code) through
@@ -90,7 +93,23 @@ function countIn(record: unknown, member: string): number {
   return typeof count === 'number' ? count : 0;
 }
 
+/**
+ * Fetches the programs that no npm package ships, once. That is the end of the install: no test needs a
+ * network after it. A test that needs a missing program fails by itself.
+ */
+async function fetchPrograms(needsBrowser: boolean): Promise<void> {
+  try {
+    await redisBinary(() => process.stdout.write('Fetching Redis, once.\n'));
+    if (needsBrowser)
+      await chromiumBinary(() => process.stdout.write('Fetching Chromium, once.\n'));
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    process.stderr.write(`${error.message}\n${error.advice}\n`);
+  }
+}
+
 const words = process.argv.slice(2);
+await fetchPrograms(words.length === 0 || words.some((word) => word.includes('browser')));
 const checks = words.length > 0 ? { passed: 0, failed: 0 } : await runChecks();
 const tests = await runVitest(words);
 const failed = checks.failed + tests.failed;

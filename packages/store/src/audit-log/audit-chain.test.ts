@@ -124,6 +124,16 @@ test('a head that the service did not seal is refused, and a missing one is noti
   expect(await faultsOf(fixture)).toEqual([{ kind: 'head_missing' }]);
 });
 
+test('no entry with a number and a time of its choice hides that the head is missing', async () => {
+  const { store, database, advance } = await createFixture();
+  await note(store.db, 'entry.1');
+  await advance(3_600_000);
+  // The services' role may insert it.
+  await database.query(`INSERT INTO audit_log (id, at, actor_kind, action, subject_kind)
+    VALUES (-5, '2100-01-01', 'signup', 'entry.first', 'service')`);
+  expect((await verifyAudit(store)).faults).toEqual([{ kind: 'head_missing' }]);
+});
+
 test('the head moves on with the log, and looks only at what was appended', async () => {
   const { store } = await createFixture();
   for (const n of [1, 2, 3]) await note(store.db, `entry.${n}`);

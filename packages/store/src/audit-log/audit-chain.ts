@@ -193,8 +193,7 @@ interface FoundHead {
 async function readHead(store: Store): Promise<FoundHead> {
   const [row] = await store.db.$queryRaw<{ sealed: Uint8Array | null; isOld: boolean }[]>`
     SELECT (SELECT head_sealed FROM audit_head WHERE id = 1) AS sealed, EXISTS (
-      SELECT FROM audit_log WHERE id = (SELECT min(id) FROM audit_log)
-        AND at < svc_now() - ${headOverdueMinutes} * interval '1 minute') AS "isOld"`;
+      SELECT FROM audit_log WHERE at < svc_now() - ${headOverdueMinutes} * interval '1 minute') AS "isOld"`;
   const sealed = row?.sealed ?? null;
   if (sealed === null) return { head: null, isForged: false, isMissing: row?.isOld ?? false };
   try {

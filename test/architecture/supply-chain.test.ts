@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -71,4 +72,46 @@ test('every base image is found, and pinned to the digest that a registry names'
     expect(pinned(once, digests)).toBe(once);
     expect(once.replaceAll(`@${digest}`, '')).toBe(text.replaceAll(/@sha256:[0-9a-f]{64}/g, ''));
   }
+});
+
+/** Answers as `docker buildx imagetools inspect` does: the digest is made of the image's name. */
+const registry = `#!/bin/sh
+for image; do :; done
+[ "$image" != redis:7 ] || [ -z "$NO_REDIS" ] || exit 1
+printf 'sha256:%s' "$(printf %s "$image" | sha256sum | cut -d' ' -f1)"
+`;
+
+/** Runs `images:pin` on copies of the two files, with a registry that answers for `docker`. */
+function pinIn(dir: string) {
+  return async (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> => {
+    const command = [path.join(checkoutDir, 'infra/local/src/pin-images.ts'), ...args];
+    const options = { cwd: dir, env: { PATH: `${dir}:${process.env['PATH']}`, ...env } };
+    const ran = promisify(execFile)(process.execPath, command, options);
+    return ran.then(
+      () => 0,
+      (error: { code: number }) => error.code,
+    );
+  };
+}
+
+test('images:pin writes the digests of a registry, --check then passes, and a refusal changes nothing', async () => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-images-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const files = ['infra/docker/Dockerfile', 'docker-compose.yml'];
+  for (const file of files) {
+    cpSync(path.join(checkoutDir, file), path.join(dir, file));
+    writeFileSync(path.join(dir, file), read(file).replaceAll(/@sha256:[0-9a-f]{64}/g, ''));
+  }
+  writeFileSync(path.join(dir, 'docker'), registry);
+  chmodSync(path.join(dir, 'docker'), 0o755);
+  const texts = () => files.map((file) => readFileSync(path.join(dir, file), 'utf8'));
+  const loose = texts();
+  const pin = pinIn(dir);
+  expect(await pin(['--check'])).toBe(1);
+  expect(await pin([], { NO_REDIS: '1' })).toBe(1);
+  expect(texts()).toEqual(loose);
+  expect(await pin([])).toBe(0);
+  expect(await pin(['--check'])).toBe(0);
+  const digestOf = (image: string) => `sha256:${createHash('sha256').update(image).digest('hex')}`;
+  for (const { image, digest } of texts().flatMap(imagesIn)) expect(digest).toBe(digestOf(image));
 });

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { imagesIn, pinned } from './base-images.ts';
-import { inCheckout } from './paths.ts';
 
 /**
  * `pnpm images:pin`: asks the registry for the digest of each base image and writes it behind the tag,
  * in the Dockerfile and in docker-compose.yml. Run it again to take up what the tag means by then.
- * `--check` changes nothing and exits with 1 if a reference has no digest.
+ * `--check` changes nothing and exits with 1 if a reference has no digest. Both files are below the
+ * working directory.
  */
 const files = ['infra/docker/Dockerfile', 'docker-compose.yml'];
 
@@ -17,7 +17,7 @@ function digestOf(image: string): string {
   return digest;
 }
 
-const texts = files.map((file) => readFileSync(inCheckout(file), 'utf8'));
+const texts = files.map((file) => readFileSync(file, 'utf8'));
 const found = texts.flatMap(imagesIn);
 if (process.argv.includes('--check')) {
   const loose = new Set(found.flatMap(({ image, digest }) => (digest === null ? [image] : [])));
@@ -27,7 +27,7 @@ if (process.argv.includes('--check')) {
   const images = [...new Set(found.map(({ image }) => image))];
   const digests = new Map(images.map((image) => [image, digestOf(image)]));
   for (const [index, file] of files.entries()) {
-    writeFileSync(inCheckout(file), pinned(texts[index] ?? '', digests));
+    writeFileSync(file, pinned(texts[index] ?? '', digests));
   }
   for (const [image, digest] of digests) process.stdout.write(`${image}@${digest}\n`);
 }

@@ -1,12 +1,12 @@
 import type { Fixture } from './store.fixture.ts';
 
-/** Of a store's pool. */
+/** The size of a store's pool. */
 const poolConnectionsMax = 10;
 
 /**
- * Has Postgres write down what every session has read so far. By itself a session that is idle does so
- * some seconds later, and what was read before would be counted to what is looked at then: every
- * connection of the pool is asked, all at once, and the one that seeded.
+ * Makes every session of Postgres flush its read counters: all connections of the pool at once, and
+ * the connection that seeded the data. An idle session flushes by itself only some seconds later.
+ * Earlier reads would then be counted as part of the statements under test.
  */
 export async function flushCounters({ database, store }: Fixture): Promise<void> {
   const slowly = 'SELECT pg_stat_force_next_flush(), pg_sleep(0.1)';

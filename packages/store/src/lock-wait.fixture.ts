@@ -3,13 +3,13 @@ import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from './store.fixture.ts';
 
-/** A transaction of somebody else that holds its locks until the test ends it. */
+/** A concurrent transaction that keeps its locks until the test ends it. */
 export interface OpenTransaction {
   readonly query: (text: string, values?: unknown[]) => Promise<unknown>;
   readonly commit: () => Promise<unknown>;
 }
 
-/** Begins a transaction on a connection of its own. The server rolls it back with the test. */
+/** Begins a transaction on a separate connection. The server rolls it back when the test ends. */
 export async function beginOther({ database }: Fixture): Promise<OpenTransaction> {
   const client = new Client({ connectionString: database.databaseUrl });
   await client.connect();

@@ -26,8 +26,9 @@ export interface DispatchableSubmission {
 }
 
 /**
- * Those of `ids` that are pending and before their deadline; what is late is never offered. What is
- * loaded at the same time shares a statement.
+ * Returns the submissions of `ids` that are pending and before their dispatch deadline. A
+ * submission after its deadline is never offered. Calls that wait at the same time share one
+ * statement.
  */
 export async function loadForDispatch(
   store: Store,
@@ -111,22 +112,25 @@ const dispatchBatcherOf = perStore((store) =>
 );
 
 /**
- * Gives a submission to one node, for good: only while it is pending and before its deadline, so
- * that the first accept to commit wins (CONTRACT 7, "At most once"). The node may be
- * sent the payload only after this has returned `dispatched`. `offers`: whom it was offered to.
+ * Assigns a submission to one node, for good. It does so only while the submission is pending and
+ * before its deadline, so that the first accept to commit wins (CONTRACT 7, "At most
+ * once"). The caller may send the payload to the node only after this has returned `dispatched`.
+ * `offers`: the nodes that the submission was offered to.
+ *
  * Calls that wait at the same time share one statement; each gets its own outcome. If the answer is
- * lost, they are asked again together: with `offers`, what was committed says so. No answer comes
- * later than the node keeps its accepted offer.
+ * lost, the batch runs again. With `offers`, a call then finds out whether its first run was
+ * committed. Every answer comes within the time for which the node keeps its accepted offer.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchBatcherOf(store).call(dispatch);
 }
 
 /**
- * The ids are a condition and not a join, and the state is a parameter (see `plannerOptions`), so
- * that the planner can only walk the primary key; what belongs to a row is found by the place of its
- * id. Of two accepts of one submission in one statement the first one decides: where it is given to
- * that node, the other comes too late, and where it is not, it is pending no more.
+ * The statement finds rows by a condition on ids instead of a join, and takes the state as a
+ * parameter (see `plannerOptions`). The planner can therefore only use the primary key. The
+ * parameters of a row are at the position of its id. If two accepts of one submission are in one
+ * statement, the first one decides. If it is committed, the second comes too late; if it is
+ * refused, the submission is no longer pending.
  */
 const dispatchedSql = `
   UPDATE submissions SET state = 'dispatched', node_id = ($2::uuid[])[array_position($1::uuid[], id)],
@@ -163,7 +167,7 @@ async function commitAllDispatched(
   });
 }
 
-/** Whether these were committed is not known: they were sent, and no answer came. */
+/** Dispatches that were sent to Postgres and got no answer. They may or may not be committed. */
 const unanswered = new WeakSet<Dispatch>();
 
 async function giveAll(store: Store, asked: readonly Dispatch[]): Promise<DispatchedRow[]> {
@@ -187,9 +191,9 @@ const committedSql = `
     AND offers @> ($3::text[])[array_position($1::uuid[], id)]::jsonb`;
 
 /**
- * Of those that are asked again after their answer was lost, and are pending no more: what was
- * given to that very node by the accept of that very offer. An offer is accepted once, and only
- * the call that made it is asked again, so that nobody else's accept can pass for it.
+ * Finds the dispatches that were committed although their first answer was lost. Each row must have
+ * the same node and the accept of the same offer. An offer is accepted once, and only the call that
+ * made it runs again. The accept of another call can therefore not be mistaken for it.
  */
 async function findCommitted(
   store: Store,
@@ -215,9 +219,9 @@ async function findCommitted(
 }
 
 /**
- * Puts right whom a submission was offered to, where more became of it than the statement knew that
- * ended the offering: another offer was open then, or a cancel ended it. An accept that was
- * committed stays one.
+ * Replaces the record of the offers of a submission. It is called if the statement that ended the
+ * offering did not know the final record: another offer was still open, or a cancel ended the
+ * offering. A committed accept stays `accepted`.
  */
 export async function recordOffers(
   store: Store,
@@ -236,17 +240,17 @@ export async function recordOffers(
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
 
 /**
- * Lets a node begin. The statement takes a submission that is `dispatched` to this node. It also
- * takes one that is `running` if the same instance of the agent was told to begin before: its lease
- * is renewed, and it acts once all the same because it has stored that it began. Any other instance
- * is refused, because it cannot know what the first one has done. An agent that sends no instance id
- * is told once (CONTRACT 7, "Instances"). `refused`: it has ended, is not this node's, or
- * another process was told to begin.
+ * Lets a node begin a submission. The statement takes a submission that is `dispatched` to this
+ * node. It also takes a `running` one if the same instance of the agent began it before. That
+ * repeat renews the lease and is safe, because the instance has stored that it began. Any other
+ * instance is refused, because it cannot know what the first one has done. An agent that sends no
+ * instance id may begin once (CONTRACT 7, "Instances"). `refused`: the submission has
+ * ended, belongs to another node, or was begun by another instance.
  *
- * Whose it is is asked with `IS NOT DISTINCT FROM`, here and wherever the id is known: no index
- * serves that, so that the planner cannot take the index of what a node has in hand instead of the
- * primary key, which it did while the table was small. Calls that wait at the same time share one
- * statement.
+ * The node is compared with `IS NOT DISTINCT FROM`, here and in every statement that knows the id.
+ * No index serves that operator, so the planner uses the primary key and not the index of a node's
+ * assignments. It chose that index while the table was small. Calls that wait at the same time
+ * share one statement.
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return runBatcherOf(store).call(begin);
@@ -255,7 +259,7 @@ export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
 interface Begin {
   readonly submissionId: string;
   readonly nodeId: string;
-  /** The process that asks; undefined: an agent that sends no instance id. */
+  /** The instance of the agent that asks. Undefined if the agent sends no instance id. */
   readonly instanceId?: string | undefined;
 }
 
@@ -276,7 +280,7 @@ const runningSql = `
 
 async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise<RunCommit[]> {
   const outcomes = new Map<Begin, RunCommit>();
-  // A submission stands once in a statement: of two nodes that ask for it, each gets its own answer.
+  // A submission may occur once in a statement. If two nodes ask for it, each gets its own answer.
   for (let left = begins; left.length > 0;) {
     const byId = new Map(left.map((begin) => [begin.submissionId, begin]));
     const asked = [...byId.values()];
@@ -309,13 +313,16 @@ const endedSql = `
   SELECT id FROM submissions
   WHERE id = ANY($1::uuid[]) AND state NOT IN ('pending', 'dispatched', 'running')`;
 
-/** Which of these have ended, settled or not yet. */
+/** Returns those of the submissions that have ended, settled or not. */
 export async function findEnded(store: Store, submissionIds: readonly string[]): Promise<string[]> {
   const rows = await store.query<{ id: string }>(endedSql, [submissionIds]);
   return rows.map(({ id }) => id);
 }
 
-/** What a node has in hand as the service knows it: what its `hello` is compared with. */
+/**
+ * A node's assignments that have not ended, as the service knows them. They are compared with the
+ * node's `hello`.
+ */
 export async function assignmentsOf(store: Store, nodeId: string): Promise<Assignment[]> {
   return store.db.$queryRaw<Assignment[]>`
     SELECT id AS "submissionId", state FROM submissions

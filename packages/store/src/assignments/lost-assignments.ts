@@ -4,22 +4,23 @@ import { sealServiceFailure } from './service-failures.ts';
 import type { Query, Store } from '../connection/store.ts';
 
 /**
- * Assignments that end as `node_lost` because of what a dispatcher found out about their node, not
- * because of a deadline. A dispatcher may have waited for Postgres for seconds, and its node may
- * have linked elsewhere and begun meanwhile. So each finding names what must still be true, and the
- * transaction checks it under a lock on the node's row that a new upgrade, a hello and `svc node
- * enable` wait for. Submissions are locked before the node's row, as in every other transaction.
+ * Assignments that end as `node_lost` because a dispatcher found out something about their node,
+ * not because a deadline passed. A dispatcher may wait for Postgres for seconds. Meanwhile its node
+ * may open a new link and begin the submission. Each finding therefore names what must still be
+ * true. The transaction checks it while it has the lock on the node's row. A new upgrade, a hello
+ * and `svc node enable` wait for that lock. Submissions are locked before the node's row, as in
+ * every other transaction.
  */
 
 export type HelloFinding =
   | { readonly kind: 'lost'; readonly submissionIds: readonly string[] }
-  /** The node has a newer link, and what this one said does not count. */
+  /** The node has a newer link. The report of this link does not count. */
   | { readonly kind: 'superseded' };
 
 /**
- * Ends those of `submissionIds` that this node was given and has not ended: the hello of the link
- * `linkEpoch` did not name them. Does nothing unless that link is still the node's current one
- * (CONTRACT 7, "Instances").
+ * Ends those of `submissionIds` that are assigned to this node and have not ended: the hello of the
+ * link `linkEpoch` did not name them. Does nothing if the node has a newer link (CONTRACT 7,
+ * "Instances").
  */
 export async function loseUnnamed(
   store: Store,
@@ -38,9 +39,10 @@ export async function loseUnnamed(
 }
 
 /**
- * Ends a submission whose `dispatched` this process has committed and whose payload it will never
- * send, because the link ended before. Only this process could have sent it, so this holds whichever
- * link the node has now. Refused unless the submission is still `dispatched` to this node.
+ * Ends a submission that this process has committed as `dispatched` and whose payload it will never
+ * send, because the link ended before. Only this process could have sent the payload, so the node's
+ * current link does not matter. Returns false if the submission is no longer `dispatched` to this
+ * node.
  */
 export async function loseUnsent(
   store: Store,
@@ -53,8 +55,8 @@ export async function loseUnsent(
 }
 
 /**
- * Ends what was committed to a node while it was being disabled. Does nothing if the node has been
- * enabled again meanwhile. Returns what is to be settled.
+ * Ends the submissions that were committed to a node while an operator disabled it. Does nothing if
+ * the node has been enabled again meanwhile. Returns the submissions that the caller must settle.
  */
 export async function loseLeftBehind(store: Store, nodeId: string): Promise<readonly string[]> {
   return store.transaction(async (query) => {
@@ -75,7 +77,7 @@ interface Locked {
   readonly tenantId: string;
 }
 
-/** Everything that the node was given and has not ended, locked. */
+/** Locks and returns the node's assignments that have not ended. */
 export async function lockAssignments(query: Query, nodeId: string): Promise<Locked[]> {
   return await query<Locked & Record<string, unknown>>(
     `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')
@@ -84,7 +86,10 @@ export async function lockAssignments(query: Query, nodeId: string): Promise<Loc
   );
 }
 
-/** Those of `submissionIds` that this node was given and that are in one of `states`, locked. */
+/**
+ * Locks and returns those of `submissionIds` that are assigned to this node and are in one of
+ * `states`.
+ */
 async function lockThose(
   query: Query,
   nodeId: string,
@@ -109,7 +114,10 @@ const loseSql = `
   ), ${nodeEndingsSql}
   SELECT count(*) FROM ended`;
 
-/** Ends submissions that are locked in a state from which a node can be lost. Returns their ids. */
+/**
+ * Ends locked submissions as `node_lost`. The caller has checked that their state allows it.
+ * Returns their ids.
+ */
 export async function lose(
   store: Store,
   query: Query,

@@ -3,14 +3,16 @@ import { errorsBeforeQuarantine, quarantineMs, unfinishedBeforeQuarantine } from
 const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**
- * Counts how the assignments of nodes end, in the statement that ends them, and quarantines a node
- * that takes jobs and does not finish them (CONTRACT 7, "Quarantine"). The CTE `ended`
- * stands before it and has a row for each of them: `node_id`, `dispatched_at`, `outcome_by` and
- * `failure_code`. After it, `quarantined` has the ids of the nodes that are quarantined by it.
+ * Counts how the assignments of nodes end, in the same statement that ends them. It quarantines a
+ * node that takes jobs and does not finish them (CONTRACT 7, "Quarantine"). The CTE
+ * `ended` comes before it and has one row for each ended assignment: `node_id`, `dispatched_at`,
+ * `outcome_by` and `failure_code`. The CTE `quarantined`, after it, has the ids of the nodes that
+ * this statement quarantines.
  *
- * An outcome of the node's own other than `node_error` clears the counts. A quarantine is followed by
- * a longer one only if an assignment fails that was given after it. Submissions are locked before
- * nodes, and nodes in the order of their ids. A node with nothing to count is not written.
+ * An outcome that the node itself reports, other than `node_error`, clears the counts. A quarantine
+ * is followed by a longer one only if an assignment fails that was given after it. Submissions are
+ * locked before nodes, and nodes are locked in the order of their ids. A node without anything to
+ * count is not written.
  */
 export const nodeEndingsSql = `
   tally AS (

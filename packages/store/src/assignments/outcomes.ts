@@ -33,7 +33,7 @@ const outcomeBatcherOf = perStore((store) =>
 );
 
 export type StoreOutcomeResult =
-  /** `isQuarantined`: it is offered nothing from now on, because of this outcome. */
+  /** `isQuarantined`: this outcome quarantined the node, which gets no offers for a while. */
   | { kind: 'stored'; isQuarantined: boolean }
   | { kind: 'repeated' }
   | { kind: 'late'; tenantId: string; deliveryIds: string[] }
@@ -41,12 +41,14 @@ export type StoreOutcomeResult =
   | { kind: 'not_yours' };
 
 /**
- * Stores what a node reports as the end of its work, durably, before it may be acknowledged
- * (CONTRACT 7). A `failed` is taken before `begin` too, a `completed` only after it
- * (`not_begun`). Where the submission has ended otherwise without an outcome of its node, the
- * first such report is kept as a late outcome with its event; it changes no money and no status.
- * Calls that wait at the same time share one statement; what that does not take is looked at by
- * itself.
+ * Stores the outcome that a node reports, durably. The dispatcher acknowledges it only after that
+ * (CONTRACT 7). A `failed` is accepted before `begin` too; a `completed` is accepted
+ * only after it (otherwise `not_begun`). If the submission has already ended without an outcome of
+ * its node, the first report is kept as a late outcome, with its event. A late outcome changes no
+ * money and no status.
+ *
+ * Calls that wait at the same time share one statement. A report that the statement does not take
+ * is then handled alone.
  */
 export async function storeOutcome(
   store: Store,
@@ -92,7 +94,9 @@ const outcomeSql = `
   SELECT e.id, EXISTS (SELECT FROM quarantined q WHERE q.id = e.node_id) AS is_quarantined
   FROM ended e`;
 
-/** The submissions whose outcome was stored, and whether it quarantined their node. */
+/**
+ * The submissions whose outcome was stored, by id, and whether the outcome quarantined their node.
+ */
 async function updateWithOutcomes(
   store: Store,
   reports: readonly OutcomeReport[],
@@ -118,7 +122,7 @@ async function updateWithOutcomes(
   return new Map(rows.map((row) => [row.id, { isQuarantined: row.is_quarantined }]));
 }
 
-/** What the nodes say in words, sealed, one after another, and where each begins and ends. */
+/** The nodes' texts, sealed and concatenated. `from` and `to` are the byte offsets of each. */
 function sealedTexts(
   store: Store,
   reports: readonly OutcomeReport[],
@@ -131,7 +135,7 @@ function sealedTexts(
   for (const { submissionId, outcome } of reports) {
     const text =
       outcome.kind === 'failed' ? { message: outcome.message } : { result: outcome.result };
-    // Without a tenant there is no such submission, and no row takes what is sealed here.
+    // An unknown submission has no tenant. No row takes the value that is sealed here.
     const tenantId = tenants.get(submissionId) ?? '';
     const sealed = sealOutcome(store, { id: submissionId, tenantId, kind: outcome.kind }, text);
     parts.push(sealed);
@@ -151,7 +155,8 @@ async function recordLateOutcome(
   await tx.$executeRaw`
     UPDATE submissions SET late_outcome_status = ${status}, late_outcome_at = ${row.now}
     WHERE id = ${submissionId}::uuid AND late_outcome_status IS NULL`;
-  // Locked until the commit: an event that follows a change of the URL goes to the new URL.
+  // Locked until the commit, so that an event written after a change of the URL goes to the new
+  // URL.
   const [tenant] = await tx.$queryRaw<{ notified: boolean }[]>`
     SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
     FROM tenants WHERE id = ${row.tenant_id}::uuid FOR SHARE`;

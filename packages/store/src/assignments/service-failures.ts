@@ -15,9 +15,9 @@ export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 
 
 /**
  * Ends a submission because a deadline has passed (CONTRACT 7, "Nothing hangs"). The
- * statement checks the deadline again by the database's clock: a lease that was renewed meanwhile,
- * or a stored outcome, refuses it. `node_lost` means here that the lease has run out; what a link
- * says about its node's assignments is in `lost-assignments.ts`.
+ * statement checks the deadline again by the database's clock. It refuses if the lease was renewed
+ * meanwhile or an outcome is stored. `node_lost` means here that the lease has run out.
+ * `lost-assignments.ts` handles the findings about a node's link.
  */
 export async function storeServiceFailure(
   store: Store,
@@ -57,7 +57,7 @@ export function sealServiceFailure(
   return sealOutcome(store, { id, tenantId, kind: 'failed' }, text);
 }
 
-/** What is said of an outcome in words, as it is kept. */
+/** Seals the text of an outcome for its column. */
 export function sealOutcome(
   store: Store,
   at: { id: string; tenantId: string; kind: 'completed' | 'failed' },

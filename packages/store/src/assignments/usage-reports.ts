@@ -10,7 +10,7 @@ import {
 import { createBatcher, perStore } from '../connection/batching.ts';
 import type { Store } from '../connection/store.ts';
 
-/** What a node says about a submission that it was given. */
+/** Identifies a report of a node about a submission that is assigned to it. */
 export interface NodeReport {
   readonly submissionId: string;
   readonly nodeId: string;
@@ -31,9 +31,9 @@ const usageBatcherOf = perStore((store) =>
 );
 
 /**
- * Records a cumulative report and renews the lease. What is stored never goes down, and
- * `nodeSeconds` never exceeds the time since `begin` by the database's clock
- * (CONTRACT 4). Calls that wait at the same time share one statement.
+ * Records a cumulative report and renews the lease. Stored usage never decreases, and `nodeSeconds`
+ * never exceeds the time since `begin` by the database's clock (CONTRACT 4). Calls that
+ * wait at the same time share one statement.
  */
 export async function recordUsage(store: Store, report: UsageReport): Promise<UsageOutcome> {
   if ((await usageBatcherOf(store).call(report)) !== null) return { kind: 'recorded' };
@@ -42,7 +42,7 @@ export async function recordUsage(store: Store, report: UsageReport): Promise<Us
   return { kind: state === 'dispatched' ? 'not_begun' : 'ended' };
 }
 
-/** The state of a submission that was given to this node; null for any other submission. */
+/** The state of a submission that is assigned to this node. Null for any other submission. */
 export async function stateAtNode(
   store: Store,
   { submissionId, nodeId }: NodeReport,
@@ -60,25 +60,28 @@ const usageColumnNames =
 /** The columns that `raisedUsageSql` gives values for. */
 export const raisedColumnNames = `${usageColumnNames}, usage_capped`;
 
-/** Zero while the database's clock is behind `started_at`, as it may be after a failover. */
+/** Zero while the database's clock is behind `started_at`, which can happen after a failover. */
 const elapsedSeconds =
   'extract(epoch FROM GREATEST(svc_now(), s.started_at) - COALESCE(s.started_at, svc_now()))';
 
-/** Where the reports of `usageValues` are among a statement's parameters, and the factor of caps. */
+/** The number of the first parameter from `usageValues` in a statement, and of the cap factor. */
 interface UsageParameters {
   readonly first: number;
   readonly factor: number;
 }
 
-/** An unreported unit stays null: LEAST passes over nulls, and would answer the cap. */
+/**
+ * An unreported unit stays null. Without the CASE, LEAST would ignore the null and return the cap.
+ */
 function cut(amount: string, cap: string): string {
   return `CASE WHEN ${amount} IS NULL THEN NULL ELSE LEAST(${amount}, ${cap}) END`;
 }
 
 /**
- * What the usage columns of `s` become by the reports, the row's own at place `i`: never down; time
- * is cut to whole milliseconds; node-seconds are cut to the time since `begin`, and the other units
- * to what `capUsage` of the domain allows after that time. The last value is whether any was cut.
+ * SQL for the new values of the usage columns of `s`; the row's report is at position `i`. A value
+ * never decreases. Time is cut to whole milliseconds. Node-seconds are cut to the time since
+ * `begin`, and the other units to the cap of `capUsage` in the domain. The last value is true if
+ * any unit was cut.
  */
 export function raisedUsageSql({ first, factor }: UsageParameters): string {
   const reported = (place: number) => `($${first + place}::numeric[])[i]`;
@@ -99,8 +102,8 @@ export function raisedUsageSql({ first, factor }: UsageParameters): string {
 }
 
 /**
- * Which of the parameters a row's are, looked up once a row. The ids are a condition of the statement
- * and not a join, so that the planner can only walk the primary key (see `dispatch.ts`).
+ * The position of a row's parameters, looked up once per row. The ids are a condition of the
+ * statement and not a join, so that the planner can only use the primary key (see `dispatch.ts`).
  */
 export const placeOfRow = '(SELECT array_position($1::uuid[], s.id) AS i OFFSET 0) place';
 
@@ -120,7 +123,7 @@ const usageSql = `
   )
   SELECT id FROM updated`;
 
-/** The submissions whose report was taken. */
+/** The submissions whose report was recorded. */
 async function updateUsage(
   store: Store,
   reports: readonly UsageReport[],
@@ -135,7 +138,7 @@ async function updateUsage(
   return new Map(rows.map(({ id }) => [id, true]));
 }
 
-/** Exact texts, an array for each of `usageUnits`; null: not reported. */
+/** Exact decimal texts, one array for each of `usageUnits`. Null means not reported. */
 export function usageValues(usages: readonly Usage[]): (string | null)[][] {
   return usageUnits.map((unit) =>
     usages.map((usage) => {
@@ -146,9 +149,9 @@ export function usageValues(usages: readonly Usage[]): (string | null)[][] {
 }
 
 /**
- * Runs a statement in which a submission may stand only once: of several reports about one, each
- * has its turn after those before it. Answers for each what the statement said of it; null if the
- * statement did not take it.
+ * Runs a statement in which a submission may occur only once. If there are several reports about
+ * one submission, they run one after another, in their order. Returns the statement's answer for
+ * each report; null if the statement did not take it.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

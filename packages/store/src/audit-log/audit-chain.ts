@@ -5,14 +5,14 @@ import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
- * The audit log is a hash chain: the database gives each entry a place, in the order of commits, and
- * a hash over its text and the hash before. An owner of the database could write the whole chain
- * anew; the head, which is sealed under the master key, tells. What an owner removed since the head
- * was sealed, or together with the head while no service remembered it, shows only beside a head that
- * was noted elsewhere.
+ * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
+ * and a hash over its text and the previous hash. An owner of the database could rewrite the whole
+ * chain. The head detects this, because it is sealed under the master key. Two changes show only
+ * when the chain is compared with a head that was noted elsewhere: entries removed since the head
+ * was sealed, and an older head put back.
  */
 
-/** A place in the chain: everything before it is fixed by its hash. */
+/** A position in the chain. Its hash fixes everything before it. */
 export interface AuditHead {
   readonly position: bigint;
   /** SHA-256, hexadecimal. */
@@ -20,24 +20,24 @@ export interface AuditHead {
 }
 
 export type AuditFault =
-  /** The entry is not the one that was hashed, or stands in another place. */
+  /** The text of the entry is not the one that was hashed, or the entry is at another position. */
   | { kind: 'changed'; position: bigint; entryId: bigint }
   | { kind: 'removed'; position: bigint; entryId: bigint }
-  /** Places between two that are there. */
+  /** Positions are missing between two existing ones. */
   | { kind: 'place_removed'; position: bigint }
-  /** In the log, but not in the chain. */
+  /** The entry is in the log, but not in the chain. */
   | { kind: 'inserted'; entryId: bigint }
-  /** The chain ends before a place where a head was sealed or noted. */
+  /** The chain ends before the position of a sealed or noted head. */
   | { kind: 'cut_off'; position: bigint }
-  /** The chain is not the one of which a head was sealed or noted. */
+  /** The chain has another hash at the position of a sealed or noted head. */
   | { kind: 'rewritten'; position: bigint }
-  /** The sealed head does not open. */
+  /** The sealed head cannot be unsealed. */
   | { kind: 'head_forged' }
-  /** There are old entries, and no head was sealed. */
+  /** The log has old entries, but no head was ever sealed. */
   | { kind: 'head_missing' };
 
 export interface AuditVerdict {
-  /** Places looked at. */
+  /** Positions that were checked. */
   readonly entries: number;
   /** The end of the chain; null if it is empty. */
   readonly head: AuditHead | null;
@@ -49,7 +49,10 @@ const insertedMax = 100;
 /** The settlement service seals the head every minute. */
 const headOverdueMinutes = 10;
 
-/** The text that is hashed of an entry `l`: what svc_audit_text says, without asking it. */
+/**
+ * The text of an entry `l` that is hashed. It equals the result of svc_audit_text without a call of
+ * it.
+ */
 const textSql = Prisma.sql`jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
   l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
 
@@ -57,11 +60,11 @@ interface ChainRow {
   readonly position: bigint;
   readonly entryId: bigint;
   readonly hash: Uint8Array;
-  /** Null: the entry is gone. */
+  /** Null if the entry was removed. */
   readonly text: string | null;
 }
 
-/** Looks through the whole log. `noted`: a head that was written down elsewhere, to compare with. */
+/** Verifies the whole log. `noted`: a head that was written down elsewhere, to compare with. */
 export async function verifyAudit(store: Store, noted?: AuditHead): Promise<AuditVerdict> {
   const sealed = await readHead(store);
   const known = [noted, sealed.head].filter((head) => head !== undefined && head !== null);
@@ -73,10 +76,8 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 }
 
 /**
- * Looks at what was appended since the head was sealed, and seals the new end. A head is not moved
- * over a fault, so that the fault is found again. `noted`: the head that the caller saw last. A head that
- * is missing beside old entries is sealed again, after an entry that says so; the owner can remove that
- * entry only together with the new head.
+ * Verifies the entries that were appended since the head was sealed, and seals the new end. If
+ * there is a fault, the head does not move, so that the next call finds the fault again.
  */
 export async function sealAuditHead(
   store: Store,
@@ -120,14 +121,14 @@ async function writeHead(
       at = EXCLUDED.at WHERE audit_head.position < EXCLUDED.position`;
 }
 
-/** From `from` (of which the hash is known) to the end, page by page. */
+/** Walks from `from`, whose hash is known, to the end, page by page. */
 async function walkChain(
   store: Store,
   from: AuditHead | null,
   known: readonly AuditHead[],
 ): Promise<{ entries: number; head: AuditHead | null; faults: AuditFault[] }> {
   const faults: AuditFault[] = [];
-  // The place of a known head is looked at again: it must still be there, and be the same.
+  // The position of a known head is checked again: it must still exist and have the same hash.
   let position = from === null ? 0n : from.position - 1n;
   let previous: Uint8Array | null = from === null ? new Uint8Array() : null;
   let head: AuditHead | null = null;
@@ -157,7 +158,7 @@ async function walkChain(
   return { entries, head, faults };
 }
 
-/** `previous` null: the hash before is not known, and the row's own is taken at its word. */
+/** `previous` is null if the hash before is not known. The row's own hash is trusted then. */
 function faultOf(row: ChainRow, previous: Uint8Array | null): AuditFault | null {
   const { position, entryId, text } = row;
   if (text === null) return { kind: 'removed', position, entryId };
@@ -166,7 +167,9 @@ function faultOf(row: ChainRow, previous: Uint8Array | null): AuditFault | null 
   return hash.equals(row.hash) ? null : { kind: 'changed', position, entryId };
 }
 
-/** An entry and its place are committed together, so that no page sees one without the other. */
+/**
+ * An entry and its chain row are committed together, so that no page sees one without the other.
+ */
 async function readPage(store: Store, after: bigint): Promise<ChainRow[]> {
   return store.db.$queryRaw<ChainRow[]>`
     SELECT c.position, c.entry_id AS "entryId", c.hash,
@@ -175,7 +178,7 @@ async function readPage(store: Store, after: bigint): Promise<ChainRow[]> {
     WHERE c.position > ${after}::bigint ORDER BY c.position LIMIT ${rowsPerPage}`;
 }
 
-/** Only those numbered after the entry at the place `after`, if it is given. */
+/** If `after` is given, only entries that are numbered after the entry at that position. */
 async function findInserted({ db }: Store, after = 0n): Promise<AuditFault[]> {
   const rows = await db.$queryRaw<{ id: bigint }[]>`
     SELECT l.id FROM audit_log l

@@ -1,25 +1,25 @@
 import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 
-/** A change as the audit log has it. */
+/** A change as the audit log records it. */
 export interface AuditRecord {
   id: bigint;
   at: Date;
   actorKind: 'operator' | 'tenant' | 'local' | 'signup';
   /** UUID. */
   actorId: string | null;
-  /** An operator's or a tenant's present name, or the account's on the machine. */
+  /** The current name of the operator or tenant, or the name of the account on the machine. */
   actorName: string | null;
   action: string;
   subjectKind: string;
-  /** As on the wire. */
+  /** In wire form. */
   subjectId: string | null;
   before: unknown;
   after: unknown;
   requestId: string | null;
 }
 
-/** Null: not asked for. */
+/** A null field does not filter. */
 export interface AuditFilter {
   /** The UUID of an operator or a tenant. */
   actorId: string | null;
@@ -44,7 +44,7 @@ const subjectKinds = [
   'service',
 ];
 
-/** The audit log, newest first; each filter goes along an index. */
+/** A page of the audit log, newest first. Each filter is served by an index. */
 export async function listAudit(store: Store, filter: AuditFilter): Promise<AuditRecord[]> {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   const conditions = [

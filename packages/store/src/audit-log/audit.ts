@@ -2,21 +2,24 @@ import { Prisma } from '../generated/client.ts';
 import type { Query, Queryable } from '../connection/store.ts';
 
 /**
- * Who makes a change: an operator by its key, a tenant by its own, whoever signs up, or, in a
- * sandbox, the account on the machine that holds the master key. Ids are UUIDs.
+ * Who makes a change: an operator or a tenant, identified by its key, a person who signs up, or, in
+ * a sandbox, the account on the machine that has the master key. Ids are UUIDs.
  */
 export type Actor =
   | { readonly kind: 'operator' | 'tenant'; readonly id: string }
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'signup' };
 
-/** What every function that changes something for somebody takes: who, and by which request. */
+/** Passed to every function that changes something for an actor: the actor and the request. */
 export interface Author {
   readonly actor: Actor;
   readonly requestId: string | null;
 }
 
-/** What was changed, and how: names as on the wire. Secrets and personal data stay out of it. */
+/**
+ * A change as the audit log records it, with names as on the wire. It holds no secrets and no
+ * personal data.
+ */
 export interface AuditedChange {
   /** `<noun>.<verb>`, such as `tenant.disable`. */
   readonly action: string;
@@ -29,7 +32,7 @@ export interface AuditedChange {
       | 'submission'
       | 'delivery'
       | 'service';
-    /** As on the wire; of the service itself a name, such as `surge` or `rate-card:3`. */
+    /** In wire form. For the service itself a name, such as `surge` or `rate-card:3`. */
     readonly id: string;
   };
   readonly before: object | null;
@@ -45,7 +48,7 @@ export async function insertAudit(
   await tx.$executeRaw(auditSql(author, change));
 }
 
-/** The same in a transaction of `store.transaction`. */
+/** Same as `insertAudit`, but inside a `store.transaction`. */
 export async function appendAudit(
   query: Query,
   author: Author,
@@ -72,12 +75,12 @@ function jsonOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** The operator that an author is, for rows that name one. */
+/** The author's operator id, for rows that name an operator. Null for other authors. */
 export function operatorIdOf({ actor }: Author): string | null {
   return actor.kind === 'operator' ? actor.id : null;
 }
 
-/** A URL as the log shows it: its query may hold a token of the tenant's. */
+/** A URL as the audit log shows it: without its query, which may contain a token of the tenant. */
 export function withoutQuery(url: string): string {
   return url.replace(/\?.*$/, '?…');
 }

@@ -3,27 +3,27 @@ import { AnswerOverdue, BatchOverflow, isAnswerLost } from './errors.ts';
 import type { Store } from './store.ts';
 
 /**
- * Coalesces calls that wait anyway: calls that arrive while a batch runs form the next batch, and
- * calls of one turn of the event loop go together. A call waits for a batch no longer than that
- * turn. A call that comes alone is a batch of one.
+ * Coalesces calls. Calls of one turn of the event loop form a batch, and calls that arrive while a
+ * batch runs form the next one. Apart from a batch in flight, a call waits one turn at most. A call
+ * that comes alone is a batch of one.
  */
 export interface Batcher<Input, Output> {
   /**
-   * The outcome of this input alone. Rejects if its statement failed, and with `AnswerOverdue`
-   * after `answerMsMax`: then it may have been done, or may yet be done.
+   * The outcome of this input alone. Rejects if its statement failed. Rejects with `AnswerOverdue`
+   * after `answerMsMax`; the input may then have been done, or may still be done.
    */
   call(input: Input): Promise<Output>;
 }
 
-/** How many inputs one statement takes. */
+/** The most inputs in one statement. */
 const batchSizeMax = 64;
-/** Fewer than this go together: a statement of their own would cost more than their waiting. */
+/** A batch is not split below this size, because a separate statement costs more than the wait. */
 const batchShareMin = 16;
-/** Inputs that wait in memory at most, before a caller is told that there is no room. */
+/** The most inputs that wait in memory. Further calls are rejected with `BatchOverflow`. */
 export const batchWaitingMax = 10_000;
 /**
  * A call is answered within this time unless its batcher has another limit. Node links and jobs
- * repeat what was not answered. The server ends a statement after the same time.
+ * repeat a call that was not answered. The server ends a statement after the same time.
  */
 const answerMsDefault = 10_000;
 
@@ -32,7 +32,7 @@ interface Call<Input, Output> {
   readonly answer: Promise<Output>;
   readonly resolve: (output: Output) => void;
   readonly reject: (error: unknown) => void;
-  /** Resolves as soon as it is answered. */
+  /** Resolves as soon as the call is answered. */
   readonly answered: Promise<void>;
   isAnswered: boolean;
 }
@@ -54,21 +54,21 @@ function open<Input, Output>(calls: readonly Call<Input, Output>[]): Call<Input,
 }
 
 /**
- * `run` takes up to `sizeMax` inputs and gives as many outputs, in their order. An input must be
- * such that running it again does nothing twice, because a failed batch runs again:
+ * `run` takes up to `sizeMax` inputs and returns one output for each, in their order. Running an
+ * input twice must have the same effect as running it once, because a failed batch runs again:
  *
  * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
- *   whole. If that answer is lost too, all its calls are rejected. One by one, each call would wait
- *   for the same silence.
- * - The server refused it: its inputs run one by one, so that one caller's failure does not fail
- *   its neighbours.
+ *   whole. If that answer is lost too, all its calls are rejected. Run one by one, each call would
+ *   wait for the same silent server.
+ * - The server refused the batch: its inputs run one by one, so that the failure of one caller does
+ *   not fail the others.
  */
 export function createBatcher<Input, Output>(options: {
   readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   /**
-   * Batches under way at once. What waits is shared out among those that may begin: otherwise
-   * callers that were answered together ask again together, and one batch carries them all while
-   * the others have nothing to do.
+   * The most batches in flight at once. Waiting inputs are split among the batches that may start.
+   * Without this, callers that were answered together would ask again together, and one batch would
+   * carry them all while the others were idle.
    */
   readonly inFlightMax?: number;
   readonly sizeMax?: number;
@@ -77,11 +77,14 @@ export function createBatcher<Input, Output>(options: {
 }): Batcher<Input, Output> {
   const { run, inFlightMax = 1, sizeMax = batchSizeMax, answerMsMax = answerMsDefault } = options;
   const waiting: Call<Input, Output>[] = [];
-  /** Turns that go on until nothing waits, and those of them that have a batch under way. */
+  /**
+   * `inFlight`: drain loops, which run until nothing waits. `running`: loops with a batch in
+   * flight.
+   */
   let inFlight = 0;
   let running = 0;
 
-  /** Answers the calls. Returns the error if the server's answer to them was lost. */
+  /** Runs the calls as one batch. Returns the error if the server's answer to them was lost. */
   async function attempt(
     calls: readonly Call<Input, Output>[],
     isRepeated: boolean,
@@ -90,7 +93,8 @@ export function createBatcher<Input, Output>(options: {
       const outputs = await run(calls.map(({ input }) => input));
       for (const [index, call] of calls.entries()) {
         const output = outputs[index];
-        if (output === undefined) call.reject(new Error('a batch gave fewer outputs than inputs'));
+        if (output === undefined)
+          call.reject(new Error('a batch returned fewer outputs than inputs'));
         else call.resolve(output);
       }
       return undefined;
@@ -107,7 +111,10 @@ export function createBatcher<Input, Output>(options: {
     }
   }
 
-  /** Stops as soon as the server does not answer: the rest are rejected without being asked. */
+  /**
+   * Stops as soon as the server does not answer. The remaining calls are rejected without being
+   * sent.
+   */
   async function oneByOne(
     calls: readonly Call<Input, Output>[],
   ): Promise<{ lost: unknown } | undefined> {
@@ -123,15 +130,16 @@ export function createBatcher<Input, Output>(options: {
 
   async function drain(): Promise<void> {
     inFlight += 1;
-    // All that has come in over sockets meanwhile is heard before a batch begins, the answers to
-    // the last one too, whose callers may ask again: batches were half as large without.
+    // The turn lets all received socket data arrive before a batch starts. That includes the
+    // answers to the last batch, whose callers may ask again. Without it batches were half as
+    // large.
     await nextTurn();
     while (waiting.length > 0) {
       const share = Math.ceil(waiting.length / (inFlightMax - running));
       const batch = open(waiting.splice(0, Math.min(sizeMax, Math.max(share, batchShareMin))));
       if (batch.length === 0) continue;
       running += 1;
-      // A batch whose callers have all been answered holds up no other, even if it still runs.
+      // The loop goes on when all callers of the batch are answered, even if the batch still runs.
       const answered = Promise.all(batch.map((call) => call.answered));
       await Promise.race([attempt(batch, false), answered]);
       running -= 1;
@@ -143,7 +151,9 @@ export function createBatcher<Input, Output>(options: {
   return {
     call(input) {
       if (waiting.length >= batchWaitingMax) {
-        return Promise.reject(new BatchOverflow(`${batchWaitingMax} calls wait already`));
+        return Promise.reject(
+          new BatchOverflow(`${batchWaitingMax} calls already wait for the database`),
+        );
       }
       const call = createCall<Input, Output>(input, answerMsMax);
       waiting.push(call);
@@ -153,7 +163,7 @@ export function createBatcher<Input, Output>(options: {
   };
 }
 
-/** What is asked alone, with the same limit: rejects with `AnswerOverdue` after `answerMsMax`. */
+/** Applies the same limit to a single call: rejects with `AnswerOverdue` after `answerMsMax`. */
 export function answeredWithin<Output>(
   answerMsMax: number,
   asked: Promise<Output>,
@@ -163,7 +173,7 @@ export function answeredWithin<Output>(
   return call.answer;
 }
 
-/** One batcher a store: what waits for one database shares its statements. */
+/** One batcher per store, so that calls to one database share its statements. */
 export function perStore<Input, Output>(
   create: (store: Store) => Batcher<Input, Output>,
 ): (store: Store) => Batcher<Input, Output> {

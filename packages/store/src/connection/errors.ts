@@ -1,12 +1,12 @@
 import { DatabaseError } from 'pg';
 import { Prisma } from '../generated/client.ts';
 
-/** More calls wait for the database than can be held. */
+/** Too many calls already wait for the database. */
 export class BatchOverflow extends Error {
   override readonly name = 'BatchOverflow';
 }
 
-/** The database did not answer a call in its time: it may have been done, or may yet be done. */
+/** The database did not answer in time. The call may have been done, or may still be done. */
 export class AnswerOverdue extends Error {
   override readonly name = 'AnswerOverdue';
 
@@ -15,12 +15,12 @@ export class AnswerOverdue extends Error {
   }
 }
 
-/** A transaction took longer than it may, and was rolled back. */
+/** A transaction exceeded its time limit and was rolled back. */
 export class TransactionExpired extends Error {
   override readonly name = 'TransactionExpired';
 }
 
-/** The SQLSTATE of an error that Postgres answered, where it was one. */
+/** The SQLSTATE of an error that Postgres returned. Undefined for any other error. */
 export function sqlState(error: unknown): string | undefined {
   if (error instanceof DatabaseError) return error.code;
   const cause = adapterCause(error);
@@ -28,7 +28,7 @@ export function sqlState(error: unknown): string | undefined {
   return typeof cause.originalCode === 'string' ? cause.originalCode : undefined;
 }
 
-/** What the driver says of a failed query: from Postgres, or of the way to it. */
+/** The driver's cause of a failed query: an error of Postgres, or of the connection to it. */
 function adapterCause(error: unknown): object | undefined {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
   const adapterError = error.meta?.['driverAdapterError'];
@@ -43,21 +43,22 @@ const serializationFailure = '40001';
 const deadlockDetected = '40P01';
 const lockNotAvailable = '55P03';
 
-/** Whether the same transaction may simply be run again. */
+/** Whether the same transaction can be run again. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   return state === serializationFailure || state === deadlockDetected;
 }
 
 /**
- * Whether the error says that the database cannot be reached or has no room for us now, so that
- * the caller answers `503 unavailable` (CONTRACT 2) instead of `500`.
+ * Whether the error means that the database cannot be reached or has no capacity for this service.
+ * The caller then answers `503 unavailable` (CONTRACT 2) instead of `500`.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
   if (error instanceof AnswerOverdue) return true;
   const state = sqlState(error);
-  // 08: connection; 53: resources; 57P: shutdown, crash, not yet up; 57014: our own time limit.
+  // 08: connection. 53: resources. 57P: shutdown, crash or start-up. 57014: our statement time
+  // limit. 55P03: our lock time limit.
   if (state !== undefined) return /^(08|53|57P|57014|55P03)/.test(state);
   if (error instanceof Prisma.PrismaClientInitializationError) return true;
   const cause = adapterCause(error);
@@ -72,8 +73,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the error says nothing about what was asked: the server could not be reached, or its
- * answer was lost. A wait for a lock that took too long is an answer.
+ * Whether the outcome of the query is unknown: the server could not be reached, or its answer was
+ * lost. A lock time-out is an answer.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;
@@ -81,7 +82,7 @@ export function isAnswerLost(error: unknown): boolean {
 
 // P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017 closed, P2024 pool, P2028 transaction.
 const unreachableCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
-// How the driver adapter names them, where a raw query failed (P2010 says nothing by itself).
+// The driver adapter's names for them if a raw query failed (its code P2010 is unspecific).
 const unreachableKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',

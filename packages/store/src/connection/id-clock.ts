@@ -1,4 +1,7 @@
-/** A reading of the database's clock is used for this long, and an unsuccessful one is repeated after. */
+/**
+ * A reading of the database's clock is used for this long. A failed reading is repeated after
+ * `retryMs`.
+ */
 const readingMsMax = 60_000;
 const retryMs = 1_000;
 
@@ -10,9 +13,9 @@ export interface IdClock {
 }
 
 /**
- * The time that goes into ids. It is the database's, so that an id of a host whose clock is off still
- * lies in the partition of its month: a reading of the database's clock, carried on by the monotonic
- * clock of this process. Only before the first reading is it the host's.
+ * The time that goes into ids. It is the database's time, so that an id falls into the partition of
+ * its month even if the host's clock is wrong. The process reads the database's clock and advances
+ * the reading by its own monotonic clock. The host's clock is used only before the first reading.
  */
 export function createIdClock(
   readDatabaseMs: () => Promise<number>,
@@ -34,7 +37,7 @@ export function createIdClock(
     read,
     nowMs() {
       const nowMs = monotonicMs();
-      // What fails here is tried again by a later id.
+      // A later id tries again after a failure.
       if (nowMs >= readAgainAtMs) read().catch(() => {});
       return aheadMs === undefined ? Date.now() : Math.round(nowMs + aheadMs);
     },

@@ -8,7 +8,7 @@ export type AttemptVerdict =
   | { kind: 'delivered' }
   | { kind: 'retry'; delayMs: number }
   | { kind: 'exhausted' }
-  /** The endpoint said that it is gone for good (410). */
+  /** The endpoint answered 410: it is gone for good. */
   | { kind: 'gone' };
 
 export interface AttemptRecord {
@@ -24,12 +24,15 @@ export interface AttemptRecord {
   verdict: AttemptVerdict;
 }
 
-/** What became of a delivery; null where it was claimed again meanwhile, or has ended. */
+/**
+ * The status of the delivery after this attempt. Null if the delivery was claimed again meanwhile,
+ * or has ended.
+ */
 export interface RecordedAttempt {
   status: DeliveryStatus | null;
 }
 
-/** Statements under way at once in one process. */
+/** The most statements in flight at once in one process. */
 const recordBatchesInFlightMax = 2;
 
 const batcherOf = perStore((store) =>
@@ -40,10 +43,10 @@ const batcherOf = perStore((store) =>
 );
 
 /**
- * Records how an attempt went and what follows from it. An attempt that was claimed again
- * meanwhile, or whose delivery has ended, is logged and moves nothing. A retry that would come 72
- * hours after the round began, or later, is none: the delivery is exhausted
- * (CONTRACT 6). Calls that wait at the same time share one statement.
+ * Records the result of an attempt and moves the delivery accordingly. If the delivery was claimed
+ * again meanwhile, or has ended, the attempt is logged and moves nothing. If the retry would come
+ * 72 hours or more after the round began, the delivery is exhausted instead (CONTRACT 6).
+ * Calls that wait at the same time share one statement.
  */
 export async function recordAttempt(
   store: Store,
@@ -51,7 +54,8 @@ export async function recordAttempt(
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return batcherOf(store).call(attempt);
   return store.db.$transaction(async (tx) => {
-    // The tenant before its deliveries, as where a URL is cleared, so that the two never deadlock.
+    // The tenant is locked before its deliveries, in the same order as when a URL is cleared, so
+    // that the two never deadlock.
     const disabled = await disableWebhook(tx, attempt);
     const query: Store['query'] = (text, values) => tx.$queryRawUnsafe(text, ...values);
     const [recorded] = await recordAttempts(store, query, [attempt]);
@@ -60,7 +64,7 @@ export async function recordAttempt(
   });
 }
 
-/** Only while the URL that is gone is still the one set. */
+/** Disables the webhook only if the URL that answered 410 is still the one that is set. */
 async function disableWebhook(
   tx: Queryable,
   { tenantId, url }: Pick<AttemptRecord, 'tenantId' | 'url'>,
@@ -78,7 +82,7 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
   retry: 'pending',
 };
 
-/** The deliveries are bound by their ids and the status by a parameter: see `plannerOptions`. */
+/** The deliveries are found by their ids, and the status is a parameter: see `plannerOptions`. */
 const recordSql = `
   WITH input AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS (position int, delivery_id uuid,
@@ -103,7 +107,7 @@ const recordSql = `
   WHERE d.id = ANY($2::uuid[]) AND d.id = h.id AND d.status = $3 AND d.round = h.round AND d.attempt_count = h.number
   RETURNING h.position, d.status`;
 
-/** In the order given. Run again, it does nothing twice: a recorded attempt is not moved any more. */
+/** In the order given. Safe to repeat: an attempt that is already recorded does not change. */
 async function recordAttempts(
   store: Store,
   query: Store['query'],
@@ -130,7 +134,7 @@ async function recordAttempts(
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
 }
 
-/** The tenant's own words, as far as they are kept, sealed to the attempt that they answer. */
+/** The first characters of the endpoint's response, up to the limit, sealed for the attempt. */
 function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
   const { tenantId, deliveryId, round, attemptNumber: number, responseText } = attempt;
   if (responseText === null) return null;
@@ -142,7 +146,7 @@ function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
   return Buffer.from(sealed).toString('base64');
 }
 
-/** Postgres takes neither U+0000 nor half a surrogate pair; an endpoint may send either. */
+/** Postgres accepts neither U+0000 nor an unpaired surrogate. An endpoint may send either. */
 function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '').toWellFormed();
 }

@@ -9,29 +9,35 @@ export interface ClaimedAttempt {
   eventId: string;
   type: string;
   round: number;
-  /** From 1. */
+  /** Starts at 1. */
   attemptNumber: number;
   url: string;
-  /** Valid now: one, or two while a rotation overlaps. */
+  /** The valid secrets: one, or two while a rotation overlaps. */
   secrets: string[];
-  /** The exact text to sign and send; null where it cannot be unsealed, which must not cost others. */
+  /**
+   * The exact text to sign and send. Null if it cannot be unsealed; the claim still returns the
+   * others.
+   */
   body: string | null;
   requestId: string | null;
 }
 
-/** How many attempts there is room for at a tenant's endpoint. */
+/** The capacity for attempts at a tenant's endpoint. */
 export interface EndpointAsk {
   tenantId: string;
-  /** From 1. */
+  /** At least 1. */
   attemptsMax: number;
 }
 
 export interface EndpointClaim {
   tenantId: string;
   attempts: ClaimedAttempt[];
-  /** Whether more may be due there now. */
+  /** Whether more deliveries may be due at this endpoint. */
   more: boolean;
-  /** The tenant's attempts of this hour are spent: how long until the next hour; else 0. */
+  /**
+   * Milliseconds until the next hour if the tenant's attempts of this hour are used up; otherwise
+   * 0.
+   */
   putOffMs: number;
 }
 
@@ -42,7 +48,7 @@ interface ClaimedRow {
   picked: number;
   hour_left_ms: number;
   webhook_url: string | null;
-  /** Valid now, newest first; `sealed` in base64. */
+  /** The valid secrets, newest first; `sealed` in base64. */
   secrets: { id: string; sealed: string }[] | null;
   id: string | null;
   event_id: string;
@@ -54,11 +60,12 @@ interface ClaimedRow {
 }
 
 /**
- * Claims what is due at these endpoints, the longest due first and as many as there is room for,
- * numbering and logging an attempt for each before it is sent, so that a crash cannot add a ninth
- * (CONTRACT 6). A claim that nobody records is due again after `attemptClaimMs`, as the
- * next attempt. What can never be sent any more (no URL, attempts spent, 72 hours over) is ended on
- * the way. Of a tenant with a cap, no more are claimed in an hour of the clock than it allows.
+ * Claims the deliveries that are due at these endpoints, the longest due first, up to the capacity
+ * of each. Each attempt is numbered and logged before it is sent, so that a crash cannot cause a
+ * ninth attempt (CONTRACT 6). If nobody records a claimed attempt, the delivery is due
+ * again after `attemptClaimMs`, as the next attempt. Deliveries that can never be sent (no URL,
+ * attempts used up, 72 hours over) are ended instead. A tenant with a cap gets no more attempts per
+ * clock hour than the cap.
  */
 export async function claimDue(
   store: Store,
@@ -99,7 +106,9 @@ function emptyClaim({ tenant_id, asked, room, picked, hour_left_ms }: ClaimedRow
   };
 }
 
-/** One that cannot be unsealed is left out: it must not cost the other tenants of the claim. */
+/**
+ * A secret that cannot be unsealed is left out, so that the claim of the other tenants succeeds.
+ */
 function secretsOf({ sealer }: Store, { secrets, tenant_id: tenantId }: ClaimedRow): string[] {
   return (secrets ?? []).flatMap(({ id, sealed }) => {
     const place = tenantSecretPlace({ id, tenantId, kind: 'webhook' });
@@ -133,8 +142,8 @@ async function claimRows(
 }
 
 /**
- * What is looked up by its id is bound by those ids, or is a lateral join of one row: left to join,
- * the planner reads all of a table that was small when the plan was made.
+ * Rows that are looked up by id are found by a condition on those ids or by a lateral join of one
+ * row. With a plain join the planner reads a whole table that was small when the plan was made.
  */
 const claimSql = `
   WITH endpoint AS MATERIALIZED (

@@ -2,16 +2,14 @@ import { webhookAgeMaxMs, webhookTimeoutMs } from '@svc/domain';
 import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
 import type { Queryable, Store } from '../connection/store.ts';
 
-/** Deliveries as the deliverer sees them: what is due, at which endpoint. */
-
 /** How long a claimed attempt may stay unrecorded before the delivery is due again. */
 export const attemptClaimMs = 2 * webhookTimeoutMs;
 
 /**
- * Tenants with a delivery that is due and not under way, in the order of their ids from behind
- * `afterTenantId` on, and where to go on (null: that was the last one). It steps from tenant to
- * tenant along the index of what is pending, so that its cost follows the number of tenants and no
- * backlog.
+ * Tenants that have a delivery that is due and not in flight, in the order of their ids, after
+ * `afterTenantId`. `nextAfterTenantId` is where the next call continues; null at the end. The
+ * statement steps from tenant to tenant along the index of pending deliveries. Its cost depends on
+ * the number of tenants, not on the backlog.
  */
 export async function findDueEndpoints(
   store: Store,
@@ -40,16 +38,16 @@ export async function findDueEndpoints(
   };
 }
 
-/** A place in the order of the rounds' beginnings and the deliveries' ids. */
+/** A position in the order of round start and delivery id. */
 export interface AgedCursor {
   startedAt: string;
   deliveryId: string;
 }
 
 /**
- * A page of deliveries that are due in a round that began 72 hours ago (CONTRACT 6),
- * because their attempts were put off again and again: the oldest first, behind `after`. `next` is
- * null at the end.
+ * A page of deliveries that are due and whose round began 72 hours ago or more (CONTRACT 6),
+ * because their attempts were postponed repeatedly. The oldest come first, after `after`.
+ * `next` is null at the end.
  */
 export async function findAgedRounds(
   store: Store,
@@ -81,8 +79,8 @@ export async function findAgedRounds(
 }
 
 /**
- * Ends those of these deliveries that are due and whose round is still over by its age. One that is
- * locked is left to the next round. Returns how many ended.
+ * Ends those of these deliveries that are due and whose round is still too old. A locked delivery
+ * is left for the next pass. Returns how many ended.
  */
 export async function exhaustAgedRounds(
   store: Store,
@@ -101,9 +99,9 @@ export async function exhaustAgedRounds(
 
 const nilId = '00000000-0000-0000-0000-000000000000';
 
-/** Ends what is still pending for a tenant whose URL is gone, without an attempt. */
+/** Ends the pending deliveries of a tenant that has no URL, without an attempt. */
 export async function dropPendingDeliveries(tx: Queryable, tenantId: string): Promise<void> {
-  // Locked in the order of their ids, as where attempts are recorded, so that the two never deadlock.
+  // Locked in the order of ids, as when attempts are recorded, so that the two never deadlock.
   await tx.$executeRaw`
     WITH pending AS MATERIALIZED (
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId}::uuid AND status = 'pending'

@@ -3,7 +3,10 @@ import { Prisma } from '../generated/client.ts';
 import { responsePlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
 
-/** One attempt of the present round; null until it is recorded, or where there was no answer. */
+/**
+ * One attempt of the current round. Fields are null until it is recorded, or if there was no
+ * answer.
+ */
 export interface AttemptLine {
   number: number;
   at: Date;
@@ -27,7 +30,7 @@ export interface DeliveryRecord {
 
 export interface DeliveryFilter {
   status: DeliveryStatus | null;
-  /** Behind this one, which the page before ended with. */
+  /** The page begins after this delivery, the last one of the previous page. */
   afterId: string | null;
   limit: number;
 }
@@ -40,7 +43,7 @@ interface DeliveryRow {
   status: DeliveryStatus;
   next_attempt_at: Date | null;
   created_at: Date;
-  /** `response` is sealed, in base64. */
+  /** `response` is sealed and in base64. */
   attempts: (Omit<AttemptLine, 'at'> & { atMs: number; round: number })[] | null;
 }
 
@@ -51,7 +54,7 @@ const deliveryColumns = Prisma.sql`d.id, d.tenant_id, d.event_id, d.type, d.stat
     FROM delivery_attempts a WHERE a.delivery_id = d.id AND a.round = d.round
   ) AS attempts`;
 
-// Literals, so that the planner sees which partial index holds them.
+// Literals, so that the planner recognises the partial index for each.
 const statusCondition: Record<DeliveryStatus, Prisma.Sql> = {
   pending: Prisma.sql`d.status = 'pending'`,
   delivered: Prisma.sql`d.status = 'delivered'`,
@@ -59,7 +62,7 @@ const statusCondition: Record<DeliveryStatus, Prisma.Sql> = {
   dropped: Prisma.sql`d.status = 'dropped'`,
 };
 
-/** A page of a tenant's deliveries (null: of all tenants'), newest first. */
+/** A page of a tenant's deliveries, newest first. With `tenantId` null: of all tenants. */
 export async function listDeliveries(
   store: Store,
   tenantId: string | null,
@@ -77,7 +80,10 @@ export async function listDeliveries(
   return rows.map((row) => deliveryOfRow(store, row));
 }
 
-/** Null for an unknown one and another tenant's alike; `tenantId` null: whoever's it is. */
+/**
+ * Null if the delivery is unknown or belongs to another tenant. With `tenantId` null: of any
+ * tenant.
+ */
 export async function findDelivery(
   store: Store,
   tenantId: string | null,

@@ -7,18 +7,18 @@ export interface NewEvent {
   type: EventType;
   submissionId: string | null;
   requestId: string | null;
-  /** Whether the tenant has a URL to be told at: without one the event is written, never sent. */
+  /** Whether the tenant has an active URL. Without one the event is written but never sent. */
   notified: boolean;
   /** The exact bytes to be sent, given the event's id (a UUID). */
   body: (eventId: string) => string;
 }
 
-/** An event as it is written: its bytes sealed, and the delivery that it is to have. */
+/** An event as it is written: its sealed body and the id of its delivery. */
 export interface SealedEvent {
   readonly id: string;
   readonly event: NewEvent;
   readonly bodySealed: Uint8Array;
-  /** Null: nobody to tell. */
+  /** Null if the event is not sent. */
   readonly deliveryId: string | null;
 }
 
@@ -34,15 +34,15 @@ export function sealEvents(store: Store, events: readonly NewEvent[]): SealedEve
   });
 }
 
-/** What is to be announced after the commit. */
+/** The deliveries to announce after the commit. */
 export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
   return events.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]));
 }
 
 /**
- * Writes events, and a delivery for each tenant that has a URL, in the caller's transaction: the
- * outbox. Returns the id of each event's delivery (null: nobody to tell), in the order of the events,
- * to be announced after the commit.
+ * Writes events to the outbox in the caller's transaction, with a delivery for each tenant that has
+ * a URL. Returns the id of each event's delivery, in the order of the events; null if the event is
+ * not sent. The caller announces the deliveries after the commit.
  */
 export async function insertEvents(
   store: Store,

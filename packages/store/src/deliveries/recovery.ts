@@ -4,33 +4,33 @@ import { attemptUnderWay } from './redelivery.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 
-/** Sending again in bulk, for operators: stored bytes only, and no money moves. */
+/** Bulk redelivery for operators. It sends stored bytes only, and no money moves. */
 
 export interface Recovery {
-  /** Deliveries whose events happened at that time or later. */
+  /** Deliveries that were created at this time or later. */
   since: Date;
-  /** Of this tenant only. */
+  /** Only of this tenant. Null: of all tenants. */
   tenantId: string | null;
-  /** What ended without having arrived: `exhausted`, or `dropped` too. */
+  /** The statuses that are recovered: `exhausted`, or also `dropped`. */
   statuses: readonly Extract<DeliveryStatus, 'exhausted' | 'dropped'>[];
 }
 
-/** A delivery, by the order in which a recovery goes. */
+/** The position of a delivery in the order of a recovery. */
 export interface RecoveryPlace {
   createdAt: Date;
   id: string;
 }
 
-// Literals, so that the planner sees which partial index holds them.
+// Literals, so that the planner recognises the partial index for each.
 const statusCondition = {
   exhausted: Prisma.sql`d.status = 'exhausted'`,
   dropped: Prisma.sql`d.status = 'dropped'`,
 };
 
-/** What a recovery finds: deliveries to tenants that have a URL now. */
+/** The deliveries that a recovery finds. Their tenants have an active URL. */
 function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
   const conditions = [
-    // The time in the id is a host's, and is not looked at.
+    // The database's time is compared. The time in the id may come from a host.
     Prisma.sql`d.created_at >= ${since}::timestamptz`,
     Prisma.sql`(${Prisma.join(
       statuses.map((status) => statusCondition[status]),
@@ -52,11 +52,11 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 }
 
 /**
- * Makes up to `limit` of those behind `after` due now, the oldest first, each in a fresh round of
- * attempts under the same id, and writes the audit log with it; deliverers find them within a
- * second. What is recovered is found no more, so that a recovery that was broken off goes on where
- * it was when it is run again. One whose attempt is still under way is left for later. Null at the
- * end.
+ * Makes up to `limit` deliveries after `after` due immediately, the oldest first. Each begins a new
+ * round of attempts under the same id. The audit entry is written in the same transaction.
+ * Deliverers find the deliveries within a second. A recovered delivery is not found again, so that
+ * an interrupted recovery continues when it is run again. A delivery with an attempt in flight is
+ * skipped. Returns null at the end.
  */
 export async function recoverDeliveries(
   store: Store,

@@ -6,15 +6,15 @@ import { insertEvents } from './outbox.ts';
 import type { Queryable, Store } from '../connection/store.ts';
 import { untilWebhooksAllowedMs } from './webhook-caps.ts';
 
-/** What a tenant itself asks to be sent: a delivery once more, or a test. */
+/** Deliveries that a tenant requests itself: a redelivery or a test event. */
 
 export type RedeliveryOutcome =
   | { kind: 'queued' }
   | { kind: 'not_found' }
   | { kind: 'url_missing' }
-  /** An attempt is claimed, not recorded, and its claim has not run out. */
+  /** An attempt is in flight: claimed, not recorded, and its claim has not expired. */
   | { kind: 'in_progress' }
-  /** The tenant's attempts of this hour are spent. */
+  /** The tenant's attempts of this hour are used up. */
   | { kind: 'over_cap'; retryInMs: number };
 
 interface RedeliveryRow {
@@ -24,9 +24,9 @@ interface RedeliveryRow {
 }
 
 /**
- * Makes a delivery due now (CONTRACT 5): a pending one within its round, any other in a
- * fresh round of attempts under the same id. The caller announces it after this. What an operator
- * does is in the audit log.
+ * Makes a delivery due immediately (CONTRACT 5). A pending delivery stays in its round;
+ * any other begins a new round of attempts under the same id. The caller announces it afterwards.
+ * With `operator`, the audit log records the change.
  */
 export async function redeliver(
   store: Store,
@@ -34,7 +34,7 @@ export async function redeliver(
   operator: Author | null = null,
 ): Promise<RedeliveryOutcome> {
   return store.db.$transaction(async (tx): Promise<RedeliveryOutcome> => {
-    // Locked before its attempts are looked at: a claim moves this row, and is seen or waits.
+    // Locked before its attempts are read. A claim updates this row, so it is either seen or waits.
     const locked = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM deliveries WHERE id = ${deliveryId}::uuid AND tenant_id = ${tenantId}::uuid FOR UPDATE`;
     if (locked.length === 0) return { kind: 'not_found' };
@@ -61,7 +61,9 @@ export async function redeliver(
   });
 }
 
-/** Whether an attempt of the delivery `d` is claimed, not recorded, and may still be on the wire. */
+/**
+ * Whether an attempt of the delivery `d` may be in flight: claimed, not recorded and not expired.
+ */
 export const attemptUnderWay = Prisma.sql`EXISTS (
   SELECT FROM delivery_attempts a
   WHERE a.delivery_id = d.id AND a.round = d.round AND a.number = d.attempt_count
@@ -79,12 +81,12 @@ async function readLocked(tx: Queryable, deliveryId: string): Promise<Redelivery
 export type WebhookTestOutcome =
   | { kind: 'queued'; deliveryId: string }
   | { kind: 'url_missing' }
-  /** One a minute, and within the tenant's attempts of this hour. */
+  /** One test per minute, and within the tenant's attempts of this hour. */
   | { kind: 'too_soon'; retryInMs: number };
 
 /**
- * Writes a `webhook.test` event with its delivery, one a minute at most for a tenant, by the
- * database's clock (CONTRACT 5). The caller announces it after this.
+ * Writes a `webhook.test` event with its delivery, at most one per minute for a tenant by the
+ * database's clock (CONTRACT 5). The caller announces the delivery afterwards.
  */
 export async function queueWebhookTest(
   store: Store,
@@ -112,7 +114,8 @@ export async function queueWebhookTest(
         body: (id) => eventBody({ id: toWireId('evt', id), type, at: row.now, data: {} }),
       },
     ]);
-    if (deliveryId === undefined || deliveryId === null) throw new Error('a told event is sent');
+    if (deliveryId === undefined || deliveryId === null)
+      throw new Error('the test event has no delivery');
     return { kind: 'queued', deliveryId };
   });
 }

@@ -1,8 +1,8 @@
 import type { Queryable } from '../connection/store.ts';
 
 /**
- * How many webhook attempts a tenant may cause in an hour of the clock. Only tenants that signed up
- * by themselves have a cap: they choose the URL, and it may be somebody else's. `claimDue` counts.
+ * The most webhook attempts of a tenant per clock hour. Only tenants that signed up themselves have
+ * a cap, because they choose the URL and it may belong to somebody else. `claimDue` counts.
  */
 
 export async function insertWebhookCap(
@@ -16,7 +16,7 @@ export async function insertWebhookCap(
     VALUES (${tenantId}::uuid, ${attemptsPerHour}, date_trunc('hour', svc_now(), 'UTC'))`;
 }
 
-/** Milliseconds until the tenant's next attempt is allowed; 0 where one is allowed now. */
+/** Milliseconds until the tenant's next attempt is allowed; 0 if one is allowed immediately. */
 export async function untilWebhooksAllowedMs(tx: Queryable, tenantId: string): Promise<number> {
   const [spent] = await tx.$queryRaw<{ left_ms: number }[]>`
     SELECT (extract(epoch FROM hour + interval '1 hour' - svc_now()) * 1000)::float8 AS left_ms

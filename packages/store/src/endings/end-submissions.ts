@@ -8,22 +8,25 @@ import { pinnedCards } from '../pricing/pinned-cards.ts';
 import type { Query, Store } from '../connection/store.ts';
 
 /**
- * Every way out of a hold: settlement, cancel, rejection. One transaction locks the accounts in
- * the order of their ids, then the submissions in the order of theirs (so that no two deadlock),
- * decides each purely, and writes states, ledger entries, accounts, events and deliveries
- * together. What is enqueued afterwards is only an alarm clock.
+ * Every way out of a hold: settlement, cancel, rejection. One transaction locks the accounts in the
+ * order of their ids and then the submissions in the order of theirs, so that no two transactions
+ * deadlock. It decides each submission purely, and writes states, ledger entries, accounts, events
+ * and deliveries together. Jobs that are enqueued afterwards are only wake-up jobs.
  */
 
 const transientAttemptsMax = 3;
 
 export interface EndingScope {
-  /** Only this tenant's; another's is as if it did not exist. */
+  /** Only submissions of this tenant. Others are treated as unknown. */
   readonly tenantId?: string | null;
-  /** What belongs into the same transaction. */
+  /** Writes more in the same transaction. */
   readonly alsoWrite?: (query: Query, ended: readonly Ended[]) => Promise<void>;
 }
 
-/** Ends those that the request ends, and tells of all that are there how they stand then. */
+/**
+ * Ends the submissions that the request can end. Returns the resulting state of every known
+ * submission.
+ */
 export async function endSubmissions(
   store: Store,
   submissionIds: readonly string[],
@@ -56,15 +59,15 @@ async function endInTransaction(
   const decided = submissions.map((submission) => {
     const card = cardOf(submission.rateCardVersion);
     const plan = planOne(store, accounts, submission, card, request);
-    return { submission, plan, told: sealEvents(store, plan?.events ?? []) };
+    return { submission, plan, sealed: sealEvents(store, plan?.events ?? []) };
   });
   const moved = decided.flatMap(({ plan }) => (plan === null ? [] : [plan]));
-  const events = decided.flatMap(({ told }) => told);
+  const events = decided.flatMap(({ sealed }) => sealed);
   if (moved.length > 0) {
     await writeEndings(store, query, { moved, accounts, events, offers: offersOf(request) });
   }
-  const ended = decided.map(({ submission, plan, told }) =>
-    endedOf(submission, plan, deliveryIdsOf(told)),
+  const ended = decided.map(({ submission, plan, sealed }) =>
+    endedOf(submission, plan, deliveryIdsOf(sealed)),
   );
   await alsoWrite?.(query, ended);
   return ended;

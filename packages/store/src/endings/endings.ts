@@ -20,7 +20,7 @@ const settleBatcherOf = perStore((store) =>
       const byId = new Map(ended.map((one) => [one.submissionId, one]));
       return submissionIds.map((id, index) => {
         const one = byId.get(id) ?? null;
-        // Asked for twice in one batch: it moved once.
+        // The same id twice in one batch: only the first one moved it.
         const isRepeated = one !== null && submissionIds.indexOf(id) < index;
         return isRepeated ? { ...one, kind: 'kept', deliveryIds: [] } : one;
       });
@@ -30,7 +30,7 @@ const settleBatcherOf = perStore((store) =>
 
 /**
  * Settles stored outcomes (CONTRACT 4). A repeated call changes nothing.
- * Calls that wait at the same time share a transaction; an unknown id is left out.
+ * Calls that wait at the same time share a transaction. Unknown ids are left out.
  */
 export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
   const batcher = settleBatcherOf(store);
@@ -39,9 +39,9 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 }
 
 /**
- * Rejects a submission that found no node: its hold returns, its key is free again, the tenant
- * sees neither (CONTRACT 3). `onlyOverdue`: only past its deadline and grace. `offers`:
- * whom it was offered to.
+ * Rejects a submission for which no node was found. Its hold is released, its idempotency key is
+ * free again, and the tenant sees neither (CONTRACT 3). `onlyOverdue`: only after its
+ * deadline and grace. `offers`: the nodes that it was offered to.
  */
 export async function rejectPending(
   store: Store,
@@ -76,8 +76,9 @@ export type CancelOutcome =
   | { kind: 'not_found' };
 
 /**
- * Cancels a tenant's submission (CONTRACT 5). Where the node's outcome is
- * stored already, that is settled instead, and the answer is `terminal` with its deliveries.
+ * Cancels a tenant's submission (CONTRACT 5). If the node's outcome is
+ * already stored, that outcome is settled instead and the result is `terminal`, with its
+ * deliveries.
  */
 export async function cancelSubmission(
   store: Store,
@@ -89,8 +90,8 @@ export async function cancelSubmission(
 }
 
 /**
- * The same by an operator, of any tenant's submission: the whole hold returns
- * (CONTRACT 4), and the audit log says who did it.
+ * Cancels a submission of any tenant for an operator. The whole hold is released (CONTRACT 4),
+ * and the audit log records the operator.
  */
 export async function cancelAsOperator(
   store: Store,

@@ -19,21 +19,21 @@ import { unsealOutcome } from '../submissions/submissions.ts';
 interface EndedSubmission {
   submission: LockedSubmission;
   ending: Ending;
-  /** Before and after this ending. */
+  /** The account's figures before this ending; `after` has the figures after it. */
   account: LockedAccount;
   after: AccountFigures;
 }
 
 /**
- * What a tenant is told of an ending (CONTRACT 6): the end of its submission, and a low
- * balance where this charge took it below the threshold. Of a rejection, nothing.
+ * The events of an ending (CONTRACT 6): the end of the submission, and a low balance if this
+ * charge takes the balance below the threshold. A rejection has no events.
  */
 export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {
   const { submission, account, after } = ended;
-  const told = endingEvent(store, ended);
-  if (told === null) return [];
+  const event = endingEvent(store, ended);
+  if (event === null) return [];
   const events = [
-    newEvent(ended, `submission.${told.kind}`, submission.id, submissionEventData(told)),
+    newEvent(ended, `submission.${event.kind}`, submission.id, submissionEventData(event)),
   ];
   const thresholdMicros = account.lowBalanceThresholdMicros;
   if (crossesLowBalance(account.balanceMicros, after.balanceMicros, thresholdMicros)) {

@@ -16,10 +16,10 @@ export interface LockedSubmission {
   surgeMicros: bigint;
   rateCardVersion: number;
   nodeId: string | null;
-  /** Since `begin`, never negative; null before it. */
+  /** Milliseconds since `begin`, never negative. Null before `begin`. */
   runningMs: bigint | null;
   dispatchOverdueMs: bigint;
-  /** Exact texts; null: not reported. */
+  /** Exact decimal texts. Null means not reported. */
   usage: Record<UsageUnit, string | null>;
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
@@ -34,8 +34,8 @@ export interface LockedSubmission {
 }
 
 /**
- * Reads only the locked rows. A row of `tenants` joined here would come from the snapshot of before
- * the wait for the lock, and the settings may have changed during that wait.
+ * Reads only the locked rows. A joined row of `tenants` would come from the snapshot before the
+ * wait for the lock, and the settings may have changed during that wait.
  */
 const accountsSql = `
   SELECT a.tenant_id, a.balance_micros, a.held_micros, a.rebate_accrued_micros,
@@ -53,7 +53,7 @@ interface AccountRow {
   low_balance_threshold_micros: string;
 }
 
-/** The accounts of these submissions, locked in the order of their ids. */
+/** Locks and returns the accounts of these submissions, in the order of their ids. */
 export async function lockAccounts(
   query: Query,
   submissionIds: readonly string[],
@@ -116,9 +116,9 @@ interface SubmissionRow {
 }
 
 /**
- * The submissions, locked in the order of their ids, with the settings of their tenants. This
- * statement begins after the accounts are locked. Its clock and its snapshot are therefore not from
- * before a wait for an account, and the settings cannot change until this transaction ends, because
+ * Locks and returns the submissions in the order of their ids, with the settings of their tenants.
+ * This statement begins after the accounts are locked, so its clock and its snapshot are not older
+ * than a wait for an account. The settings cannot change until this transaction ends, because
  * `changeSettings` locks the account first.
  */
 export async function lockSubmissions(

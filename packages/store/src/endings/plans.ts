@@ -19,20 +19,20 @@ import type { Store } from '../connection/store.ts';
 export interface Ended {
   submissionId: string;
   tenantId: string;
-  /** `moved`: this call ended it. `kept`: it was not in a state that this request ends. */
+  /** `moved`: this call ended the submission. `kept`: its state did not allow this request. */
   kind: 'moved' | 'kept';
   state: SubmissionState;
   nodeId: string | null;
-  /** Of the request that created it: what ties the logs together. */
+  /** The id of the request that created the submission. It correlates the logs. */
   requestId: string;
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
-  /** Its node reported more than a cap allows, and was cut to it. */
+  /** Its node reported more than a cap allows, and the usage was cut to the cap. */
   usageCapped: boolean;
   deliveryIds: string[];
 }
 
-/** How one submission ends: what is to be written with it, and what its caller is told. */
+/** How one submission ends: what is written, and the events for its tenant. */
 export interface EndingPlan {
   readonly submission: LockedSubmission;
   readonly ending: Ending;
@@ -41,8 +41,8 @@ export interface EndingPlan {
 }
 
 /**
- * Decides one locked submission, by the rate card that it pinned; null where the request does not
- * end it. The account's figures in `accounts` are moved on for the next one of the tenant.
+ * Decides one locked submission by the rate card that it pinned. Null if the request does not end
+ * it. Updates the account in `accounts` for the tenant's next submission.
  */
 export function planOne(
   store: Store,
@@ -70,7 +70,7 @@ export function planOne(
   };
 }
 
-/** What became of a submission by its plan, or how it stood where it has none. */
+/** The state of a submission after its plan, or its current state if it has no plan. */
 export function endedOf(
   submission: LockedSubmission,
   plan: EndingPlan | null,

@@ -7,20 +7,21 @@ import type { Query, Store } from '../connection/store.ts';
 
 /** What a transaction of endings writes. */
 export interface EndingWrites {
-  /** Those that end, in the order in which their movements were planned. */
+  /** The submissions that end, in the order in which their movements were planned. */
   readonly moved: readonly EndingPlan[];
-  /** Of every tenant of them, with the figures after the last. */
+  /** The account of each of their tenants, with the figures after its last ending. */
   readonly accounts: ReadonlyMap<string, LockedAccount>;
   readonly events: readonly SealedEvent[];
-  /** Whom the submission was offered to, where this says it. */
+  /** The nodes that the submission was offered to, if the request names them. */
   readonly offers: readonly OfferRecord[] | null;
 }
 
 /**
- * States, accounts, ledger entries, events, deliveries and the running figures behind
- * `quote.estimated` (completed work only, whose usage was not cut), in one statement. The caller holds the locks of the
- * submissions and the accounts; ids are conditions and not joins, so that the planner can only walk
- * the primary keys, and each row finds its own by its place. Entries are numbered in the order given.
+ * One statement writes states, accounts, ledger entries, events, deliveries and the running totals
+ * for `quote.estimated`. The totals include only completed work whose usage was not cut. The caller
+ * has locked the submissions and the accounts. Ids are conditions and not joins, so that the
+ * planner can only use the primary keys. Each row finds its parameters by its position. Entries are
+ * numbered in the order given.
  */
 const writeSql = `
   WITH ended AS (
@@ -83,7 +84,7 @@ interface Written {
   deliveries: number;
 }
 
-/** Writes the endings whole. Throws where anything was not written as it was decided. */
+/** Writes all endings. Throws if anything was not written as it was decided. */
 export async function writeEndings(
   store: Store,
   query: Query,
@@ -118,7 +119,7 @@ export async function writeEndings(
   assertInvariant(written.accounts === changed.length, 'every tenant has an account');
   assertInvariant(written.entries === entries.length, 'every movement is an entry');
   assertInvariant(written.events === events.length, 'every event is written');
-  assertInvariant(written.deliveries === deliveries, 'every event to be told has a delivery');
+  assertInvariant(written.deliveries === deliveries, 'every event to send has a delivery');
 }
 
 function countByTenant(submissions: readonly LockedSubmission[]): Map<string, number> {
@@ -147,7 +148,10 @@ function entryColumns(entries: ReturnType<typeof entriesOf>): unknown[][] {
   ];
 }
 
-/** The bodies are one after another in the last; before it, where each begins and ends. */
+/**
+ * The columns of the events. The last is all bodies concatenated; the two before it are the byte
+ * offsets at which each begins and ends.
+ */
 function eventColumns(events: readonly SealedEvent[]): unknown[] {
   const from: number[] = [];
   const to: number[] = [];

@@ -121,7 +121,7 @@ test('a master key that is not that of the database is refused', async () => {
     REDIS_URL: redis.redisUrl,
     SVC_MASTER_KEY: newMasterKey(),
   });
-  expect(said).toContain('What is sealed in the database does not open with SVC_MASTER_KEY');
+  expect(said).toContain('SVC_MASTER_KEY cannot open the sealed values of the database');
 });
 
 test('no service guesses which environment it is', async () => {

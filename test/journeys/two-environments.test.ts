@@ -102,7 +102,7 @@ describe.each([
     expect(mixed).toBeInstanceOf(CommandError);
     expect(String(mixed)).toContain(`The database belongs to ${at}`);
     expect(String(await listTenants({ ...ours.context, SVC_MASTER_KEY }))).toContain(
-      'does not open with SVC_MASTER_KEY',
+      'SVC_MASTER_KEY cannot open the sealed values of the database',
     );
     const operator = { SVC_OPERATOR_ID, SVC_OPERATOR_SECRET };
     expect(String(await listTenants({ ...ours.context, ...operator }))).toContain(

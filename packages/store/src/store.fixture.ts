@@ -19,20 +19,20 @@ import { openStore, type Store } from './connection/store.ts';
 
 import { openTenant } from './tenants/open-tenant.ts';
 
-/** A store on a database of the test's own, with what tests of the store ask for again and again. */
+/** A store on a separate database for the test, with the functions that store tests use most. */
 export interface Fixture {
   readonly store: Store;
   readonly database: TestDatabase;
-  /** A tenant with this many credits, `webhookUrl` where it should be told. */
+  /** Creates a tenant with this many credits. Events are sent only if `webhookUrl` is given. */
   readonly tenant: (credits?: number, webhookUrl?: string | null) => Promise<string>;
-  /** The same through another store on the database. */
+  /** Same as `tenant`, through another store on the same database. */
   readonly tenantThrough: (store: Store) => Promise<string>;
   readonly node: () => Promise<string>;
   readonly hold: (
     tenantId: string,
     options?: HoldOptions,
   ) => Promise<{ id: string; outcome: HoldOutcome }>;
-  /** Moves the time of the database. */
+  /** Moves the database's clock. */
   readonly advance: (ms: number) => Promise<void>;
   readonly figures: (tenantId: string) => Promise<{ balance: number; held: number }>;
   readonly state: (id: string) => Promise<string>;
@@ -48,7 +48,7 @@ interface HoldOptions {
 
 const credit = Number(microsPerCredit);
 
-/** Creates one for the running test; closed when it ends. */
+/** Creates a fixture for the running test and closes it at the end of the test. */
 export async function createFixture({
   masterKey = `test:${randomBytes(32).toString('base64')}`,
   ...databaseOptions
@@ -101,7 +101,7 @@ export async function createFixture({
   };
 }
 
-/** Ends all rounds that are over by their age; returns how many. */
+/** Ends all rounds that are too old. Returns how many. */
 export async function exhaustAged(store: Store): Promise<number> {
   const { rounds } = await findAgedRounds(store, { after: null, limit: 100 });
   return exhaustAgedRounds(
@@ -128,13 +128,13 @@ async function newTenant(
   return id;
 }
 
-/** Claims what is due for one tenant. */
+/** Claims the due deliveries of one tenant. */
 export async function claimFor(store: Store, tenantId: string): Promise<ClaimedAttempt[]> {
   const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 100 }]);
   return claim?.attempts ?? [];
 }
 
-/** A submission to hold for, valid in all that is not given. */
+/** A valid submission to hold credits for. Options override the defaults. */
 export async function newSubmission(
   store: Store,
   tenantId: string,
@@ -160,7 +160,7 @@ export async function newSubmission(
   };
 }
 
-/** A UUIDv7 as runtime makes them. */
+/** A UUIDv7, in the format of the runtime package. */
 function newId(): string {
   const hex = Date.now().toString(16).padStart(12, '0');
   const random = randomUUID();

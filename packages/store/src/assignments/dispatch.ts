@@ -245,12 +245,8 @@ export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refuse
  * repeat renews the lease and is safe, because the instance has stored that it began. Any other
  * instance is refused, because it cannot know what the first one has done. An agent that sends no
  * instance id may begin once (CONTRACT 7, "Instances"). `refused`: the submission has
- * ended, belongs to another node, or was begun by another instance.
- *
- * The node is compared with `IS NOT DISTINCT FROM`, here and in every statement that knows the id.
- * No index serves that operator, so the planner uses the primary key and not the index of a node's
- * assignments. It chose that index while the table was small. Calls that wait at the same time
- * share one statement.
+ * ended, belongs to another node, or was begun by another instance. Calls that wait at the same
+ * time share one statement.
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return runBatcherOf(store).call(begin);
@@ -269,6 +265,11 @@ const runBatcherOf = perStore((store) =>
   }),
 );
 
+/**
+ * The node is compared with `IS NOT DISTINCT FROM`, here and in every statement that knows the id.
+ * No index serves that operator, so the planner uses the primary key and not the index of a node's
+ * assignments. It chose that index while the table was small.
+ */
 const runningSql = `
   UPDATE submissions SET state = 'running', started_at = COALESCE(started_at, svc_now()),
     lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond',

@@ -1,18 +1,17 @@
 import { errorsBeforeQuarantine, quarantineMs, unfinishedBeforeQuarantine } from '@svc/domain';
 
+/** The lengths of successive quarantines, in milliseconds. */
 const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**
- * Counts how the assignments of nodes end, in the same statement that ends them. It quarantines a
- * node that takes jobs and does not finish them (CONTRACT 7, "Quarantine"). The CTE
- * `ended` comes before it and has one row for each ended assignment: `node_id`, `dispatched_at`,
- * `outcome_by` and `failure_code`. The CTE `quarantined`, after it, has the ids of the nodes that
- * this statement quarantines.
+ * Counts how the assignments of nodes end, in the statement that ends them, and quarantines a node
+ * that does not finish its jobs (CONTRACT 7, "Quarantine"). The caller's CTE `ended` has
+ * a row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The
+ * CTE `quarantined` then has the ids of the quarantined nodes.
  *
- * An outcome that the node itself reports, other than `node_error`, clears the counts. A quarantine
- * is followed by a longer one only if an assignment fails that was given after it. Submissions are
- * locked before nodes, and nodes are locked in the order of their ids. A node without anything to
- * count is not written.
+ * A node's own outcome other than `node_error` clears its counts. A longer quarantine follows only
+ * if an assignment fails that was given after the last one. Submissions are locked before nodes,
+ * and nodes in the order of their ids. A node without anything to count is not written.
  */
 export const nodeEndingsSql = `
   tally AS (

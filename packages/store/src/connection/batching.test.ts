@@ -148,7 +148,7 @@ test('beyond the bound of what waits a call is refused at once', async () => {
   const first = batcher.call(0);
   await new Promise((resolve) => setImmediate(resolve));
   const rest = Array.from({ length: batchWaitingMax }, (_, index) => batcher.call(index + 100));
-  await expect(batcher.call(1)).rejects.toThrow('wait already');
+  await expect(batcher.call(1)).rejects.toThrow('calls already wait');
   await gate.letThrough();
   await gate.letThrough();
   await Promise.all([first, ...rest]);

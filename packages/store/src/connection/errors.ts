@@ -43,14 +43,14 @@ const serializationFailure = '40001';
 const deadlockDetected = '40P01';
 const lockNotAvailable = '55P03';
 
-/** Whether the same transaction can be run again. */
+/** True if the same transaction can be run again. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   return state === serializationFailure || state === deadlockDetected;
 }
 
 /**
- * Whether the error means that the database cannot be reached or has no capacity for this service.
+ * True if the error means that the database cannot be reached or has no capacity for this service.
  * The caller then answers `503 unavailable` (CONTRACT 2) instead of `500`.
  */
 export function isUnavailable(error: unknown): boolean {
@@ -73,7 +73,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the outcome of the query is unknown: the server could not be reached, or its answer was
+ * True if the outcome of the query is unknown: the server could not be reached, or its answer was
  * lost. A lock time-out is an answer.
  */
 export function isAnswerLost(error: unknown): boolean {

@@ -7,7 +7,9 @@ import { PrismaClient } from '../generated/client.ts';
 import { createIdClock } from './id-clock.ts';
 import { pinnedSession } from './session.ts';
 
-/** Where a sealed value belongs. Null: the row has no tenant, or no kind. */
+/**
+ * The place that a sealed value is bound to. `tenantId` and `kind` are null if the row has none.
+ */
 export interface Place {
   readonly table: string;
   readonly column: string;
@@ -16,12 +18,12 @@ export interface Place {
   readonly row: string;
 }
 
-/** How far a database is sealed for whole places (`sealing-phase.ts`). */
+/** How far a database is sealed for complete places (`sealing-phase.ts`). */
 export type SealingPhase = 'former' | 'resealing' | 'bound';
 
-/** Seals a value for its place, so that it cannot be read elsewhere. */
+/** Seals a value for its place, so that it cannot be opened at another one. */
 export interface Sealer {
-  /** What everything begins with that is sealed for a whole place under the key that seals now. */
+  /** The first bytes of every value that is sealed for its complete place under the current key. */
   readonly prefix: Uint8Array;
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
@@ -31,37 +33,37 @@ export interface Sealer {
 export interface StoreOptions {
   databaseUrl: string;
   sealer: Sealer;
-  /** Makes a UUIDv7, lower case, of this time. */
+  /** Returns a new UUIDv7 of this time, in lower case. */
   newId: (nowMs: number) => string;
-  /** Multiplies the caps of reported usage, as a decimal; default 1. */
+  /** Multiplies the caps of reported usage. A decimal text; default 1. */
   usageCapFactor?: string;
-  /** Connections at most; default 10. */
+  /** The most connections in the pool; default 10. */
   poolMax?: number;
   /** Shown in pg_stat_activity. */
   applicationName?: string;
-  /** Called for faults of idle connections, which are replaced by themselves. */
+  /** Called when an idle connection fails. The pool replaces the connection. */
   onConnectionError?: (error: Error) => void;
 }
 
-/** What every function of this package takes first. */
+/** The first argument of every function of this package. */
 export interface Store {
   readonly db: PrismaClient;
   readonly sealer: Sealer;
   /** A UUIDv7 of the database's time. */
   readonly newId: () => string;
-  /** Multiplies the caps of reported usage, as a decimal. */
+  /** Multiplies the caps of reported usage. A decimal text. */
   readonly usageCapFactor: string;
-  /** Reads the database's clock for new ids, before a process makes the first one. */
+  /** Reads the database's clock for new ids. A process calls it before it creates its first id. */
   readonly readClock: () => Promise<void>;
   /**
-   * One named statement straight to the driver, for the hot path, where the client's own work costs
-   * more than the statement. Values and rows are the driver's: a `bigint` column is a text.
+   * Runs one named statement on the driver. For the hot path, on which Prisma's overhead costs more
+   * than the statement. Values and rows have the driver's types: a `bigint` column is a text.
    */
   readonly query: Query;
   /**
-   * The same for a transaction, all of whose statements `work` asks for by the `query` it is given.
-   * Committed where `work` resolves, rolled back where it rejects; not run again by itself. Throws
-   * `TransactionExpired` where it takes longer than `transactionTimeoutMs`.
+   * Runs a transaction. `work` sends all its statements by the `query` it is given. Commits if
+   * `work` resolves and rolls back if it rejects. Never retries. Throws `TransactionExpired` after
+   * `transactionTimeoutMs`.
    */
   transaction<Result>(this: void, work: (query: Query) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
@@ -79,7 +81,7 @@ export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 const poolConnectionsMax = 10;
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 10_000;
-/** Beyond what the server itself allows: only a cut that nobody announced runs into it. */
+/** Longer than the server's own limit. Only a connection that is cut silently reaches it. */
 const answerTimeoutMs = statementTimeoutMs + 5_000;
 const lockTimeoutMs = 5_000;
 const idleInTransactionTimeoutMs = 10_000;
@@ -87,23 +89,26 @@ const transactionWaitMs = 5_000;
 const transactionTimeoutMs = 10_000;
 
 /**
- * Statements are short, many and prepared: compiling one costs more than running it, and a plan
- * that reads a whole table, made while the table was small, would be kept while it grows. One plan
- * a statement, for all values: planned anew each time, a hold alone took 1.2 ms instead of 0.7. A
- * statement must therefore bound an index by its parameters themselves (`id > COALESCE(…)`, never
- * `… IS NULL OR id > …`). And one that finds rows by their ids names their states by a parameter: by
- * a literal the planner can prove that a partial index of those states has them all, and reads the
- * whole of that index, which was small when the plan was made (measured: a quarter of what Postgres
- * did for a submission with thousands under way).
+ * Statements are short, frequent and prepared. Compiling one (JIT) costs more than running it. A
+ * plan that reads a whole table, made while the table was small, would be kept while the table
+ * grows.
+ *
+ * Each statement has one plan for all values. With a new plan each time, a hold alone took 1.2 ms
+ * instead of 0.7 ms. Parameters must therefore bound an index directly: `id > COALESCE(…)`, never
+ * `… IS NULL OR id > …`.
+ *
+ * A statement that finds rows by their ids takes the states as a parameter. With a literal the
+ * planner may read a whole partial index of those states, which was small when the plan was made.
+ * Measured: a quarter of all Postgres work for a submission, with thousands in flight.
  */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 
 /**
- * Opens a pool on the database; connects on first use.
+ * Opens a pool on the database. It connects on first use.
  *
- * Statements are named by the hash of their text, because an unnamed one is parsed and planned
- * again each time (measured: twice the CPU). Texts must therefore be few: lists travel as arrays
- * or as one JSON parameter, never as a list of placeholders.
+ * Statements are named by the hash of their text, because an unnamed one is parsed and planned each
+ * time (measured: twice the CPU). There must therefore be few texts: lists are passed as arrays or
+ * as one JSON parameter, never as a list of placeholders.
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
@@ -119,8 +124,8 @@ export function openStore(options: StoreOptions): Store {
     application_name: options.applicationName ?? 'svc',
   });
   pool.on('error', onError);
-  // A client in use has the pool's listener taken off, and one that is cut before it got another
-  // would end the process.
+  // The pool removes its listener from a client in use. Without this listener, a client whose
+  // connection is cut before it gets another one would end the process.
   pool.on('connect', (client) => client.on('error', onError));
   const adapter = new PrismaPg(pool, {
     statementNameGenerator: (query) => statementName(query.sql),
@@ -150,7 +155,7 @@ export function openStore(options: StoreOptions): Store {
     },
     async close() {
       await db.$disconnect();
-      // The client ends the pool only if it has used it.
+      // Prisma ends the pool only if it has used it.
       if (!pool.ended) await pool.end();
     },
   };
@@ -165,8 +170,8 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
 }
 
 /**
- * Gives the connection back, or ends it where it may still be at work or cannot be rolled back: the
- * server does that then.
+ * Returns the connection to the pool. If the connection may still be busy or cannot be rolled back,
+ * it is closed, and the server rolls back.
  */
 async function inTransaction<Result>(
   client: PoolClient,
@@ -214,7 +219,7 @@ function statementName(sql: string): string {
   return name;
 }
 
-/** Throws where the database does not answer. */
+/** Throws if the database does not answer. */
 export async function ping(store: Store): Promise<void> {
   await store.db.$queryRaw`SELECT 1`;
 }

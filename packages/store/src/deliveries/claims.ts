@@ -32,7 +32,7 @@ export interface EndpointAsk {
 export interface EndpointClaim {
   tenantId: string;
   attempts: ClaimedAttempt[];
-  /** Whether more deliveries may be due at this endpoint. */
+  /** True if more deliveries may be due at this endpoint. */
   more: boolean;
   /**
    * Milliseconds until the next hour if the tenant's attempts of this hour are used up; otherwise

@@ -7,7 +7,7 @@ export interface NewEvent {
   type: EventType;
   submissionId: string | null;
   requestId: string | null;
-  /** Whether the tenant has an active URL. Without one the event is written but never sent. */
+  /** True if the tenant has an active URL. Without one the event is written but never sent. */
   notified: boolean;
   /** The exact bytes to be sent, given the event's id (a UUID). */
   body: (eventId: string) => string;

@@ -62,7 +62,7 @@ export async function redeliver(
 }
 
 /**
- * Whether an attempt of the delivery `d` may be in flight: claimed, not recorded and not expired.
+ * True if an attempt of the delivery `d` may be in flight: claimed, not recorded and not expired.
  */
 export const attemptUnderWay = Prisma.sql`EXISTS (
   SELECT FROM delivery_attempts a

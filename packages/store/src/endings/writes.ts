@@ -5,7 +5,7 @@ import { entriesOf } from '../ledger/movements.ts';
 import { type SealedEvent } from '../deliveries/outbox.ts';
 import type { Query, Store } from '../connection/store.ts';
 
-/** What a transaction of endings writes. */
+/** The input of a transaction of endings. */
 export interface EndingWrites {
   /** The submissions that end, in the order in which their movements were planned. */
   readonly moved: readonly EndingPlan[];

@@ -2,13 +2,15 @@ import type { StatementType } from '@svc/domain';
 import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 
-/** One line of a tenant's statement, with the figures after it. */
+/** One line of a tenant's statement, with the balance after it. */
 export interface StatementLine {
   id: string;
   type: StatementType;
   amountMicros: bigint;
   balanceAfterMicros: bigint;
-  /** Every hold in force at that moment, refused ones included. */
+  /**
+   * All credits held at that moment, including the holds of submissions that were rejected later.
+   */
   heldAfterMicros: bigint;
   submissionId: string | null;
   reference: string | null;
@@ -18,14 +20,14 @@ export interface StatementLine {
 export interface StatementFilter {
   type: StatementType | null;
   submissionId: string | null;
-  /** The id of the entry behind which the page begins. */
+  /** The page begins after the entry with this id. */
   afterId: string | null;
   limit: number;
 }
 
 export interface StatementPage {
   lines: StatementLine[];
-  /** Where the next page begins; null on the last one. */
+  /** The cursor of the next page. Null on the last page. */
   nextAfterId: string | null;
 }
 
@@ -37,10 +39,10 @@ const scanRowsMax = 1_000;
 const scansMax = 5;
 
 /**
- * A page of a tenant's statement, newest first (CONTRACT 5): holds and releases of
- * refused creations are left out. The ledger is never cut and cannot be marked, so they are passed
- * over while reading; behind a great many of them a page may be shorter than its limit, so that no
- * page costs more than `scansMax * scanRowsMax` rows.
+ * A page of a tenant's statement, newest first (CONTRACT 5). The holds and releases of
+ * rejected submissions are left out. They are skipped while reading, because ledger entries are
+ * never deleted or marked. After very many of them a page may be shorter than its limit, so that a
+ * page never reads more than `scansMax * scanRowsMax` rows.
  */
 export async function readStatement(
   store: Store,
@@ -50,7 +52,7 @@ export async function readStatement(
   const lines: StatementLine[] = [];
   let afterId = filter.afterId;
   for (let scan = 0; scan < scansMax; scan += 1) {
-    // Few are hidden as a rule: each scan looks at four times as many as the one before.
+    // Usually few entries are hidden. Each scan reads four times as many rows as the one before.
     const rowsMax = Math.min((filter.limit + 1) * 4 ** scan, scanRowsMax);
     const rows = await scanEntries(store, tenantId, { ...filter, afterId, limit: rowsMax });
     for (const { hidden, ...line } of rows) {
@@ -74,7 +76,7 @@ async function scanEntries(
   const conditions = [
     Prisma.sql`e.tenant_id = ${tenantId}::uuid AND e.type <> 'rebate_accrual'`,
     ...(type === null ? [] : [Prisma.sql`e.type = ${type}`]),
-    // As literals, so that the planner sees which partial index holds them.
+    // Literals, so that the planner recognises the partial index for them.
     ...(type !== null && operatorsTypes.includes(type)
       ? [Prisma.sql`e.type IN ('grant', 'rebate', 'reversal')`]
       : []),

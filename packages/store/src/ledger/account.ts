@@ -16,7 +16,10 @@ export async function readBalance(store: Store, tenantId: string): Promise<Balan
   return row ?? null;
 }
 
-/** A tenant's figures under their lock, which whoever moves its credit holds first. */
+/**
+ * Locks and returns a tenant's account. Every transaction that moves the tenant's credits takes
+ * this lock first.
+ */
 export async function lockAccount(tx: Queryable, tenantId: string): Promise<AccountFigures | null> {
   const [account] = await tx.$queryRaw<AccountFigures[]>`
     SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
@@ -25,7 +28,9 @@ export async function lockAccount(tx: Queryable, tenantId: string): Promise<Acco
   return account ?? null;
 }
 
-/** Appends movements that were planned on the locked figures, and brings the account to `after`. */
+/**
+ * Appends movements that were planned on the locked account, and updates the account to `after`.
+ */
 export async function postMovements(
   store: Store,
   tx: Queryable,
@@ -37,5 +42,5 @@ export async function postMovements(
     UPDATE credit_accounts SET balance_micros = ${after.balanceMicros}, held_micros = ${after.heldMicros},
       rebate_accrued_micros = ${after.rebateAccruedMicros}
     WHERE tenant_id = ${tenantId}::uuid`;
-  assertInvariant(changed === 1, 'a locked account is there');
+  assertInvariant(changed === 1, 'a locked account exists');
 }

@@ -6,11 +6,11 @@ import type { Store } from '../connection/store.ts';
 export type ReversalOutcome =
   | { kind: 'reversed' | 'repeated'; tenantId: string; creditsMicros: bigint }
   | { kind: 'unknown_purchase' }
-  /** The credits are spent or held: what is available does not cover them. */
+  /** The credits are spent or held: the available credits do not cover them. */
   | { kind: 'not_available'; availableMicros: bigint; creditsMicros: bigint };
 
 /**
- * Takes a purchase back, once, and never below what is available (CONTRACT 9,
+ * Reverses a purchase, once, and never takes more than the available credits (CONTRACT 9,
  * `svc credits reverse`).
  */
 export function reversePurchase(
@@ -24,7 +24,8 @@ export function reversePurchase(
     if (found === undefined) return { kind: 'unknown_purchase' };
     const tenantId = found.tenant_id;
     const account = await lockAccount(tx, tenantId);
-    // Read again under the lock of the account: two reversals at once come one after the other.
+    // Read again after the lock on the account, so that concurrent reversals run one after the
+    // other.
     const [purchase] = await tx.$queryRaw<
       { credits_micros: bigint; reference: string; reversed: boolean }[]
     >`
@@ -67,7 +68,7 @@ export type RebateOutcome =
   | { kind: 'unknown_tenant' }
   | { kind: 'balance_too_large' };
 
-/** Pays out what a tenant has accrued in rebates, into its balance (CONTRACT 4). */
+/** Pays a tenant's accrued rebate into its balance (CONTRACT 4). */
 export function payRebate(store: Store, tenantId: string, by: Author): Promise<RebateOutcome> {
   return store.db.$transaction(async (tx): Promise<RebateOutcome> => {
     const account = await lockAccount(tx, tenantId);

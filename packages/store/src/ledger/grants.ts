@@ -8,7 +8,7 @@ export interface Grant {
   purchaseId: string;
   tenantId: string;
   creditsMicros: bigint;
-  /** Unique for ever: what makes a grant idempotent. */
+  /** Unique for ever. It makes a grant idempotent. */
   reference: string;
   usdMicros: bigint | null;
   note: string | null;
@@ -21,8 +21,8 @@ export type GrantOutcome =
   | { kind: 'balance_too_large' };
 
 /**
- * Grants credits once per reference (CONTRACT 5, `POST /v1/credits/purchase`): the same
- * reference with the same contents answers what the first one did, with others is a conflict.
+ * Grants credits once per reference (CONTRACT 5, `POST /v1/credits/purchase`). The same
+ * reference with the same contents returns the first result; with other contents it is a conflict.
  */
 export async function grantCredits(store: Store, grant: Grant, by: Author): Promise<GrantOutcome> {
   const earlier = await findGrant(store, grant);
@@ -41,7 +41,10 @@ export async function grantCredits(store: Store, grant: Grant, by: Author): Prom
   }
 }
 
-/** The same in the caller's transaction, which writes the audit log itself; throws for a reference used before. */
+/**
+ * Grants credits in the caller's transaction, which writes the audit log itself. Throws if the
+ * reference was used before.
+ */
 export async function insertGrant(
   store: Store,
   tx: Queryable,

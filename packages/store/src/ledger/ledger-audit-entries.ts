@@ -3,12 +3,13 @@ import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 import type { Queryable } from '../connection/store.ts';
 
 /**
- * The part of the audit that goes along the entries, in the order of (tenant, sequence). A tenant's
- * entries become visible in that order, because each is written while its account is locked. A page
- * may therefore end in the middle of a tenant: the next one goes on from the sums so far.
+ * The part of the audit that reads the ledger entries, in the order of (tenant, sequence). A
+ * tenant's entries become visible in that order, because each is written while its account is
+ * locked. A page may therefore end in the middle of a tenant. The next page continues from the sums
+ * so far.
  */
 
-/** Behind this entry a page begins; the sums are of its tenant's entries up to it. */
+/** A page begins after this entry. `sums` cover the entries of its tenant up to it. */
 export interface LedgerPlace {
   readonly tenantId: string;
   readonly sequence: bigint;
@@ -36,14 +37,14 @@ interface PageEnd {
 }
 
 export interface EntryPage {
-  /** Accounts that were looked at: those whose last entry is in this page, or that have none. */
+  /** Accounts that were checked: those whose last entry is in this page or that have no entries. */
   readonly tenants: number;
   readonly faults: LedgerFault[];
-  /** Null: the ledger ends here. */
+  /** Null at the end of the ledger. */
   readonly next: LedgerPlace | null;
 }
 
-/** Audits up to `limit` entries behind `from`, and the accounts whose entries end among them. */
+/** Audits up to `limit` entries after `from`, and the accounts whose entries end among them. */
 export async function auditEntryPage(
   tx: Queryable,
   from: LedgerPlace,
@@ -55,7 +56,7 @@ export async function auditEntryPage(
     ORDER BY tenant_id, sequence OFFSET ${limit - 1} LIMIT 1`;
   const to = end ?? { tenantId: lastId, sequence: lastSequence };
   const entries = entriesOf(from, to);
-  // The tenant of the page's last entry may have more of them: its account is for a later page.
+  // The tenant of the page's last entry may have more entries, so a later page checks its account.
   const accounts = Prisma.sql`a.tenant_id >= ${from.tenantId}::uuid AND ${
     end === undefined ? Prisma.sql`true` : Prisma.sql`a.tenant_id < ${end.tenantId}::uuid`
   }`;
@@ -70,11 +71,14 @@ export async function auditEntryPage(
   return { tenants: counted?.tenants ?? 0, faults, next };
 }
 
-/** What an entry adds to a tenant's account of this name. */
+/** SQL: the amount that an entry adds to the tenant's account of this name. */
 const change = (account: string) =>
   `(amount_micros * ((credit_account = '${account}')::int - (debit_account = '${account}')::int))`;
 
-/** The page's entries with what each adds, and one row that carries the sums of the page before. */
+/**
+ * The page's entries, each with the amounts that it adds, and one row that carries the sums of the
+ * page before.
+ */
 function entriesOf({ tenantId, sequence, sums }: LedgerPlace, to: PageEnd): Prisma.Sql {
   return Prisma.sql`(
     SELECT id, tenant_id, sequence, type, debit_account, credit_account, amount_micros,
@@ -128,7 +132,7 @@ function auditHolds(tx: Queryable, accounts: Prisma.Sql): Promise<LedgerFault[]>
     ORDER BY a.tenant_id LIMIT ${faultsMax}`;
 }
 
-/** Each entry by itself, and its figures against the running sum of the tenant's entries. */
+/** Checks each entry alone, and its balances against the running sum of the tenant's entries. */
 function auditFigures(tx: Queryable, entries: Prisma.Sql): Promise<LedgerFault[]> {
   return tx.$queryRaw<LedgerFault[]>`
     SELECT CASE WHEN NOT allowed THEN 'movement_not_allowed' ELSE 'figures_differ_from_entries' END AS kind,

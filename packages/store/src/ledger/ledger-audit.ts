@@ -6,12 +6,12 @@ import type { Queryable, Store } from '../connection/store.ts';
 export interface LedgerAudit {
   tenants: number;
   submissions: number;
-  /** At most `faultsMax`; there may be more of the same. */
+  /** At most `faultsMax`. There may be more faults. */
   faults: LedgerFault[];
 }
 
 export interface LedgerAuditOptions {
-  /** Entries and submissions looked at in one snapshot. */
+  /** Entries and submissions that are checked in one snapshot. */
   entriesPerPage?: number;
   submissionsPerPage?: number;
 }
@@ -19,14 +19,19 @@ export interface LedgerAuditOptions {
 const entriesPerPageDefault = 20_000;
 const submissionsPerPageDefault = 1_000;
 const firstId = '00000000-0000-0000-0000-000000000000';
-/** Of a whole page. Each of its statements has the store's own limit, far beyond what it needs. */
+/**
+ * The limit of a whole page. Each of its statements also has the store's limit, far above its need.
+ */
 const pageTimeoutMs = 60_000;
 
 /**
- * Looks through the whole ledger, a bounded page at a time, each page in one snapshot, so that it
- * may run beside the service: every account against its entries, what is held against the holds in
- * flight, the figures after each entry against the entries before it, and every ended submission
- * against its charge and release. It changes nothing.
+ * Audits the whole ledger and changes nothing. It reads bounded pages, each in one snapshot, so
+ * that it can run while the service works. It checks four things:
+ *
+ * - every account against its entries
+ * - the held credits against the holds in flight
+ * - the balances after each entry against the entries before it
+ * - every ended submission against its charge and release
  */
 export async function auditLedger(
   store: Store,
@@ -99,7 +104,7 @@ function auditEndings(tx: Queryable, ids: string[]): Promise<LedgerFault[]> {
     ORDER BY id LIMIT ${faultsMax}`;
 }
 
-/** Entries of submissions that are not there, among the ids after `after` up to `last`. */
+/** Entries whose submission does not exist, among the submission ids after `after` up to `last`. */
 function auditOrphans(tx: Queryable, after: string, last: string | null): Promise<LedgerFault[]> {
   return tx.$queryRaw<LedgerFault[]>`
     SELECT 'entry_without_submission' AS kind, e.id AS subject,

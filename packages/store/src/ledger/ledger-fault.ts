@@ -1,4 +1,4 @@
-/** What the auditor can find wrong. Each kind has a test that plants it. */
+/** The faults that the auditor can find. For each kind a test creates the fault. */
 export type LedgerFaultKind =
   | 'movement_not_allowed'
   | 'account_differs_from_entries'
@@ -16,5 +16,5 @@ export interface LedgerFault {
   detail: string;
 }
 
-/** How many one statement returns, and a whole audit at most. */
+/** The most faults that one statement returns, and that a whole audit returns. */
 export const faultsMax = 100;

@@ -2,7 +2,7 @@ import { assertInvariant } from '@svc/domain';
 import type { LedgerAudit } from './ledger-audit.ts';
 import type { Store } from '../connection/store.ts';
 
-/** What the auditor found last, for whoever asks how the ledger stands. */
+/** The result of the last ledger audit. */
 export interface LedgerVerdict {
   at: Date;
   tenants: number;
@@ -10,7 +10,7 @@ export interface LedgerVerdict {
   faults: number;
 }
 
-/** Returns when it was saved, by the database's clock. */
+/** Returns the time at which it was saved, by the database's clock. */
 export async function saveLedgerVerdict(
   store: Store,
   { tenants, submissions, faults }: LedgerAudit,

@@ -9,7 +9,7 @@ export interface TenantMovements {
   reference?: string;
 }
 
-/** The entries of these movements, in their order, each with an id of its own. */
+/** The ledger entries of these movements, in their order, each with a new id. */
 export function entriesOf(store: Store, groups: readonly TenantMovements[]) {
   return groups.flatMap((group) =>
     group.movements.map((movement) => ({
@@ -29,8 +29,8 @@ export function entriesOf(store: Store, groups: readonly TenantMovements[]) {
 }
 
 /**
- * Appends ledger entries in the order given. The caller holds the lock of each tenant's account
- * row, so that a tenant's entries are numbered in the order of their commits.
+ * Appends ledger entries in the order given. The caller has locked the account of each tenant, so
+ * that a tenant's entries are numbered in the order of their commits.
  */
 export async function insertMovements(
   store: Store,

@@ -6,11 +6,15 @@ import { nodeSecretPlace } from '../sealing/sealed.ts';
 import type { Query, Store } from '../connection/store.ts';
 
 /**
- * What operators do to a node. Each is in the audit log with the change; a second time changes
- * nothing. The dispatcher that holds the node's link is told afterwards, and looks by itself.
+ * Changes of a node by an operator. Each change and its audit entry are written together. Repeating
+ * a change has no effect. The dispatcher of the node's link is notified afterwards; it also polls
+ * for changes.
  */
 
-/** No more offers, over reconnects too; what it runs it finishes. Null for an unknown node. */
+/**
+ * Stops offers to a node, across reconnects too. The node finishes its running submissions. Null
+ * for an unknown node.
+ */
 export async function drainNode(
   store: Store,
   nodeId: string,
@@ -28,8 +32,8 @@ export async function drainNode(
 }
 
 /**
- * Takes a drain, a disabling and a quarantine back, and forgets how the node's assignments ended.
- * Null for an unknown node.
+ * Reverts a drain, a disable and a quarantine, and clears the counts of how the node's assignments
+ * ended. Null for an unknown node.
  */
 export async function enableNode(
   store: Store,
@@ -55,7 +59,7 @@ export async function enableNode(
   });
 }
 
-/** Sets how many slots a node has at most, 1 to 200. Null for an unknown node. */
+/** Sets the most slots that a node may have, 1 to 200. Null for an unknown node. */
 export async function setSlotsMax(
   store: Store,
   { nodeId, slotsMax }: { nodeId: string; slotsMax: number },
@@ -74,8 +78,8 @@ export async function setSlotsMax(
 }
 
 /**
- * Refuses its links from now on. What it was given ends as lost in the same transaction, with a
- * full refund: those submissions are to be settled. Null for an unknown node.
+ * Refuses the node's links from the commit on. Its assignments end as `node_lost` in the same
+ * transaction, with a full refund. The caller must settle them. Null for an unknown node.
  */
 export async function disableNode(
   store: Store,
@@ -83,7 +87,7 @@ export async function disableNode(
   by: Author,
 ): Promise<{ node: NodeRecord; lostSubmissionIds: string[] } | null> {
   return store.transaction(async (query) => {
-    // Also of one that is disabled already: it may have been given something at that moment.
+    // A disabled node is checked too: an assignment may have been committed while it was disabled.
     const locked = await lockAssignments(query, nodeId);
     const found = await lockNode(query, nodeId);
     if (found === null) return null;
@@ -102,13 +106,15 @@ export async function disableNode(
 
 export type NodeRotation =
   | { kind: 'rotated'; node: NodeRecord }
-  /** A third secret would cut off a node that still signs with the oldest. */
+  /**
+   * Two secrets are valid already. A third would lock out a node that still signs with the oldest.
+   */
   | { kind: 'two_valid' }
   | { kind: 'unknown_node' };
 
 /**
- * Gives a node a new secret, valid at once; the one before stays valid for `overlapMs`. While two
- * are valid a third is refused, unless `force` drops the oldest, as with a tenant's.
+ * Gives a node a new secret, valid immediately. The previous secret stays valid for `overlapMs`.
+ * While two are valid, a third is refused unless `force` drops the oldest, as for tenants.
  */
 export async function rotateNodeSecret(
   store: Store,

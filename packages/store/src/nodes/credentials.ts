@@ -2,18 +2,18 @@ import { nodeSecretPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
 
 interface NodeSecret {
-  /** Counts a node's secrets: what a link was opened with. */
+  /** Numbers a node's secrets. A link remembers the version that it was opened with. */
   readonly version: number;
   readonly secret: string;
 }
 
-/** What authenticates a node's link (CONTRACT 7). */
+/** The credentials that authenticate a node's link (CONTRACT 7). */
 export interface NodeCredentials {
   readonly nodeId: string;
   readonly disabled: boolean;
   readonly draining: boolean;
   readonly slotsMax: number;
-  /** Those valid now: the present one first, then the one before while a rotation overlaps. */
+  /** The valid secrets: the current one first, then the previous one while a rotation overlaps. */
   readonly secrets: readonly NodeSecret[];
 }
 
@@ -47,24 +47,26 @@ export async function findNodeCredentials(
   return { nodeId, disabled, draining, slotsMax, secrets };
 }
 
-/** What operators have changed of a node, as far as its link has to follow. */
+/** Settings of a node that operators change and that its link must follow. */
 export interface NodeStanding {
   readonly nodeId: string;
   readonly disabled: boolean;
   readonly draining: boolean;
   readonly slotsMax: number;
-  /** By the database's clock; null: it is not in quarantine. */
+  /** By the database's clock. Null if the node is not in quarantine. */
   readonly quarantinedUntil: Date | null;
   readonly secretVersion: number;
-  /** Until when the secret before is valid too, by the database's clock. */
+  /** The end of the previous secret's validity, by the database's clock. */
   readonly previousSecretExpiresAt: Date | null;
 }
 
-/** A change may be committed this much later than the moment that it carries. */
+/** A change may become visible this much later than its `changed_at`. */
 const commitDelayMsMax = 30_000;
 const changesMax = 10_000;
 
-/** The nodes that were changed since then, and some time before, and the database's clock. */
+/**
+ * The nodes that changed since then or up to `commitDelayMsMax` before, and the database's time.
+ */
 export async function findChangedNodes(
   store: Store,
   since: Date | null,
@@ -92,7 +94,7 @@ export async function findNodeStanding(store: Store, nodeId: string): Promise<No
 }
 
 interface StandingRow {
-  /** Null in the one row that tells the time where nothing was changed. */
+  /** Null in the single row that only has the time, if no node changed. */
   id: string | null;
   disabled: boolean;
   draining: boolean;

@@ -2,16 +2,19 @@ import type { Store } from '../connection/store.ts';
 
 /**
  * How long an accepted signature is remembered. A timestamp is inside the replay window for ten
- * minutes; the rest allows for clocks of dispatchers that differ from the database's.
+ * minutes. The rest is a margin for dispatchers whose clocks differ from the database's.
  */
 const keptMs = 3_600_000;
-/** How many old signatures one acceptance deletes: more than it adds, so that none pile up. */
+/**
+ * Old signatures that one call deletes at most. It is more than one, so that they do not
+ * accumulate.
+ */
 const deletedMax = 4;
 
 /**
- * Accepts a signature that opens a node link, once (CONTRACT 7): true the first time,
- * false from then on, on every dispatcher. `signatureHash` is the SHA-256 of what was signed, by
- * whom and with which secret.
+ * Accepts a signature that opens a node link, once (CONTRACT 7). Returns true the first
+ * time and false after that, on every dispatcher. `signatureHash` is the SHA-256 of the signed
+ * text, the signer and the secret's version.
  */
 export async function acceptLinkSignature(
   store: Store,

@@ -2,25 +2,25 @@ import { assertInvariant } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
 /**
- * Numbers a new link of a node: one more than any before it, so that the highest is the node's
- * current link (CONTRACT 7, "Instances"). Taken once the upgrade is accepted. From then
- * on, what an older link says about assignments does not count.
+ * Numbers a new link of a node: one more than every link before it. The highest number is the
+ * node's current link (CONTRACT 7, "Instances"). Called once the upgrade is accepted.
+ * After that, reports of older links about assignments do not count.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
   const [row] = await store.db.$queryRaw<{ epoch: bigint }[]>`
     UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = ${nodeId}::uuid
     RETURNING link_epoch AS epoch`;
-  assertInvariant(row !== undefined, 'a node that was authenticated is there');
+  assertInvariant(row !== undefined, 'an authenticated node exists');
   return Number(row.epoch);
 }
 
-/** How a node's link stands when it says hello. */
+/** The state of a node when its link says hello. */
 export interface Greeted {
-  /** By the database's clock; null: it is not in quarantine. */
+  /** By the database's clock. Null if the node is not in quarantine. */
   readonly quarantinedUntil: Date | null;
 }
 
-/** Notes the hello of a link. Null: the node has a newer link. */
+/** Records the hello of a link. Null if the node has a newer link. */
 export async function noteHello(
   store: Store,
   hello: { nodeId: string; agentVersion: string; linkEpoch: number },

@@ -6,17 +6,19 @@ import type { Query, Store } from '../connection/store.ts';
 export interface NodeRecord {
   id: string;
   name: string;
-  /** How many slots it has at most, whatever it asks for. */
+  /** The most slots it may have, even if it reports more. */
   slotsMax: number;
   draining: boolean;
   agentVersion: string | null;
   lastSeenAt: Date | null;
   disabledAt: Date | null;
-  /** Until when it is offered nothing because it does not finish its jobs; null: it is offered some. */
+  /**
+   * The node gets no offers until then, because it does not finish its jobs. Null: no quarantine.
+   */
   quarantinedUntil: Date | null;
   quarantineReason: QuarantineReason | null;
   secretVersion: number;
-  /** Until when the secret before the present one is valid too; null: it is not. */
+  /** The end of the previous secret's validity. Null if only the current secret is valid. */
   previousSecretExpiresAt: Date | null;
   createdAt: Date;
 }
@@ -47,7 +49,7 @@ export async function createNode(store: Store, node: NewNode, by: Author): Promi
   });
 }
 
-/** Of the nodes that a dispatcher is connected to: so that operators see who is there. */
+/** Updates `last_seen_at` of the nodes that a dispatcher is connected to, for operators. */
 export async function touchNodes(store: Store, nodeIds: readonly string[]): Promise<void> {
   await store.db.$executeRaw`
     UPDATE nodes SET last_seen_at = svc_now() WHERE id = ANY(${nodeIds}::uuid[])`;
@@ -56,7 +58,7 @@ export async function touchNodes(store: Store, nodeIds: readonly string[]): Prom
 const columns = `id, name, slots_max, draining, agent_version, last_seen_at, disabled_at, created_at,
   secret_version, previous_secret_expires_at, quarantined_until, quarantine_reason, svc_now() AS now`;
 
-/** A page of nodes, newest first, older than `before` where it is given. */
+/** A page of nodes, newest first, older than `before` if it is given. */
 export async function listNodes(
   store: Store,
   page: { before: string | null; limit: number },
@@ -78,7 +80,7 @@ export async function findNode(store: Store, nodeId: string): Promise<NodeRecord
   return row === undefined ? null : nodeOfRow(row);
 }
 
-/** The same, locked for a change. */
+/** Same as `findNode`, with a lock for a change. */
 export async function lockNode(query: Query, nodeId: string): Promise<NodeRecord | null> {
   const [row] = await query<NodeRow>(
     `SELECT ${columns} FROM nodes WHERE id = $1::uuid FOR NO KEY UPDATE`,

@@ -4,7 +4,10 @@ import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import { operatorSecretPlace, unsealText } from '../sealing/sealed.ts';
 import type { Queryable, Store } from '../connection/store.ts';
 
-/** What authenticates an operator's request (CONTRACT 1, `X-SVC-Operator`). */
+/**
+ * The credentials that authenticate an operator's request (CONTRACT 1,
+ * `X-SVC-Operator`).
+ */
 export interface OperatorCredentials {
   operatorId: string;
   disabled: boolean;
@@ -18,7 +21,7 @@ export interface OperatorRecord {
   createdAt: Date;
 }
 
-/** Names tell operators apart in the audit log, so that no two have the same one. */
+/** Creates an operator. Names are unique, because they identify operators in the audit log. */
 export async function createOperator(
   store: Store,
   { id, name, secret }: { id: string; name: string; secret: string },
@@ -57,7 +60,7 @@ export async function findOperatorCredentials(
   return { operatorId, disabled: row.disabled, secret };
 }
 
-/** A page of operators, newest first, older than `before` where it is given. */
+/** A page of operators, newest first, older than `before` if it is given. */
 export async function listOperators(
   store: Store,
   page: { before: string | null; limit: number },
@@ -68,14 +71,17 @@ export async function listOperators(
     ORDER BY id DESC LIMIT ${page.limit}`;
 }
 
-/** Whether anybody's key is in force: until then the first operator is created without one. */
+/** True if an enabled operator exists. If not, the first operator is created without a key. */
 export async function hasOperators(store: Store): Promise<boolean> {
   const rows = await store.db.$queryRaw<unknown[]>`
     SELECT 1 FROM operators WHERE disabled_at IS NULL LIMIT 1`;
   return rows.length > 0;
 }
 
-/** Refuses its key from now on; null for an unknown operator. A second time changes nothing. */
+/**
+ * Refuses the operator's key from the commit on. Null for an unknown operator. Repeating it has no
+ * effect.
+ */
 export async function disableOperator(
   store: Store,
   operatorId: string,
@@ -98,7 +104,10 @@ export async function disableOperator(
   });
 }
 
-/** Gives an operator a new secret; the one before is refused at once. Null for an unknown operator. */
+/**
+ * Gives an operator a new secret. The previous one is refused immediately. Null for an unknown
+ * operator.
+ */
 export async function rotateOperatorSecret(
   store: Store,
   { operatorId, secret }: { operatorId: string; secret: string },

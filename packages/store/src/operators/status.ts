@@ -2,14 +2,14 @@ import type { SubmissionState } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
 export interface InFlightCounts {
-  /** By state; a state without any is left out. */
+  /** By state. States without submissions are left out. */
   submissions: Partial<Record<SubmissionState, number>>;
-  /** Deliveries not yet ended, and those of them that are due now. */
+  /** Deliveries that have not ended, and those of them that are due. */
   deliveriesPending: number;
   deliveriesDue: number;
 }
 
-/** What is under way, counted over the partial indexes of what has not ended. */
+/** Counts the work in flight, using the partial indexes of rows that have not ended. */
 export async function countInFlight(store: Store): Promise<InFlightCounts> {
   const states = await store.db.$queryRaw<{ state: SubmissionState; count: number }[]>`
     SELECT state, count(*)::int AS count FROM submissions
@@ -26,13 +26,13 @@ export async function countInFlight(store: Store): Promise<InFlightCounts> {
 
 export interface NodeCounts {
   known: number;
-  /** Said hello or was heard of in the last day. */
+  /** Nodes that were seen in the last day. */
   seenLately: number;
   draining: number;
   disabled: number;
 }
 
-/** Nodes are few: one for each home. */
+/** Reads the whole table, because nodes are few: one per home. */
 export async function countNodes(store: Store): Promise<NodeCounts> {
   const [row] = await store.db.$queryRaw<NodeCounts[]>`
     SELECT count(*)::int AS known,

@@ -2,22 +2,22 @@ import { assertInvariant, dispatchDeadlineMs, parseRateCard, type RateCard } fro
 import { answeredWithin } from '../connection/batching.ts';
 import type { Query, Store } from '../connection/store.ts';
 
-/** Versions that are remembered; there are as many in use as tenants have cards of their own. */
+/** Rate cards that one store keeps in memory. Every tenant with its own card uses one more. */
 const knownCardsMax = 1_000;
 
 const knownCards = new WeakMap<Store, Map<number, RateCard>>();
 
 const cardsSql = 'SELECT version, card FROM rate_cards WHERE version = ANY($1::int[])';
 
-/** One rate card, read and parsed once. Throws where there is none of this version. */
+/** One rate card, read and parsed once. Throws if the version does not exist. */
 export async function rateCardOfVersion(store: Store, version: number): Promise<RateCard> {
   const asked = pinnedCards(store, store.query, [version]);
   return (await answeredWithin(dispatchDeadlineMs, asked))(version);
 }
 
 /**
- * The rate cards of these versions, each read and parsed once: a version is never edited, which the
- * database refuses too. Throws where there is none of a version.
+ * The rate cards of these versions. Each is read and parsed once, because a version never changes;
+ * the database refuses an edit. Throws if a version does not exist.
  */
 export async function pinnedCards(
   store: Store,
@@ -36,7 +36,7 @@ export async function pinnedCards(
   const cards = new Map(versions.map((version) => [version, known.get(version)]));
   return (version) => {
     const card = cards.get(version);
-    assertInvariant(card !== undefined, 'every version that is pinned is there');
+    assertInvariant(card !== undefined, 'every pinned version exists');
     return card;
   };
 }

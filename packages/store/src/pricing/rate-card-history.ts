@@ -8,7 +8,7 @@ export interface RateCardVersion {
   createdAt: Date;
 }
 
-/** The versions of the default card, or of a tenant's own, newest first. */
+/** The versions of the default card (`tenantId` null) or of a tenant's card, newest first. */
 export async function listRateCards(
   store: Store,
   tenantId: string | null,

@@ -14,7 +14,9 @@ import { type Author, insertAudit } from '../audit-log/audit.ts';
 import { answeredWithin } from '../connection/batching.ts';
 import type { Store } from '../connection/store.ts';
 
-/** The card in force: the tenant's own where it has one, else the default. Null: there is none. */
+/**
+ * The card in force: the tenant's card if it has one, otherwise the default. Null if there is none.
+ */
 export async function currentRateCard(store: Store, tenantId: string): Promise<RateCard | null> {
   const [row] = await store.db.$queryRaw<{ version: number; card: unknown }[]>`
     SELECT version, card FROM rate_cards
@@ -24,8 +26,8 @@ export async function currentRateCard(store: Store, tenantId: string): Promise<R
 }
 
 /**
- * Puts a card in force from now on, as a version of its own: for one tenant, or the default
- * (tenant null). What was quoted before keeps the version it has pinned. Returns the version.
+ * Puts a card in force as a new version: for one tenant, or as the default (tenant null). Earlier
+ * quotes keep the version that they pinned. Returns the version.
  */
 export async function insertRateCard(
   store: Store,
@@ -39,7 +41,7 @@ export async function insertRateCard(
       INSERT INTO rate_cards (tenant_id, card, created_at)
       VALUES (${tenantId}::uuid, ${json}::jsonb, svc_now()) RETURNING version`;
     if (row === undefined) throw new Error('a rate card got no version');
-    // The card itself is kept for ever, under its version.
+    // The audit entry has only the version, because the card is kept for ever under it.
     await insertAudit(tx, by, {
       action: 'rate_card.apply',
       subject:
@@ -53,12 +55,13 @@ export async function insertRateCard(
   });
 }
 
-/** Below this many settled submissions the rate card's own typical usage is the better guess. */
+/** Below this many settled submissions the rate card's typical usage is the better estimate. */
 export const typicalUsageSettledMin = 20;
 
 /**
- * What a submission of a job type has used on average, from the running figures that settlement
- * keeps, in thousandths of each unit. Null until there are enough of them.
+ * The average usage of a submission of this job type, in thousandths of each unit. It comes from
+ * the running totals that settlement keeps. Null if fewer than `typicalUsageSettledMin` were
+ * settled.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
   const asked = store.db.$queryRaw<Record<string, string>[]>`
@@ -72,7 +75,7 @@ export async function typicalUsage(store: Store, jobType: string): Promise<Usage
   return row === undefined ? null : usageOfText(row);
 }
 
-/** Usage from columns read as text; a null column was not reported. */
+/** Usage from columns read as text. Null means not reported. */
 export function usageOfText(row: Record<string, string | null | undefined>): Usage {
   const usage: Usage = {};
   for (const unit of usageUnits) {

@@ -1,14 +1,14 @@
 import { type Author, insertAudit } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
 
-/** The multiplier that an operator has pinned, in millionths; null: it follows the fleet. */
+/** The multiplier that an operator pinned, in millionths. Null if it follows the fleet. */
 export async function readSurgePin(store: Store): Promise<bigint | null> {
   const [row] = await store.db.$queryRaw<{ pinned_micros: bigint | null }[]>`
     SELECT pinned_micros FROM surge_pin WHERE id = 1`;
   return row?.pinned_micros ?? null;
 }
 
-/** Pins the multiplier, or with null lets it follow the fleet again. */
+/** Pins the multiplier. With null it follows the fleet again. */
 export async function pinSurge(
   store: Store,
   pinnedMicros: bigint | null,

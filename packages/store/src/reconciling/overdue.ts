@@ -1,7 +1,7 @@
 import { dispatchGraceMs } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
-/** What time alone has made wrong with a submission. */
+/** Why a submission is overdue. */
 export type OverdueKind =
   | 'stale_pending'
   | 'not_started'
@@ -15,26 +15,26 @@ export interface OverdueSubmission {
   nodeId: string | null;
 }
 
-/** An overdue submission with what is known of earlier tries. */
+/** An overdue submission with the result of earlier attempts. */
 export interface OverdueCandidate extends OverdueSubmission {
   failedBefore: boolean;
-  /** Its backoff is not over yet. */
+  /** Its backoff has not ended. */
   putOff: boolean;
 }
 
-/** A place in the order of due time and id. */
+/** A position in the order of due time and id. */
 export interface OverdueCursor {
   dueAt: string;
   submissionId: string;
 }
 
-/** How long a stored outcome may wait for its settlement before the reconciler takes it up. */
+/** A stored outcome that is not settled after this time is taken by the reconciler. */
 export const unsettledGraceMs = 2_000;
 
 /**
- * A page of what should have gone on by itself and has not, oldest first, behind `after`. Reading
- * it changes nothing; each case is checked again where it is reconciled. The page holds rows that
- * are put off too, so that its cost has a bound. `next` is null at the end.
+ * A page of overdue submissions, oldest first, after `after`. Reading changes nothing; each
+ * submission is checked again when it is reconciled. The page includes rows in backoff, so that its
+ * cost is bounded. `next` is null at the end.
  */
 export async function findOverdue(
   store: Store,

@@ -2,17 +2,17 @@ import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
- * What reconcilers failed at. A row that cannot be reconciled is tried again with a backoff, so that
- * it does not take the place of others. After `deadLetterFailures` it is a dead letter: still tried,
- * at the longest interval, and listed for operators.
+ * The failures of reconcilers. A row that cannot be reconciled is retried with backoff, so that it
+ * does not block others. After `deadLetterFailures` it is a dead letter: it is still retried, at
+ * the longest interval, and is listed for operators.
  */
 
 export type ReconcilerName = 'settlement' | 'webhook' | 'purge';
 
 export interface ReconcileFailure {
-  /** Of the submission or the delivery. */
+  /** The id of the submission or the delivery. */
   subjectId: string;
-  /** What was wrong with it: one word. */
+  /** The kind of fault, one word. */
   kind: string;
   error: unknown;
 }
@@ -20,13 +20,13 @@ export interface ReconcileFailure {
 export const deadLetterFailures = 5;
 const backoffMsMin = 5_000;
 const backoffMsMax = 900_000;
-/** Beyond this many, a failure is only logged: the row is then tried in each pass. */
+/** Above this many rows a failure is only logged. The row is then retried in each pass. */
 export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;
 
 /**
- * Remembers that these failed once more. Two workers that failed at the same row at the same time
- * count once.
+ * Records one more failure for each of these rows. If two workers fail at the same row at the same
+ * time, it counts once.
  */
 export async function recordReconcileFailures(
   { query }: Store,
@@ -58,7 +58,10 @@ const recordSql = `
       * LEAST(${backoffMsMin} * 2 ^ LEAST(f.failures, 20), ${backoffMsMax})
   WHERE f.next_attempt_at <= svc_now()`;
 
-/** Without what the error carries besides: the statement's parameters may hold personal data. */
+/**
+ * The message only. The other fields of an error, such as statement parameters, may hold personal
+ * data.
+ */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message
@@ -69,7 +72,7 @@ function messageOf(error: unknown): string {
     .slice(0, errorLengthMax);
 }
 
-/** These were reconciled: their failures are forgotten. */
+/** Deletes the failures of rows that were reconciled. */
 export async function clearReconcileFailures(
   { query }: Store,
   reconciler: ReconcilerName,
@@ -82,14 +85,17 @@ export async function clearReconcileFailures(
   );
 }
 
-/** Whether a row `f` is about something that its reconciler would still find. */
+/** True if the reconciler would still find the row that `f` is about. */
 const stillFound = Prisma.sql`CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id
     AND s.state = ANY(${['pending', 'dispatched', 'running', 'settling']}))
   WHEN 'webhook' THEN EXISTS (SELECT FROM deliveries d WHERE d.id = f.subject_id AND d.status = ${'pending'})
   ELSE EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id AND s.payload_sealed IS NOT NULL) END`;
 
-/** Forgets failures at rows that something else has brought on; returns how many dead letters are left. */
+/**
+ * Deletes the failures of rows that need no reconciler any more. Returns how many dead letters are
+ * left.
+ */
 export async function pruneReconcileFailures(
   store: Store,
   reconciler: ReconcilerName,
@@ -114,15 +120,15 @@ export interface DeadLetter {
 }
 
 export interface DeadLetters {
-  /** Rows that failed and are not dead letters yet. */
+  /** Rows that failed and are not yet dead letters. */
   retrying: number;
-  /** Of all, listed or not. */
+  /** All dead letters, listed or not. */
   count: number;
-  /** The oldest first, `limit` at most. */
+  /** The oldest first, at most `limit`. */
   listed: DeadLetter[];
 }
 
-/** What reconcilers fail at, as operators see it. */
+/** The failing rows of all reconcilers, for operators. */
 export async function readDeadLetters(store: Store, limit: number): Promise<DeadLetters> {
   const [counts] = await store.db.$queryRaw<{ retrying: number; count: number }[]>`
     SELECT (count(*) FILTER (WHERE failures < ${deadLetterFailures}))::int AS retrying,
@@ -136,7 +142,10 @@ export async function readDeadLetters(store: Store, limit: number): Promise<Dead
   return { retrying: counts?.retrying ?? 0, count: counts?.count ?? 0, listed };
 }
 
-/** Makes all that a reconciler failed at due in its next pass. Returns how many that are. */
+/**
+ * Makes all rows that a reconciler failed at due in its next pass. Returns how many were in
+ * backoff.
+ */
 export async function retryReconcileFailures(
   store: Store,
   reconciler: ReconcilerName,

@@ -7,18 +7,18 @@ import {
 } from './reconcile-failures.ts';
 import type { Store } from '../connection/store.ts';
 
-/** A row that a reconciler found, with what is known of earlier tries. */
+/** A row that a reconciler found, with the result of earlier attempts. */
 export interface ReconcileCandidate {
   subjectId: string;
   failedBefore: boolean;
-  /** Its backoff is not over yet. */
+  /** Its backoff has not ended. */
   putOff: boolean;
 }
 
 /**
- * Brings on those candidates that are not put off: together, or one by one if the database refuses
- * them together. `act` returns how many it brought on. Remembers what failed and forgets earlier
- * failures of what did not. Throws only if the database does not answer.
+ * Reconciles the candidates that are not in backoff: together, or one by one if the database
+ * refuses them together. `act` returns how many it reconciled. Records the failures and clears
+ * earlier failures of rows that succeeded. Throws only if the database does not answer.
  */
 export async function reconcileTogether(
   store: Store,

@@ -13,19 +13,18 @@ export type Readiness =
   | { kind: 'schema_behind'; pending: string[] }
   | { kind: 'schema_unknown'; reason: string }
   | { kind: 'other_environment'; found: string }
-  /** In production only: the database's guards do not bind this role. */
+  /** Only in production: the role has privileges that bypass the database's guards. */
   | { kind: 'too_privileged'; excess: string[] }
-  /** What is sealed in the database does not open with this master key. */
+  /** The sealed values of the database cannot be opened with this master key. */
   | { kind: 'other_key' };
 
 const undefinedTable = '42P01';
 const requestHashKeyBytes = 32;
 
 /**
- * What a service asks before it serves: is the schema the one this build knows, and does the
- * database belong to this environment (CONTRACT 0: sandbox has its own database). The first
- * service to ask writes the row that says so, with a fresh key for request hashes; nothing ever
- * changes the name.
+ * Checks before a service starts that the schema is the one of this build and that the database
+ * belongs to this environment (CONTRACT 9). The first service
+ * writes the environment row, with a new key for request hashes. The name in it never changes.
  */
 export async function assertReady(store: Store, environment: EnvironmentName): Promise<Readiness> {
   const status = await schemaStatus(async (sql) => {
@@ -62,10 +61,10 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
 
 export type OpenedStore =
   | { kind: 'ready'; store: Store; requestHashKey: Uint8Array }
-  /** Why not, and what to do about it, in a sentence for an operator. */
+  /** The fault and the remedy, in sentences for an operator. */
   | { kind: 'refused'; reason: string };
 
-/** Opens a store and makes sure that this build may work with it; leaves nothing open where not. */
+/** Opens a store and checks that this build may use it. If not, the store is closed again. */
 export async function openReadyStore(
   options: StoreOptions & { environment: EnvironmentName },
 ): Promise<OpenedStore> {
@@ -78,11 +77,14 @@ export async function openReadyStore(
   } catch (error) {
     await store.close();
     if (!isUnavailable(error)) throw error;
-    return { kind: 'refused', reason: 'Postgres does not answer at DATABASE_URL: is it running?' };
+    return {
+      kind: 'refused',
+      reason: 'Postgres does not answer at DATABASE_URL. Start it, or correct DATABASE_URL.',
+    };
   }
 }
 
-/** The same store, which follows the phase of sealing until it is closed. */
+/** The same store. It follows the sealing phase until it is closed. */
 function following(store: Store): Store {
   const stop = followPhase(store);
   return {
@@ -97,21 +99,21 @@ function following(store: Store): Store {
 function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: EnvironmentName): string {
   switch (readiness.kind) {
     case 'schema_behind':
-      return `The database lacks migrations (${readiness.pending.join(', ')}): run \`svc migrate\`.`;
+      return `The database lacks migrations: ${readiness.pending.join(', ')}. Run \`svc migrate\`.`;
     case 'schema_unknown':
-      return `The database has a schema that this build does not know: ${readiness.reason}.`;
+      return `The database schema does not match this build: ${readiness.reason}.`;
     case 'other_environment':
-      return `The database belongs to ${readiness.found}, and SVC_ENVIRONMENT is ${wanted}.`;
+      return `The database belongs to ${readiness.found}, but SVC_ENVIRONMENT is ${wanted}. Set DATABASE_URL to the database of ${wanted}.`;
     case 'too_privileged':
-      return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing: give the owner to \`svc migrate\` as MIGRATION_DATABASE_URL, and name another role in DATABASE_URL.`;
+      return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing. Set DATABASE_URL to another role, and give the owner to \`svc migrate\` as MIGRATION_DATABASE_URL.`;
     case 'other_key':
-      return 'What is sealed in the database does not open with SVC_MASTER_KEY: give it the key, old or new, that the database was sealed with.';
+      return 'SVC_MASTER_KEY cannot open the sealed values of the database. Set it to the key, old or new, that they were sealed with.';
   }
 }
 
-/** The database's time, which is the service's (CONTRACT 4). */
+/** The database's time, which is the time of the service (CONTRACT 4). */
 export async function databaseNow(store: Store): Promise<Date> {
   const [row] = await store.db.$queryRaw<{ now: Date }[]>`SELECT svc_now() AS now`;
-  if (row === undefined) throw new Error('svc_now() gave nothing');
+  if (row === undefined) throw new Error('svc_now() returned no row');
   return row.now;
 }

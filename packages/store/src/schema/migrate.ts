@@ -8,14 +8,14 @@ import { grantService } from './roles.ts';
 import { formerVersion } from '../sealing/sealing-phase.ts';
 import { pinnedSession } from '../connection/session.ts';
 
-/** Where the migrations lie that this build knows. */
+/** The folder of the migrations that this build knows. */
 export const migrationsDirectory = path.resolve(
   import.meta.dirname,
   '../../../../prisma/migrations',
 );
 
 export type MigrationResult =
-  /** `isResealDue`: values are still sealed for their row only (sealing-phase.ts). */
+  /** `isResealDue`: values are still sealed without their complete place (sealing-phase.ts). */
   | { kind: 'migrated'; applied: string[]; isResealDue: boolean }
   | { kind: 'refused'; reason: string };
 
@@ -36,22 +36,22 @@ interface AppliedMigration {
   finished_at: Date | null;
 }
 
-/** Only one migrator at a time; the number is arbitrary, but fixed. */
+/** Only one migrator runs at a time. The number is arbitrary, but fixed. */
 const advisoryLock = 7_261_948_305;
 
 /**
- * Applies the migrations that are missing, each in a transaction of its own, and writes the
- * default rate card where there is none. Then the role of `serviceUrl` gets its privileges
- * (`roles.ts`). Keeps its books in `_prisma_migrations` as `prisma migrate deploy` does, so that
- * either may apply migrations. Refuses where a migration was changed after it was applied, or where
- * the database has one that this build does not know.
+ * Applies the missing migrations, each in its own transaction, and writes the default rate card if
+ * there is none. Then it grants the role of `serviceUrl` its privileges (`roles.ts`). It records
+ * migrations in `_prisma_migrations` as `prisma migrate deploy` does, so that either can apply
+ * them. Refuses if a migration was changed after it was applied, or if the database has a migration
+ * that this build does not know.
  */
 export async function migrate(ownerUrl: string, serviceUrl = ownerUrl): Promise<MigrationResult> {
   const client = new Client({ ...pinnedSession(ownerUrl), application_name: 'svc-migrate' });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [advisoryLock]);
-    await client.query(bookTable);
+    await client.query(migrationsTable);
     const known = await readMigrations();
     const status = compare(known, await readApplied(client));
     if (status.kind === 'unknown') return { kind: 'refused', reason: status.reason };
@@ -71,14 +71,14 @@ export async function migrate(ownerUrl: string, serviceUrl = ownerUrl): Promise<
   } catch (error) {
     if (sqlState(error) !== insufficientPrivilege) throw error;
     const reason =
-      'the role that migrates does not own the tables: set MIGRATION_DATABASE_URL to the address of the owner';
+      'the migrating role does not own the tables. Set MIGRATION_DATABASE_URL to the URL of the owner';
     return { kind: 'refused', reason };
   } finally {
     await client.end();
   }
 }
 
-/** Compares what is applied with what this build knows; changes nothing. */
+/** Compares the applied migrations with those that this build knows. Changes nothing. */
 export async function schemaStatus(
   query: (sql: string) => Promise<AppliedMigration[]>,
 ): Promise<SchemaStatus> {
@@ -98,7 +98,10 @@ function compare(known: Migration[], applied: AppliedMigration[]): SchemaStatus 
         reason: `the database has migration ${row.migration_name}, which this build does not know`,
       };
     if (row.finished_at === null)
-      return { kind: 'unknown', reason: `migration ${row.migration_name} was left half applied` };
+      return {
+        kind: 'unknown',
+        reason: `migration ${row.migration_name} was not applied completely`,
+      };
     if (migration.checksum !== row.checksum)
       return {
         kind: 'unknown',
@@ -150,8 +153,8 @@ async function apply(client: Client, migration: Migration): Promise<void> {
   }
 }
 
-// As Prisma creates it.
-const bookTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+// The table as Prisma creates it.
+const migrationsTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum VARCHAR(64) NOT NULL,
   finished_at TIMESTAMPTZ,

@@ -2,10 +2,10 @@ import { missingPartitions } from '@svc/domain';
 import { databaseNow } from './environment.ts';
 import type { Store } from '../connection/store.ts';
 
-/** Tables that are cut by the time in an id, a month a partition. */
+/** Tables that are partitioned by the time in an id, one partition per month. */
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
 
-/** The ids of a table from `from` up to `to`. */
+/** The ids of a table from `from` (inclusive) to `to` (exclusive). */
 export interface PartitionRange {
   readonly table: string;
   readonly from: Date;
@@ -15,16 +15,16 @@ export interface PartitionRange {
 export interface PartitionRound {
   /** `movedRows`: rows that were in the default partition. */
   readonly made: readonly (PartitionRange & { readonly movedRows: number })[];
-  /** Still missing after the round: rows of these ranges go to the default partition. */
+  /** Partitions that are still missing. Rows of these ranges go to the default partition. */
   readonly missing: readonly PartitionRange[];
-  /** Why, of each one that could not be made. */
+  /** The error of each partition that could not be created. */
   readonly errors: readonly unknown[];
 }
 
 /**
- * Makes the partitions that are missing, from last month to three months ahead by the database's
- * clock. Each has its own transaction: one that fails does not stop the others.
- * Throws only if the database cannot be asked which ones are missing.
+ * Creates the missing partitions, from last month to three months ahead by the database's clock.
+ * Each has its own transaction, so that one failure does not stop the others. Throws only if the
+ * missing partitions cannot be determined.
  */
 export async function makePartitions(store: Store): Promise<PartitionRound> {
   const made: PartitionRound['made'][number][] = [];
@@ -40,7 +40,7 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
   return { made, missing: await findMissing(store), errors };
 }
 
-/** Null if another session makes one at this moment. */
+/** Null if another session creates a partition at this moment. */
 async function makeOne(store: Store, { table, from, to }: PartitionRange): Promise<number | null> {
   const [row] = await store.db.$queryRaw<{ moved: bigint | null }[]>`
     SELECT svc_make_partition(${table}, ${from}::timestamptz, ${to}::timestamptz) AS moved`;
@@ -67,7 +67,10 @@ async function findMissing(store: Store): Promise<PartitionRange[]> {
   });
 }
 
-/** Of a bound such as `FOR VALUES FROM ('0193…') TO ('0194…')`; none of the default partition's. */
+/**
+ * The range of a bound such as `FOR VALUES FROM ('0193…') TO ('0194…')`. Empty for the default
+ * partition.
+ */
 function rangeOf(bound: string): { fromMs: number; toMs: number }[] {
   const [fromMs, toMs] = [...bound.matchAll(/'([0-9a-f]{8})-([0-9a-f]{4})/g)].map(
     ([, high = '', low = '']) => Number.parseInt(high + low, 16),

@@ -4,24 +4,24 @@ import { insufficientPrivilege, sqlState } from '../connection/errors.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
- * Two database roles. The owner migrates. The services and `svc` use a role that owns nothing: it
- * has the privileges below and no others, so that it can neither change the ledger or the audit log
- * nor switch off a trigger.
+ * There are two database roles. The owner runs migrations. The services and `svc` use a role that
+ * owns nothing. It has only the privileges below, so that it can neither change the ledger or the
+ * audit log nor disable a trigger.
  */
 
 const append = ['SELECT', 'INSERT'] as const;
 const change = ['SELECT', 'INSERT', 'UPDATE'] as const;
 
-/** What the services' role may do with each table. A test compares the list with the schema. */
+/** The privileges of the services' role on each table. A test compares the list with the schema. */
 export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   _prisma_migrations: ['SELECT'],
-  // A trigger with the rights of the owner writes it.
+  // Written by a trigger that runs with the owner's rights.
   audit_chain: ['SELECT'],
   audit_head: change,
   audit_log: append,
   ledger_entries: append,
   rate_cards: append,
-  // Its name never changes. The key in it is sealed again when the master key is rotated.
+  // The name never changes. The key is sealed again when the master key is rotated.
   environment: [...append, 'UPDATE (request_hash_key_sealed, reseal_started_at)'],
   credit_accounts: change,
   deliveries: change,
@@ -29,29 +29,29 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   events: change,
   job_type_usage: change,
   ledger_verdict: change,
-  // A signature is locked and removed when its window has passed.
+  // A signature is locked and deleted when its window has passed.
   node_link_signatures: [...change, 'DELETE'],
   nodes: change,
   operators: change,
   purchase_intents: change,
   purchases: change,
-  // An entry is removed when its row is reconciled.
+  // A row is deleted when its subject is reconciled.
   reconcile_failures: [...change, 'DELETE'],
   submissions: change,
   surge_pin: change,
   tenant_secrets: change,
   tenants: change,
-  // A second report of the same millisecond replaces the first.
+  // A second report in the same millisecond replaces the first.
   usage_reports: change,
   webhook_caps: change,
 };
 
-/** The sequences behind the columns that number rows. */
+/** The sequences of the columns that number rows. */
 const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
 
 /**
- * Functions that run with the owner's rights, because only the owner makes partitions and writes the
- * chain of the audit log. Each works on the tables that it names itself.
+ * Functions that run with the owner's rights, because only the owner creates partitions and writes
+ * the audit chain. Each uses fixed table names.
  */
 const ownersFunctions = ['svc_chain_audit', 'svc_make_partition'];
 
@@ -60,9 +60,9 @@ const roleExists = ['42710', '23505'];
 export type GrantOutcome = { kind: 'granted' } | { kind: 'refused'; reason: string };
 
 /**
- * Gives the role of `serviceUrl` exactly the privileges that the services need; creates it with the
- * password of the URL if it does not exist. `owner` is connected as the owner. Does nothing if both
- * are the same role.
+ * Grants the role of `serviceUrl` exactly the privileges that the services need. If the role does
+ * not exist, it is created with the password of the URL. `owner` is connected as the owner. Does
+ * nothing if both are the same role.
  */
 export async function grantService(owner: Client, serviceUrl: string): Promise<GrantOutcome> {
   const { role, password } = accountOf(serviceUrl);
@@ -95,13 +95,13 @@ function accountOf(databaseUrl: string): { role: string; password: string } {
   return { role, password: decodeURIComponent(password) };
 }
 
-/** Returns why it cannot; undefined if the role exists afterwards. */
+/** Returns the reason why the role cannot be created. Undefined if the role exists afterwards. */
 async function createRole(
   owner: Client,
   role: string,
   password: string,
 ): Promise<string | undefined> {
-  if (role === '') return 'DATABASE_URL names no role';
+  if (role === '') return 'DATABASE_URL has no user name. Add the role of the services to it';
   const create = `CREATE ROLE ${escapeIdentifier(role)} LOGIN`;
   try {
     await owner.query(
@@ -112,7 +112,7 @@ async function createRole(
     const state = sqlState(error) ?? '';
     if (roleExists.includes(state)) return undefined;
     if (state !== insufficientPrivilege) throw error;
-    return `the role ${role} of DATABASE_URL does not exist, and the role of MIGRATION_DATABASE_URL may not create it: run \`${create} PASSWORD '…'\` as an administrator`;
+    return `the role ${role} of DATABASE_URL does not exist, and the role of MIGRATION_DATABASE_URL cannot create it. Run \`${create} PASSWORD '…'\` as an administrator`;
   }
 }
 
@@ -120,7 +120,9 @@ const scramIterations = 4096;
 const scramSaltBytes = 16;
 const scramKeyBytes = 32;
 
-/** What Postgres stores of a password (RFC 5803), so that the password is in no statement and no log. */
+/**
+ * The verifier that Postgres stores (RFC 5803). The password itself is in no statement and no log.
+ */
 function scramVerifier(password: string): string {
   const salt = randomBytes(scramSaltBytes);
   const salted = pbkdf2Sync(password, salt, scramIterations, scramKeyBytes, 'sha256');
@@ -137,7 +139,7 @@ function grantsTo(name: string, schemaName: string): string {
     `GRANT ${privileges.join(', ')} ON ${escapeIdentifier(table)} TO ${role}`,
   ]);
   return [
-    // Whoever creates tables here could have the owner's functions use them.
+    // A role that can create tables in this schema could make the owner's functions use them.
     `REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC, ${role}`,
     `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
     ...tables,
@@ -160,12 +162,12 @@ async function secureFunctions(owner: Client, role: string, schema: string): Pro
   }
 }
 
-/** Tables whose rows no service may change or remove. */
+/** Tables whose rows no service may change or delete. */
 const appendOnlyTables = ['ledger_entries', 'audit_log', 'audit_chain', 'rate_cards'];
 
 /**
- * What the role that a store is connected as may do and should not. Each is the end of a sentence
- * that begins with the role. Empty if the role is fit for services.
+ * The privileges of the connected role that a service must not have. Each is the end of a sentence
+ * that begins with the role. Empty if the role is suitable for services.
  */
 export async function excessPrivileges(store: Store): Promise<string[]> {
   const [row] = await store.db.$queryRaw<{ excess: string[] }[]>`

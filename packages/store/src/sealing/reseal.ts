@@ -4,18 +4,18 @@ import type { Store } from '../connection/store.ts';
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** The column that its values are bound to, if that is another one. */
+  /** The column that its values are bound to, if it is another column. */
   readonly boundTo?: string;
-  /** The row's key with types; `id`, a UUID, if left out. */
+  /** The row's key columns with their types. Default: `id`, a UUID. */
   readonly key?: readonly (readonly [name: string, type: string])[];
-  /** Tenant and kind of the place (`sealed.ts`), as SQL of the row. */
+  /** SQL for the tenant and the kind of the place (`sealed.ts`). */
   readonly tenant?: string;
   readonly kind?: string;
 }
 
 /**
- * Every column that holds sealed values. A test holds the list against the schema: what is left
- * out would be lost with the old key.
+ * Every column that holds sealed values. A test compares the list with the schema, because values
+ * of a missing column would be lost with the old key.
  */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'operators', column: 'secret_sealed' },
@@ -23,7 +23,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   {
     table: 'nodes',
     column: 'previous_secret_sealed',
-    // A rotation moves it there as it was sealed.
+    // A rotation copies the sealed value into this column.
     boundTo: 'secret_sealed',
     kind: '(secret_version - 1)::text',
   },
@@ -42,7 +42,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     tenant: '(SELECT d.tenant_id FROM deliveries d WHERE d.id = delivery_attempts.delivery_id)',
   },
   { table: 'audit_head', column: 'head_sealed', key: [['id', 'smallint']] },
-  // The last one: it is the mark that everything is sealed for whole places (sealing-phase.ts).
+  // The last one. It is the mark that everything is sealed for complete places (sealing-phase.ts).
   {
     table: 'environment',
     column: 'request_hash_key_sealed',
@@ -51,10 +51,10 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ];
 
-/** A page of rows looked at; `next` is where the following one begins, null behind the last. */
+/** One processed page of rows. `next` is the start of the following page; null at the end. */
 export interface ResealedPage {
   looked: number;
-  /** Of those that were to be sealed again: without those that somebody has changed meanwhile. */
+  /** Values that were sealed again. Excludes values that changed meanwhile. */
   resealed: number;
   changed: number;
   next: string | null;
@@ -63,9 +63,10 @@ export interface ResealedPage {
 const rowsPerPage = 500;
 
 /**
- * Seals a page of a column under the key that seals now, for its whole place. What is sealed that way
- * already is passed over, so that a rotation can be broken off and begun again at any time, and a value that has
- * changed meanwhile is left to whoever changed it. Throws where a value's key is not in the ring.
+ * Seals a page of a column again, under the current key and for its complete place. Values that are
+ * already sealed so are skipped, so that a rotation can be interrupted and restarted at any time. A
+ * value that changes meanwhile is skipped too, because its writer has sealed it. Throws if
+ * `SVC_MASTER_KEY` lacks the key of a value.
  */
 export async function resealPage(
   store: Store,
@@ -107,7 +108,7 @@ function keyOf({ key = [['id', 'uuid']] }: SealedColumn): Key {
   return key;
 }
 
-/** The parts of a key that is written as one text, `a:b:c`. */
+/** SQL for the parts of a key that is written as one text, `a:b:c`. */
 function partsOf(key: Key, text: Prisma.Sql): Prisma.Sql {
   return Prisma.join(
     key.map(
@@ -137,7 +138,7 @@ function writePage(
     WHERE (${keyNames}) = (${partsOf(key, Prisma.raw('r.id'))}) AND ${from}.${name} = r.old`;
 }
 
-/** About how many rows there are to look at, for a progress bar. */
+/** The approximate number of rows to process, for a progress bar. */
 export async function countSealedRows(store: Store): Promise<number> {
   const tables = sealedColumns.map(({ table }) => table);
   const [row] = await store.db.$queryRaw<{ rows: number }[]>`

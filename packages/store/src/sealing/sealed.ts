@@ -1,6 +1,6 @@
 import type { Place, Sealer } from '../connection/store.ts';
 
-/** The place of every sealed value: what it is bound to, and does not open without. */
+/** The places of all sealed values. A value opens only with the place that it was sealed for. */
 
 type Tenants = { readonly tenantId: string };
 
@@ -13,7 +13,7 @@ export const auditHeadPlace = (): Place => rowOf('audit_head', 'head_sealed', '1
 
 export const operatorSecretPlace = (id: string): Place => rowOf('operators', 'secret_sealed', id);
 
-/** Its kind is its version: a secret that was rotated away does not open as the present one. */
+/** The kind is the secret's version, so that a rotated secret does not open as the current one. */
 export const nodeSecretPlace = ({ id, version }: { id: string; version: number }): Place => ({
   ...rowOf('nodes', 'secret_sealed', id),
   kind: `${version}`,
@@ -60,7 +60,10 @@ function rowOf(table: string, column: string, row: string): Place {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Opens what was sealed as UTF-8 text. Throws if it was sealed for another place, or was tampered with. */
+/**
+ * Opens a value that was sealed as UTF-8 text. Throws if it was sealed for another place or was
+ * modified.
+ */
 export function unsealText(sealer: Sealer, place: Place, sealed: Uint8Array): string {
   return decoder.decode(sealer.unseal(place, sealed));
 }

@@ -2,14 +2,15 @@ import { environmentPlace } from './sealed.ts';
 import type { SealingPhase, Store } from '../connection/store.ts';
 
 /**
- * How far a database is sealed for whole places. The version before this one sealed values for their
- * table, column and row only. While its services may still run, new values are sealed as they can
- * open them. An operator ends that with `svc master-key rotate`: everything is sealed again, the key
- * of request hashes last. That value is the mark: once it is sealed for its whole place, nothing that
- * is sealed for its row only opens any more. Nobody forges the mark without the master key.
+ * How far a database is sealed for complete places. The previous version of the service sealed
+ * values for their table, column and row only. While its services may still run, new values are
+ * sealed in a way that they can open. `svc master-key rotate` ends that: it seals everything again,
+ * the key of request hashes last. That value is the mark. Once it is sealed for its complete place,
+ * values that are sealed for their row only no longer open. The mark cannot be forged without the
+ * master key.
  */
 
-/** The version that sealed bytes begin with, if they are bound to their row only. */
+/** The first byte of values that are bound to their row only. */
 export const formerVersion = 1;
 
 export interface SealedEnvironment {
@@ -18,7 +19,7 @@ export interface SealedEnvironment {
   readonly resealStartedAt: Date | null;
 }
 
-/** Null before the first service has written the row. */
+/** Null if no service has written the row yet. */
 export async function readEnvironment({ db }: Store): Promise<SealedEnvironment | null> {
   const [row] = await db.$queryRaw<SealedEnvironment[]>`
     SELECT name, request_hash_key_sealed AS sealed, reseal_started_at AS "resealStartedAt"
@@ -31,10 +32,13 @@ export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): Sealing
   return resealStartedAt === null ? 'former' : 'resealing';
 }
 
-/** How often a service looks whether the phase has moved on. */
+/** How often a service checks the phase. */
 const phaseIntervalMs = 1_000;
 
-/** Follows the phase until it is the last one. Returns how to stop; does nothing in a new database. */
+/**
+ * Follows the phase until the last one. Returns a function that stops it. Does nothing if the phase
+ * is already `bound`, as in a new database.
+ */
 export function followPhase(store: Store): () => void {
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
@@ -54,12 +58,15 @@ export function followPhase(store: Store): () => void {
   };
 }
 
-/** By then no service seals for rows only: each has looked, and what it had begun is committed. */
+/**
+ * After this time no service seals for rows only: each has read the phase and committed its writes.
+ */
 const formerWritesMsMax = 30_000;
 
 /**
- * Lets services seal for whole places from now on. Returns how long services may still write values
- * that are sealed for their row only, in milliseconds by the database's clock; 0 in the last phase.
+ * Switches services to sealing for complete places. Returns how long services may still write
+ * values that are sealed for their row only, in milliseconds by the database's clock. Returns 0 in
+ * the last phase.
  */
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.db.$queryRaw<{ remainingMs: number }[]>`
@@ -73,8 +80,8 @@ export async function beginReseal(store: Store): Promise<number> {
 }
 
 /**
- * Sets the mark: values that are sealed for their row only are refused from now on, by each service
- * within a second. Call it when a whole pass has found none.
+ * Sets the mark. Each service then refuses values that are sealed for their row only, within a
+ * second. Call it after a whole pass has found none.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

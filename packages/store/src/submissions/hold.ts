@@ -10,12 +10,12 @@ export interface NewSubmission {
   id: string;
   tenantId: string;
   idempotencyKey: string;
-  /** Keyed hash of the canonical request. */
+  /** The keyed hash of the canonical request. */
   requestHash: Uint8Array;
   requestId: string;
   jobType: string;
   tier: Tier;
-  /** JSON text, kept and passed on as it was sent. */
+  /** JSON text, stored and sent to the node exactly as the tenant sent it. */
   payloadText: string;
   quote: StoredQuote & { rateCardVersion: number };
 }
@@ -23,11 +23,11 @@ export interface NewSubmission {
 export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
   | { kind: 'key_taken' }
-  /** As many submissions of the tenant are in flight as may be. */
+  /** The tenant has reached its limit of submissions in flight. */
   | { kind: 'in_flight_max' }
   | { kind: 'insufficient_credits' };
 
-/** Statements under way at once in one process. */
+/** The most statements in flight at once in one process. */
 const holdBatchesInFlightMax = 2;
 
 const batcherOf = perStore((store) =>
@@ -39,9 +39,9 @@ const batcherOf = perStore((store) =>
 );
 
 /**
- * Holds `quote.max` and writes the submission with it, or does neither
- * (CONTRACT 3 and 4). `key_taken` where a live submission of the tenant has this key, also
- * where it would not be granted: the key is looked at first. Calls that wait at the same time
+ * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3).
+ * Returns `key_taken` if a live submission of the tenant has this key. The key is
+ * checked first, so `key_taken` wins over the other refusals. Calls that wait at the same time
  * share one statement; each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
@@ -49,19 +49,12 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places many holds in one statement, each as if they came one after another. The accounts are
- * locked in the order of their ids, so that two batches never deadlock; one tenant's holds are
- * granted in the order given while its credit and its room in flight last, so that a smaller one after a refused larger
- * one is granted. A key that stands twice is taken for the second, whether or not the first is
- * granted: whoever asked first is still being answered. Outcomes are in the order given.
- *
- * A key that another batch takes at the same moment breaks the unique index, and with it the whole
- * batch, so that the figures after each hold stay exact; the caller runs it again one by one. One
- * alone answers `key_taken` then.
- *
- * A batch whose answer was lost is asked for again, and may have been committed: then each of its
- * holds finds its own key taken. Such a hold is recognised by the submission's id and answered as
- * the lost answer said.
+ * Places many holds in one statement, each as if they came one after another. The outcomes are in
+ * the order given. The accounts are locked in the order of their ids, so that two batches never
+ * deadlock. A tenant's holds are granted in the order given, as far as its credits and its limit in
+ * flight allow. A smaller hold after a refused larger one is granted. If a key occurs twice, the
+ * second gets `key_taken`, even if the first is not granted, because the first is still being
+ * answered.
  */
 export async function holdSubmissions(
   store: Store,
@@ -77,7 +70,11 @@ export async function holdSubmissions(
     );
     outcomes = submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
   } catch (error) {
+    // A batch whose answer was lost runs again and may have been committed. Each of its holds then
+    // finds its own key taken. It is recognised by its id and gets the answer that was lost.
     if (isAnswerLost(error)) markUnanswered(firsts);
+    // Another batch took one of the keys at the same moment. The unique index refuses the whole
+    // batch, so that the balances after each hold stay exact. The caller runs the holds one by one.
     if (submissions.length > 1 || sqlState(error) !== uniqueViolation) throw error;
     outcomes = [{ kind: 'key_taken' }];
   }
@@ -94,16 +91,16 @@ function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] 
 }
 
 interface HoldRow {
-  /** From 1. */
+  /** The position in the input, from 1. */
   position: number;
   key_taken: boolean;
   has_room: boolean;
-  /** Null where it was not granted. */
+  /** Null if the hold was not granted. */
   available_after: string | null;
   held_at_ms: string;
 }
 
-/** A tenant without an account has no row: it has no credits. */
+/** A tenant without an account has no row, and no credits. */
 function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   if (row?.key_taken === true) return { kind: 'key_taken' };
   if (row?.has_room === false) return { kind: 'in_flight_max' };
@@ -116,21 +113,21 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   };
 }
 
+// The look-ups are lateral joins of one row each, so that the planner can only use an index. With
+// `EXISTS` or `IN` it hashed the whole table, which was small when the plan was made and grew. The
+// key look-up asks for the first key not below it, in the order of the key index. With a plain
+// equality the planner may take any index that begins with the tenant while the table is small, and
+// later read all that the tenant ever sent.
+
 /**
- * `checked` is what was asked, `walk` goes through each tenant's holds in their turns, its account
- * locked; what it granted is written. Only what decides goes through those two: the rest is taken
- * from the parameters where it is written, the bytes of all rows out of one (as JSON, payloads were
- * parsed three times and copied five).
+ * `checked` is the input. `walk` goes through each tenant's holds in turn, with its account locked;
+ * the granted ones are written. Only the deciding columns pass through these two. The others are
+ * read from the parameters when they are written. The bytes of all rows are in one parameter (as
+ * JSON, payloads were parsed three times and copied five).
  *
- * The look-ups are lateral joins, one row each, so that the planner can only walk an index: as
- * `EXISTS` or `IN` it hashed the whole table, which was small when the plan was made and grew. The
- * look-up of the key asks for the first one not below it, in the order of the index of keys: asked
- * for the key alone, the planner may take any index that begins with the tenant while the table is
- * small, and goes on to read all that the tenant ever sent.
- *
- * The account is written from the figures that were read under its lock, and not as a change of
- * itself: Postgres looks at the CHECK with the row as it was when the statement began, before it
- * finds that another has changed it meanwhile, and would refuse a hold that fits.
+ * The account is set from the balances that were read under its lock, not as a change of itself.
+ * Postgres checks the CHECK on the row as of the statement's start, before it finds that another
+ * transaction has changed it. It would refuse a hold that fits.
  */
 const holdSql = `
   WITH RECURSIVE checked AS MATERIALIZED (
@@ -208,7 +205,9 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
   ]);
 }
 
-/** Which of its tenant's each one is, from 1; and the tenants, in the order of their ids. */
+/**
+ * The turn of each submission within its tenant, from 1, and the tenants in the order of their ids.
+ */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();
   const turns = submissions.map(({ tenantId }) => {
@@ -219,7 +218,7 @@ function turnsOf(submissions: readonly NewSubmission[]) {
   return { turns, tenantIds: [...last.keys()].toSorted() };
 }
 
-/** Hash and sealed payload of each, one after another, and where each begins. */
+/** The hash and the sealed payload of each, concatenated, with their byte offsets. */
 function bytesOf(store: Store, submissions: readonly NewSubmission[]) {
   const parts: Uint8Array[] = [];
   const hashesFrom: number[] = [];

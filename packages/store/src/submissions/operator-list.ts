@@ -8,13 +8,13 @@ import {
   type SubmissionRecord,
 } from './submissions.ts';
 
-/** A submission as operators see it: of any tenant, rejected ones too. */
+/** A submission as operators see it: of any tenant, including rejected ones. */
 export interface OperatorSubmission extends SubmissionRecord {
   tenantId: string;
   requestId: string;
 }
 
-/** Null: not asked for. */
+/** A null field does not filter. */
 export interface EverySubmissionFilter {
   tenantId: string | null;
   states: readonly SubmissionState[] | null;
@@ -29,7 +29,7 @@ type Row = RecordRow & { request_id: string };
 
 const operatorColumns = Prisma.sql`${recordColumns}, request_id`;
 
-/** Null for an unknown one. */
+/** Null for an unknown submission. */
 export async function findAnySubmission(
   store: Store,
   id: string,
@@ -42,9 +42,9 @@ export async function findAnySubmission(
 const inFlight: readonly SubmissionState[] = ['pending', 'dispatched', 'running', 'settling'];
 
 /**
- * A page of all submissions, newest first. Each combination of filters goes along an index: ids
- * begin with their time, what is under way is few and has an index of its own, and so has what
- * ended otherwise than submitted.
+ * A page of all submissions, newest first. Each combination of filters is served by an index. Ids
+ * begin with their time. The submissions in flight are few and have their own index. So have the
+ * submissions that ended in another state than `submitted`.
  */
 export async function listEverySubmission(
   store: Store,
@@ -59,7 +59,8 @@ export async function listEverySubmission(
         ? []
         : [
             Prisma.sql`created_at >= ${createdAfter}::timestamptz`,
-            // Ends the walk along the ids. The time in an id is within seconds of the database's.
+            // Ends the index scan over ids. The time in an id is within seconds of the database's
+            // time.
             Prisma.sql`id >= svc_uuid_floor(${createdAfter}::timestamptz - interval '1 day')`,
           ]),
       ...(beforeId === null ? [] : [Prisma.sql`id < ${beforeId}::uuid`]),
@@ -86,7 +87,7 @@ function idsOf(
       : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND state <> 'rejected'
           ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
   }
-  // States as literals, so that the planner sees which partial index holds them.
+  // States are literals, so that the planner recognises the partial index for each.
   const parts = states.map((state) => {
     const isState = Prisma.raw(`state = '${state}'`);
     if (inFlight.includes(state)) {

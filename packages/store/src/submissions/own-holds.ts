@@ -1,13 +1,13 @@
 import type { Store } from '../connection/store.ts';
 
-/** What the answer to a hold that was granted says. */
+/** The figures in the answer to a granted hold. */
 export interface HeldFigures {
   readonly availableAfterMicros: bigint;
-  /** By the database's clock, Unix time. */
+  /** Unix time in milliseconds, by the database's clock. */
   readonly heldAtMs: number;
 }
 
-/** Submissions whose hold was sent and not answered: whether they are held is not known. */
+/** Submissions whose hold was sent and not answered. They may or may not be held. */
 const unanswered = new WeakSet<object>();
 
 export function markUnanswered(submissions: readonly object[]): void {
@@ -15,8 +15,8 @@ export function markUnanswered(submissions: readonly object[]): void {
 }
 
 /**
- * The outcomes, with the lost answer in the place of each key that the submission itself has taken.
- * A submission is recognised by its id. One that was rejected meanwhile has given its key back.
+ * Returns the outcomes. A `key_taken` becomes `held` if the submission itself has taken the key; it
+ * is recognised by its id. A submission that was rejected meanwhile has given its key back.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   store: Store,

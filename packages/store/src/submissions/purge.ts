@@ -5,24 +5,24 @@ import { eventPlace, unsealText } from '../sealing/sealed.ts';
 import type { Queryable, Store } from '../connection/store.ts';
 
 /**
- * Personal data has an end: what a tenant sent and what a node said about it are deleted, by time
- * or by an operator. Purged are the payload, the result and the failure's message, also in the body
- * of the event that told of it. The record stays, with its state, its failure's code, its usage and
- * its money; the hash of the request stays too, so that a repeated key is answered as before.
+ * Personal data is deleted after a time or by an operator. A purge deletes the payload, the result
+ * and the failure's message, also in the body of the event. The record stays, with its state, its
+ * failure code, its usage and its money. The hash of the request stays too, so that a repeated key
+ * is answered as before.
  */
 
-/** How much one transaction purges. */
+/** The most submissions that one transaction purges. */
 export const purgePageMax = 500;
 
-/** A place in the order of the ends and the ids. */
+/** A position in the order of end time and id. */
 export interface ExpiredCursor {
   finishedAt: string;
   submissionId: string;
 }
 
 /**
- * A page of what ended longer ago than `retentionDays` and is not purged, the oldest first, behind
- * `after`. `next` is null at the end.
+ * A page of submissions that ended longer ago than `retentionDays` and are not purged, the oldest
+ * first, after `after`. `next` is null at the end.
  */
 export async function findExpired(
   store: Store,
@@ -57,8 +57,8 @@ export async function findExpired(
 const nilId = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Purges those of these that are not purged yet, in one transaction. One that another worker has in
- * hand is left to it. Returns how many that were.
+ * Purges those of these submissions that are not purged yet, in one transaction. Submissions that
+ * another worker has locked are skipped. Returns how many were purged.
  */
 export async function purgeExpired(
   store: Store,
@@ -88,7 +88,7 @@ interface PurgedEvent {
   sealed: Uint8Array;
 }
 
-/** An event may yet be sent again: it is kept, without what the node said. */
+/** An event may still be sent again, so it is kept without the node's message. */
 async function purgeEvents(store: Store, tx: Queryable, submissionIds: string[]): Promise<void> {
   const events = await tx.$queryRaw<PurgedEvent[]>`
     SELECT id, tenant_id AS "tenantId", type, body_sealed AS sealed FROM events
@@ -108,7 +108,7 @@ async function purgeEvents(store: Store, tx: Queryable, submissionIds: string[])
 
 export type PurgeOutcome =
   | { kind: 'purged' | 'purged_before'; submission: PurgedSubmission }
-  /** A node may yet be sent the payload, or report what it did with it. */
+  /** A node may still receive the payload or report about it. */
   | { kind: 'in_flight'; state: SubmissionState }
   | { kind: 'unknown_submission' };
 
@@ -117,7 +117,7 @@ interface PurgedSubmission {
   state: SubmissionState;
 }
 
-/** Purges one submission at once, where it has ended; it is in the audit log then. */
+/** Purges one ended submission immediately and writes the audit entry. */
 export async function purgeSubmission(
   store: Store,
   submissionId: string,

@@ -8,7 +8,7 @@ import {
   type SubmissionRecord,
 } from './submissions.ts';
 
-/** Which submissions, and where the page begins; null: not asked for. */
+/** Filters and the start of the page. A null field does not filter. */
 export interface SubmissionFilter {
   status: WireStatus | null;
   idempotencyKey: string | null;
@@ -16,12 +16,12 @@ export interface SubmissionFilter {
   createdAfter: Date | null;
   /** Exclusive. */
   createdBefore: Date | null;
-  /** Behind this one, which the page before ended with. */
+  /** The page begins after this submission, the last one of the previous page. */
   after: { createdAt: Date; id: string } | null;
   limit: number;
 }
 
-// States as literals, so that the planner sees which partial index holds them.
+// States are literals, so that the planner recognises the partial index for each.
 const stateCondition: Record<WireStatus, Prisma.Sql> = {
   pending: stateIs('pending'),
   dispatched: stateIs('dispatched'),
@@ -36,8 +36,8 @@ function stateIs(state: SubmissionState): Prisma.Sql {
 }
 
 /**
- * A page of a tenant's submissions, newest first (CONTRACT 5); rejected creations are
- * none. Every combination of filters has a text of its own, and an index that it goes along.
+ * A page of a tenant's submissions, newest first (CONTRACT 5), without rejected ones.
+ * Every combination of filters has its own statement text and is served by an index.
  */
 export async function listSubmissions(
   store: Store,

@@ -1,11 +1,11 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * The tenant of a submission never changes. A process that committed a dispatch remembers it, so that
- * storing the outcome, which is sealed for the tenant, asks Postgres nothing more.
+ * The tenant of a submission never changes. A process that commits a dispatch remembers it. Storing
+ * the outcome, which is sealed for the tenant, then needs no further query.
  */
 
-/** Submissions remembered by one store; the oldest is forgotten first. */
+/** Submissions that one store remembers. The oldest is forgotten first. */
 const rememberedMax = 20_000;
 
 const remembered = new WeakMap<Store, Map<string, string>>();

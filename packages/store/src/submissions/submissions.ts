@@ -19,28 +19,31 @@ export interface StoredQuote {
   surgeMicros: bigint;
 }
 
-/** A submission as idempotency sees it: what was asked, what was answered, how it stands. */
+/** A submission as idempotency needs it: the request, the answer and the current state. */
 export interface KeyedSubmission {
   id: string;
   tenantId: string;
   state: SubmissionState;
-  /** Whether a node ever had it: tells a creation that was answered from one cancelled before. */
+  /**
+   * True if it was ever assigned to a node. It separates an answered creation from one that was
+   * cancelled before.
+   */
   dispatched: boolean;
   requestHash: Uint8Array;
   quote: StoredQuote;
-  /** `available` after the hold, as the first response said it. */
+  /** The available credits after the hold, as in the first response. */
   availableAfterMicros: bigint;
-  /** Until the dispatch deadline, `dispatchDeadlineMs` at most; negative past it. */
+  /** Milliseconds until the dispatch deadline, at most `dispatchDeadlineMs`. Negative after it. */
   remainingMs: number;
-  /** Still pending although deadline and grace are over: to be rejected by whoever sees it. */
+  /** Still pending after its deadline and grace. The reader must reject it. */
   overdue: boolean;
-  /** What was charged and given back, once the hold has ended. */
+  /** Null until the hold has ended. */
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
 }
 
 interface KeyedRow {
-  /** Of what was asked, from 1. */
+  /** The position in the input, from 1. */
   position: number;
   id: string;
   tenant_id: string;
@@ -87,8 +90,8 @@ const byKeySql = `
   WHERE s.tenant_id = asked.tenant_id AND s.idempotency_key = asked.idempotency_key`;
 
 /**
- * The live submission of a tenant with this key; rejected ones have given their key back. Asked for
- * in the order of the index of keys, which is then the only one that serves (see `hold.ts`).
+ * The tenant's live submission with this key. Rejected submissions have given their key back. The
+ * statement asks in the order of the key index, so that no other index serves it (see `hold.ts`).
  * Calls that wait at the same time share one statement.
  */
 export function findByIdempotencyKey(
@@ -112,9 +115,9 @@ const byIdSql = `
   CROSS JOIN LATERAL (SELECT * FROM submissions WHERE id = asked.id LIMIT 1) s`;
 
 /**
- * How a creation stands, rejected included: what the waiting gateway reads after each alarm. What
- * was committed before the call is seen; calls that wait at the same time share one
- * statement.
+ * The current state of a creation, including rejected. The waiting gateway reads it after each
+ * wake-up. It sees everything that was committed before the call. Calls that wait at the same time
+ * share one statement.
  */
 export function readDispatchOutcome(store: Store, id: string): Promise<KeyedSubmission | null> {
   return outcomeBatcherOf(store).call(id);
@@ -198,18 +201,18 @@ export interface RecordRow {
   finished_at: Date | null;
 }
 
-/** The usage columns as one JSON object of texts, so that no binary float comes between. */
+/** The usage columns as one JSON object of texts, so that no value becomes a binary float. */
 export const usageColumns = Prisma.sql`jsonb_build_object(
   'nodeSeconds', usage_node_seconds::text, 'cpuSeconds', usage_cpu_seconds::text,
   'memoryGbSeconds', usage_memory_gb_seconds::text, 'bandwidthMb', usage_bandwidth_mb::text,
   'actions', usage_actions::text)`;
 
-/** What `recordOfRow` reads. */
+/** The columns that `recordOfRow` reads. */
 export const recordColumns = Prisma.sql`id, tenant_id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
   surge_micros, node_id, charged_micros, ${usageColumns} AS usage, outcome_kind, failure_code, outcome_sealed,
   cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
 
-/** Null for an unknown one, another tenant's and a rejected one alike. */
+/** Null if the submission is unknown, rejected or belongs to another tenant. */
 export async function findSubmission(
   store: Store,
   tenantId: string,
@@ -221,13 +224,13 @@ export async function findSubmission(
   return row === undefined ? null : recordOfRow(store, row);
 }
 
-/** What a node says in words about its outcome, sealed at rest as it may hold personal data. */
+/** The texts of a node's outcome. They are sealed at rest because they may hold personal data. */
 export interface OutcomeText {
   message?: string;
   result?: unknown;
 }
 
-/** Empty if nothing is kept of what was said. */
+/** Empty if no text is stored. */
 export function unsealOutcome(
   store: Store,
   at: { id: string; tenantId: string; kind: string | null; sealed: Uint8Array | null },

@@ -3,7 +3,7 @@ import { findAnySubmission, type OperatorSubmission } from './operator-list.ts';
 import { usageOfText } from '../pricing/rate-cards.ts';
 import type { Store } from '../connection/store.ts';
 
-/** Everything that is known of a submission's life, for an operator (`svc trace`). */
+/** Everything that is known about a submission, for an operator (`svc trace`). */
 export interface SubmissionTrace {
   submission: OperatorSubmission;
   tenantName: string;
@@ -12,14 +12,14 @@ export interface SubmissionTrace {
   dispatchDeadlineAt: Date;
   leaseExpiresAt: Date | null;
   runDeadlineAt: Date | null;
-  /** The node's, or the service's own finding. */
+  /** Reported by the node or decided by the service. */
   outcome: { kind: 'completed' | 'failed'; by: 'node' | 'service'; at: Date } | null;
-  /** Null where nobody wrote down whom it was offered to. */
+  /** The nodes that it was offered to. Null if they were not recorded. */
   offers: OfferRecord[] | null;
   usage: { at: Date; usage: Usage }[];
-  /** How many reports there were; `usage` holds the first and the last of them. */
+  /** The number of reports. `usage` holds the first and the last of them. */
   usageCount: number;
-  /** Its node reported more than a cap allows, and was cut to it. */
+  /** Its node reported more than a cap allows, and the usage was cut to the cap. */
   usageCapped: boolean;
   entries: { at: Date; type: string; amountMicros: bigint; balanceAfterMicros: bigint }[];
   events: TracedEvent[];
@@ -48,11 +48,11 @@ export interface TracedDelivery {
   }[];
 }
 
-/** Of many reports so many are shown from each end. */
+/** If there are many reports, this many are shown from each end. */
 const usageEndsMax = 10;
 const rowsMax = 200;
 
-/** Null for an unknown submission. Every part is found by an index and bounded. */
+/** Null for an unknown submission. Every part is bounded and served by an index. */
 export async function readTrace(store: Store, id: string): Promise<SubmissionTrace | null> {
   const submission = await findAnySubmission(store, id);
   if (submission === null) return null;

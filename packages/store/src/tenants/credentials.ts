@@ -3,16 +3,21 @@ import { createBatcher, perStore } from '../connection/batching.ts';
 import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
 
-/** What authenticates a tenant's request (CONTRACT 1), and by which card it is priced. */
+/**
+ * The credentials that authenticate a tenant's request (CONTRACT 1), and its rate card.
+ */
 export interface TenantCredentials {
   tenantId: string;
   disabled: boolean;
   allowedJobTypes: string[];
-  /** Valid now: one, or two while a rotation overlaps. */
+  /** The valid secrets: one, or two while a rotation overlaps. */
   hmacSecrets: string[];
   rateLimitPerSecond: number;
   rateLimitBurst: number;
-  /** Of the card in force: the tenant's own where it has one, else the default. Null: there is none. */
+  /**
+   * The card in force: the tenant's card if it has one, otherwise the default. Null if there is
+   * none.
+   */
   rateCardVersion: number | null;
 }
 
@@ -54,7 +59,8 @@ const batcherOf = perStore((store) =>
 
 /**
  * Null for an unknown tenant. Expired secrets are left out; the newest comes first. Calls that wait
- * at the same time share one statement. `tenantId` is in lower case, as `fromWireId` gives it.
+ * at the same time share one statement. `tenantId` must be in lower case, as `fromWireId` returns
+ * it.
  */
 export function findTenantCredentials(
   store: Store,

@@ -4,7 +4,7 @@ import { insertGrant } from '../ledger/grants.ts';
 import type { Store } from '../connection/store.ts';
 import { insertTenant, type NewTenant } from './tenants.ts';
 
-/** Creates a tenant with the credits it begins with (CONTRACT 4); 0 grants none. */
+/** Creates a tenant with its first credits (CONTRACT 4). With 0 nothing is granted. */
 export async function openTenant(
   store: Store,
   tenant: NewTenant,

@@ -3,19 +3,24 @@ import { type Author, insertAudit } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
 import { insertSecret, type TenantSecretKind } from './tenants.ts';
 
-/** How many secrets of a kind are valid at a time, while a rotation overlaps (CONTRACT 1). */
+/**
+ * The most valid secrets of a kind at a time, while a rotation overlaps (CONTRACT 1).
+ */
 export const validSecretsMax = 2;
 
 export type RotationOutcome =
-  /** Until when the one before is valid; null where there was none. */
+  /** The end of the previous secret's validity. Null if there was none. */
   | { kind: 'rotated'; previousValidUntil: Date | null }
-  /** A third one would cut off a client that still signs with the oldest. */
+  /**
+   * Two secrets are valid already. A third would lock out a client that still signs with the
+   * oldest.
+   */
   | { kind: 'two_valid' }
   | { kind: 'unknown_tenant' };
 
 /**
- * Gives a tenant a new secret, valid at once; the one before stays valid for `overlapMs`. While
- * two are valid a third is refused, unless `force` drops the oldest (CONTRACT 1).
+ * Gives a tenant a new secret, valid immediately. The previous secret stays valid for `overlapMs`.
+ * While two are valid, a third is refused unless `force` drops the oldest (CONTRACT 1).
  */
 export async function rotateTenantSecret(
   store: Store,

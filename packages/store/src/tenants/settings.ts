@@ -12,8 +12,8 @@ import type { Queryable, Store } from '../connection/store.ts';
 import { findTenant, readTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
 
 /**
- * What of a tenant's settings is changed; what is left out stays as it is. The first two are a
- * tenant's own to change, the others an operator's.
+ * A change of a tenant's settings. Fields that are left out keep their value. The tenant itself may
+ * change the first two fields; only an operator may change the others.
  */
 export interface SettingsChange {
   /** Null clears it. */
@@ -22,22 +22,23 @@ export interface SettingsChange {
   allowedJobTypes?: string[];
   rateLimitPerSecond?: number;
   rateLimitBurst?: number;
-  /** Of every charge, in millionths. */
+  /** Share of every charge, in millionths. */
   rebateMillionths?: number;
 }
 
 export interface ChangedSettings {
   tenant: TenantRecord;
-  /** To be enqueued, now that it is committed. */
+  /** The deliveries to enqueue. They are committed. */
   deliveryIds: string[];
 }
 
 const transientAttemptsMax = 3;
 
 /**
- * Changes a tenant's settings (CONTRACT 5 and 9). Setting a URL enables it again,
- * clearing it drops what is pending; a threshold that overtakes the balance is told once (section
- * 4), at the URL that is then in force. Null for an unknown tenant.
+ * Changes a tenant's settings (CONTRACT 5 and 9). Setting a URL enables it again.
+ * Clearing it drops the pending deliveries. If a new threshold is above the balance, one
+ * low-balance event is sent (section 4), to the URL that is then in force. Null for an unknown
+ * tenant.
  */
 export async function changeSettings(
   store: Store,
@@ -72,7 +73,7 @@ async function changeInTransaction(
   change: SettingsChange,
   by: Author,
 ): Promise<string[]> {
-  // The account first, as every ending does, so that the balance stands still.
+  // The account is locked first, as in every ending, so that the balance cannot change.
   const [account] = await tx.$queryRaw<LockedSettings[]>`
     SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
       low_balance_threshold_micros AS "thresholdMicros", svc_now() AS now
@@ -85,7 +86,7 @@ async function changeInTransaction(
   if (thresholdMicros === undefined) return [];
   if (!thresholdOvertakesBalance(account.thresholdMicros, thresholdMicros, account.balanceMicros))
     return [];
-  return tellLowBalance(store, tx, tenantId, by.requestId, { ...account, thresholdMicros });
+  return writeLowBalanceEvent(store, tx, tenantId, by.requestId, { ...account, thresholdMicros });
 }
 
 async function writeSettings(
@@ -109,7 +110,7 @@ async function writeSettings(
     WHERE id = ${tenantId}::uuid`;
 }
 
-/** What was asked to change, as it was and as it is: also where the two are the same. */
+/** Records the fields of the change before and after it, even if a value stays the same. */
 async function auditSettings(
   tx: Queryable,
   before: TenantRecord,
@@ -139,7 +140,7 @@ function shown(values: Required<SettingsChange>, change: SettingsChange): object
   return Object.fromEntries(entries);
 }
 
-async function tellLowBalance(
+async function writeLowBalanceEvent(
   store: Store,
   tx: Queryable,
   tenantId: string,

@@ -27,13 +27,15 @@ export interface NewTenant {
   webhookUrl: string | null;
   hmacSecret: string;
   webhookSecret: string;
-  /** Webhook attempts that it may cause in an hour of the clock; any number where left out. */
+  /** The most webhook attempts per clock hour. No limit if left out. */
   webhookAttemptsPerHour?: number;
-  /** Submissions that it may have in flight; any number where left out. */
+  /** The most submissions in flight. No limit if left out. */
   inFlightMax?: number;
 }
 
-/** Creates a tenant with its account (empty) and its two secrets, sealed, in the caller's transaction. */
+/**
+ * Creates a tenant with an empty account and its two sealed secrets, in the caller's transaction.
+ */
 export async function insertTenant(store: Store, tx: Queryable, tenant: NewTenant): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO tenants (id, name, allowed_job_types, webhook_url, created_at)
@@ -84,7 +86,7 @@ export function findTenant(store: Store, tenantId: string): Promise<TenantRecord
   return readTenant(store.db, tenantId);
 }
 
-/** The same in the caller's transaction. */
+/** Same as `findTenant`, in the caller's transaction. */
 export async function readTenant(tx: Queryable, tenantId: string): Promise<TenantRecord | null> {
   const [row] = await tx.$queryRaw<TenantRow[]>`
     SELECT ${tenantColumns} FROM tenants t JOIN credit_accounts a ON a.tenant_id = t.id
@@ -92,7 +94,7 @@ export async function readTenant(tx: Queryable, tenantId: string): Promise<Tenan
   return row === undefined ? null : tenantOfRow(row);
 }
 
-/** A page of tenants, newest first, older than `before` where it is given. */
+/** A page of tenants, newest first, older than `before` if it is given. */
 export async function listTenants(
   store: Store,
   page: { before: string | null; limit: number },
@@ -124,10 +126,10 @@ function tenantOfRow(row: TenantRow): TenantRecord {
 }
 
 /**
- * Sets where a tenant's events go, and enables it again. `null` clears it. Pending deliveries are
- * dropped if there is no URL in force before or after (CONTRACT 5): a transaction that
- * wrote an event while a 410 disabled the URL may have committed its delivery after that. False for
- * an unknown tenant.
+ * Sets the URL of a tenant's events and enables it again. `null` clears it. Pending deliveries are
+ * dropped if there was no active URL before or there is none afterwards (CONTRACT 5). A
+ * transaction that wrote an event while a 410 disabled the URL may have committed its delivery
+ * after that. Returns false for an unknown tenant.
  */
 export async function setWebhookUrl(
   store: Store,
@@ -137,7 +139,7 @@ export async function setWebhookUrl(
   return store.db.$transaction((tx) => writeWebhookUrl(tx, tenantId, webhookUrl));
 }
 
-/** The same in the caller's transaction. */
+/** Same as `setWebhookUrl`, in the caller's transaction. */
 export async function writeWebhookUrl(
   tx: Queryable,
   tenantId: string,

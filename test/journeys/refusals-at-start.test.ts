@@ -132,7 +132,7 @@ test('no service guesses which environment it is', async () => {
 
 test('in production neither the tenant API nor the node link is plain', async () => {
   expect(await refusal('gateway', { TRUST_PROXY: undefined })).toContain(
-    'In production the tenant API is TLS: set TLS_CERT_FILE and TLS_KEY_FILE',
+    'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE',
   );
   expect(await refusal('dispatcher', { TRUST_PROXY: undefined })).toContain(
     'In production the node link is TLS: set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE',

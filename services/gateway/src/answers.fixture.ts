@@ -2,7 +2,7 @@ import { compileSchema, Problem } from '@svc/contracts';
 import type { RawResponse } from '@svc/testkit';
 import type { Static, TSchema } from 'typebox';
 
-/** The body, which must be by its schema. */
+/** The body. Throws if it does not match its schema. */
 export function bodyOf<Schema extends TSchema>(
   response: RawResponse,
   schema: Schema,
@@ -16,7 +16,7 @@ export function problemOf(response: RawResponse): Problem {
   return bodyOf(response, Problem);
 }
 
-/** Code, and where in the request the first violation is. */
+/** The status, the code and the place of the first error in the request. */
 export function refusalOf(response: RawResponse): string {
   const { status, code, errors } = problemOf(response);
   const [first] = errors ?? [];

@@ -13,7 +13,7 @@ import { json } from './http/answer.ts';
 import { type Endpoint, operatorEndpoint, tenantEndpoint } from './http/endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/http-server.ts';
 
-/** An app of a few endpoints, one tenant and one operator, for tests of what comes before any of them. */
+/** An app with a few endpoints, one tenant and one operator. It tests the checks before handlers. */
 
 const tenantUuid = newId();
 export const tenantId = toWireId('tnt', tenantUuid);
@@ -28,11 +28,11 @@ const credentials: TenantCredentials = {
   rateCardVersion: 1,
 };
 
-/** What a test changes of the app that runs. */
+/** Switches with which a test changes the running app. */
 export const control = {
-  /** Whether the next requests of the tenant are within its limit. */
+  /** False if the next requests of the tenant exceed its rate limit. */
   allowed: true,
-  /** Lets the one answer go that waits. */
+  /** Releases the waiting answer of `/slow`. */
   release: (): void => {},
 };
 
@@ -107,7 +107,7 @@ const limiter = {
 };
 export const observed: string[] = [];
 
-/** The app with these endpoints, on a port of its own. */
+/** Starts the app on a free port. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpServer> {
   const listener = createApp({
     endpoints,
@@ -124,7 +124,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpS
   return startHttpServer({ host: '127.0.0.1', port: 0, listener, newId, logger, timeouts });
 }
 
-/** The signed request of the tenant. */
+/** Sends a request signed by the tenant. */
 export const sendTo = (
   server: HttpServer,
   request: Partial<SignedRequest> & { target: string },
@@ -137,7 +137,7 @@ export const sendTo = (
     ...request,
   });
 
-/** Everything that comes back on a connection until it closes. */
+/** Sends raw bytes and returns everything received until the connection closes. */
 export async function sendBytesTo(
   { port }: HttpServer,
   ...chunks: (string | Buffer)[]
@@ -152,7 +152,7 @@ export async function sendBytesTo(
   return Buffer.concat(received).toString('utf8');
 }
 
-/** The code of a problem answer, which must be one to the letter. */
+/** The code of a problem answer. Throws if the answer does not match the schema of problems. */
 export function codeOf(response: RawResponse): string {
   const validation = validateProblem(response.json());
   if (validation.kind === 'invalid') throw new Error(JSON.stringify(validation.errors));
@@ -162,7 +162,7 @@ export function codeOf(response: RawResponse): string {
   return code;
 }
 
-/** The same of an answer that was read from the socket. */
+/** The code of a problem answer that was read from a socket. */
 export function rawCodeOf(text: string): string {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const headers = head.split('\r\n').map((line) => line.split(': '));

@@ -35,7 +35,7 @@ describe('routes and methods come before authentication', () => {
     expect(response.headers['allow']).toBe(allow);
   });
 
-  test('an unknown route says nothing of the path', async () => {
+  test('the answer for an unknown route does not repeat the path', async () => {
     const answers = await Promise.all(
       ['/v1/secret-path', '/other'].map(async (target) => {
         const response = await send({ target, headers: { 'x-request-id': 'same' } });
@@ -45,7 +45,7 @@ describe('routes and methods come before authentication', () => {
     expect(answers[0]).toBe(answers[1]);
   });
 
-  test('what is open needs no signature, and HEAD has no body', async () => {
+  test('an open endpoint needs no signature, and HEAD returns no body', async () => {
     const response = await sendSigned({ baseUrl, method: 'GET', target: '/open?anything' });
     expect([response.status, response.text]).toEqual([200, '{"open":true}']);
     const head = await sendSigned({ baseUrl, method: 'HEAD', target: '/open' });
@@ -73,7 +73,7 @@ describe('the order of the checks', () => {
     expect(codeOf(await sendSigned({ ...unsigned, headers }))).toBe('payload_too_large');
   });
 
-  test('256 KiB are not too large', async () => {
+  test('a body of 256 KiB is accepted', async () => {
     const response = await send({ ...post, body: big.subarray(1) });
     expect(response.json()).toEqual({ bytes: 256 * 1024 });
   });
@@ -98,7 +98,7 @@ describe('the order of the checks', () => {
     control.allowed = true;
   });
 
-  test('the rate limit comes before who may call', async () => {
+  test('the rate limit comes before the check for an operator', async () => {
     control.allowed = false;
     const operation = { method: 'POST', target: '/v1/operations' };
     expect(codeOf(await send(operation))).toBe('rate_limited');
@@ -124,7 +124,7 @@ describe('the order of the checks', () => {
 });
 
 describe('the limits of a tenant', () => {
-  test('are told on every answer to it, errors included, and to nobody else', async () => {
+  test('are in the headers of every answer to it, errors included, and of no other', async () => {
     for (const target of ['/v1/things/a', '/v1/things/broken', '/v1/things/a?x=1']) {
       const { headers } = await send({ target });
       expect(headers).toMatchObject({
@@ -142,19 +142,19 @@ describe('an operator', () => {
   const identityHeader = 'X-SVC-Operator';
   const key = { identityHeader, tenantId: toWireId('op', operatorUuid), secret: 'osk_1' };
 
-  test('calls its endpoint with its key; a tenant’s is told that it is none', async () => {
+  test('can call its endpoint with its key; a tenant’s key gets operator_only', async () => {
     const response = await send({ ...operation, ...key });
     expect([response.status, response.json()]).toEqual([200, { id: operatorUuid }]);
     expect(response.headers).not.toHaveProperty('ratelimit');
     expect(codeOf(await send(operation))).toBe('operator_only');
   });
 
-  test('is no tenant', async () => {
+  test('cannot call a tenant’s endpoint', async () => {
     expect(codeOf(await send({ target: '/v1/things/a', ...key }))).toBe('unauthenticated');
   });
 });
 
-/** The code that a made-up key gets. */
+/** The code of the answer to an invented key. */
 const forge = async (baseUrlOf: string, headers = {}) =>
   codeOf(
     await send({
@@ -165,7 +165,7 @@ const forge = async (baseUrlOf: string, headers = {}) =>
     }),
   );
 
-/** The code that the last of three made-up keys gets, each said to be from an address of its own. */
+/** The code of the answer to the last of three invented keys, each with another forwarded address. */
 const forgeThrice = async ({ port }: HttpServer) => {
   const codes = [];
   for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
@@ -177,7 +177,7 @@ const forgeThrice = async ({ port }: HttpServer) => {
 describe('a limit by address', () => {
   const policy = { perSecond: 0.001, burst: 2 };
   const failures = () => createFailureLimit({ clock: systemClock, policy });
-  test('stops what is forged, and never who has signed correctly', async () => {
+  test('stops forged requests, and never a correctly signed one', async () => {
     const limited = await startApp({ failures: failures() });
     const url = `http://127.0.0.1:${limited.port}`;
     expect((await send({ baseUrl: url, target: '/v1/things/a' })).status).toBe(200);
@@ -190,7 +190,7 @@ describe('a limit by address', () => {
     await limited.close();
   });
 
-  test('goes by the forwarded address only where the proxy is declared', async () => {
+  test('uses the forwarded address only if the proxy is trusted', async () => {
     const behind = await startApp({ failures: failures(), trustProxy: 'loopback' });
     const bare = await startApp({ failures: failures() });
     expect(await forgeThrice(behind)).toBe('unauthenticated');
@@ -208,13 +208,13 @@ test('requests are counted by the pattern of their route and their status', asyn
 });
 
 describe('errors', () => {
-  test('a defect tells nothing of itself', async () => {
+  test('an internal error reveals no details', async () => {
     const response = await send({ target: '/v1/things/broken' });
     expect(codeOf(response)).toBe('internal_error');
     expect(response.text).not.toContain('secret');
   });
 
-  test('a dead database is 503 with a time to come again', async () => {
+  test('an unreachable database is 503 with Retry-After', async () => {
     const response = await send({ target: '/v1/things/no-database' });
     expect(codeOf(response)).toBe('unavailable');
     expect(response.headers['retry-after']).toBe('1');
@@ -223,14 +223,14 @@ describe('errors', () => {
 });
 
 describe('every response', () => {
-  test('carries the request id it came with, where that is acceptable', async () => {
+  test('keeps a valid incoming request id and replaces any other', async () => {
     const kept = await send({ target: '/v1/things/a', headers: { 'x-request-id': 'My.id_1-2' } });
     expect(kept.headers['x-request-id']).toBe('My.id_1-2');
     const replaced = await send({ target: '/v1/things/a', headers: { 'x-request-id': 'a b' } });
     expect(replaced.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('is not to be cached, sniffed or framed, and does not name its software', async () => {
+  test('must not be cached, sniffed or framed, and does not name its software', async () => {
     const { headers } = await send({ target: '/v1/things/a' });
     expect(headers['cache-control']).toBe('no-store');
     expect(headers).toMatchObject({

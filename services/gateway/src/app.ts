@@ -14,9 +14,9 @@ import { sendAnswer } from './http/send.ts';
 
 export interface AppOptions extends SignedOptions {
   readonly endpoints: readonly Endpoint[];
-  /** The proxies whose forwarded address is believed; none where it is left out. */
+  /** The proxies whose forwarded address is trusted. If omitted, no proxy is trusted. */
   readonly trustProxy?: string;
-  /** Given, requests that did not come over TLS, by the word of these proxies, are refused. */
+  /** If set, requests that these proxies do not report as TLS are refused. */
   readonly tlsOnly?: TrustedProxies;
   readonly newId: () => string;
   readonly observe: ObserveRequest;
@@ -24,8 +24,9 @@ export interface AppOptions extends SignedOptions {
 }
 
 /**
- * The tenant API over HTTP. The order of the checks is that of CONTRACT 3: unparsable
- * (and, behind a proxy in production, without TLS), route and method, size, signature, query parameters, and then what the endpoint itself checks.
+ * The tenant API over HTTP. The checks run in the order of CONTRACT 3: unparsable request,
+ * route and method, size, signature, query parameters, then the checks of the endpoint itself.
+ * Behind a proxy in production, a request without TLS is refused together with the unparsable ones.
  */
 export function createApp(options: AppOptions): Express {
   const app = express();
@@ -65,7 +66,7 @@ export function createApp(options: AppOptions): Express {
     app.all(path, (request, response) => reply(request, response, methodNotAllowed(methods)));
   }
   app.use((request, response) => reply(request, response, notFound));
-  // Express knows an error handler by its four parameters.
+  // Express recognises an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
     reply(request, response, answerOfError(error, exchangeOf(request, response), options.logger)),
   );
@@ -78,10 +79,11 @@ function refusalBeforeRoute(request: IncomingMessage, { tlsOnly }: AppOptions): 
   return problem('misdirected_request', errorCatalogue.misdirected_request.description);
 }
 
-const badRequestDetail = 'The request is not HTTP/1.1 that can be understood.';
+const badRequestDetail =
+  'The request is malformed. Send HTTP/1.1 with a Host header and a valid, percent-encoded path.';
 const pathPattern = /^[^?]*/;
 
-/** What Node lets through and yet is no request: a path that cannot be decoded, no host. */
+/** Refuses requests that Node accepts although they have an undecodable path or no Host header. */
 function isParsable(request: IncomingMessage): boolean {
   const target = request.url ?? '';
   if (/[^\x21-\x7e]/.test(target)) return false;
@@ -98,10 +100,15 @@ const allowed = { get: 'GET, HEAD', post: 'POST', patch: 'PATCH' } as const;
 
 function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
   const allow = endpoints.map(({ method }) => allowed[method]).join(', ');
-  return problem('method_not_allowed', `This route has ${allow} only.`, {}, { allow });
+  return problem(
+    'method_not_allowed',
+    `This route does not have this method. Use ${allow}.`,
+    {},
+    { allow },
+  );
 }
 
-/** Undefined where the client has gone away and nobody waits for an answer. */
+/** Returns undefined if the client has disconnected. */
 async function answerOf(
   endpoint: Endpoint,
   request: Request,
@@ -117,13 +124,19 @@ async function answerOf(
   }
 }
 
-/** A dead dependency is 503; anything else is a defect of ours, and told to the log alone. */
+/** Answers 503 if a dependency is unavailable. Any other error is a bug: details go to the log only. */
 function answerOfError(error: unknown, exchange: Exchange, logger: Logger): Answer {
   const fields = { err: error, requestId: exchange.requestId, route: exchange.route };
   if (isUnavailable(error) || error instanceof QueueUnavailable) {
     logger.warn(fields, 'a dependency is unavailable');
-    return unavailable('unavailable', 'A part of the service cannot be reached at present.');
+    return unavailable(
+      'unavailable',
+      'A dependency of the service is unavailable. Repeat the request after the seconds in `Retry-After`, and a creation with the same idempotency key.',
+    );
   }
   logger.error(fields, 'request failed');
-  return problem('internal_error', 'The service failed to answer; quote `requestId`.');
+  return problem(
+    'internal_error',
+    'The service could not process the request. Try again; if the error persists, contact support and quote `requestId`.',
+  );
 }

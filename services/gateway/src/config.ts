@@ -19,7 +19,7 @@ import { Type, type Static } from 'typebox';
 export const gatewayConfig = Type.Object({
   ...commonConfig,
   ...bindConfig,
-  GATEWAY_PORT: port(8080, 'the port of the tenant API, 0 for any'),
+  GATEWAY_PORT: port(8080, 'the port of the tenant API; 0 chooses a free port'),
   TLS_CERT_FILE: Type.Optional(
     Type.String({ description: 'a PEM file with the certificate chain of the tenant API' }),
   ),
@@ -27,45 +27,48 @@ export const gatewayConfig = Type.Object({
     Type.String({ description: 'a PEM file with the private key of the tenant API' }),
   ),
   TRUST_PROXY: Type.Optional(
-    Type.String({ description: 'the proxies whose forwarded address and TLS are believed' }),
+    Type.String({
+      description: 'the proxies whose forwarded client address and TLS state are trusted',
+    }),
   ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
     '0',
-    '1 to take webhook URLs that are private or plain http, else 0',
+    '1 to accept webhook URLs that are private or plain http, else 0',
   ),
   SIGNUP_PER_HOUR: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: signupsPerHourDefault,
-    description: 'how many tenants may sign up in an hour from one address (sandbox)',
+    description: 'the most tenants that may sign up from one address in an hour (sandbox)',
   }),
   SIGNUP_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: signupInFlightMaxDefault,
-    description: 'how many submissions a tenant that signed up may have in flight (sandbox)',
+    description: 'the most submissions in flight for a tenant that signed up itself (sandbox)',
   }),
   SIGNUP_WEBHOOK_ATTEMPTS_PER_HOUR: Type.Integer({
     minimum: 1,
     maximum: 10_000_000,
     default: signupWebhookAttemptsPerHourDefault,
-    description: 'webhook attempts in an hour that a tenant may cause who signed up (sandbox)',
+    description:
+      'the most webhook attempts in an hour for a tenant that signed up itself (sandbox)',
   }),
   SOLANA_RAIL_ENABLED: Type.Literal('false', {
     default: 'false',
-    description: 'false: the Solana rail is not built yet (CONTRACT 8)',
+    description: 'must be false: the Solana rail is not implemented (CONTRACT 8)',
   }),
 });
 export type GatewayConfig = Static<typeof gatewayConfig>;
 
 /**
- * What no single variable can tell: TLS needs both its files, production is not without it, and
- * proxies are addresses, blocks of them, or names of such blocks; believing everybody is not among
- * the choices. Throws `ConfigError`.
+ * Checks the rules that span several variables. TLS needs both of its files. Production needs TLS.
+ * Trusted proxies are addresses, blocks or names of blocks; trusting every address is not possible.
+ * Throws `ConfigError`.
  */
 export function assertConsistent(config: GatewayConfig): void {
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined)) {
-    throw new ConfigError('Set both TLS_CERT_FILE and TLS_KEY_FILE, or none.');
+    throw new ConfigError('Set both TLS_CERT_FILE and TLS_KEY_FILE, or neither.');
   }
   if (
     config.SVC_ENVIRONMENT === 'production' &&
@@ -73,31 +76,35 @@ export function assertConsistent(config: GatewayConfig): void {
     config.TRUST_PROXY === undefined
   ) {
     throw new ConfigError(
-      'In production the tenant API is TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or declare in TRUST_PROXY the proxy that ends it.',
+      'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE, or name the proxy that terminates TLS in TRUST_PROXY.',
     );
   }
   if (config.TRUST_PROXY !== undefined && parseTrustedProxies(config.TRUST_PROXY) === undefined) {
     throw new ConfigError(
-      'TRUST_PROXY must be addresses or blocks, separated by commas: 10.0.0.0/8, loopback, linklocal, uniquelocal.',
+      'TRUST_PROXY must be a comma-separated list of addresses, CIDR blocks, loopback, linklocal or uniquelocal. Example: 10.0.0.0/8,loopback.',
     );
   }
 }
 
-/** Behind a proxy in production: whose word says that a request came over TLS. Else undefined. */
+/**
+ * The proxies that must report each request as TLS. Undefined outside production and without
+ * TRUST_PROXY: no check is needed.
+ */
 export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
   if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;
   return parseTrustedProxies(config.TRUST_PROXY);
 }
 
-/** Certificate and key, or null for plain HTTP. Throws `ConfigError`. */
+/** Reads the certificate and key. Null for plain HTTP. Throws `ConfigError`. */
 export function tlsOf(config: GatewayConfig): { cert: string; key: string } | null {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   if (certFile === undefined || keyFile === undefined) return null;
   try {
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
   } catch (error) {
-    throw new ConfigError('The files of TLS_CERT_FILE and TLS_KEY_FILE cannot be read.', {
-      cause: error,
-    });
+    throw new ConfigError(
+      'A file of TLS_CERT_FILE or TLS_KEY_FILE cannot be read. Check its path and permissions.',
+      { cause: error },
+    );
   }
 }

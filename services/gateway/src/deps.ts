@@ -9,27 +9,27 @@ import type { Clock, Logger } from '@svc/runtime';
 import type { EnvironmentName, Store } from '@svc/store';
 import type { Pricing } from './pricing/pricing.ts';
 
-/** What the endpoints work with; opened and closed by `run`. */
+/** The dependencies of the endpoints. `run` opens and closes them. */
 export interface GatewayDeps {
   readonly environment: EnvironmentName;
-  /** Whether webhook URLs may be private, and plain http. */
+  /** If true, webhook URLs may be private or plain http. */
   readonly allowPrivateNetworks: boolean;
-  /** Tenants that may sign up in an hour from one address. */
+  /** The most tenants that may sign up from one address in an hour. */
   readonly signupsPerHour: number;
-  /** Webhook attempts in an hour that each of them may cause. */
+  /** The most webhook attempts in an hour for each tenant that signed up. */
   readonly signupWebhookAttemptsPerHour: number;
-  /** Submissions that each of them may have in flight. */
+  /** The most submissions in flight for each tenant that signed up. */
   readonly signupInFlightMax: number;
   readonly limiter: RateLimiter;
   readonly store: Store;
-  /** Of role `producer`: fails fast. */
+  /** Connected with role `producer`, so that commands fail fast. */
   readonly redis: ReturnType<typeof connectRedis>;
   readonly redisPrefix: string;
   readonly producer: Producer;
   readonly enqueueDispatch: EnqueueDispatch;
   readonly replies: ReplyListener;
   readonly pricing: Pricing;
-  /** Hashes of requests are keyed: what they hold is easily guessed. */
+  /** Keys the hashes of requests, because their contents are easy to guess. */
   readonly requestHashKey: Uint8Array;
   readonly newId: () => string;
   readonly clock: Clock;

@@ -18,7 +18,7 @@ import { redeliverEndpoint, testWebhookEndpoint } from './webhooks/send-webhook.
 import { changeSettingsEndpoint, getSettingsEndpoint } from './webhooks/settings.ts';
 import { signupEndpoints } from './signup/signup.ts';
 
-/** Every route of the gateway; what is not in here is 404. */
+/** Every route of the gateway. Any other route is 404. */
 export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
   return [
     createSubmissionEndpoint(deps),

@@ -18,7 +18,7 @@ function setUp(entriesMax = 2) {
   return { clock, loads, cache, fail: (yes: boolean) => (fails = yes) };
 }
 
-test('a value is loaded once within its time, and again after it', async () => {
+test('a value is loaded once within its TTL, and again after it', async () => {
   const { clock, cache } = setUp();
   expect(await cache.get('a')).toBe('a1');
   clock.nowMs = 2999;
@@ -27,13 +27,13 @@ test('a value is loaded once within its time, and again after it', async () => {
   expect(await cache.get('a')).toBe('a2');
 });
 
-test('callers at the same time share one load', async () => {
+test('concurrent callers share one load', async () => {
   const { loads, cache } = setUp();
   await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')]);
   expect(loads).toEqual(['a']);
 });
 
-test('a failed load is not kept', async () => {
+test('a failed load is not cached', async () => {
   const { cache, fail } = setUp();
   fail(true);
   await expect(cache.get('a')).rejects.toThrow('no database');
@@ -41,13 +41,13 @@ test('a failed load is not kept', async () => {
   expect(await cache.get('a')).toBe('a2');
 });
 
-test('the number of values is bounded, and the one loaded first goes first', async () => {
+test('the number of values is limited, and the oldest one is evicted', async () => {
   const { loads, cache } = setUp(2);
   for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await cache.get(key);
   expect(loads).toEqual(['a', 'b', 'c', 'a']);
 });
 
-test('what is absent is kept as well, in a number of its own that pushes nothing else out', async () => {
+test('absent values are cached too, with their own limit, and evict no present ones', async () => {
   const loads: string[] = [];
   const cache = createExpiringCache({
     load: async (key) => {

@@ -1,7 +1,7 @@
 import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
-  /** The value, loaded at most `ttlMs` ago. Throws what loading throws, which is not kept. */
+  /** Returns a value loaded at most `ttlMs` ago. Throws the error of a failed load, uncached. */
   get(key: string): Promise<Value>;
 }
 
@@ -11,10 +11,10 @@ interface Entry<Value> {
 }
 
 /**
- * Keeps what was loaded for a bounded time and in a bounded number; callers that come while a
- * value is being loaded share one load. Age is counted from the start of the load, so that what
- * is returned was true at most `ttlMs` ago. Values that are absent are kept apart, in a number of
- * their own.
+ * Caches loaded values for at most `ttlMs`, and at most `entriesMax` of them. Callers that ask while
+ * a value is loading share that load. Age counts from the start of the load, so every returned
+ * value was true at most `ttlMs` ago. Absent values are cached separately, at most `absentMax`, so
+ * that they never evict present ones.
  */
 export function createExpiringCache<Value>({
   load,
@@ -33,7 +33,7 @@ export function createExpiringCache<Value>({
 }): ExpiringCache<Value> {
   const present = new Map<string, Entry<Value>>();
   const absent = new Map<string, Entry<Value>>();
-  /** As many as there are callers waiting, at most. */
+  /** Has at most one entry for each waiting caller. */
   const loading = new Map<string, Entry<Value>>();
 
   function loadEntry(key: string, nowMs: number): Entry<Value> {
@@ -66,7 +66,7 @@ export function createExpiringCache<Value>({
   };
 }
 
-/** The map stays in the order of loading, so that the oldest goes first. */
+/** The map stays in the order of loading, so its first entry is the oldest one and is evicted. */
 function keep<Kept>(
   entries: Map<string, Kept>,
   entriesMax: number,

@@ -36,8 +36,8 @@ import {
 import { gatewayConfig } from './config.ts';
 import { run } from './run.ts';
 
-/** What the stand-in for the dispatchers does with a submission. */
-type Dispatching = 'accept' | 'accept_vaguely' | 'accept_unsaid' | 'reject' | 'ignore';
+/** How the fake dispatcher handles a submission. */
+type Dispatching = 'accept' | 'accept_look' | 'accept_silently' | 'reject' | 'ignore';
 
 export interface TestTenant {
   readonly uuid: string;
@@ -57,20 +57,20 @@ export interface GatewayFixture {
   readonly redis: TestRedis;
   readonly baseUrls: readonly string[];
   readonly nodeId: string;
-  /** From now on. */
+  /** Applies to dispatch jobs from the moment it is set. */
   dispatching: Dispatching;
-  /** Submissions that came over the queue. */
+  /** The ids of the submissions received from the queue. */
   readonly dispatched: string[];
-  /** What a node would have been sent, by submission. */
+  /** The payloads that a node would receive, by submission id. */
   readonly payloadTexts: Map<string, string>;
   tenant(options?: TenantOptions): Promise<TestTenant>;
-  /** Somebody with an operator's key. */
+  /** Creates an operator with a key. */
   operator(): Promise<Pick<TestTenant, 'uuid' | 'send'>>;
-  /** Moves the clock by which the gateways keep what they have read; not that of signatures. */
+  /** Advances the clock of the gateways' caches, but not the clock that checks signatures. */
   advanceCaches(ms: number): void;
-  /** Between the gateways and the database; the fixture itself reaches it without. */
+  /** Stands between the gateways and the database. The fixture itself connects directly. */
   readonly gate: DatabaseGate;
-  /** Ends the Redis server. */
+  /** Stops the Redis server. */
   endRedis(): Promise<void>;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ export interface GatewayFixture {
 const prefix = 'svc';
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-/** Two gateways over a real Postgres and a real Redis, and one who takes their dispatch jobs. */
+/** Starts two gateways with a real Postgres and Redis, and a fake dispatcher for their jobs. */
 export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<GatewayFixture> {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const { databaseUrl } = database;
@@ -168,7 +168,7 @@ async function startDispatcher(
   };
 }
 
-/** What the gateway is to be told, if anything. */
+/** Handles one dispatch job. Returns the reply to the gateway, or null for none. */
 async function dispatchOne(
   fixture: GatewayFixture,
   submissionId: string,
@@ -182,8 +182,8 @@ async function dispatchOne(
   const commit = await commitDispatched(store, { submissionId, nodeId });
   if (commit.kind !== 'dispatched') return 'look';
   fixture.payloadTexts.set(submissionId, commit.payloadText);
-  if (dispatching === 'accept_unsaid') return null;
-  return dispatching === 'accept_vaguely' ? 'look' : 'dispatched';
+  if (dispatching === 'accept_silently') return null;
+  return dispatching === 'accept_look' ? 'look' : 'dispatched';
 }
 
 async function newTenant(

@@ -46,7 +46,7 @@ async function balanceOf(tenant: TestTenant) {
 }
 
 describe('a creation', () => {
-  test('holds the worst case and is answered 201 when a node has it', async () => {
+  test('holds the worst case and is answered 201 when a node has accepted', async () => {
     const tenant = await gateways.tenant();
     const response = await post(tenant, submission('a'));
     expect(response.status).toBe(201);
@@ -58,7 +58,7 @@ describe('a creation', () => {
     expect(await balanceOf(tenant)).toEqual({ balance: 10_000, held: 200, available: 9800 });
   });
 
-  test('passes its payload on as it was sent, to the digit', async () => {
+  test('passes its payload to the node exactly as sent', async () => {
     const tenant = await gateways.tenant();
     const profile = '{"z":1.50,"a":1e400,"__proto__":{"id":12345678901234567890},"é":"\\u00e9"}';
     const sent = JSON.stringify(payload).replace(/\{"name":[^}]*\}/, profile);
@@ -68,9 +68,9 @@ describe('a creation', () => {
     expect(gateways.payloadTexts.get(uuidOf(submissionId))).toBe(sent);
   });
 
-  test('is answered the same by what was told, by Postgres, and by Postgres where the reply is lost', async () => {
+  test('gets the same answer from the reply, from Postgres, and if the reply is lost', async () => {
     const answers: unknown[] = [];
-    for (const dispatching of ['accept', 'accept_vaguely', 'accept_unsaid'] as const) {
+    for (const dispatching of ['accept', 'accept_look', 'accept_silently'] as const) {
       gateways.dispatching = dispatching;
       const tenant = await gateways.tenant({ credits: 9_999.000_001 });
       const response = await post(tenant, submission('a', { tier: 'priority' }));
@@ -85,7 +85,7 @@ describe('a creation', () => {
     expect(answers[2]).toEqual(answers[0]);
   });
 
-  test('that no node takes is 503, leaves nothing held and frees its key', async () => {
+  test('that no node accepts is 503, leaves nothing held and frees its key', async () => {
     gateways.dispatching = 'reject';
     const tenant = await gateways.tenant();
     const response = await post(tenant, submission('a'));
@@ -100,7 +100,7 @@ describe('a creation', () => {
     expect((await post(tenant, submission('a'))).status).toBe(201);
   });
 
-  test('that nobody decides is rejected a second past its deadline by whoever waits', async () => {
+  test('still pending a second after its deadline is rejected by the waiting request', async () => {
     gateways.dispatching = 'ignore';
     const tenant = await gateways.tenant();
     const before = gateways.dispatched.length;
@@ -111,7 +111,7 @@ describe('a creation', () => {
     expect(await balanceOf(tenant)).toMatchObject({ held: 0 });
   });
 
-  test('without the credit is 402 with what is required, and holds nothing', async () => {
+  test('without enough credits is 402 with the required amount, and holds nothing', async () => {
     const tenant = await gateways.tenant({ credits: 299 });
     const response = await post(tenant, submission('a', { tier: 'priority' }));
     expect(response.status).toBe(402);
@@ -121,13 +121,13 @@ describe('a creation', () => {
     expect((await post(tenant, submission('a'))).status).toBe(201);
   });
 
-  test('of a job type that is not allowed is 403', async () => {
+  test('with a job type that is not allowed is 403', async () => {
     const tenant = await gateways.tenant({ jobTypes: [] });
     const response = await post(tenant, submission('a'));
     expect([response.status, problemOf(response).code]).toEqual([403, 'job_type_not_allowed']);
   });
 
-  test('that is wrong lists what is wrong', async () => {
+  test('with an invalid payload is refused with a list of its errors', async () => {
     const tenant = await gateways.tenant();
     const wrong = { ...payload, applicationUrl: 'http://127.1/', atsType: 1 };
     const response = await post(tenant, submission('a', { payload: wrong }));
@@ -143,8 +143,8 @@ describe('a creation', () => {
   });
 });
 
-describe('a key that comes again', () => {
-  test('with the same body is answered 200 with the first answer, on any gateway', async () => {
+describe('a repeated idempotency key', () => {
+  test('with the same body is 200 with the first answer, on any gateway', async () => {
     const tenant = await gateways.tenant();
     const first = await post(tenant, submission('a'));
     const other = await post(
@@ -157,20 +157,20 @@ describe('a key that comes again', () => {
     expect(await balanceOf(tenant)).toMatchObject({ held: 200 });
   });
 
-  test('with another body is 409, before anything else of it is checked', async () => {
+  test('with another body is 409, before the rest of the body is checked', async () => {
     const tenant = await gateways.tenant();
     await post(tenant, submission('a'));
     const response = await post(tenant, submission('a', { jobType: 'no.such' }));
     expect([response.status, problemOf(response).code]).toEqual([409, 'idempotency_key_conflict']);
   });
 
-  test('of another tenant is another key', async () => {
+  test('from another tenant is a different key', async () => {
     const [one, other] = [await gateways.tenant(), await gateways.tenant()];
     expect((await post(one, submission('a'))).status).toBe(201);
     expect((await post(other, submission('a'))).status).toBe(201);
   });
 
-  test('fifty times at once holds once: one 201, the others 200 with the same body', async () => {
+  test('sent fifty times at once holds once: one 201, the others 200 with the same body', async () => {
     const tenant = await gateways.tenant();
     const responses = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
@@ -184,7 +184,7 @@ describe('a key that comes again', () => {
     expect(await balanceOf(tenant)).toMatchObject({ held: 200 });
   });
 
-  test('while the first is in flight waits for it and shares its error', async () => {
+  test('waits while the first request is in flight, and gets the same error', async () => {
     gateways.dispatching = 'ignore';
     const tenant = await gateways.tenant();
     const before = gateways.dispatched.length;
@@ -198,7 +198,7 @@ describe('a key that comes again', () => {
     expect(await balanceOf(tenant)).toMatchObject({ held: 0 });
   });
 
-  test('whose first was cancelled while it was pending is terminal_state for ever', async () => {
+  test('is always terminal_state if the first was cancelled while pending', async () => {
     gateways.dispatching = 'ignore';
     const tenant = await gateways.tenant();
     const before = gateways.dispatched.length;
@@ -217,7 +217,7 @@ describe('a key that comes again', () => {
 });
 
 describe('reading a submission', () => {
-  test('shows the whole record and never the payload', async () => {
+  test('shows the full record and never the payload', async () => {
     const tenant = await gateways.tenant();
     const uuid = await create(tenant);
     const response = await read(tenant, uuid);
@@ -239,7 +239,7 @@ describe('reading a submission', () => {
     expect(response.text).not.toContain('Ana');
   });
 
-  test('shows charge, refund, usage and result once it is settled', async () => {
+  test('shows charge, refund, usage and result after settlement', async () => {
     const tenant = await gateways.tenant();
     const uuid = await create(tenant);
     const { store, nodeId, database } = gateways;
@@ -260,7 +260,7 @@ describe('reading a submission', () => {
     });
   });
 
-  test('says whether a failure may be tried again, and whether its outcome is known', async () => {
+  test('shows if a failure is retriable and if its outcome is known', async () => {
     const tenant = await gateways.tenant();
     const uuid = await create(tenant);
     const { store, nodeId } = gateways;
@@ -277,7 +277,7 @@ describe('reading a submission', () => {
     });
   });
 
-  test('of another tenant, unknown, malformed or rejected is the same 404, to the byte', async () => {
+  test('gets the same 404 for a foreign, unknown, malformed or rejected id, byte for byte', async () => {
     const [owner, stranger] = [await gateways.tenant(), await gateways.tenant()];
     const foreign = toWireId('sub', await create(owner));
     gateways.dispatching = 'reject';
@@ -301,7 +301,7 @@ describe('reading a submission', () => {
 });
 
 describe('a cancel', () => {
-  test('before begin gives the whole hold back, once', async () => {
+  test('before begin releases the whole hold, once', async () => {
     const tenant = await gateways.tenant();
     const uuid = await create(tenant);
     const first = await cancel(tenant, uuid);
@@ -316,7 +316,7 @@ describe('a cancel', () => {
     expect([replay.status, bodyOf(replay, SubmissionCreated).status]).toEqual([200, 'dispatched']);
   });
 
-  test('that finds an outcome stored settles that, and says how it ended', async () => {
+  test('that finds a stored outcome settles it and reports how the submission ended', async () => {
     const tenant = await gateways.tenant();
     const uuid = await create(tenant);
     const { store, nodeId } = gateways;
@@ -334,7 +334,7 @@ describe('a cancel', () => {
 });
 
 describe('prices', () => {
-  test('are on the rate card as they are quoted', async () => {
+  test('on the rate card are those of quotes', async () => {
     const tenant = await gateways.tenant();
     const card = bodyOf(await tenant.send({ target: '/v1/rate-card' }), RateCardAnswer);
     expect(card).toMatchObject({ surgeMultiplier: 1, usdPerCredit: 0.01 });
@@ -346,7 +346,7 @@ describe('prices', () => {
     });
   });
 
-  test('are quoted without holding anything', async () => {
+  test('can be quoted without a hold', async () => {
     const tenant = await gateways.tenant({ credits: 499 });
     const { idempotencyKey: _, ...body } = submission('a', { tier: 'instant' });
     const response = await tenant.send({ method: 'POST', target: '/v1/quotes', body });

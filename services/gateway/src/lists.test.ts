@@ -16,7 +16,7 @@ beforeEach(() => {
 const post = (tenant: TestTenant, key: string) =>
   tenant.send({ method: 'POST', target: '/v1/submissions', body: submission(key) });
 
-/** Everything of a list, page by page, and how long the pages were. */
+/** Reads a whole list page by page. Returns its items and the length of each page. */
 async function walk<Item>(
   tenant: TestTenant,
   target: string,
@@ -47,7 +47,7 @@ const types = async (one: TestTenant, query: string) => {
 };
 
 describe('submissions', () => {
-  test('are listed newest first, in pages, each the full record', async () => {
+  test('are listed newest first, in pages of full records', async () => {
     const [tenant, stranger] = [await gateways.tenant(), await gateways.tenant()];
     for (const key of ['a', 'b', 'c', 'd', 'e']) await post(tenant, key);
     gateways.dispatching = 'reject';
@@ -78,7 +78,7 @@ describe('submissions', () => {
     expect(await keys(`createdBefore=${newest?.createdAt}`)).toEqual(['a b']);
   });
 
-  test('are not listed behind another list’s cursor, or none', async () => {
+  test('cannot be listed with another list’s cursor or an invalid one', async () => {
     const tenant = await gateways.tenant();
     await post(tenant, 'a');
     const statement = await tenant.send({ target: '/v1/credits/transactions?limit=1' });
@@ -91,7 +91,7 @@ describe('submissions', () => {
 });
 
 describe('the statement', () => {
-  test('shows what moved and the figures after it; refused creations are not in it', async () => {
+  test('shows each movement with the figures after it, and omits refused creations', async () => {
     const tenant = await gateways.tenant({ credits: 1000.5 });
     await post(tenant, 'a');
     gateways.dispatching = 'reject';
@@ -110,7 +110,7 @@ describe('the statement', () => {
     expect(items).toEqual(data);
   });
 
-  test('of a submission or a type is a part of it, and a foreign submission has none', async () => {
+  test('can be filtered by submission or type, and is empty for a foreign submission', async () => {
     const [tenant, stranger] = [await gateways.tenant(), await gateways.tenant()];
     const created = await post(tenant, 'a');
     const id = /sub_[0-9a-z]{26}/.exec(created.text)?.[0];

@@ -2,7 +2,7 @@ import { createMetrics } from '@svc/runtime';
 import { expect, test } from 'vitest';
 import { createRequestMetrics } from './metrics.ts';
 
-test('requests are counted and timed by route and status, also those nobody was answered', async () => {
+test('requests are counted and timed by route and status, also those without an answer', async () => {
   const registry = createMetrics('gateway');
   const observe = createRequestMetrics(registry);
   observe({ route: '/v1/submissions/:id', status: 200 }, 3);

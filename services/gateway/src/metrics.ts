@@ -1,14 +1,14 @@
 import { createDurations, type createMetrics } from '@svc/runtime';
 import type { ObserveRequest } from './http/exchange.ts';
 
-/** From a read that the caches answer to the dispatch deadline. */
+/** The range goes from a read answered by caches to a creation that waits for the dispatch deadline. */
 const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 6, 10];
 
-/** Requests and how long they took, by the pattern of their route and their status. */
+/** Counts and times requests by the pattern of their route and their status. */
 export function createRequestMetrics(registry: ReturnType<typeof createMetrics>): ObserveRequest {
   const observe = createDurations(registry, {
     name: 'svc_gateway_request_duration_seconds',
-    help: 'How long requests took, by route and status; its count is the number of requests.',
+    help: 'Duration of requests by route and status. Its count is the number of requests.',
     labels: ['route', 'status'],
     bucketsSeconds,
   });

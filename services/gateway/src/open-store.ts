@@ -3,7 +3,10 @@ import { createSealer, openKeyring } from '@svc/signing';
 import { openReadyStore, type Store } from '@svc/store';
 import type { GatewayConfig } from './config.ts';
 
-/** A store on a database that this build may work with, and the key that its requests are hashed by. Throws `CannotStart`. */
+/**
+ * Opens the store and the key that hashes requests. Throws `CannotStart` if this build cannot work
+ * with the database.
+ */
 export async function openStoreOrRefuse(
   config: GatewayConfig,
   logger: Logger,

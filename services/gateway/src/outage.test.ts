@@ -26,7 +26,7 @@ function expectation(response: RawResponse) {
   return { status, retryAfter: headers['retry-after'], body: response.json() };
 }
 
-test('without Redis a creation is 503 and holds nothing; reads and cancels go on', async () => {
+test('without Redis a creation is 503 and holds nothing; reads and cancels still work', async () => {
   gateways = await startGateways();
   const tenant = await gateways.tenant();
   const created = await tenant.send(creation);
@@ -49,7 +49,7 @@ test('without Redis a creation is 503 and holds nothing; reads and cancels go on
   expect(cancelled.status).toBe(200);
   const balance = await tenant.send({ target: '/v1/credits/balance' });
   expect(balance.json()).toMatchObject({ held: 0, available: 10_000 });
-  // The limit goes on as well: each gateway counts for itself.
+  // The rate limit still works: each gateway counts by itself.
   expect(balance.headers['ratelimit']).toMatch(/^"tenant";r=1\d\d;t=\d$/);
   const settings = { webhookUrl: 'https://hooks.example.com/' };
   const changed = await tenant.send({ method: 'PATCH', target: '/v1/settings', body: settings });
@@ -58,7 +58,7 @@ test('without Redis a creation is 503 and holds nothing; reads and cancels go on
   expect(queued.status).toBe(202);
 });
 
-test('without Postgres every answer is 503 and says when to come again', async () => {
+test('without Postgres every answer is 503 with Retry-After', async () => {
   gateways = await startGateways();
   const tenant = await gateways.tenant();
   await tenant.send({ target: '/v1/rate-card' });
@@ -87,7 +87,7 @@ test('without Postgres every answer is 503 and says when to come again', async (
   });
 });
 
-test('creations whose hold was committed and not answered go on to a node, each once', async () => {
+test('creations with a committed hold and no answer reach a node, each once', async () => {
   gateways = await startGateways();
   const tenant = await gateways.tenant();
   await tenant.send({ target: '/v1/rate-card' });
@@ -103,7 +103,7 @@ test('creations whose hold was committed and not answered go on to a node, each 
   expect(balance.json()).toMatchObject({ held: 600 });
 });
 
-test('while Postgres is silent every creation is 503 within the dispatch deadline', async () => {
+test('while Postgres does not answer, every creation is 503 within the dispatch deadline', async () => {
   gateways = await startGateways();
   const tenant = await gateways.tenant();
   await tenant.send(creation);
@@ -114,11 +114,11 @@ test('while Postgres is silent every creation is 503 within the dispatch deadlin
       tenant.send({ ...creation, body: { ...body, idempotencyKey: `key-${index}` } }),
     ),
   );
-  // The rest is for a machine that is busy with other tests. One silent statement takes 15 s.
+  // Twice the deadline allows for a machine busy with other tests. A hanging statement takes 15 s.
   expect(performance.now() - startedMs).toBeLessThan(2 * dispatchDeadlineMs);
   for (const answer of answers) {
     expect(expectation(answer)).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   }
-  // Else the gateways would wait for what is silent.
+  // Without this the gateways would wait for the hanging statements.
   await gateways.gate.close();
 });

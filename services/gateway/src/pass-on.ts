@@ -1,8 +1,8 @@
 import type { GatewayDeps } from './deps.ts';
 
 /**
- * Tells others of what is committed and stands: without Redis the reconcilers and a node's next
- * frame mend it, so that a failure is for the log alone.
+ * Announces a committed change to other services. A failure is only logged: without Redis, the
+ * reconcilers and a node's next frame make up for the lost announcement.
  */
 export async function passOn(
   { logger }: Pick<GatewayDeps, 'logger'>,
@@ -11,7 +11,7 @@ export async function passOn(
 ): Promise<void> {
   for (const result of await Promise.allSettled(messages)) {
     if (result.status === 'rejected') {
-      logger.warn({ ...fields, err: result.reason }, 'could not pass on what is committed');
+      logger.warn({ ...fields, err: result.reason }, 'could not announce a committed change');
     }
   }
 }

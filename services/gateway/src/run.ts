@@ -34,10 +34,13 @@ import { createPricing } from './pricing/pricing.ts';
 import { missingForReads } from './health/readiness.ts';
 import { currentSurgeMicros } from './pricing/surge.ts';
 
-/** Without Redis reads go on, so a start does not wait for it longer than this. */
+/** The longest that a start waits for Redis. Reads work without it. */
 const redisWaitMsMax = 2_000;
 
-/** Opens the gateway's resources in order; `close` lets what runs finish and closes in reverse. */
+/**
+ * Opens the gateway's resources in order. `close` lets requests in flight finish and closes the
+ * resources in reverse order.
+ */
 export async function run(
   config: GatewayConfig,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
@@ -103,7 +106,7 @@ export async function run(
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
       port: config.ADMIN_PORT,
-      // Redis is not asked for: reads, cancels and balances go on without it.
+      // Redis is not checked, because reads, cancels and balances work without it.
       ready: () => missingForReads(store),
       metrics,
       logger,
@@ -136,7 +139,10 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
   });
 }
 
-/** A reply that comes before the channel is heard costs its creation a second. */
+/**
+ * Waits until the reply channel is subscribed. A creation whose reply comes before that waits a
+ * second longer for its answer.
+ */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;
   while (!replies.isListening() && clock.monotonicMs() < giveUpAtMs) await sleep(10);

@@ -10,7 +10,7 @@ import { payloadTooLarge, receiveBody } from '../http/receive-body.ts';
 
 const noBody = Buffer.alloc(0);
 
-/** Answers a request that need not be signed. Undefined where the client has gone away. */
+/** Answers a request to an endpoint without authentication. Undefined if the client disconnected. */
 export async function answerOpen(
   endpoint: OpenEndpoint,
   request: Request,

@@ -20,9 +20,9 @@ export interface SignedOptions {
 }
 
 /**
- * Answers a request that must be signed: size, signature, rate limit, in this order; then the
- * endpoint looks at its query and what follows (CONTRACT 3). Undefined where the client has
- * gone away. Throws where the keys cannot be read.
+ * Answers a request that must be signed. Checks the size, the signature and the rate limit, in this
+ * order. The endpoint then checks the query parameters and the rest (CONTRACT 3).
+ * Returns undefined if the client disconnected. Throws if the keys cannot be loaded.
  */
 export async function answerSigned(
   endpoint: SignedEndpoint,
@@ -33,7 +33,7 @@ export async function answerSigned(
 ): Promise<Answer | undefined> {
   const sender = senderOf(request);
   const waitMs = options.failures.waitMs(sender);
-  if (waitMs > 0) return rateLimited(waitMs, 'Too many requests of this address were refused.');
+  if (waitMs > 0) return rateLimited(waitMs, tooManyFailures);
   const reading = await receiveBody(request, response, bodyBytesMax);
   if (reading.kind === 'aborted') return undefined;
   if (reading.kind === 'problem') return reading;
@@ -65,6 +65,9 @@ export async function answerSigned(
   return handle(endpoint, principal, signed);
 }
 
+const tooManyFailures =
+  'Too many requests from this address failed authentication. Wait the seconds in `Retry-After`, then send a correctly signed request.';
+
 const identityLengthMax = 64;
 
 function senderOf(request: Request): Sender {
@@ -73,7 +76,7 @@ function senderOf(request: Request): Sender {
   return { address: addressGroup(request.ip), identity: identity.slice(0, identityLengthMax) };
 }
 
-/** Names the principal in the log line, and takes a token of a tenant's bucket. */
+/** Adds the principal to the log line. For a tenant, takes a token from its rate limit bucket. */
 async function countRequest(
   principal: Principal,
   response: Response,
@@ -111,6 +114,6 @@ async function handle(
       ? await endpoint.handle({ ...signed, operator: principal.operator })
       : operatorOnly;
   }
-  if (principal.kind === 'operator') throw new Error('an operator is no tenant');
+  if (principal.kind === 'operator') throw new Error('an operator reached a tenant endpoint');
   return endpoint.handle({ ...signed, tenant: principal.tenant });
 }

@@ -3,12 +3,12 @@ import { type Verification, verifyRequest } from '@svc/signing';
 import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { problem, type ProblemAnswer } from '../http/answer.ts';
 
-/** What of a request its signature covers, and who it says it is from. */
+/** The parts of a request that the signature covers, and the headers with the identity. */
 export interface SignedParts {
   readonly method: string;
   /** The request target exactly as sent. */
   readonly target: string;
-  /** Every header with each of its values apart. */
+  /** Every header, with its values as separate strings. */
   readonly headers: NodeJS.Dict<string[]>;
   readonly bodySha256: string;
 }
@@ -21,20 +21,23 @@ export type Authentication =
   | { readonly kind: 'authenticated'; readonly principal: Principal }
   | ProblemAnswer;
 
-/** Where keys are looked up; null for an unknown one. */
+/** Looks up keys by id. Null if the id is unknown. */
 export interface Keys {
   tenant(tenantId: string): Promise<TenantCredentials | null>;
   operator(operatorId: string): Promise<OperatorCredentials | null>;
 }
 
-/** Whose keys an endpoint takes; an operator's endpoint tells a tenant afterwards that it is none. */
+/**
+ * The kind of key that an endpoint accepts. An operator's endpoint also authenticates tenants, so
+ * that it can answer them `403 operator_only`.
+ */
 export type Access = 'tenant' | 'operator';
 
 const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'] as const;
 
 /**
- * Who signed this request (CONTRACT 1). Unknown key, disabled key and wrong signature take
- * the same path to the same answer. Throws where the keys cannot be read.
+ * Finds who signed this request (CONTRACT 1). An unknown key, a disabled key and a wrong
+ * signature get the same answer by the same code path. Throws if the keys cannot be loaded.
  */
 export async function authenticate(
   request: SignedParts,
@@ -71,26 +74,34 @@ function readIdentity(
 ): Identity | { kind: 'malformed'; detail: string } {
   const values = identityHeaders.flatMap((name) => headers[name] ?? []);
   if (values.length > 1) {
-    return { kind: 'malformed', detail: 'The request has more than one identity header.' };
+    return {
+      kind: 'malformed',
+      detail:
+        'The request has more than one identity header. Send exactly one of X-SVC-Tenant and X-SVC-Operator.',
+    };
   }
   const [tenant] = headers['x-svc-tenant'] ?? [];
   if (tenant !== undefined) return { kind: 'tenant', id: tenant };
-  if (access === 'tenant') return { kind: 'malformed', detail: 'X-SVC-Tenant is missing.' };
+  if (access === 'tenant') return missing('X-SVC-Tenant');
   const [operator] = headers['x-svc-operator'] ?? [];
   if (operator !== undefined) return { kind: 'operator', id: operator };
-  return { kind: 'malformed', detail: 'X-SVC-Operator is missing.' };
+  return missing('X-SVC-Operator');
+}
+
+function missing(header: string): { kind: 'malformed'; detail: string } {
+  return { kind: 'malformed', detail: `${header} is missing. Send your id in this header.` };
 }
 
 interface FoundKey {
   readonly principal: Principal | null;
-  /** None for an unknown or a disabled key: no signature matches then. */
+  /** Empty for an unknown or disabled key, so that no signature matches. */
   readonly secrets: readonly string[];
 }
 
 const noKey: FoundKey = { principal: null, secrets: [] };
 
 async function findKey({ kind, id }: Identity, keys: Keys): Promise<FoundKey> {
-  // A malformed id is an unknown one.
+  // A malformed id is treated as an unknown one.
   if (kind === 'tenant') {
     const tenantId = fromWireId('tnt', id);
     const tenant = tenantId === undefined ? null : await keys.tenant(tenantId);
@@ -103,7 +114,7 @@ async function findKey({ kind, id }: Identity, keys: Keys): Promise<FoundKey> {
   return { principal: { kind, operator }, secrets: [operator.secret] };
 }
 
-/** Repeated headers as one list, as HTTP has it. */
+/** Joins the values of a repeated header into one list, as HTTP defines it. */
 function joined(values: string[] | undefined): string | undefined {
   return values?.join(', ');
 }
@@ -115,11 +126,11 @@ function refusal(verification: Verification): string {
     case 'outside_window': {
       const { seconds } = verification;
       const direction = seconds > 0 ? 'ahead of' : 'behind';
-      return `X-SVC-Timestamp is ${Math.abs(seconds)} s ${direction} the clock of the service; 300 s are allowed.`;
+      return `X-SVC-Timestamp is ${Math.abs(seconds)} s ${direction} the clock of the service. At most 300 s are allowed.`;
     }
     case 'verified':
     case 'wrong_signature':
-      return 'The signature is not that of a known, enabled key for this request.';
+      return 'The signature does not match this request under any enabled key. Check the key id, the secret and the string that you sign.';
     default:
       return assertNever(verification);
   }

@@ -4,16 +4,17 @@ import type { Keys } from './authenticate.ts';
 import { createExpiringCache } from '../expiring-cache.ts';
 
 /**
- * How long a rotated secret, a disabled key or a new rate card may go unnoticed (a quote pins the
- * version it was made with); secrets are unsealed as rarely.
+ * A rotated secret, a disabled key or a new rate card takes effect after at most this time. A quote
+ * pins the rate card version that it was made with. The cache also saves unsealing the secrets for
+ * each request.
  */
 const keysTtlMs = 3_000;
 const tenantsMax = 10_000;
 const operatorsMax = 100;
-/** Ids that nobody has: apart from the others, so that made-up ones push no real one out. */
+/** Unknown ids have their own limit, so that invented ids cannot evict real keys. */
 const unknownMax = 1_000;
 
-/** The keys of tenants and operators, from the database, as of a moment ago. */
+/** Loads the keys of tenants and operators from Postgres and caches them for `keysTtlMs`. */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };
   const tenants = createExpiringCache({

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateways.close());
 
-/** The status on each of the gateways. */
+/** The status from each gateway. */
 const statuses = async (tenant: TestTenant, secret = tenant.secret) => {
   const answers = await Promise.all(
     gateways.baseUrls.map((baseUrl) => tenant.send({ baseUrl, target: '/v1/settings', secret })),
@@ -31,7 +31,7 @@ const rotate = (tenant: TestTenant, secret: string, force = false) =>
     testAuthor,
   );
 
-test('a rotated secret works beside the old one within five seconds, on every gateway', async () => {
+test('a new secret and the old one both work within five seconds, on every gateway', async () => {
   const tenant = await gateways.tenant();
   expect(await statuses(tenant)).toEqual([200, 200]);
   await rotate(tenant, 'hsk_test_second');
@@ -50,7 +50,7 @@ test('a dropped secret is refused within five seconds, on every gateway', async 
   expect(await statuses(tenant, 'hsk_test_second')).toEqual([200, 200]);
 });
 
-test('a disabled tenant is answered as an unknown one within five seconds, to the byte', async () => {
+test('a disabled tenant gets the answer of an unknown one within five seconds, byte for byte', async () => {
   const tenant = await gateways.tenant();
   expect(await statuses(tenant)).toEqual([200, 200]);
   await gateways.database.query('UPDATE tenants SET disabled_at = svc_now() WHERE id = $1', [

@@ -7,7 +7,7 @@ import { encodeCursor } from '../http/cursor.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { readPage } from '../http/page.ts';
 
-/** `GET /v1/credits/transactions` (CONTRACT 5): the statement, newest first. */
+/** `GET /v1/credits/transactions` (CONTRACT 5): the tenant's statement, newest first. */
 export function listTransactionsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',
@@ -26,7 +26,7 @@ async function list(
   if (page.kind === 'problem') return page;
   const submissionId =
     query.submissionId === undefined ? null : fromWireId('sub', query.submissionId);
-  // Of the form of an id and yet none: nobody's movements are under it.
+  // The text has the form of an id but encodes none, so no transaction can belong to it.
   if (submissionId === undefined) return json(200, { data: [], nextCursor: null });
   const { lines, nextAfterId } = await readStatement(deps.store, tenantId, {
     type: query.type ?? null,

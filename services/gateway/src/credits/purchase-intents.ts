@@ -8,8 +8,8 @@ const disabled = problem('solana_disabled', errorCatalogue.solana_disabled.descr
 const intents = '/v1/credits/purchase-intents';
 
 /**
- * The Solana rail while it is off (CONTRACT 8): every operation, signed correctly, is
- * `409 solana_disabled`, whatever its body and reference are.
+ * The Solana rail while it is disabled (CONTRACT 8). Every correctly signed request gets
+ * `409 solana_disabled`; its body and reference are not checked.
  */
 export function purchaseIntentEndpoints(): readonly TenantEndpoint[] {
   return [

@@ -21,7 +21,7 @@ const of = (tenant: TestTenant, more: object = {}) => ({
   ...more,
 });
 
-test('an operator’s purchase grants once a reference, and is in the audit log', async () => {
+test('an operator’s purchase grants credits once for each reference, and is audited', async () => {
   const tenant = await gateways.tenant({ credits: 100 });
   const first = await buy(of(tenant, { usd: 5, note: 'wire' }));
   expect(first.status).toBe(201);
@@ -39,13 +39,13 @@ test('an operator’s purchase grants once a reference, and is in the audit log'
   expect(audited).toEqual([{ actor_id: operator.uuid, request_id: first.headers['x-request-id'] }]);
 });
 
-test('a tenant’s key is told that it is none, before its body is looked at', async () => {
+test('a tenant’s key gets operator_only before its body is checked', async () => {
   const tenant = await gateways.tenant();
   expect(refusalOf(await tenant.send({ ...request, body: of(tenant) }))).toBe('403 operator_only');
   expect(refusalOf(await tenant.send({ ...request, body: '{' }))).toBe('403 operator_only');
 });
 
-test('a disabled operator is unknown within five seconds', async () => {
+test('a disabled operator is refused as unknown within five seconds', async () => {
   const other = await gateways.operator();
   const tenant = await gateways.tenant();
   expect((await other.send({ ...request, body: of(tenant) })).status).toBe(201);

@@ -7,7 +7,10 @@ import { operatorEndpoint, type OperatorEndpoint, type OperatorRequest } from '.
 import { validationProblem } from '../http/read-json.ts';
 import { compileBody } from '../http/read-object.ts';
 
-/** `POST /v1/credits/purchase` (CONTRACT 5): an operator's, once a reference. */
+/**
+ * `POST /v1/credits/purchase` (CONTRACT 5), for operators. Each reference grants
+ * credits once.
+ */
 export function purchaseEndpoint(deps: GatewayDeps): OperatorEndpoint {
   const checkBody = compileBody(PurchaseRequest, ['credits', 'usd']);
   return operatorEndpoint({
@@ -20,7 +23,7 @@ export function purchaseEndpoint(deps: GatewayDeps): OperatorEndpoint {
       const { reference, note = null } = body.value;
       const creditsMicros = body.amounts.get('credits');
       assertInvariant(creditsMicros !== undefined, 'a checked purchase has its amount');
-      // A malformed id is an unknown one.
+      // A malformed id is treated as an unknown one.
       const tenantId = fromWireId('tnt', body.value.tenantId);
       if (tenantId === undefined) return notFound;
       const usdMicros = body.amounts.get('usd') ?? null;
@@ -54,7 +57,7 @@ async function purchase(
     case 'reference_conflict':
       return problem(
         'reference_conflict',
-        'The reference was used before for a purchase with other contents.',
+        'A purchase with other contents already has this reference. Use a new reference for a new purchase.',
       );
     case 'unknown_tenant':
       return notFound;
@@ -62,7 +65,7 @@ async function purchase(
       return validationProblem([
         {
           path: '/credits',
-          message: 'must leave a balance below 10^9 credits',
+          message: 'must keep the balance below 10^9 credits',
           keyword: 'maximum',
         },
       ]);

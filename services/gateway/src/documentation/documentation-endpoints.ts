@@ -5,10 +5,9 @@ import { errorsPage } from './errors-page.ts';
 import { referencePage } from './reference-page.ts';
 
 /**
- * The OpenAPI document, the page to read it in and the page of errors (CONTRACT 5). All
- * are made once, at start. The reference is a page of our own: renderers that come as packages
- * bring scripts that load from elsewhere, or megabytes of them, and none can do without
- * `unsafe-inline`.
+ * The OpenAPI document, its reference page and the page of errors (CONTRACT 5). All are
+ * rendered once, at start. The reference page is generated here, because the available renderer
+ * packages load scripts from other hosts or bring megabytes of them, and all need `unsafe-inline`.
  */
 export function documentationEndpoints(): readonly OpenEndpoint[] {
   const document = openApiDocument();

@@ -15,7 +15,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { errorsPage } from './errors-page.ts';
 import { referencePage } from './reference-page.ts';
 
-// No endpoint is called here, so none needs what it works with.
+// No endpoint is called here, so none needs its dependencies.
 const nothing: GatewayDeps = Object.create(null);
 const endpoints = endpointsOf(nothing);
 
@@ -34,20 +34,20 @@ const ofDocument = ({ method, path, access, query }: OperationDefinition) => ({
 const byRoute = (one: { route: string }, other: { route: string }) =>
   one.route.localeCompare(other.route);
 
-test('what is served is what is described: routes, who signs them, query parameters', () => {
+test('the document describes exactly the served routes, their signers and query parameters', () => {
   expect(endpoints.map(ofTable).toSorted(byRoute)).toEqual(
     apiOperations.map(ofDocument).toSorted(byRoute),
   );
 });
 
-test('every parameter of a path is described', () => {
+test('the document describes every path parameter', () => {
   for (const { path, pathParameters = {} } of apiOperations) {
     const names = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name);
     expect(Object.keys(pathParameters)).toEqual(names);
   }
 });
 
-test('every code of the catalogue is on the page of errors, where its type points', () => {
+test('the page of errors has every code of the catalogue under the anchor of its type', () => {
   const { text } = errorsPage();
   for (const code of errorCodes) {
     const [, anchor] = problemType(code).split('#');
@@ -55,7 +55,7 @@ test('every code of the catalogue is on the page of errors, where its type point
   }
 });
 
-test('the reference page shows every endpoint, event, code and link that it has', () => {
+test('the reference page shows every endpoint, event and code, and its links have targets', () => {
   const { text, headers } = referencePage(openApiDocument());
   for (const { operationId, path } of apiOperations) {
     expect(text).toContain(`id="${operationId}"`);
@@ -71,7 +71,7 @@ test('the reference page shows every endpoint, event, code and link that it has'
   expect(headers['content-security-policy']).toContain("default-src 'none'");
 });
 
-test('the pages load nothing from anywhere and run nothing', () => {
+test('the pages load no resources and run no scripts', () => {
   for (const { text } of [referencePage(openApiDocument()), errorsPage()]) {
     expect(text).not.toMatch(/<(?:script|img|link|iframe|object|embed)\b/i);
     expect(text).not.toMatch(/\bstyle="|\bon[a-z]+="|url\(|@import/i);
@@ -79,7 +79,7 @@ test('the pages load nothing from anywhere and run nothing', () => {
   }
 });
 
-test('the policy lets the style sheet of the page through, by its hash', () => {
+test('the policy allows the style sheet of the page by its hash', () => {
   for (const { text, headers } of [referencePage(openApiDocument()), errorsPage()]) {
     const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
     const hash = createHash('sha256').update(style).digest('base64');
@@ -87,7 +87,7 @@ test('the policy lets the style sheet of the page through, by its hash', () => {
   }
 });
 
-test('what a description holds stays text', () => {
+test('markup in a description is escaped', () => {
   const document = openApiDocument();
   const { text } = referencePage({
     ...document,

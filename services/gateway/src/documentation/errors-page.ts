@@ -4,7 +4,7 @@ import type { TextAnswer } from '../http/answer.ts';
 import { html, prose } from './html.ts';
 import { page } from './page.ts';
 
-/** The page that `type` of a problem points to: every code of the catalogue under its anchor. */
+/** The page that the `type` of a problem links to: each code of the catalogue has an anchor. */
 export function errorsPage(): TextAnswer {
   const navigation = html`<ul>
       <li><a href="/docs">Reference</a></li>
@@ -30,10 +30,10 @@ export function errorsPage(): TextAnswer {
     navigation,
     html`<h1>Errors</h1>
       <p>
-        Every error is a <code>${problemMediaType}</code> document (RFC 9457). Decide by its
-        <code>code</code>, which does not change; show its <code>detail</code> to people; quote its
-        <code>requestId</code> in support reports. New codes may appear: treat one that you do not
-        know by its status.
+        Every error is a <code>${problemMediaType}</code> document (RFC 9457). Let your program
+        decide by <code>code</code>, which never changes. Show <code>detail</code> to people. Quote
+        <code>requestId</code> when you contact support. New codes may be added. Handle a code that
+        you do not know by its status.
       </p>
       ${entries}`,
   );

@@ -1,4 +1,4 @@
-/** HTML that is written here, as opposed to text that has yet to be escaped. */
+/** Trusted HTML. Any other text is escaped before it enters a page. */
 export class Html {
   readonly source: string;
   constructor(source: string) {
@@ -8,7 +8,7 @@ export class Html {
 
 type Part = Html | string | number | readonly Part[];
 
-/** A template whose values are escaped, but for those that are HTML already. */
+/** Builds HTML from a template. Values are escaped unless they are `Html` already. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((fixed, index) => fixed + sourceOf(parts[index] ?? '')).join(''));
 }
@@ -27,7 +27,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** What a browser would obey is shown as �: control characters, and marks that turn text round. */
+/**
+ * Escapes text for HTML. Control characters except newline and tab, and characters that change the
+ * direction of text, become �.
+ */
 function escapeText(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
@@ -36,7 +39,7 @@ function escapeText(text: string): string {
     .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** A sentence of a description: what stands in back quotes is code. */
+/** Escapes a description and shows text in back quotes as code. */
 export function prose(text: string): Html {
   return new Html(escapeText(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>'));
 }

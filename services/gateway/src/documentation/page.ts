@@ -3,13 +3,13 @@ import { text, type TextAnswer } from '../http/answer.ts';
 import { Html, html } from './html.ts';
 import { style } from './style.ts';
 
-/** Whole, as the policy's hash is over every character between its tags. */
+/** Built without whitespace, because the hash in the policy covers every character between the tags. */
 const styleElement = new Html(`<style>${style}</style>`);
 const styleHash = sha256(style);
 
 /**
- * Nothing but this very style sheet, and where a page has one this very script: no image, no font,
- * and no request to anybody. What stands in a page is escaped (html.ts).
+ * Allows only this style sheet and, if the page has a script, only that script, both by their
+ * hashes. Images, fonts and requests to other hosts are blocked. html.ts escapes the page's text.
  */
 const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) =>
   [
@@ -23,7 +23,7 @@ const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) 
 
 const maxAgeSeconds = 300;
 
-/** A page that is the same for everybody, with a list of its parts to jump to. */
+/** A page that is the same for every reader and cacheable for `maxAgeSeconds`. */
 export function page(title: string, navigation: Html, content: Html): TextAnswer {
   return text(200, mediaType, documentOf(title, navigation, content), {
     'content-security-policy': contentSecurityPolicy("'none'", ''),
@@ -37,11 +37,11 @@ export interface PersonalPage {
   readonly navigation: Html;
   readonly content: Html;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Runs once the page is there; a page says everything without it too. */
+  /** Runs after the page has loaded. The page is complete without it. */
   readonly script?: string;
 }
 
-/** A page that answers one person, with a form or what came of it; nobody keeps a copy. */
+/** A page for one person: a form or its result. It is not cached. */
 export function personalPage(shown: PersonalPage): TextAnswer {
   const { status, title, navigation, content, headers = {}, script = '' } = shown;
   const whole = documentOf(title, navigation, content, script);

@@ -11,7 +11,7 @@ import { type Html, html, prose } from './html.ts';
 import { page } from './page.ts';
 import { schemaTable, typeOf } from './schema-view.ts';
 
-/** The OpenAPI document as one page to read, without a script. */
+/** Renders the OpenAPI document as one page without scripts. */
 
 interface Operation {
   readonly id: string;
@@ -87,7 +87,7 @@ function signingSection({ components }: OpenApiDocument): Html {
       </tr>`,
   );
   return html`<h2 id="signing">Signing</h2>
-    <p>Three headers sign a request: who sends it, when, and the signature.</p>
+    <p>Three headers sign a request: the sender's id, the time, and the signature.</p>
     <div class="scroll" tabindex="0">
       <table>
         <thead>
@@ -158,7 +158,7 @@ function parametersTable(document: OpenApiDocument, parameters: readonly unknown
     </div>`;
 }
 
-/** The answers in full; of the errors their codes, which the page of errors tells of. */
+/** Shows successful responses in full. Errors are links to the page of errors. */
 function responsesView(document: OpenApiDocument, responses: unknown): Html {
   const all = membersOf(responses).map(([status, response]) => ({
     status,
@@ -168,7 +168,7 @@ function responsesView(document: OpenApiDocument, responses: unknown): Html {
   const problems = all.filter(({ response }) => isProblem(response));
   return html`${answers.map(
       ({ status, response }) =>
-        html`<h4>Answer <span class="ok">${status}</span></h4>
+        html`<h4>Response <span class="ok">${status}</span></h4>
           <p>${prose(textOf(memberOf(response, 'description')))}</p>
           ${membersOf(memberOf(response, 'content')).map(
             ([, body]) =>

@@ -1,9 +1,9 @@
 import { itemsOf, memberOf, membersOf, refName, resolveRef, textOf } from '@svc/contracts';
 import { Html, html, prose } from './html.ts';
 
-/** Schemas of the document as tables: one row a memberOf, nested ones by their path. */
+/** Renders the schemas of the document as tables: one row for each member, nested ones by path. */
 
-/** How deep members of members are listed; below, the schema's name has to do. */
+/** Nested members are listed to this depth. Deeper ones appear only by the name of their schema. */
 const depthMax = 4;
 
 interface Row {
@@ -55,7 +55,7 @@ function rowsOf(document: unknown, schema: unknown, base: string, depth: number)
   });
 }
 
-/** The members of an object, of the items of an array, or of what may also be null. */
+/** The members of an object, of the items of an array, or of the non-null variant of a schema. */
 function innerRows(document: unknown, schema: unknown, path: string, depth: number): Row[] {
   const whole = resolveRef(document, schema);
   const items = memberOf(whole, 'items');
@@ -70,7 +70,7 @@ function variantsOf(schema: unknown): readonly unknown[] {
   return [...itemsOf(memberOf(schema, 'anyOf')), ...itemsOf(memberOf(schema, 'oneOf'))];
 }
 
-/** A type in a few words: `number or null`, `array of Submission`. */
+/** Describes a type in a few words: `number or null`, `array of Submission`. */
 export function typeOf(document: unknown, schema: unknown): string {
   const name = refName(schema);
   if (name !== '') return name;

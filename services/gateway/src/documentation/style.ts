@@ -1,4 +1,4 @@
-/** The one style sheet of the pages: system fonts, light and dark, nothing loaded from anywhere. */
+/** The style sheet of all pages: system fonts, light and dark themes, no external resources. */
 export const style = `
 :root { color-scheme: light dark; --line: light-dark(#d5d9e0, #363b45); --soft: light-dark(#f5f6f8, #1d2027);
   --text: light-dark(#1b1f27, #e4e7ec); --quiet: light-dark(#525b69, #a0a8b5); --link: light-dark(#0a56b8, #82b4ff);

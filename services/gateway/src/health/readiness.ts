@@ -2,12 +2,15 @@ import { type connectRedis, redisIsReady } from '@svc/queue';
 import { missingDependencies } from '@svc/runtime';
 import { ping, type Store } from '@svc/store';
 
-/** What the gateway cannot do anything without: Redis is not, as reads and cancels go on. */
+/**
+ * The names of unavailable dependencies without which no request succeeds. Redis is not one of
+ * them, because reads and cancels work without it.
+ */
 export function missingForReads(store: Store): Promise<string[]> {
   return missingDependencies({ postgres: () => ping(store) });
 }
 
-/** The names of the dependencies that do not answer, as `GET /ready` shows them. */
+/** The names of all unavailable dependencies, as `GET /ready` shows them. */
 export function missingForAll(
   store: Store,
   redis: ReturnType<typeof connectRedis>,

@@ -2,7 +2,7 @@ import type { NotReady, Ready } from '@svc/contracts';
 import { json } from '../http/answer.ts';
 import type { OpenEndpoint } from '../http/endpoint.ts';
 
-/** `GET /ready` (CONTRACT 5): needs no authentication and names what is missing. */
+/** `GET /ready` (CONTRACT 5): needs no authentication and names the unavailable dependencies. */
 export function readyEndpoint(missing: () => Promise<readonly string[]>): OpenEndpoint {
   return {
     access: 'open',

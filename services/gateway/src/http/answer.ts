@@ -1,18 +1,18 @@
 import { type Problem, problemType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
 
-/** What a handler decides; sending it is somebody else's work. */
+/** The response that a handler decides on. `sendAnswer` sends it. */
 export type Answer = JsonAnswer | TextAnswer | ProblemAnswer;
 
 export interface JsonAnswer {
   readonly kind: 'json';
   readonly status: number;
   readonly body: object;
-  /** Goes into the line of the log, not to the client. */
+  /** Added to the log line of the request; not sent to the client. */
   readonly logFields?: Readonly<Record<string, string>>;
 }
 
-/** A page or a document, sent as it is. */
+/** A page or a document, sent unchanged. */
 export interface TextAnswer {
   readonly kind: 'text';
   readonly status: number;
@@ -63,7 +63,7 @@ export function problem(
   return { kind: 'problem', code, detail, extras, headers };
 }
 
-/** A 503, which always says when to come again. */
+/** A 503. It always has `Retry-After`. */
 export function unavailable(
   code: 'unavailable' | 'dispatch_unavailable',
   detail: string,
@@ -76,7 +76,7 @@ export function unavailable(
   );
 }
 
-/** A 429, which always says when to come again: in whole seconds, one at least. */
+/** A 429. It always has `Retry-After`, in whole seconds and at least 1. */
 export function rateLimited(retryInMs: number, detail: string): ProblemAnswer {
   const retryAfterSeconds = Math.max(Math.ceil(retryInMs / 1000), 1);
   return problem(
@@ -88,10 +88,13 @@ export function rateLimited(retryInMs: number, detail: string): ProblemAnswer {
 }
 
 /**
- * One answer for an unknown route, an unknown id and somebody else's: `detail` names nothing
- * (CONTRACT 2).
+ * The same answer for an unknown route, an unknown id and another tenant's id. `detail` therefore
+ * names neither path nor id (CONTRACT 2).
  */
-export const notFound = problem('not_found', 'There is no such route or resource.');
+export const notFound = problem(
+  'not_found',
+  'The route or resource does not exist. Check the path and the id.',
+);
 
 /** The body of a problem answer (RFC 9457). */
 export function problemBody(

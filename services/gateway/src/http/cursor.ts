@@ -1,7 +1,7 @@
-/** Which list a cursor is of: one of another list is refused. */
+/** The list that a cursor belongs to. A cursor of another list is refused. */
 export type CursorKind = 'submissions' | 'transactions' | 'deliveries';
 
-/** Where a page ended: an item, and its time where the list goes by that. */
+/** The last item of a page: its id, and its time if the list is ordered by time. */
 export interface CursorPosition {
   /** A UUID, lower case. */
   readonly id: string;
@@ -16,7 +16,7 @@ const kindBytes: Readonly<Record<CursorKind, number>> = {
 const idOffset = 7;
 const cursorBytes = idOffset + 16;
 
-/** A cursor as clients see it: opaque text, safe in a query. It holds nothing but the position. */
+/** Encodes a cursor as opaque text that is safe in a query. It contains only kind and position. */
 export function encodeCursor(kind: CursorKind, { id, atMs }: CursorPosition): string {
   const bytes = Buffer.alloc(cursorBytes);
   bytes.writeUInt8(kindBytes[kind], 0);
@@ -25,7 +25,7 @@ export function encodeCursor(kind: CursorKind, { id, atMs }: CursorPosition): st
   return bytes.toString('base64url');
 }
 
-/** Undefined for anything that `encodeCursor` did not make of this kind. */
+/** Decodes a cursor. Undefined for any text that `encodeCursor` cannot return for this kind. */
 export function decodeCursor(kind: CursorKind, text: string): CursorPosition | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== cursorBytes || bytes.toString('base64url') !== text) return undefined;
@@ -33,7 +33,7 @@ export function decodeCursor(kind: CursorKind, text: string): CursorPosition | u
   const hex = bytes.toString('hex', idOffset);
   const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   const atMs = bytes.readUIntBE(1, 6);
-  // Six bytes reach further than times do that a database knows.
+  // Six bytes can encode times beyond the range of Postgres.
   return atMs > cursorAtMsMax ? undefined : { id, atMs };
 }
 

@@ -14,40 +14,40 @@ export interface OperatorRequest extends SignedRequest {
 
 interface Route {
   readonly method: 'get' | 'post' | 'patch';
-  /** Express's notation; the only parameter that is passed on is `:id`. */
+  /** In Express's notation. `:id` is the only parameter that handlers receive. */
   readonly path: string;
 }
 
-/** A request that nobody signed. */
+/** An unsigned request. */
 export interface OpenRequest {
   readonly requestId: string;
-  /** What limits by address go by. */
+  /** The group of client addresses that shares limits by address. */
   readonly addressGroup: string;
-  /** Where the client finds the service, `https://host:port`, as far as it can be told. */
+  /** The base URL at which the client reached the service, `https://host:port`. */
   readonly baseUrl: string;
-  /** Empty where the endpoint takes none: it is not read then. */
+  /** Empty, and not read, if the endpoint takes no body. */
   readonly body: Buffer;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
 }
 
-/** Anybody may ask. */
+/** An endpoint without authentication. */
 export interface OpenEndpoint extends Route {
   readonly access: 'open';
-  /** Left out, a body is not read. */
+  /** If omitted, the body is not read. */
   readonly takesBody?: true;
   handle(request: OpenRequest): Promise<Answer>;
 }
 
-/** Signed by a tenant (CONTRACT 1). */
+/** An endpoint for requests signed by a tenant (CONTRACT 1). */
 export interface TenantEndpoint extends Route {
   readonly access: 'tenant';
-  /** Query parameters that it knows; any other is refused. */
+  /** The known query parameters. Any other is refused. */
   readonly parameters: readonly string[];
   handle(request: TenantRequest): Promise<Answer>;
 }
 
-/** Signed by an operator; a tenant's key is told that it is none. */
+/** An endpoint for requests signed by an operator. A tenant's key gets `403 operator_only`. */
 export interface OperatorEndpoint extends Route {
   readonly access: 'operator';
   readonly parameters: readonly string[];
@@ -58,19 +58,19 @@ export type SignedEndpoint = TenantEndpoint | OperatorEndpoint;
 export type Endpoint = OpenEndpoint | SignedEndpoint;
 
 interface Definition<Request, Query extends TObject> extends Route {
-  /** The schema of its query parameters, a closed one. */
+  /** The schema of the query parameters. It must be closed (`additionalProperties: false`). */
   readonly query: Query;
   handle(request: Request, query: Static<Query>): Promise<Answer>;
 }
 
-/** A tenant's endpoint; its query is checked before `handle`, as CONTRACT 3 orders. */
+/** Makes a tenant's endpoint. Its query is checked before `handle` runs (CONTRACT 3). */
 export function tenantEndpoint<Query extends TObject>(
   definition: Definition<TenantRequest, Query>,
 ): TenantEndpoint {
   return { access: 'tenant', ...withQuery(definition) };
 }
 
-/** The same for an operator. */
+/** Makes an operator's endpoint, with the same check of the query. */
 export function operatorEndpoint<Query extends TObject>(
   definition: Definition<OperatorRequest, Query>,
 ): OperatorEndpoint {

@@ -3,10 +3,10 @@ import type { Clock, Logger } from '@svc/runtime';
 import type { Answer } from './answer.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** One request on its way to its answer: what the line of the log will say of it. */
+/** One request and its answer. Collects the fields of the log line. */
 export interface Exchange {
   readonly requestId: string;
-  /** The pattern of the route, never the path itself. */
+  /** The pattern of the route, never the path, which contains ids. */
   route?: string;
   tenantId?: string;
   operatorId?: string;
@@ -20,13 +20,13 @@ interface ExchangeOptions {
   readonly observe: ObserveRequest;
 }
 
-/** Counts a request that has ended; `route` is the pattern, `status` is undefined without an answer. */
+/** Counts an ended request. `route` is the pattern. `status` is undefined if no answer was sent. */
 export type ObserveRequest = (
   request: { readonly route: string | undefined; readonly status: number | undefined },
   durationMs: number,
 ) => void;
 
-/** Gives a request its id, and one log line once it is answered or its client is gone. */
+/** Assigns the request id. Logs one line when the response ends or the client disconnects. */
 export function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,

@@ -13,7 +13,7 @@ afterAll(() => server.close());
 
 const sendBytes = (...chunks: (string | Buffer)[]) => sendBytesTo(server, ...chunks);
 
-describe('what is no proper request gets a problem document all the same', () => {
+describe('a malformed request is answered with a problem document', () => {
   test.each([
     ['garbage', 'nonsense\r\n\r\n'],
     ['an unknown method', 'BREW /open HTTP/1.1\r\nhost: x\r\n\r\n'],
@@ -51,13 +51,13 @@ describe('what is no proper request gets a problem document all the same', () =>
     expect(rawCodeOf(await sendBytes('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n'))).toBe('not_found');
   });
 
-  test('garbage behind a request that is still at work does not cost it its answer', async () => {
+  test('a request in flight gets its answer although garbage follows it', async () => {
     const request = 'GET /open HTTP/1.1\r\nhost: x\r\n\r\n';
     const text = await sendBytes(`${request}garbage garbage\r\n\r\n`);
     expect(text).toContain('{"open":true}');
   });
 
-  test('a client that waits for 100 Continue is told to go on, or gets the final answer', async () => {
+  test('a client that waits for 100 Continue gets it, or the final answer', async () => {
     const head = 'host: x\r\nexpect: 100-continue\r\nconnection: close\r\n';
     const large = `POST /v1/things HTTP/1.1\r\n${head}content-length: 999999\r\n\r\n`;
     expect(rawCodeOf(await sendBytes(large))).toBe('payload_too_large');
@@ -67,7 +67,7 @@ describe('what is no proper request gets a problem document all the same', () =>
   });
 });
 
-test('a client that goes away in the middle of its body leaves the server at work', async () => {
+test('the server keeps working when a client disconnects in the middle of a body', async () => {
   const socket = connect(server.port, '127.0.0.1');
   await once(socket, 'connect');
   socket.write('POST /v1/things HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc');
@@ -76,7 +76,7 @@ test('a client that goes away in the middle of its body leaves the server at wor
   expect((await sendTo(server, { target: '/v1/things/a' })).status).toBe(200);
 });
 
-test('closing lets what runs finish, keeps no connection alive and takes nothing new', async () => {
+test('close lets requests in flight finish, keeps no connection alive and accepts none', async () => {
   const closing = await startApp();
   const before = control.release;
   const slow = sendBytesTo(closing, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');

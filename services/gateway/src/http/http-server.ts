@@ -7,7 +7,7 @@ import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } fro
 import type { Logger } from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
 
-/** How long a client may take, and how often sockets are looked through for slower ones. */
+/** The time limits for a client, and the interval at which Node checks its sockets for them. */
 interface ClientTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
@@ -18,16 +18,16 @@ const timeoutsByDefault: ClientTimeouts = {
   requestMs: requestTimeoutMs,
   checkEveryMs: 1_000,
 };
-/** Longer than the idle time of common load balancers, so that it is never us who closes first. */
+/** Longer than the idle timeout of common load balancers, so that they close connections first. */
 const keepAliveTimeoutMs = 65_000;
-/** What runs may finish for this long; the rest of the process's ten seconds is for closing it. */
+/** Requests in flight have this long to finish. The process needs the rest of its 10 s to close. */
 const drainTimeoutMs = 8_000;
-/** How long a connection stays half open behind the answer to a broken request. */
+/** How long a connection stays half open after the answer to a malformed request. */
 const lingerMs = 500;
 
 export interface HttpServer {
   readonly port: number;
-  /** Accepts nothing more, lets what runs finish, then cuts what is left. */
+  /** Accepts no new connections, lets requests in flight finish, then closes what is left. */
   close(): Promise<void>;
 }
 
@@ -38,11 +38,11 @@ export interface HttpServerOptions {
   readonly newId: () => string;
   readonly logger: Logger;
   readonly timeouts?: ClientTimeouts;
-  /** PEM texts; null or left out for plain HTTP. */
+  /** PEM texts. Null or omitted for plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | null;
 }
 
-/** Opens the port, with answers also for what never becomes a request (CONTRACT 2). */
+/** Opens the port. Also answers bytes that cannot be parsed as a request (CONTRACT 2). */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const current = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new Set<ServerResponse>();
@@ -56,7 +56,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     options.listener(request, response);
   };
   const server = createServerOf(options.tls ?? null, timeouts, listener);
-  // With a listener here, `100 Continue` is sent only when the body is wanted; see app.ts.
+  // With this listener, `100 Continue` is sent only by receive-body.ts, before the body is read.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => answerRaw(socket, notFound, options.newId()));
@@ -71,12 +71,15 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       closing = true;
       const closed = once(server, 'close');
       server.close();
-      // Else a connection that is kept alive would outlive its answer, and hold the close up.
+      // Without this header a keep-alive connection would outlive its answer and delay the close.
       for (const response of unanswered) {
         if (!response.headersSent) response.setHeader('connection', 'close');
       }
       const timer = setTimeout(() => {
-        options.logger.warn({ drainTimeoutMs }, 'requests were cut off');
+        options.logger.warn(
+          { drainTimeoutMs },
+          'closed requests in flight after the drain timeout',
+        );
         server.closeAllConnections();
       }, drainTimeoutMs);
       await closed;
@@ -96,7 +99,7 @@ function createServerOf(
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // Node's own answer to a missing Host is no problem document; the application has one.
+    // The application answers a missing Host with a problem document. Node's own answer is none.
     requireHostHeader: false,
   };
   if (tls === null) return createServer(http, listener);
@@ -110,7 +113,7 @@ function portOf(server: Server | TlsServer): number {
   return address.port;
 }
 
-/** Answers bytes that are no HTTP, too much of it, or too slow. */
+/** Answers malformed, oversized or slow requests for which Node raises `clientError`. */
 function answerBroken(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -118,10 +121,10 @@ function answerBroken(
   options: HttpServerOptions,
 ): void {
   if (error.code === 'ECONNRESET') socket.destroy();
-  // Also where it was answered already and the client goes on sending.
+  // The socket is also closed if it was answered already and the client keeps sending.
   if (!socket.writable) return;
   if (response?.req.complete === true && !response.writableFinished) {
-    // The broken bytes lie behind a request that is still at work: that one gets its answer.
+    // The malformed bytes follow a request in flight. That request still gets its answer.
     if (!response.headersSent) response.setHeader('connection', 'close');
     response.once('finish', () => socket.destroy());
     return;
@@ -132,7 +135,7 @@ function answerBroken(
   }
   const code = codeOf(error);
   const requestId = options.newId();
-  options.logger.info({ requestId, code, reason: error.code }, 'request refused');
+  options.logger.info({ requestId, code, reason: error.code }, 'malformed request refused');
   answerRaw(socket, problem(code, errorCatalogue[code].description), requestId);
 }
 
@@ -146,7 +149,7 @@ function codeOf(error: NodeJS.ErrnoException): ErrorCode {
   return brokenCodes[error.code ?? ''] ?? 'bad_request';
 }
 
-/** Writes a whole response where there is no request to respond to, and closes the connection. */
+/** Writes a whole response to a socket that has no parsed request, then closes the connection. */
 function answerRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
   const { status, title } = errorCatalogue[answer.code];
   const body = JSON.stringify(problemBody(answer, requestId));
@@ -161,6 +164,6 @@ function answerRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): vo
   ];
   socket.on('error', () => {});
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Not at once: a reset would take the answer away from a client that is still sending.
+  // A reset at once would make a client that is still sending lose the answer.
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }

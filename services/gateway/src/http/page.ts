@@ -10,7 +10,7 @@ export interface PageRequest {
   readonly after: CursorPosition | null;
 }
 
-/** Which page is asked for; a cursor that is none of this list is a bad query parameter. */
+/** Reads the requested page. A cursor that is not from this list is a bad query parameter. */
 export function readPage(
   kind: CursorKind,
   { limit = pageLimitDefault, cursor }: { limit?: number; cursor?: string },
@@ -18,7 +18,7 @@ export function readPage(
   if (cursor === undefined) return { kind: 'page', limit, after: null };
   const after = decodeCursor(kind, cursor);
   if (after !== undefined) return { kind: 'page', limit, after };
-  const message = 'must be the nextCursor of a page of this list';
+  const message = 'must be the nextCursor of an earlier page of this list';
   return validationProblem([{ path: '', parameter: 'cursor', message, keyword: 'cursor' }]);
 }
 
@@ -27,7 +27,7 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** A page out of `limit + 1` records: that there is one more is why there is a next page. */
+/** Makes a page from up to `limit + 1` records. The extra record shows that a next page exists. */
 export function pageOf<Item, Shown>(
   kind: CursorKind,
   records: readonly Item[],

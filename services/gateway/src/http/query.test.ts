@@ -5,7 +5,7 @@ import { compileQuery } from './query.ts';
 const read = compileQuery(SubmissionsQuery);
 const refusals = (target: string) => {
   const reading = read(target);
-  if (reading.kind === 'query') throw new Error('was taken');
+  if (reading.kind === 'query') throw new Error('the query was accepted');
   expect(reading.code).toBe('validation_error');
   return reading.extras.errors?.map(({ path, parameter, message }) => {
     expect(path).toBe('');
@@ -13,7 +13,7 @@ const refusals = (target: string) => {
   });
 };
 
-test('a query of known parameters is read, percent-encoding resolved', () => {
+test('known parameters are read and percent-decoded', () => {
   for (const target of ['/v1/submissions', '/v1/submissions?']) {
     expect(read(target)).toEqual({ kind: 'query', query: {} });
   }
@@ -30,22 +30,22 @@ test('a query of known parameters is read, percent-encoding resolved', () => {
   });
 });
 
-test('every unknown parameter is named, once and decoded', () => {
+test('every unknown parameter is named once, percent-decoded', () => {
   expect(refusals('/v1/x?a=1&li%6Dit=2&a=3&b')).toEqual([
-    'a is not a parameter that is known here',
-    'b is not a parameter that is known here',
+    'a is not a known parameter of this endpoint',
+    'b is not a known parameter of this endpoint',
   ]);
 });
 
-test('more parameters than the endpoint knows are refused by the first of them', () => {
+test('a query with too many parameters is refused after the first of them', () => {
   const many = Array.from({ length: 3_000 }, (_, index) => `p${index}`);
   expect(refusals(`/v1/submissions?${many.join('&')}`)).toEqual(
-    many.slice(0, 7).map((name) => `${name} is not a parameter that is known here`),
+    many.slice(0, 7).map((name) => `${name} is not a known parameter of this endpoint`),
   );
   expect(refusals(`/v1/submissions?${'limit=1&'.repeat(2_000)}`)).toEqual([
     'limit must be given once',
   ]);
-  // Nothing between two of them is no parameter.
+  // An empty text between two separators does not count as a parameter.
   expect(read(`/v1/submissions?${'&'.repeat(5_000)}limit=1`)).toMatchObject({ kind: 'query' });
 });
 
@@ -57,7 +57,7 @@ test.each([
   ['limit=-1', 'limit must be a whole number'],
   ['limit=1&limit=2', 'limit must be given once'],
   ['idempotencyKey=', 'idempotencyKey must have 1 character or more'],
-  ['idempotencyKey=a%00', 'idempotencyKey must not hold U+0000'],
+  ['idempotencyKey=a%00', 'idempotencyKey must not contain U+0000'],
   ['status=settling', 'status must be one of pending, dispatched, running'],
   ['createdAfter=2026-11-20', 'createdAfter must be an RFC 3339 time'],
   ['createdBefore=2026-02-30T00:00:00Z', 'createdBefore must be an RFC 3339 time'],

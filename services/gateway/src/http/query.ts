@@ -7,8 +7,8 @@ import { validationProblem } from './read-json.ts';
 export type QueryReading<Query> = { readonly kind: 'query'; readonly query: Query } | ProblemAnswer;
 
 /**
- * Compiles the schema of an endpoint's query parameters into a reader of request targets as sent
- * (CONTRACT 2): what is unknown, given twice or against the schema is refused, all at once.
+ * Compiles the schema of an endpoint's query parameters into a reader of request targets (CONTRACT
+ * 2). It refuses unknown, repeated and invalid parameters, and reports all of them together.
  */
 export function compileQuery<Query extends TObject>(
   schema: Query,
@@ -31,14 +31,14 @@ export function compileQuery<Query extends TObject>(
     const violations = validation.kind === 'valid' ? [] : validation.errors.map(parameterError);
     return validationProblem(
       [...errors, ...violations].slice(0, fieldErrorsMax),
-      'A query parameter is not as it must be; see `errors`.',
+      'A query parameter is invalid. `errors` lists what to correct.',
     );
   };
 }
 
 /**
- * The first `countMax` parameters of a query. One more than an endpoint knows is enough to refuse
- * it, because one of them is then unknown or given twice; the rest is not decoded.
+ * The first `countMax` parameters of a query; the rest is not decoded. One parameter more than the
+ * endpoint knows is enough to refuse the query, because one of them is then unknown or repeated.
  */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;
@@ -58,7 +58,7 @@ interface Collected {
 
 const wholeNumber = /^(?:0|[1-9][0-9]{0,8})$/;
 
-/** The values that the schema is to look at, and what no schema of one object can tell. */
+/** Collects the values for the schema, and the errors that the schema of an object cannot express. */
 function collect(
   parameters: URLSearchParams,
   known: ReadonlySet<string>,
@@ -69,11 +69,11 @@ function collect(
   for (const name of new Set(parameters.keys())) {
     const [value = '', ...more] = parameters.getAll(name);
     if (!known.has(name)) {
-      errors.push(errorOf(name, 'is not a parameter that is known here', 'query'));
+      errors.push(errorOf(name, 'is not a known parameter of this endpoint', 'query'));
     } else if (more.length > 0) {
       errors.push(errorOf(name, 'must be given once', 'query'));
     } else if (value.includes('\0')) {
-      errors.push(errorOf(name, 'must not hold U+0000', 'unsafeString'));
+      errors.push(errorOf(name, 'must not contain U+0000', 'unsafeString'));
     } else {
       values[name] = integers.has(name) && wholeNumber.test(value) ? Number(value) : value;
     }
@@ -86,7 +86,7 @@ function errorOf(name: string, message: string, keyword: string): ProblemError {
   return { path: '', parameter, message, keyword };
 }
 
-/** Of a flat object: the pointer is the parameter's name, which needs no escaping. */
+/** Converts a schema error. The pointer into this flat object is the parameter's unescaped name. */
 function parameterError({ path, message, keyword }: FieldError): ProblemError {
   return errorOf(path.slice(1), message, keyword);
 }

@@ -1,6 +1,6 @@
 import { policyWindowSeconds, type RateDecision, type RatePolicy } from '@svc/domain';
 
-/** `RateLimit-Policy` and `RateLimit` (CONTRACT 2), on every answer to a tenant. */
+/** The `RateLimit-Policy` and `RateLimit` headers of every answer to a tenant (CONTRACT 2). */
 export function rateLimitHeaders(
   policy: RatePolicy,
   { left, fullInMs }: RateDecision,

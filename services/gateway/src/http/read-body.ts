@@ -3,19 +3,19 @@ import type { IncomingMessage } from 'node:http';
 export type BodyReading =
   | { readonly kind: 'read'; readonly bytes: Buffer }
   | { readonly kind: 'too_large' }
-  /** The client went away, or sent what is no HTTP: there is nobody to answer here. */
+  /** The client disconnected or sent malformed HTTP. The caller must send no answer. */
   | { readonly kind: 'aborted' };
 
-/** What is read and thrown away behind an oversized body, so that its sender sees the answer. */
+/** Limits on the rest of an oversized body that is read and discarded; see `drainBody`. */
 const drainedBytesMax = 4 * 1024 * 1024;
 const drainedMsMax = 2_000;
 
-/** Whether the client declares more than `bytesMax`; then not a byte needs to be read. */
+/** True if `Content-Length` is over `bytesMax`. The body then does not need to be read. */
 export function declaresTooLarge(request: IncomingMessage, bytesMax: number): boolean {
   return Number(request.headers['content-length'] ?? 0) > bytesMax;
 }
 
-/** Reads the raw bytes of a body, `bytesMax` of them at most. */
+/** Reads the raw bytes of a body, at most `bytesMax` of them. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyReading> {
   if (declaresTooLarge(request, bytesMax)) return Promise.resolve({ kind: 'too_large' });
   return new Promise((resolve) => {
@@ -33,14 +33,14 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
     const onEnd = (): void => settle({ kind: 'read', bytes: Buffer.concat(chunks, length) });
     const onClose = (): void => settle({ kind: 'aborted' });
     request.on('data', onData).on('end', onEnd).on('close', onClose);
-    // Without a listener an aborted request would bring the process down; `close` follows it.
+    // Without a listener an aborted request would crash the process. `close` follows the error.
     request.on('error', () => {});
   });
 }
 
 /**
- * Throws away what is left of a body, within bounds. A client that is still sending when the
- * connection closes gets a reset, and never reads the answer that it was sent.
+ * Reads and discards the rest of a body, within limits. If the connection closed while the client is
+ * still sending, the client would get a reset and never read the answer.
  */
 export function drainBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

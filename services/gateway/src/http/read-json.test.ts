@@ -18,7 +18,7 @@ describe('the media type', () => {
     'application/json; charset="UTF-8"',
     'application/json; charset=utf-8; v=1',
     'application/json ; v=1',
-  ])('%s is taken', (contentType) => {
+  ])('%s is accepted', (contentType) => {
     expect(read('{}', contentType)).toBe('json');
   });
 
@@ -35,42 +35,42 @@ describe('the media type', () => {
     expect(read('{}', contentType)).toBe('unsupported_media_type');
   });
 
-  test('a content encoding is refused and not guessed at', () => {
+  test('any content encoding is refused', () => {
     const body = Buffer.from('{}');
     expect(
       readJson({ body, contentType: 'application/json', contentEncoding: 'gzip' }),
     ).toMatchObject({ code: 'unsupported_media_type' });
   });
 
-  test('a body of the wrong type is refused for that, even where it is no JSON either', () => {
+  test('the media type is checked before the JSON', () => {
     expect(read('{', 'text/plain')).toBe('unsupported_media_type');
   });
 });
 
 describe('the text', () => {
-  test('an empty body needs no content type, and is no JSON', () => {
+  test('an empty body needs no content type, and is refused as JSON', () => {
     const body = Buffer.alloc(0);
     expect(readJson({ body, contentType: undefined, contentEncoding })).toMatchObject({
       code: 'validation_error',
     });
   });
 
-  test('malformed JSON is told by its place and never quoted', () => {
+  test('malformed JSON is reported by its position and never quoted', () => {
     expect(read('{"secret-name" 1}')).toBe(
       "validation_error : ':' expected behind a member name (line 1, column 16)",
     );
   });
 
-  test('bytes that are no UTF-8 are refused', () => {
+  test('bytes that are not UTF-8 are refused', () => {
     expect(read(Buffer.from([0x22, 0xff, 0x22]))).toBe(
       'validation_error : must be encoded as UTF-8',
     );
   });
 
-  test('U+0000 and lone surrogates are refused wherever they are', () => {
+  test('U+0000 and lone surrogates are refused anywhere in the body', () => {
     expect(read('{"payload":{"applicantProfile":{"a":["\\u0000"],"\\ud800":1}}}')).toBe(
-      'validation_error /payload/applicantProfile/a/0: must not hold U+0000 ' +
-        '/payload/applicantProfile: has a member whose name holds half of a surrogate pair',
+      'validation_error /payload/applicantProfile/a/0: must not contain U+0000 ' +
+        '/payload/applicantProfile: has a member whose name contains half of a surrogate pair',
     );
   });
 });

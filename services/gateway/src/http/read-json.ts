@@ -8,13 +8,13 @@ export type JsonReading =
   | { readonly kind: 'json'; readonly document: JsonDocument }
   | ProblemAnswer;
 
-/** `application/json`, parameters allowed, but no other charset than UTF-8. */
+/** `application/json`, with any parameters. The only accepted charset is UTF-8. */
 const jsonMediaType = /^application\/json\s*(?:;|$)/i;
 const foreignCharset = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i;
 
 /**
- * The body as JSON: media type 415, then everything about its text 422 (CONTRACT 3).
- * An empty body needs no content type, but is no JSON.
+ * Reads the body as JSON. A wrong media type is 415, malformed text is 422 (CONTRACT 3).
+ * An empty body needs no content type, but is not JSON: 422.
  */
 export function readJson({
   body: bytes,
@@ -23,10 +23,16 @@ export function readJson({
 }: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>): JsonReading {
   if (bytes.length === 0) return invalid('The body is empty.', '', 'must be a JSON object', 'json');
   if (!jsonMediaType.test(contentType) || foreignCharset.test(contentType)) {
-    return problem('unsupported_media_type', 'The body must be application/json in UTF-8.');
+    return problem(
+      'unsupported_media_type',
+      'The body must be JSON in UTF-8. Send the header `content-type: application/json`.',
+    );
   }
   if (contentEncoding.toLowerCase() !== 'identity') {
-    return problem('unsupported_media_type', 'The body must be sent without a content encoding.');
+    return problem(
+      'unsupported_media_type',
+      'Compressed bodies are not supported. Send the body without `content-encoding`.',
+    );
   }
   const text = decodeUtf8(bytes);
   if (text === undefined) {
@@ -42,10 +48,10 @@ export function readJson({
   return validationProblem(unsafeStrings.map(unsafeStringError));
 }
 
-/** A 422 that lists what is wrong. */
+/** A 422 that lists every error. */
 export function validationProblem(
   errors: readonly ProblemError[],
-  detail = 'The body is not as its schema wants it; see `errors`.',
+  detail = 'The body does not match its schema. `errors` lists what to correct.',
 ): ProblemAnswer {
   return problem('validation_error', detail, { errors: [...errors] });
 }
@@ -65,7 +71,7 @@ function decodeUtf8(bytes: Buffer): string | undefined {
 }
 
 function unsafeStringError({ pointer, where, found }: UnsafeString): ProblemError {
-  const subject = where === 'name' ? 'has a member whose name holds' : 'must not hold';
+  const subject = where === 'name' ? 'has a member whose name contains' : 'must not contain';
   const what = found === 'nul' ? 'U+0000' : 'half of a surrogate pair';
   return fieldErrorAt(pointer, `${subject} ${what}`, 'unsafeString');
 }

@@ -17,14 +17,14 @@ export interface JsonBody {
   readonly kind: 'body';
   readonly document: JsonDocument;
   readonly root: JsonObject;
-  /** For the schemas to look at. */
+  /** The body as a plain value, for checks by a schema. */
   readonly plain: unknown;
 }
 
-/** The deepest that a schema looks: at `title` in the `jobContext` of a submission's payload. */
+/** The deepest level that a schema checks: `title` in the `jobContext` of a submission's payload. */
 const schemaLevels = 3;
 
-/** A body that is one JSON object whose members are each there once. */
+/** Reads a body that must be one JSON object without repeated member names. */
 export function readObject(
   request: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>,
 ): JsonBody | ProblemAnswer {
@@ -41,12 +41,12 @@ export function readObject(
   return { kind: 'body', document, root, plain: plainValue(root, schemaLevels) };
 }
 
-/** Parsers differ in which of two they take, so neither is. */
+/** Repeated members are refused, because parsers differ in which of the two they use. */
 export function duplicatesProblem(pointers: readonly string[]): ProblemAnswer {
   return validationProblem(
     pointers
       .slice(0, fieldErrorsMax)
-      .map((pointer) => fieldErrorAt(pointer, 'must not be there twice', 'uniqueMembers')),
+      .map((pointer) => fieldErrorAt(pointer, 'must not appear twice', 'uniqueMembers')),
   );
 }
 
@@ -54,14 +54,14 @@ export type CheckedBody<Value> =
   | {
       readonly kind: 'checked';
       readonly value: Value;
-      /** Micro-credits of the amounts that are there, to the digit. */
+      /** The exact micro-credits of the amounts in the body, by member name. */
       readonly amounts: ReadonlyMap<string, bigint>;
     }
   | ProblemAnswer;
 
 /**
- * Compiles the check of a body of flat members: by its schema, and the members named in `amounts`
- * as exact decimals of at most six places (CONTRACT 4), read from their text as sent.
+ * Compiles the check of a flat body. It checks the schema, and reads the members named in `amounts`
+ * from their text as exact decimals with at most six places (CONTRACT 4).
  */
 export function compileBody<Schema extends TSchema>(
   schema: Schema,

@@ -4,8 +4,8 @@ import { problem, type ProblemAnswer } from './answer.ts';
 import { type BodyReading, declaresTooLarge, readBody } from './read-body.ts';
 
 /**
- * The raw bytes of a request's body, bounded (CONTRACT 2: 413). A client that waits to be
- * told to go on is told so, unless it declares too much.
+ * Reads the raw bytes of a request's body, at most `bytesMax` (CONTRACT 2). A client
+ * that waits for `100 Continue` gets it, unless its `Content-Length` is too large.
  */
 export async function receiveBody(
   request: Request,

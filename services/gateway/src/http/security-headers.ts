@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
- * What of helmet means anything to answers that are no pages; those that are say more themselves.
- * `no-referrer` and `nosniff` and HSTS are among its defaults.
+ * The headers of helmet that matter for responses that are not pages. Pages replace the content
+ * security policy with their own. `no-referrer`, `nosniff` and HSTS are helmet's defaults.
  */
 const securityMiddleware = helmet({
   contentSecurityPolicy: {
@@ -21,7 +21,7 @@ const securityMiddleware = helmet({
   xXssProtection: false,
 });
 
-/** Keeps what is set on it as it was written: a response tells names in lower case only. */
+/** Records headers with their names as written. `ServerResponse` returns them in lower case only. */
 class HeaderRecord extends ServerResponse {
   readonly entries: [string, string][] = [];
 
@@ -42,5 +42,5 @@ function headersSet(): [string, string][] {
   return response.entries;
 }
 
-/** Names and values, as helmet sets them on every response alike: asked once, and not per request. */
+/** Names and values of helmet's headers. They are the same for every response, so computed once. */
 export const securityHeaders: readonly (readonly [string, string])[] = headersSet();

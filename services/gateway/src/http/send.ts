@@ -4,7 +4,7 @@ import { assertNever, errorCatalogue } from '@svc/domain';
 import { type Answer, problemBody } from './answer.ts';
 import { drainBody } from './read-body.ts';
 
-/** Sends an answer, once; where one has begun already, or nobody is there, it does nothing. */
+/** Sends an answer. Does nothing if a response has begun already or the client has disconnected. */
 export async function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -26,7 +26,7 @@ export async function sendAnswer(
     return;
   }
   response.write(body);
-  // A client that still waits for `100 Continue` sends nothing that could be drained.
+  // A client that still waits for `100 Continue` sends no body to drain.
   if (request.headers.expect === undefined) await drainBody(request);
   response.end();
 }

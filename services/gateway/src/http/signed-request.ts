@@ -1,9 +1,9 @@
-/** A signed request, with its body as received. */
+/** An authenticated request with its raw body. */
 export interface SignedRequest {
   readonly requestId: string;
-  /** Path and query exactly as sent. */
+  /** The path and query exactly as sent. */
   readonly target: string;
-  /** From the path; percent-decoded. */
+  /** The `:id` of the path, percent-decoded. Empty if the route has none. */
   readonly id: string;
   readonly body: Buffer;
   readonly contentType: string | undefined;

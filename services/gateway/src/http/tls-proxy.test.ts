@@ -24,17 +24,17 @@ async function statuses(env: NodeJS.ProcessEnv): Promise<Record<string, number>>
   };
 }
 
-test('in production a request is answered 421 unless its trusted proxy says https', async () => {
+test('in production a request is answered 421 unless its trusted proxy reports https', async () => {
   const env = { SVC_ENVIRONMENT: 'production', TRUST_PROXY: 'loopback' };
   expect(await statuses(env)).toEqual({ https: 200, http: 421, both: 421, none: 421 });
 });
 
-test('in production nobody but a trusted proxy can say https', async () => {
+test('in production only a trusted proxy can report https', async () => {
   const env = { SVC_ENVIRONMENT: 'production', TRUST_PROXY: '10.0.0.1' };
   expect(await statuses(env)).toEqual({ https: 421, http: 421, both: 421, none: 421 });
 });
 
-test('a sandbox takes plain HTTP', async () => {
+test('a sandbox accepts plain HTTP', async () => {
   expect(await statuses({ TRUST_PROXY: 'loopback' })).toEqual({
     https: 200,
     http: 200,

@@ -21,7 +21,7 @@ const bare = {
 };
 const configOf = (env: NodeJS.ProcessEnv) => loadConfig(gatewayConfig, { ...bare, ...env });
 
-test('with certificate and key the gateway serves TLS itself', async () => {
+test('with a certificate and key the gateway serves TLS itself', async () => {
   const { cert, key } = selfSigned();
   writeFileSync(certFile, cert);
   writeFileSync(keyFile, key);
@@ -50,7 +50,7 @@ test('with certificate and key the gateway serves TLS itself', async () => {
   await server.close();
 });
 
-test('TLS takes both files, and files that can be read', () => {
+test('TLS needs both files, and both must be readable', () => {
   expect(tlsOf(configOf({}))).toBeNull();
   expect(() => assertConsistent(configOf({ TLS_CERT_FILE: certFile }))).toThrow('both');
   const missing = path.join(directory, 'missing.pem');
@@ -58,10 +58,10 @@ test('TLS takes both files, and files that can be read', () => {
   expect(() => tlsOf(config)).toThrow('cannot be read');
 });
 
-test('production speaks no plain HTTP, unless a proxy ends TLS before it', () => {
+test('production refuses to serve plain HTTP unless a proxy terminates TLS', () => {
   const production = { SVC_ENVIRONMENT: 'production' };
   expect(() => assertConsistent(configOf(production))).toThrow(
-    'In production the tenant API is TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or declare in TRUST_PROXY',
+    'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE, or name the proxy',
   );
   expect(() =>
     assertConsistent(configOf({ ...production, TRUST_PROXY: '10.0.0.0/8' })),
@@ -70,7 +70,7 @@ test('production speaks no plain HTTP, unless a proxy ends TLS before it', () =>
   expect(() => assertConsistent(configOf({ ...production, ...files }))).not.toThrow();
 });
 
-test('proxies are addresses, blocks or names of blocks, and never everybody', () => {
+test('trusted proxies are addresses, blocks or names of blocks, and never every address', () => {
   for (const proxies of ['loopback', '10.0.0.1, 10.1.0.0/16', 'uniquelocal,2001:db8::/32']) {
     expect(() => assertConsistent(configOf({ TRUST_PROXY: proxies }))).not.toThrow();
   }

@@ -10,13 +10,13 @@ import {
 import type { Clock } from '@svc/runtime';
 import { createExpiringCache } from '../expiring-cache.ts';
 
-/** What prices are made of, as of a moment ago. */
+/** The inputs of prices, cached for at most `typicalUsageTtlMs` and `surgeTtlMs`. */
 export interface Pricing {
-  /** The card of a version; where there is none (null), one of version 0 without prices. */
+  /** The rate card of a version. For null, a card of version 0 without prices. */
   rateCard(version: number | null): Promise<RateCard>;
   /** The multiplier in force, in millionths. */
   surgeMicros(): Promise<bigint>;
-  /** Prices one job (CONTRACT 4); `quote_failed` where there is no price. */
+  /** Prices one job (CONTRACT 4). Returns `quote_failed` if it has no price. */
   quote(
     rateCardVersion: number | null,
     job: { jobType: string; tier: Tier },
@@ -32,9 +32,9 @@ const noRateCard = parseRateCard(0, {
   jobTypes: [],
 });
 
-/** Reads what changes at most once in its time, not once a request; a version of a card never does. */
+/** Caches what changes rarely, so that requests do not read it. A rate card version never changes. */
 export function createPricing(sources: {
-  /** Cheap for a version that was asked for before. */
+  /** Must be cheap for a version that was loaded before. */
   readonly loadRateCard: (version: number) => Promise<RateCard>;
   readonly loadTypicalUsage: (jobType: string) => Promise<Usage | null>;
   readonly loadSurgeMicros: () => Promise<bigint>;

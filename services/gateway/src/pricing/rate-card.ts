@@ -3,7 +3,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 
-/** `GET /v1/rate-card` (CONTRACT 5): the tenant's card with the surge in force. */
+/** `GET /v1/rate-card` (CONTRACT 5): the tenant's rate card with the surge in force. */
 export function rateCardEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

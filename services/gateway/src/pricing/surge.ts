@@ -3,8 +3,8 @@ import { type connectRedis, readPublishedSurge, redisIsReady } from '@svc/queue'
 import type { Logger } from '@svc/runtime';
 
 /**
- * The surge multiplier in force, in millionths; none where none is published or Redis does not
- * answer, as reads go on without it (CONTRACT 2).
+ * The surge multiplier in force, in millionths. It is 1 if none is published or Redis does not
+ * answer, because reads work without Redis (CONTRACT 2).
  */
 export async function currentSurgeMicros(
   redis: ReturnType<typeof connectRedis>,
@@ -15,12 +15,12 @@ export async function currentSurgeMicros(
   try {
     return parseSurge(await readPublishedSurge(redis, redisPrefix));
   } catch (error) {
-    logger.warn({ err: error }, 'the surge multiplier could not be read');
+    logger.warn({ err: error }, 'could not read the surge multiplier');
     return surgeNoneMicros;
   }
 }
 
-/** Anything but a multiplier from 1 to the highest one counts as none. */
+/** Parses a published multiplier, in millionths. Any text outside 1 to the highest surge is 1. */
 export function parseSurge(text: string | null): bigint {
   if (text === null || !/^[0-9]{7}$/.test(text)) return surgeNoneMicros;
   const micros = BigInt(text);

@@ -1,7 +1,7 @@
 /**
- * Gives each element with `data-copy` a button that copies its text; `data-copy` is what it is
- * called. Where the clipboard is closed to the page (plain HTTP from another machine) the text is
- * selected instead. Everything is said in the page's status line, for those who do not see it.
+ * Adds a button to each element with `data-copy` that copies its text. The attribute's value names
+ * the text. If the page may not use the clipboard (plain HTTP from another machine), the text is
+ * selected instead. The status line reports each result, so that screen readers announce it.
  */
 export const copyScript = `
 const say = (text) => { document.getElementById('copied').textContent = text; };

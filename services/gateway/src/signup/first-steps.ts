@@ -1,6 +1,6 @@
 import type { SignupAnswer } from '@svc/contracts';
 
-/** What a new tenant pastes to see the service work: nothing to install but a shell and Node. */
+/** Examples that a new tenant can paste. They need only a shell with curl and openssl, and Node. */
 
 const target = '/v1/submissions';
 
@@ -16,8 +16,8 @@ const submission = JSON.stringify({
 });
 
 /**
- * A signed request in plain shell (CONTRACT 1). Base URL, ids, secrets and the body have
- * no quote in them.
+ * A signed request in plain shell (CONTRACT 1). The base URL, ids, secrets and body contain
+ * no quotes, so they need no escaping.
  */
 export function firstSubmission(baseUrl: string, { tenantId, hmacSecret }: SignupAnswer): string {
   return `BASE='${baseUrl}'
@@ -34,7 +34,7 @@ curl -sS -i "$BASE${target}" -H "X-SVC-Tenant: $TENANT" \\
 `;
 }
 
-/** A whole endpoint that verifies what it is sent (CONTRACT 6), with Node alone. */
+/** A complete webhook endpoint that verifies its requests (CONTRACT 6) and needs only Node. */
 export function webhookEndpoint({ webhookSecret }: SignupAnswer): string {
   return `// webhook.mjs: node webhook.mjs
 import { createHmac, timingSafeEqual } from 'node:crypto';

@@ -14,19 +14,19 @@ const validate = compileSchema(SignupRequest);
 const formMediaType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Whether a person sent this from the page, and is to be answered with one. */
+/** True if the page's form sent this request. It is then answered with a page. */
 export function isForm({ contentType = '' }: Pick<OpenRequest, 'contentType'>): boolean {
   return formMediaType.test(contentType);
 }
 
-/** Who wants to sign up, by a form or as JSON. */
+/** Reads a sign-up from a form or from JSON. */
 export function readSignup(request: OpenRequest): SignupReading {
   if (isForm(request)) return readForm(request);
   const body = checkJson(request);
   return body.kind === 'problem' ? body : { kind: 'read', signup: body.value };
 }
 
-/** The text of a field as it was sent, to be shown again; empty where there is none. */
+/** The text of a form field as sent. Empty if the field is missing. */
 export function formField(body: Buffer, name: string): string {
   try {
     return new URLSearchParams(utf8.decode(body)).get(name) ?? '';
@@ -51,14 +51,14 @@ function readForm({ body }: OpenRequest): SignupReading {
   const repeated = firstRepeated(fields.map(([name]) => name));
   if (repeated !== undefined) {
     const pointer = jsonPointer([repeated]);
-    return validationProblem([fieldErrorAt(pointer, 'must not be there twice', 'uniqueMembers')]);
+    return validationProblem([fieldErrorAt(pointer, 'must not appear twice', 'uniqueMembers')]);
   }
   const unsafe = fields.find(([, value]) => value.includes('\0'));
   if (unsafe !== undefined) {
     const pointer = jsonPointer([unsafe[0]]);
-    return validationProblem([fieldErrorAt(pointer, 'must not hold U+0000', 'unsafeString')]);
+    return validationProblem([fieldErrorAt(pointer, 'must not contain U+0000', 'unsafeString')]);
   }
-  // A field that a person leaves empty is one that is not there.
+  // A form sends an empty field if the person leaves the URL out.
   const plain = Object.fromEntries(
     fields.filter(([name, value]) => name !== 'webhookUrl' || value !== ''),
   );

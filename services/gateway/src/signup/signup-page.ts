@@ -12,7 +12,7 @@ const navigation = html`<ul>
   <li><a href="/docs/errors">Errors</a></li>
 </ul>`;
 
-/** What a person has typed, to be shown again where it was refused. */
+/** The values that a person typed. The form shows them again if they are refused. */
 export interface Typed {
   readonly name: string;
   readonly webhookUrl: string;
@@ -36,8 +36,8 @@ const form = ({ name, webhookUrl }: Typed) =>
 
 const introduction = html`<h1>Sign up for the sandbox</h1>
   <p>
-    You get a tenant with 10,000 credits to try everything with: the same API as in production, with
-    simulated nodes.
+    You get a tenant with 10,000 test credits. The API is the same as in production. Simulated nodes
+    run the jobs.
   </p>`;
 
 /** `GET /signup`: the form, which works without scripts. */
@@ -46,20 +46,20 @@ export function signupPage(): TextAnswer {
   return personalPage({ status: 200, title: 'Sign up', navigation, content });
 }
 
-/** What the fields of the form are called, by where they are in the body. */
+/** The labels of the form's fields, by their JSON Pointers. */
 const labels: Readonly<Record<string, string>> = {
   '/name': 'The name of your organisation',
   '/webhookUrl': 'The webhook URL',
 };
 
-/** The form again, with what was wrong, under the status of the problem. */
+/** The form with the errors, sent with the status of the problem. */
 export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAnswer {
   const { status, title } = errorCatalogue[problem.code];
   const errors = problem.extras.errors ?? [];
   const content = html`${introduction}
     <div role="alert">
       <p class="no">
-        ${errors.length === 0 ? `${title}: ${problem.detail}` : 'Please correct this:'}
+        ${errors.length === 0 ? `${title}: ${problem.detail}` : 'Correct the following:'}
       </p>
       <ul>
         ${errors.map(({ path, message }) => html`<li>${labels[path] ?? path} ${message}.</li>`)}
@@ -70,7 +70,7 @@ export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAns
   return personalPage({ status, title: 'Sign up', navigation, content, headers });
 }
 
-/** The credentials, once, and what to paste to see the service work. */
+/** Shows the credentials, this once, and examples to paste. */
 export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswer {
   const title = 'Your sandbox tenant';
   const credentials = [
@@ -80,7 +80,7 @@ export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswe
   ] as const;
   const content = html`<h1>${title}</h1>
     <p>
-      <strong>Copy these now:</strong> the secrets are shown this once. You have
+      <strong>Copy these secrets now.</strong> They are not shown again. You have
       ${signedUp.balance.toLocaleString('en')} credits.
     </p>
     <p id="copied" role="status"></p>
@@ -91,31 +91,27 @@ export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswe
             <dd><code data-copy="${name}">${value}</code></dd>`,
       )}
     </dl>
-    <p>
-      The HMAC secret signs your requests, the webhook secret verifies ours. They are not
-      interchangeable.
-    </p>
+    <p>Sign your requests with the HMAC secret. Verify our webhooks with the webhook secret.</p>
     <h2>Send your first submission</h2>
     <p>
-      Paste this into a shell with <code>curl</code> and <code>openssl</code>. The answer is
-      <code>201</code>; pasted again it is <code>200</code>, as a repeated key is never charged
-      twice.
+      Paste this into a shell that has <code>curl</code> and <code>openssl</code>. The response is
+      <code>201</code>. If you paste it again, the response is <code>200</code>: a repeated
+      idempotency key is never charged twice.
     </p>
     ${pasted('the request', firstSubmission(baseUrl, signedUp))}
     <h2>Verify a webhook</h2>
     <p>
-      Save this as <code>webhook.mjs</code>, run it with <code>node webhook.mjs</code> where the
-      service can reach it, and set its address as <code>webhookUrl</code> by
-      <code>PATCH /v1/settings</code>. Any library of
-      <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> does the
-      same.
+      Save this as <code>webhook.mjs</code>. Run it with <code>node webhook.mjs</code> on a host
+      that the service can reach. Then set its URL as <code>webhookUrl</code> with
+      <code>PATCH /v1/settings</code>. You can also use any
+      <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> library.
     </p>
     ${pasted('the webhook endpoint', webhookEndpoint(signedUp))}
-    <p>The <a href="/docs">reference</a> says the rest.</p>`;
+    <p>The <a href="/docs">API reference</a> describes everything else.</p>`;
   return personalPage({ status: 201, title, navigation, content, script: copyScript });
 }
 
-/** A block to be pasted as it is: not a character may come between its tags. */
+/** A block to copy exactly. The template adds no character between its tags. */
 function pasted(name: string, text: string): Html {
   const { source } = html`${text}`;
   return new Html(

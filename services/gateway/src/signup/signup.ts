@@ -15,8 +15,8 @@ const secondsPerHour = 3_600;
 const launchJobTypes = ['ats.application'];
 
 /**
- * `GET` and `POST /signup` (CONTRACT 5): in the sandbox anybody becomes a tenant, so many
- * times an hour from one address. In production there are no such routes.
+ * `GET` and `POST /signup` (CONTRACT 5). In the sandbox anyone can become a tenant, limited
+ * to `signupsPerHour` from one address. In production these routes do not exist.
  */
 export function signupEndpoints(deps: GatewayDeps): readonly OpenEndpoint[] {
   if (deps.environment === 'production') return [];
@@ -50,15 +50,18 @@ async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<An
 type Opening = { readonly kind: 'opened'; readonly signedUp: SignupAnswer } | ProblemAnswer;
 
 /**
- * Takes a token before the body is parsed, so that an address without one costs nothing more. The
- * token goes back if the body is refused: the limit counts tenants.
+ * Takes a token before the body is parsed, so that an address without tokens causes no further work.
+ * Returns the token if the body is refused, because the limit counts tenants.
  */
 async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
   const bucket = `signup:${request.addressGroup}`;
   const policy = policyOf(deps);
   const decision = await deps.limiter.take(bucket, policy);
   if (!decision.allowed) {
-    return rateLimited(decision.retryInMs, 'Too many tenants signed up from this address.');
+    return rateLimited(
+      decision.retryInMs,
+      'Too many tenants signed up from this address. Try again after the seconds in `Retry-After`.',
+    );
   }
   const reading = checkSignup(deps, request);
   if (reading.kind === 'problem') {
@@ -93,7 +96,7 @@ async function createSandboxTenant(
     webhookUrl: webhookUrl ?? null,
     hmacSecret: newSecret('hsk_test', randomBytes),
     webhookSecret: newSecret('whsec', randomBytes),
-    // Anybody may name anybody's URL here.
+    // Anyone can sign up with any URL, so the attempts are limited.
     webhookAttemptsPerHour: signupWebhookAttemptsPerHour,
     inFlightMax: signupInFlightMax,
   };

@@ -13,7 +13,7 @@ const pending = (remainingMs: number): Row => ({
   remainingMs,
 });
 
-/** Time passes only while it pauses; `rowAt` says what Postgres would. */
+/** Simulates the wait. Time passes only in `pause`. `rowAt` returns the row that Postgres has. */
 function simulate(rowAt: (nowMs: number, rejected: boolean) => Row | null, remainingMs = 5000) {
   let nowMs = 0;
   let rejections = 0;
@@ -42,18 +42,18 @@ test('an outcome whose reply was lost is found within a second', async () => {
   expect(nowMs).toBe(1000);
 });
 
-test('what was told of the outcome is not looked for', async () => {
-  const told = await awaitDispatchOutcome<Row, string>({
-    read: () => Promise.reject(new Error('Postgres was asked')),
-    reject: () => Promise.reject(new Error('Postgres was asked')),
+test('a reported outcome is used without reading Postgres', async () => {
+  const reported = await awaitDispatchOutcome<Row, string>({
+    read: () => Promise.reject(new Error('Postgres was read')),
+    reject: () => Promise.reject(new Error('Postgres was read')),
     pause: () => Promise.resolve('a node has it'),
     monotonicMs: () => 0,
     remainingMs: 5000,
   });
-  expect(told).toBe('a node has it');
+  expect(reported).toBe('a node has it');
 });
 
-test('what is still pending a second past its deadline is rejected by whoever waits', async () => {
+test('a creation still pending a second after its deadline is rejected by the waiter', async () => {
   const { row, nowMs, rejections } = await simulate((now, rejected) => ({
     ...pending(5000 - now),
     state: rejected ? 'rejected' : 'pending',
@@ -64,7 +64,7 @@ test('what is still pending a second past its deadline is rejected by whoever wa
   expect(rejections).toBe(1);
 });
 
-test('a rejection that lost to a node answers what the node made of it', async () => {
+test('if a node accepts before the rejection, the answer is the accepted creation', async () => {
   const { row } = await simulate((now, rejected) => ({
     ...pending(5000 - now),
     state: rejected ? 'dispatched' : 'pending',
@@ -73,17 +73,17 @@ test('a rejection that lost to a node answers what the node made of it', async (
   expect(row?.state).toBe('dispatched');
 });
 
-test('nothing is waited for without end, whatever the database says of its clock', async () => {
+test('the wait ends even if the clock of the database does not advance', async () => {
   const { row, nowMs } = await simulate(() => pending(5000));
   expect(row).toBeUndefined();
   expect(nowMs).toBeLessThanOrEqual(9000);
 });
 
-test('a submission that is not there has no outcome', async () => {
+test('a missing submission has no outcome', async () => {
   const { row } = await simulate(() => null);
   expect(row).toBeUndefined();
 });
 
-test('a duplicate polls at 25 ms first and at 200 ms in the end', () => {
+test('a duplicate polls after 25 ms first and every 200 ms in the end', () => {
   expect([0, 1, 2, 3, 4, 1000].map(pollIntervalMs)).toEqual([25, 50, 100, 200, 200, 200]);
 });

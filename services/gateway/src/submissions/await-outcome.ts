@@ -1,38 +1,38 @@
 import { dispatchDeadlineMs, dispatchGraceMs } from '@svc/domain';
 
-/** Without a look at Postgres for this long, an answer may have been missed. */
+/** The longest interval between two reads of Postgres, in case a reply was lost. */
 export const lookEveryMs = 1_000;
-/** A bound that no database clock moves: past it the outcome is unknown. */
+/** The longest wait, by this host's monotonic clock. After it the outcome counts as unknown. */
 const waitMsMax = dispatchDeadlineMs + dispatchGraceMs + 2_000;
 
 export interface PendingCreation {
   readonly state: string;
   readonly overdue: boolean;
-  /** Until the dispatch deadline; negative past it. */
+  /** Time until the dispatch deadline. Negative after it. */
   readonly remainingMs: number;
 }
 
 /**
- * Waits until a creation is pending no more, and ends it itself where it still is one second past
- * its deadline (CONTRACT 3). `pause` says when to look again in Postgres, and may end early;
- * what it was told of the outcome by whoever committed it needs no look. Undefined: still pending
- * after `waitMsMax`, or gone.
+ * Waits until a creation is no longer pending. Rejects it if it is still pending one second after
+ * its deadline (CONTRACT 3). `pause` waits until the next read of Postgres and may end
+ * early. If `pause` returns the outcome that the committing process reported, Postgres is not read.
+ * Returns undefined if the creation is still pending after `waitMsMax` or does not exist.
  */
-export async function awaitDispatchOutcome<Creation extends PendingCreation, Told>(steps: {
+export async function awaitDispatchOutcome<Creation extends PendingCreation, Reported>(steps: {
   readonly read: () => Promise<Creation | null>;
-  /** Rejects it, if it is pending and overdue by the database's clock. */
+  /** Rejects the creation if it is pending and overdue by the database's clock. */
   readonly reject: () => Promise<unknown>;
-  readonly pause: (ms: number, attempt: number) => Promise<Told | undefined>;
+  readonly pause: (ms: number, attempt: number) => Promise<Reported | undefined>;
   readonly monotonicMs: () => number;
-  /** From the hold or from what was read first, until the deadline. */
+  /** Time until the deadline, from the hold or from the first read. */
   readonly remainingMs: number;
-}): Promise<Creation | Told | undefined> {
+}): Promise<Creation | Reported | undefined> {
   const giveUpAtMs = steps.monotonicMs() + waitMsMax;
   let remainingMs = steps.remainingMs;
   for (let attempt = 0; ; attempt += 1) {
     const overdueInMs = Math.max(remainingMs + dispatchGraceMs, 1);
-    const told = await steps.pause(Math.min(overdueInMs, lookEveryMs), attempt);
-    if (told !== undefined) return told;
+    const reported = await steps.pause(Math.min(overdueInMs, lookEveryMs), attempt);
+    if (reported !== undefined) return reported;
     let creation = await steps.read();
     if (creation?.overdue === true) {
       await steps.reject();
@@ -48,7 +48,7 @@ export async function awaitDispatchOutcome<Creation extends PendingCreation, Tol
 const pollMsMin = 25;
 const pollMsMax = 200;
 
-/** How long a duplicate sleeps before it looks again: 25, 50, 100, then 200 ms. */
+/** The pause of a duplicate between two reads of Postgres: 25, 50, 100, then 200 ms. */
 export function pollIntervalMs(attempt: number): number {
   return Math.min(pollMsMin * 2 ** Math.min(attempt, 10), pollMsMax);
 }

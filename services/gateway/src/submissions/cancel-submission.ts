@@ -9,7 +9,7 @@ import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { passOn } from '../pass-on.ts';
 import { endedAnswer, refundFigures } from './creation-answer.ts';
 
-/** `POST /v1/submissions/:id/cancel` (CONTRACT 5); a body is ignored. */
+/** `POST /v1/submissions/:id/cancel` (CONTRACT 5). Any body is ignored. */
 export function cancelSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',
@@ -29,17 +29,17 @@ async function cancel(
   if (submissionId === undefined) return notFound;
   const outcome = await cancelSubmission(deps.store, { submissionId, tenantId, by: 'tenant' });
   if (outcome.kind === 'not_found') return notFound;
-  const toldTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
+  const notifiedTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
   if (outcome.kind === 'terminal') {
     await passOn(deps, { requestId, submissionId: id }, [
-      announceDeliveries(deps.producer, toldTenantIds),
+      announceDeliveries(deps.producer, notifiedTenantIds),
     ]);
     return endedAnswer({ ...outcome, id: submissionId });
   }
   await failpoint('cancelled.committed');
   await passOn(deps, { requestId, submissionId: id }, [
     publishCancelled(deps.redis, deps.redisPrefix, submissionId),
-    announceDeliveries(deps.producer, toldTenantIds),
+    announceDeliveries(deps.producer, notifiedTenantIds),
   ]);
   const body: CancelAnswer = {
     submissionId: id,

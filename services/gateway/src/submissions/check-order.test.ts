@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { payload, refusalOf, submission } from '../answers.fixture.ts';
 import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
 
-/** CONTRACT 3: in each test two neighbouring checks would fail, and the first one wins. */
+/** CONTRACT 3: each request fails two consecutive checks, and the first one must win. */
 
 let gateways: GatewayFixture;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ async function refusal(tenant: TestTenant, request: Partial<Send>): Promise<stri
   return refusalOf(response);
 }
 
-/** A tenant whose next request is one too many. */
+/** A tenant whose next request exceeds its rate limit. */
 async function exhausted(): Promise<TestTenant> {
   const tenant = await gateways.tenant();
   await gateways.database.query(
@@ -34,7 +34,7 @@ async function exhausted(): Promise<TestTenant> {
   return tenant;
 }
 
-/** For this tenant `instant` has no price. */
+/** A tenant for which `instant` has no price. */
 async function priced(credits: number): Promise<TestTenant> {
   const tenant = await gateways.tenant({ credits });
   await gateways.database.query(
@@ -81,7 +81,7 @@ describe('in the body', () => {
     expect(unreadable.json()).toMatchObject({ errors: [{ path: '', keyword: 'json' }] });
   });
 
-  test('the key, then the look-up: a key that is none is not looked up', async () => {
+  test('the key, then the look-up: an invalid key is not looked up', async () => {
     const tenant = await gateways.tenant();
     gateways.dispatching = 'accept';
     await tenant.send({ method: 'POST', target, body: submission('7') });
@@ -112,7 +112,7 @@ describe('in the body', () => {
   });
 });
 
-describe('behind the body', () => {
+describe('after the body', () => {
   test('the payload, then the price', async () => {
     const tenant = await priced(0);
     const unpriced = { tier: 'instant', payload: { ...payload, atsType: '' } };

@@ -7,7 +7,7 @@ import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http
 import { readObject } from '../http/read-object.ts';
 import { checkJob } from './read-request.ts';
 
-/** `POST /v1/quotes` (CONTRACT 5): what a submission would hold; holds nothing. */
+/** `POST /v1/quotes` (CONTRACT 5): prices a submission without holding credits. */
 export function createQuoteEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',

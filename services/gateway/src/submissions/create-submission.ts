@@ -37,15 +37,15 @@ import {
 } from './creation-answer.ts';
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
-/** BullMQ's: 1 is first; every dispatch job has one. */
+/** BullMQ's job priorities; 1 runs first. Every dispatch job has one. */
 const queuePriority: Readonly<Record<Tier, number>> = { instant: 1, priority: 2, standard: 3 };
 
-/** How often a key may be taken and freed again under one request before it is told to come back. */
+/** If a key is taken and freed this often during one request, the answer is `outcomeUnknown`. */
 const keyRoundsMax = 5;
 
 const outcomeUnknown = unavailable(
   'unavailable',
-  'The outcome of this creation is not known; repeat it with the same idempotency key.',
+  'The outcome of this creation is unknown. Repeat the request with the same idempotency key.',
 );
 
 /** `POST /v1/submissions` (CONTRACT 3). */
@@ -58,7 +58,7 @@ export function createSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** A request with its key read, and the hash by which two bodies are the same. */
+/** A request with its idempotency key and the hash that is equal for two bodies of equal meaning. */
 interface KeyedRequest {
   readonly request: TenantRequest;
   readonly body: JsonBody;
@@ -73,7 +73,7 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
   if (read.kind === 'problem') return read;
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
-  // The key is found taken, then looked up; between the two it may be freed, and taken again.
+  // The key may be freed and taken again between the hold that found it taken and its look-up.
   for (let round = 0; round < keyRoundsMax; round += 1) {
     const answer = await createUnlessTaken(deps, keyed);
     if (answer !== 'look_again') return answer;
@@ -82,10 +82,9 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
 }
 
 /**
- * The hold itself looks at the key, and so it is looked up only where there is something else to
- * say than that it is held: a key that is taken comes before every other refusal
- * (CONTRACT 3). That a hold was refused may have been decided beside the hold that took the key, so
- * the key is looked up behind every refusal alike.
+ * A taken key decides the answer before any other refusal (CONTRACT 3). The hold statement
+ * checks the key, so a separate look-up runs only if the hold did not succeed. It runs after every
+ * refusal, because the hold that took the key may be concurrent with the refused one.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,
@@ -122,17 +121,17 @@ async function answerDuplicate(
   }
 }
 
-/** A submission whose hold is committed, with what its creation is answered once a node has it. */
+/** A submission whose hold is committed, with the figures for the answer. */
 interface HeldSubmission {
   readonly kind: 'held';
   readonly submission: NewSubmission;
   readonly facts: OfferFacts;
   readonly availableAfterMicros: bigint;
-  /** By the database's clock, Unix time. */
+  /** Unix time by the database's clock. */
   readonly heldAtMs: number;
 }
 
-/** Checks all that needs no write, and places the hold. */
+/** Runs every check that needs no write, then places the hold. */
 async function holdIfSound(
   deps: GatewayDeps,
   keyed: KeyedRequest,
@@ -162,7 +161,7 @@ interface PreparedSubmission {
   readonly facts: OfferFacts;
 }
 
-/** Every check before the first write; the last of them is the price. */
+/** Runs every check before the first write. The price is the last one. */
 async function prepareSubmission(
   deps: GatewayDeps,
   { request, body, key, hash }: KeyedRequest,
@@ -190,16 +189,19 @@ async function prepareSubmission(
   return { kind: 'prepared', submission, facts };
 }
 
-/** Passes a held submission on and answers when a node has it, or none will. */
+/** Enqueues a held submission. Answers when a node has accepted it or it is rejected. */
 async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
   const { id, tier, requestId } = held.submission;
-  // A reply that comes before anybody waits for it is dropped, so the waiting begins first.
+  // A reply without a waiter is dropped, so the wait begins before the job is enqueued.
   let reply: Promise<ReplyNews | 'timeout'> | undefined = deps.replies.wait(id, lookEveryMs);
   try {
     const { heldAtMs, facts } = held;
     await deps.enqueueDispatch({ submissionId: id, heldAtMs, facts }, queuePriority[tier]);
   } catch (error) {
-    deps.logger.warn({ err: error, requestId, submissionId: id }, 'could not enqueue');
+    deps.logger.warn(
+      { err: error, requestId, submissionId: id },
+      'could not enqueue the dispatch job',
+    );
     return answerUnsent(deps, id);
   }
   return answerWhenDecided(
@@ -217,8 +219,8 @@ async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<An
 }
 
 /**
- * How it stands when `dispatched` is committed: figures are pinned by the hold, and what has become
- * of it since changes nothing of its `201`.
+ * The submission as of the commit of `dispatched`. The hold pinned its figures, so later changes do
+ * not alter its `201`.
  */
 function asDispatched({ submission, availableAfterMicros }: HeldSubmission): StandingCreation {
   return {
@@ -233,8 +235,8 @@ function asDispatched({ submission, availableAfterMicros }: HeldSubmission): Sta
 }
 
 /**
- * Redis cannot be reached: the hold goes back at once, unless the job got through all the same and
- * a node has it.
+ * Answers a creation that could not be enqueued. The hold is released at once, unless the job
+ * reached Redis despite the error and a node has accepted it.
  */
 async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
@@ -266,16 +268,16 @@ async function answerWhenDecided(
   return creationAnswer(creation, { isReplay }) ?? outcomeUnknown;
 }
 
-/** When one of them ends is anybody's guess: a second is the least that makes sense. */
+/** `Retry-After` is 1 s, because the service cannot know when a submission in flight will end. */
 const tooManyInFlight = rateLimited(
   1_000,
-  'As many submissions of this tenant are in flight as may be; repeat it when one has ended.',
+  'This tenant has reached its limit of submissions in flight. Repeat the request when one has ended.',
 );
 
 function insufficientCredits(requiredMicros: bigint): ProblemAnswer {
   return problem(
     'insufficient_credits',
-    `The worst case of this submission is ${formatCredits(requiredMicros)} credits, more than is available.`,
+    `This submission may cost up to ${formatCredits(requiredMicros)} credits, and fewer are available. Buy credits, then repeat the request.`,
     { required: creditsToNumber(requiredMicros) },
   );
 }

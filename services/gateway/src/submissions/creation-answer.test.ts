@@ -16,15 +16,15 @@ const hash = new Uint8Array([1, 2, 3]);
 const decide = (state: SubmissionState, overdue = false) =>
   decideDuplicate({ state, overdue, requestHash: hash }, hash);
 
-describe('a key that is taken', () => {
-  test('another body is a conflict whatever the state', () => {
+describe('a taken key', () => {
+  test('is a conflict for another body in every state', () => {
     for (const state of ['pending', 'running', 'cancelled'] as const) {
       const found = { state, requestHash: new Uint8Array([1, 2, 4]), overdue: false };
       expect(decideDuplicate(found, hash)).toBe('conflict');
     }
   });
 
-  test('the same body waits for what is pending, mends what is overdue, and replays the rest', () => {
+  test('makes the same body wait if pending, reject if overdue, else replay', () => {
     expect(decide('pending')).toBe('wait');
     expect(decide('pending', true)).toBe('reject');
     expect(decide('dispatched')).toBe('answer');
@@ -33,7 +33,7 @@ describe('a key that is taken', () => {
 });
 
 describe('the answer to a creation', () => {
-  test('is 201 with exact figures, by the schema', () => {
+  test('is 201 with exact figures and matches its schema', () => {
     const answer = creationAnswer(creation, { isReplay: false });
     expect(answer).toMatchObject({
       kind: 'json',
@@ -44,28 +44,28 @@ describe('the answer to a creation', () => {
         balance: { after: 9700.000001, held: 300 },
       },
     });
-    if (answer?.kind !== 'json') throw new Error('a problem');
+    if (answer?.kind !== 'json') throw new Error('unexpected problem');
     expect(compileSchema(SubmissionCreated)(answer.body)).toMatchObject({ kind: 'valid' });
     expect(answer.body).not.toHaveProperty('idempotent');
   });
 
   test.each<SubmissionState>(['dispatched', 'running', 'settling', 'submitted', 'failed'])(
-    'is repeated while it is %s, word for word, as 200 and idempotent',
+    'is repeated unchanged in state %s, as 200 with `idempotent`',
     (state) => {
       const first = creationAnswer(creation, { isReplay: false });
       const replay = creationAnswer({ ...creation, state }, { isReplay: true });
-      if (first?.kind !== 'json' || replay?.kind !== 'json') throw new Error('a problem');
+      if (first?.kind !== 'json' || replay?.kind !== 'json') throw new Error('unexpected problem');
       expect(replay.status).toBe(200);
       expect(replay.body).toEqual({ ...first.body, idempotent: true });
     },
   );
 
-  test('cancelled after it was dispatched is still the first answer', () => {
+  test('is still the first answer after a dispatched submission was cancelled', () => {
     const answer = creationAnswer({ ...creation, state: 'cancelled' }, { isReplay: true });
     expect(answer).toMatchObject({ status: 200, body: { status: 'dispatched' } });
   });
 
-  test('cancelled while it was pending is terminal_state, for the first and for every replay', () => {
+  test('is terminal_state if cancelled while pending, for the first request and every replay', () => {
     const cancelled = {
       ...creation,
       state: 'cancelled',
@@ -81,7 +81,7 @@ describe('the answer to a creation', () => {
     }
   });
 
-  test('rejected is dispatch_unavailable with a time to come again', () => {
+  test('is dispatch_unavailable with Retry-After if rejected', () => {
     const rejected = { ...creation, state: 'rejected', dispatched: false } as const;
     expect(creationAnswer(rejected, { isReplay: true })).toMatchObject({
       code: 'dispatch_unavailable',
@@ -89,7 +89,7 @@ describe('the answer to a creation', () => {
     });
   });
 
-  test('pending has none yet', () => {
+  test('does not exist while pending', () => {
     const pending = { ...creation, state: 'pending', dispatched: false } as const;
     expect(creationAnswer(pending, { isReplay: false })).toBeUndefined();
   });

@@ -3,12 +3,13 @@ import { creditsToNumber, type SubmissionState, toWireId, wireStatus } from '@sv
 import type { KeyedSubmission } from '@svc/store';
 import { type Answer, json, notFound, problem, unavailable } from '../http/answer.ts';
 
-/** What a creation, its replays and its duplicates are answered. No I/O. */
+/** Decides the answers to a creation, its replays and its duplicates. No I/O. */
 
 /**
- * What to do with a request whose key is taken (CONTRACT 3). `wait`: it is held and not
- * yet dispatched, its outcome is this request's outcome too. `reject`: nobody has rejected it in
- * time; once that is done its key is free.
+ * Decides about a request whose key is taken (CONTRACT 3). `wait`: the first creation is
+ * pending, and this request gets the same outcome. `reject`: the first creation is overdue. Its
+ * rejection frees the key. `conflict`: the bodies differ. `answer`: the first creation has its
+ * outcome.
  */
 export type DuplicateDecision = 'conflict' | 'wait' | 'reject' | 'answer';
 
@@ -33,8 +34,8 @@ export type StandingCreation = Pick<
 >;
 
 /**
- * The answer to a creation by how its submission stands; undefined while it is pending. Whoever
- * asks, first or again, gets the same one, but for `201` and `200`.
+ * The answer to a creation by the state of its submission. Undefined while it is pending. The first
+ * request and every replay get the same answer, except that `201` becomes `200`.
  */
 export function creationAnswer(
   creation: StandingCreation,
@@ -43,7 +44,7 @@ export function creationAnswer(
   const { state } = creation;
   if (state === 'pending') return undefined;
   if (state === 'rejected') return dispatchUnavailable;
-  // Cancelled while it was pending: it never was `dispatched`, so there is no 201 to repeat.
+  // A submission cancelled while pending never was `dispatched`, so there is no 201 to repeat.
   if (state === 'cancelled' && !creation.dispatched) return endedAnswer(creation);
   const body = createdBody(creation);
   const logFields = { submissionId: body.submissionId };
@@ -54,12 +55,12 @@ export function creationAnswer(
 
 const dispatchUnavailable = unavailable(
   'dispatch_unavailable',
-  'No node can take the submission now; its hold is released.',
+  'No node can take the submission at present. Its hold is released. Repeat the request after the seconds in `Retry-After`.',
 );
 
 export const keyConflict = problem(
   'idempotency_key_conflict',
-  'This idempotency key was used before with a different body.',
+  'This idempotency key was used before with a different body. Use a new key for a new submission.',
 );
 
 function createdBody(creation: StandingCreation): SubmissionCreated {
@@ -79,7 +80,7 @@ function createdBody(creation: StandingCreation): SubmissionCreated {
   };
 }
 
-/** `409 terminal_state`, with the refund where it was a cancel that ended it. */
+/** `409 terminal_state`, with the refund if a cancel ended the submission. */
 export function endedAnswer(ended: {
   readonly id: string;
   readonly state: SubmissionState;
@@ -102,7 +103,7 @@ export function endedAnswer(ended: {
   });
 }
 
-/** What a cancel gave back, and what it charged. */
+/** The credits that a cancel refunded and charged. */
 export function refundFigures({
   chargedMicros,
   refundedMicros,

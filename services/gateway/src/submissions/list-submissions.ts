@@ -5,7 +5,7 @@ import { type Answer, json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { pageOf, readPage } from '../http/page.ts';
 
-/** `GET /v1/submissions` (CONTRACT 5): newest first, each the full record. */
+/** `GET /v1/submissions` (CONTRACT 5): full records, newest first. */
 export function listSubmissionsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

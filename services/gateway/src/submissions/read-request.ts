@@ -29,11 +29,11 @@ import { problem, type ProblemAnswer } from '../http/answer.ts';
 import { validationProblem } from '../http/read-json.ts';
 import { duplicatesProblem, type JsonBody } from '../http/read-object.ts';
 
-/** The checks of a submission's body, in the order of CONTRACT 3. No I/O. */
+/** Checks a submission's body, in the order of CONTRACT 3. No I/O. */
 
 const validateKey = compileSchema(Type.Object({ idempotencyKey: IdempotencyKey }));
 
-/** The key, which is looked up before anything else is checked. */
+/** Reads the idempotency key. It is checked before the rest of the body. */
 export function readIdempotencyKey(
   body: JsonBody,
 ): { readonly kind: 'key'; readonly key: string } | ProblemAnswer {
@@ -42,7 +42,7 @@ export function readIdempotencyKey(
   return { kind: 'key', key: validation.value.idempotencyKey };
 }
 
-/** Equal for bodies that mean the same (CONTRACT 3, "Idempotency"). */
+/** A text that is equal for bodies of equal meaning (CONTRACT 3, "same body"). */
 export function canonicalRequest(body: JsonBody): string {
   return canonicalText(withDefaultString(body.root, 'tier', tierDefault));
 }
@@ -51,7 +51,7 @@ export interface CheckedJob {
   readonly kind: 'job';
   readonly jobType: string;
   readonly tier: Tier;
-  /** As sent: digits, order and all. */
+  /** The payload's text exactly as sent, with all digits and the order of its members. */
   readonly payloadText: string;
   readonly payload: OfferedPayload;
 }
@@ -70,7 +70,7 @@ function tooDeepMembers({ document }: JsonBody, payload: JsonNode): FieldError[]
     .map(({ name }) => fieldErrorAt(`/payload${jsonPointer([name])}`, message, 'maxDepth'));
 }
 
-/** Envelope, job type, allowlist, tier, payload: the first that is wrong is the answer. */
+/** Checks envelope, job type, allowlist, tier and payload, in this order. The first error wins. */
 export function checkJob(
   body: JsonBody,
   use: 'submission' | 'quote',
@@ -82,10 +82,13 @@ export function checkJob(
   const { jobType, tier = tierDefault, payload } = envelope.value;
   const definition = findJobType(jobType);
   if (definition === undefined) {
-    return problem('unknown_job_type', 'The service has no job type of this name.');
+    return problem('unknown_job_type', 'The job type does not exist. Check `jobType`.');
   }
   if (!allowedJobTypes.includes(jobType)) {
-    return problem('job_type_not_allowed', 'This tenant may not submit this job type.');
+    return problem(
+      'job_type_not_allowed',
+      'This job type is not on the allowlist of this tenant. Ask the operator to allow it.',
+    );
   }
   if (!isTier(tier)) {
     return problem('unknown_tier', `The tier must be one of ${tiers.join(', ')}.`);

@@ -7,9 +7,9 @@ import { type Answer, json, notFound, problem, rateLimited } from '../http/answe
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { passOn } from '../pass-on.ts';
 
-/** What a tenant asks to be sent (CONTRACT 5); a body is ignored. */
+/** Endpoints that send a webhook on request (CONTRACT 5). Any body is ignored. */
 
-/** `POST /v1/webhooks/test`: the path of real events, one a minute. */
+/** `POST /v1/webhooks/test`: queues a test event like a real one, at most one a minute. */
 export function testWebhookEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',
@@ -19,7 +19,7 @@ export function testWebhookEndpoint(deps: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** `POST /v1/webhooks/deliveries/:id/redeliver`: the same delivery, at once. */
+/** `POST /v1/webhooks/deliveries/:id/redeliver`: sends the same delivery again, at once. */
 export function redeliverEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',
@@ -44,7 +44,7 @@ async function test(deps: GatewayDeps, request: TenantRequest): Promise<Answer> 
     case 'too_soon':
       return rateLimited(
         outcome.retryInMs,
-        'A test event is sent once a minute at most, and within the attempts of an hour.',
+        'Test events are limited to one a minute and by the webhook attempts of an hour. Try again after the seconds in `Retry-After`.',
       );
     default:
       return assertNever(outcome);
@@ -66,7 +66,10 @@ async function again(deps: GatewayDeps, request: TenantRequest): Promise<Answer>
     case 'in_progress':
       return inProgress;
     case 'over_cap':
-      return rateLimited(outcome.retryInMs, 'The webhook attempts of this hour are spent.');
+      return rateLimited(
+        outcome.retryInMs,
+        'This tenant has used all webhook attempts of this hour. Try again after the seconds in `Retry-After`.',
+      );
     default:
       return assertNever(outcome);
   }

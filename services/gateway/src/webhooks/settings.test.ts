@@ -30,7 +30,7 @@ async function deliveriesOf(tenant: TestTenant, query = ''): Promise<DeliveryPag
 }
 
 describe('settings', () => {
-  test('are shown whole, and changed one by one', async () => {
+  test('are shown in full, and can be changed one by one', async () => {
     const tenant = await gateways.tenant();
     const before = await tenant.send({ target: '/v1/settings' });
     expect(bodyOf(before, Settings)).toEqual({
@@ -80,7 +80,7 @@ describe('settings', () => {
     expect(refusalOf(await patch(tenant, body))).toBe(`422 validation_error ${path}`);
   });
 
-  test('a threshold that overtakes the balance is told, once', async () => {
+  test('a threshold raised above the balance causes one notification', async () => {
     const tenant = await gateways.tenant({ credits: 2_000, webhookUrl });
     await patch(tenant, { lowBalanceThreshold: 2_001 });
     await patch(tenant, { lowBalanceThreshold: 2_002 });
@@ -90,7 +90,7 @@ describe('settings', () => {
 });
 
 describe('a test event', () => {
-  test('is queued as a delivery, once a minute', async () => {
+  test('is queued as a delivery, at most once a minute', async () => {
     const tenant = await gateways.tenant({ webhookUrl });
     const deliveryId = await testDelivery(tenant);
     const response = await tenant.send({ target: `/v1/webhooks/deliveries/${deliveryId}` });
@@ -114,7 +114,7 @@ const redeliver = (tenant: TestTenant, id: string) =>
   tenant.send({ method: 'POST', target: `/v1/webhooks/deliveries/${id}/redeliver` });
 
 describe('deliveries', () => {
-  test('are listed by status, and dropped where the URL is cleared', async () => {
+  test('are listed by status, and dropped when the URL is cleared', async () => {
     const tenant = await gateways.tenant({ webhookUrl });
     const id = await testDelivery(tenant);
     expect(await deliveriesOf(tenant, '?status=dropped')).toEqual([]);
@@ -128,7 +128,7 @@ describe('deliveries', () => {
     expect((await deliveriesOf(tenant, '?status=pending')).map((one) => one.id)).toEqual([id]);
   });
 
-  test('are not sent again while an attempt is under way', async () => {
+  test('cannot be sent again while an attempt is in progress', async () => {
     const tenant = await gateways.tenant({ webhookUrl });
     await testDelivery(tenant);
     const { store, database } = gateways;
@@ -147,7 +147,7 @@ describe('deliveries', () => {
     expect((await redeliver(tenant, id)).status).toBe(202);
   });
 
-  test('are sent again, and tried out, within the attempts of the hour only', async () => {
+  test('and test events are sent again only within the attempts of the hour', async () => {
     const tenant = await gateways.tenant({ webhookUrl });
     const id = await testDelivery(tenant);
     const { store, database } = gateways;
@@ -171,7 +171,7 @@ describe('deliveries', () => {
     expect((await redeliver(tenant, id)).status).toBe(202);
   });
 
-  test('of another tenant, unknown or malformed are the same 404, to the byte', async () => {
+  test('get the same 404 for a foreign, unknown or malformed id, byte for byte', async () => {
     const [owner, stranger] = [
       await gateways.tenant({ webhookUrl }),
       await gateways.tenant({ webhookUrl }),
@@ -194,7 +194,7 @@ describe('deliveries', () => {
   });
 });
 
-test('purchase intents are off, whatever is asked of them, and signed all the same', async () => {
+test('purchase intents are disabled for every request, and still need a signature', async () => {
   const tenant = await gateways.tenant();
   const intents = '/v1/credits/purchase-intents';
   for (const [method, target] of [

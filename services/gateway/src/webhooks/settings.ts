@@ -25,7 +25,7 @@ export function getSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** `PATCH /v1/settings`: answers the whole; what is left out stays as it is. */
+/** `PATCH /v1/settings`: omitted members stay unchanged. Answers all settings. */
 export function changeSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(SettingsChange, ['lowBalanceThreshold']);
   return tenantEndpoint({
@@ -55,8 +55,8 @@ async function change(
   const by = { actor: { kind: 'tenant', id: tenantId }, requestId } as const;
   const outcome = await changeSettings(deps.store, tenantId, changed, by);
   assertInvariant(outcome !== null, 'a tenant that signed exists');
-  const toldTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
-  await passOn(deps, { requestId }, [announceDeliveries(deps.producer, toldTenantIds)]);
+  const notifiedTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
+  await passOn(deps, { requestId }, [announceDeliveries(deps.producer, notifiedTenantIds)]);
   return json(200, settings(deps, outcome.tenant));
 }
 

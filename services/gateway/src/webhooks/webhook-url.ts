@@ -3,7 +3,7 @@ import type { GatewayDeps } from '../deps.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import { validationProblem } from '../http/read-json.ts';
 
-/** Why a body's `webhookUrl` is not taken (CONTRACT 6, destinations); undefined: it is. */
+/** Refuses a forbidden `webhookUrl` (CONTRACT 6, destinations). Undefined if it is allowed. */
 export function refusedWebhookUrl(
   { allowPrivateNetworks }: Pick<GatewayDeps, 'allowPrivateNetworks'>,
   webhookUrl: string | null | undefined,

@@ -322,7 +322,7 @@ test('a rate card is checked, shown as a difference, and in force as a version o
     ]);
     expect(await svc.json('rate-card', 'show')).toMatchObject({ version: card.version });
     for (const [broken, why] of [
-      ['{"usdPerCredit":', 'no rate card'],
+      ['{"usdPerCredit":', 'not a valid rate card'],
       [JSON.stringify({ ...card, usdPerCredits: 1 }), 'usdPerCredits is not known'],
       [JSON.stringify(card).replace('"min":10', '"min":1000'), 'over its max'],
     ] as const) {

@@ -2,9 +2,9 @@ import { fromWireId, type IdPrefix, parseCreditsExact } from '@svc/domain';
 import { databaseNow, type Store } from '@svc/store';
 import { InvalidArgumentError } from 'commander';
 
-/** Parsers of arguments: what they throw is wrong usage (exit code 2). */
+/** Parsers of arguments. They throw `InvalidArgumentError`, which is wrong usage (exit code 2). */
 
-/** The UUID of an id as the wire shows it. */
+/** Parses an id as the wire shows it into a UUID. */
 export function idArgument(prefix: IdPrefix): (text: string) => string {
   return (text) => {
     const id = fromWireId(prefix, text);
@@ -13,12 +13,12 @@ export function idArgument(prefix: IdPrefix): (text: string) => string {
   };
 }
 
-/** Micro-credits of an amount in credits. */
+/** Parses an amount in credits into micro-credits. */
 export function creditsArgument(text: string): bigint {
   const micros = parseCreditsExact(text);
   if (micros === undefined) {
     throw new InvalidArgumentError(
-      'It must be a number from 0 to below 10^9 with at most six decimals.',
+      'It must be a number from 0 up to but not including 10^9, with at most six decimals.',
     );
   }
   return micros;
@@ -26,7 +26,7 @@ export function creditsArgument(text: string): bigint {
 
 const nameLengthMax = 128;
 
-/** A name for people, 1 to 128 characters. */
+/** Parses a display name of 1 to 128 characters. */
 export function nameArgument(text: string): string {
   const length = Array.from(text).length;
   if (length < 1 || length > nameLengthMax || text.trim() === '') {
@@ -35,12 +35,12 @@ export function nameArgument(text: string): string {
   return text;
 }
 
-/** For an option that may be given several times. */
+/** Collects the values of an option that may be given several times. */
 export function collect(text: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), text];
 }
 
-/** A whole number of these bounds. */
+/** Parses a whole number from `min` to `max`. */
 export function integerArgument(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -59,11 +59,11 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const durationMsMax = 90 * 86_400_000;
 
-/** Milliseconds of a text such as 90s, 30m, 24h or 7d; 0 is none. */
+/** Parses a duration such as 90s, 30m, 24h, 7d or 0 into milliseconds. */
 export function durationArgument(text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs === undefined || durationMs > durationMsMax) {
-    throw new InvalidArgumentError('It must be like 90s, 30m, 24h or 7d, and 90d at most.');
+    throw new InvalidArgumentError('It must be a duration like 90s, 30m, 24h or 7d, up to 90d.');
   }
   return durationMs;
 }
@@ -76,32 +76,34 @@ function parseDuration(text: string): number | undefined {
   return Number(digits) * factor;
 }
 
-/** A moment, or so many milliseconds before the database's present time. */
+/** A time, or milliseconds before the current time of the database. */
 export type AskedTime = Date | { readonly agoMs: number };
 
-/** A moment: RFC 3339, a date (UTC), or so long ago (30m, 24h, 7d). */
+/** Parses a time: RFC 3339, a date (UTC), or a duration before now (30m, 24h, 7d). */
 export function timeArgument(text: string): AskedTime {
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return { agoMs };
   const at = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at.getTime())) {
     throw new InvalidArgumentError(
-      'It must be a time like 2026-11-21T09:30:00Z, a date, or so long ago: 30m, 24h, 7d.',
+      'It must be a time like 2026-11-21T09:30:00Z, a date, or a duration before now: 30m, 24h, 7d.',
     );
   }
   return at;
 }
 
-/** By the database's clock: what is stored has its times, and the clock of this machine may be off. */
+/** Resolves a time by the database's clock, because stored times come from it. */
 export async function timeOf(store: Store, asked: AskedTime): Promise<Date> {
   if (asked instanceof Date) return asked;
   return new Date((await databaseNow(store)).getTime() - asked.agoMs);
 }
 
-/** Millionths of a percentage from 0 to 100 with at most four decimals. */
+/** Parses a percentage from 0 to 100, with at most four decimals, into millionths. */
 export function percentArgument(text: string): number {
   if (!/^\d{1,3}(\.\d{1,4})?$/.test(text) || Number(text) > 100) {
-    throw new InvalidArgumentError('It must be a percentage from 0 to 100, four decimals at most.');
+    throw new InvalidArgumentError(
+      'It must be a percentage from 0 to 100 with at most four decimals.',
+    );
   }
   return Math.round(Number(text) * 10_000);
 }
@@ -109,5 +111,5 @@ export function percentArgument(text: string): number {
 const listLimitMax = 1_000;
 export const listLimitDefault = 50;
 
-/** How many a list shows. */
+/** Parses the number of records that a list shows, 1 to 1000. */
 export const limitArgument = integerArgument(1, listLimitMax);

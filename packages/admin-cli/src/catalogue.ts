@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 
-/** One word after `svc`. */
+/** A group of commands: one word after `svc`. */
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
-  /** Loads what adds its commands: only of the word that is asked for, so that `svc` starts fast. */
+  /** Loads the function that adds the commands. Only the named group loads, so `svc` starts fast. */
   readonly load: () => Promise<(command: Command) => void>;
-  /** Works on what all the others take, so that they are loaded too. */
+  /** If true, all other groups are loaded too, because this group reads their commands. */
   readonly needsAll?: boolean;
 }
 
-/** Every word that `svc` knows, in the order of its help (CONTRACT 9). */
+/** Every group of `svc`, in the order of its help (CONTRACT 9). */
 export const catalogue: readonly CommandGroup[] = [
   {
     name: 'tenant',
@@ -24,7 +24,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'operator',
-    summary: 'keys of the staff',
+    summary: 'operators and their keys',
     load: async () => (await import('./commands/operator.ts')).addOperatorCommands,
   },
   {
@@ -39,17 +39,17 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'trace',
-    summary: 'the whole story of a submission',
+    summary: 'the timeline of a submission',
     load: async () => (await import('./commands/trace.ts')).addTraceCommand,
   },
   {
     name: 'rate-card',
-    summary: 'prices, by version',
+    summary: 'prices and their versions',
     load: async () => (await import('./commands/rate-card.ts')).addRateCardCommands,
   },
   {
     name: 'surge',
-    summary: 'the multiplier of prices',
+    summary: 'the surge multiplier of prices',
     load: async () => (await import('./commands/surge.ts')).addSurgeCommands,
   },
   {
@@ -59,7 +59,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'audit',
-    summary: 'who changed what',
+    summary: 'the log of all changes',
     load: async () => (await import('./commands/audit.ts')).addAuditCommands,
   },
   {
@@ -74,12 +74,12 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'status',
-    summary: 'what is under way',
+    summary: 'the health of services, queues, fleet and ledger',
     load: async () => (await import('./commands/status.ts')).addStatusCommand,
   },
   {
     name: 'migrate',
-    summary: 'the schema of the database',
+    summary: 'the migration of the database schema',
     load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
   },
   {
@@ -89,7 +89,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'completion',
-    summary: 'words for the shell to complete',
+    summary: 'shell completion',
     load: async () => (await import('./commands/completion.ts')).addCompletionCommand,
     needsAll: true,
   },

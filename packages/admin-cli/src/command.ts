@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 
 /**
- * How a command is written: a file of `commands/` adds its commands to the group that
- * `catalogue.ts` names, each with what it does, examples and `--json`; its action runs in
- * `withContext`, hands `context.by` to the function of the store that makes the change (which
- * writes the audit log in the same transaction), and prints by `output.ts`.
+ * How to write a command. A file of `commands/` adds its commands to a group of `catalogue.ts`. Each
+ * command has a description, examples and `--json`. Its action runs in `withContext` and passes
+ * `context.by` to the store function, which writes the audit log in the same transaction. It prints
+ * with `output.ts`.
  */
 
 export interface CommandText {
@@ -14,7 +14,7 @@ export interface CommandText {
   readonly examples: readonly string[];
 }
 
-/** What every command understands. */
+/** The options of every command. */
 export interface CommandOptions {
   readonly json?: boolean;
   readonly yes?: boolean;
@@ -25,7 +25,7 @@ export function addCommand(group: Command, name: string, text: CommandText): Com
   return describeCommand(group.command(name), text);
 }
 
-/** The same for a group that is a command itself, such as `svc status`. */
+/** Describes a group that is a command itself, such as `svc status`. */
 export function describeCommand(command: Command, { does, examples }: CommandText): Command {
   const title = examples.length === 1 ? 'Example' : 'Examples';
   return command
@@ -34,7 +34,7 @@ export function describeCommand(command: Command, { does, examples }: CommandTex
     .addHelpText('after', ['', `${title}:`, ...examples.map((line) => `  $ ${line}`)].join('\n'));
 }
 
-/** For a command that asks before it does what cannot be undone (`confirm.ts`). */
+/** Adds `--yes` to a command that asks before an irreversible change (`confirm.ts`). */
 export function addYesOption(command: Command): Command {
-  return command.option('--yes', 'do not ask');
+  return command.option('--yes', 'do not ask for confirmation');
 }

@@ -10,7 +10,7 @@ export const adminCliConfig = Type.Object({
   MIGRATION_DATABASE_URL: Type.Optional(
     Type.String({
       pattern: '^postgres(ql)?://',
-      description: 'the address of Postgres for the owner of the tables, who migrates',
+      description: 'the URL of Postgres for the role that owns and migrates the tables',
     }),
   ),
   REDIS_URL: Type.Optional(commonConfig.REDIS_URL),
@@ -18,12 +18,15 @@ export const adminCliConfig = Type.Object({
   SVC_MASTER_KEY_FILE: commonConfig.SVC_MASTER_KEY_FILE,
   REDIS_PREFIX: commonConfig.REDIS_PREFIX,
   SVC_OPERATOR_ID: Type.Optional(
-    Type.String({ description: 'the id of the operator who runs svc, op_…' }),
+    Type.String({ description: 'the id of the operator that runs svc, op_…' }),
   ),
   SVC_OPERATOR_SECRET: Type.Optional(
     Type.String({ description: 'the secret of that operator, osk_…' }),
   ),
-  WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag('0', '1 also allows http and private hosts, 0 does not'),
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
+    '0',
+    '1 to allow http and private hosts for webhooks, else 0',
+  ),
 });
 
 export type Configuration = Static<typeof adminCliConfig>;
@@ -31,8 +34,8 @@ export type Configuration = Static<typeof adminCliConfig>;
 const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
 
 /**
- * Where the command works: on what the environment names, else on the embedded stack that runs
- * from this checkout (CONTRACT 9). Throws Refusal or ConfigError with what to set.
+ * Reads the configuration from the environment. Without DATABASE_URL it uses the embedded stack that
+ * runs from this checkout (CONTRACT 9). Throws Refusal or ConfigError with what to set.
  */
 export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (isSet(env['DATABASE_URL'])) {
@@ -41,7 +44,7 @@ export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   const stack = readRunningStack(env);
   if (stack === null) {
     throw new Refusal(
-      'No stack runs here. Start one with `npm start`, or set DATABASE_URL, REDIS_URL and SVC_MASTER_KEY.',
+      'No local stack is running. Start one with `npm start`, or set DATABASE_URL, REDIS_URL and SVC_MASTER_KEY.',
     );
   }
   return loadConfig(adminCliConfig, { ...env, ...stack });
@@ -59,7 +62,7 @@ interface StackFile {
   masterKey: string;
 }
 
-/** What `npm start` has written of its stack; null where none is running. */
+/** The configuration that `npm start` wrote for its stack. Null if no stack is running. */
 function readRunningStack(env: NodeJS.ProcessEnv): Record<string, string> | null {
   const directory = path.resolve(checkoutDirectory, env['SVC_LOCAL_DIR'] ?? '.local');
   const file = path.join(directory, 'stack.json');

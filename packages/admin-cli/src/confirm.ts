@@ -3,9 +3,8 @@ import type { CommandOptions } from './command.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Asks before what cannot be undone; throws Refusal where the answer is not yes. Only a person at a
- * terminal is asked: a program, which has no terminal or wants JSON, has said what it wants, and
- * `--yes` says so too.
+ * Asks for confirmation before an irreversible change. Throws Refusal if the answer is not yes. It
+ * asks only at a terminal. `--yes`, `--json` and a missing terminal count as confirmation.
  */
 export async function confirm(question: string, options: CommandOptions): Promise<void> {
   if (options.yes === true || options.json === true) return;
@@ -13,7 +12,7 @@ export async function confirm(question: string, options: CommandOptions): Promis
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await terminal.question(`${question} [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Nothing was changed.');
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('Cancelled. Nothing was changed.');
   } finally {
     terminal.close();
   }

@@ -5,13 +5,13 @@ import { type Configuration, readConfiguration } from './configuration.ts';
 import { identify } from './identity.ts';
 import { Refusal } from './refusal.ts';
 
-/** What a command works with. */
+/** The dependencies of a command. */
 export interface Context {
   readonly configuration: Configuration;
   readonly store: Store;
   /**
-   * Who runs the command, and an id of this run: what every function of the store that changes
-   * something takes last, and writes into the audit log with the change.
+   * The actor of this command and the id of this run. Store functions that change something take it
+   * as their last argument and write it into the audit log with the change.
    */
   readonly by: Author & { readonly requestId: string };
 }
@@ -19,8 +19,8 @@ export interface Context {
 const poolConnectionsMax = 4;
 
 /**
- * Opens the store on a schema that this build knows, makes sure who asks, does the work, and closes
- * it again. `mayBeFirst`: the command may run before there is any operator.
+ * Opens the store, identifies the actor, runs `work` and closes the store. Throws Refusal if this
+ * build does not know the schema. With `mayBeFirst` the command may run before any operator exists.
  */
 export async function withContext<T>(
   work: (context: Context) => Promise<T>,

@@ -3,7 +3,7 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** A length of time in at most seven characters: 12 ms, 1.2 s, 4 m 30 s, 2 h 5 m, 3 d 4 h. */
+/** A short text for a duration: 12 ms, 1.2 s, 4 m 30 s, 2 h 5 m, 3 d 4 h. */
 export function shortDuration(ms: number): string {
   if (ms < secondMs) return `${Math.round(ms)} ms`;
   if (ms < minuteMs) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;

@@ -6,10 +6,10 @@ import type { Configuration } from './configuration.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Who runs `svc` (CONTRACT 9): the operator whose key is in the environment, checked
- * against the database each time, so that a disabled one is refused at once. A sandbox may go
- * without: the audit log then names the account on this machine. So may whoever creates the first
- * operator of a production service; there is nobody yet to do it.
+ * Identifies who runs `svc` (CONTRACT 9): the operator whose key is in the environment.
+ * The key is checked against the database each time, so a disabled operator is refused at once. No
+ * key is needed in a sandbox, or to create the first operator in production. The audit log then
+ * names the local account.
  */
 export async function identify(
   store: Store,
@@ -19,25 +19,25 @@ export async function identify(
   const { SVC_OPERATOR_ID: id, SVC_OPERATOR_SECRET: secret } = configuration;
   if (id !== undefined && secret !== undefined) return verifiedOperator(store, id, secret);
   if (id !== undefined || secret !== undefined) {
-    throw new Refusal('SVC_OPERATOR_ID and SVC_OPERATOR_SECRET go together: set both.');
+    throw new Refusal('Only one of SVC_OPERATOR_ID and SVC_OPERATOR_SECRET is set. Set both.');
   }
   if (configuration.SVC_ENVIRONMENT === 'sandbox') return localActor();
   if (mayBeFirst && !(await hasOperators(store))) return localActor();
   throw new Refusal(
-    'In production every command is an operator’s: set SVC_OPERATOR_ID and SVC_OPERATOR_SECRET. ' +
-      'The first operator is made by `svc operator create` without them.',
+    'In production every command needs an operator: set SVC_OPERATOR_ID and SVC_OPERATOR_SECRET. ' +
+      'Create the first operator with `svc operator create`, which works without them.',
   );
 }
 
-/** Unknown, disabled and wrong are one answer. */
+/** Gives the same refusal for an unknown id, a disabled operator and a wrong secret. */
 async function verifiedOperator(store: Store, wireId: string, secret: string): Promise<Actor> {
   const id = fromWireId('op', wireId);
   const operator = id === undefined ? null : await findOperatorCredentials(store, id);
   const isRight = isSame(secret, operator?.secret ?? '');
   if (operator === null || operator.disabled || !isRight) {
     throw new Refusal(
-      'SVC_OPERATOR_ID and SVC_OPERATOR_SECRET are not those of an operator in force. ' +
-        'Another operator can make new ones: `svc operator rotate-secret`, `svc operator create`.',
+      'SVC_OPERATOR_ID and SVC_OPERATOR_SECRET do not match an enabled operator. ' +
+        'Another operator can run `svc operator rotate-secret` or `svc operator create` for you.',
     );
   }
   return { kind: 'operator', id: operator.operatorId };
@@ -55,7 +55,7 @@ function localActor(): Actor {
   return { kind: 'local', name: accountName() };
 }
 
-/** An account of a container may have no name. */
+/** The name of the local account. An account in a container may have none; then its uid. */
 function accountName(): string {
   try {
     return os.userInfo().username;

@@ -5,15 +5,15 @@ import { createProgram } from './program.ts';
 import { Refusal, WrongUsage } from './refusal.ts';
 import { plainText } from './table.ts';
 
-// Most of a short command's time would go into compiling what it loads.
+// Without the cache, compiling the loaded modules takes most of a short command's time.
 enableCompileCache();
-// `svc … | head` is no fault.
+// A closed pipe, as in `svc … | head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 });
 
-// Exit codes: 0 done, 1 refused, 2 wrong usage.
+// The exit codes are 0 for success, 1 for a refusal and 2 for wrong usage.
 try {
   const program = await createProgram(process.argv.slice(2));
   await program.parseAsync(process.argv);
@@ -22,7 +22,7 @@ try {
 }
 
 async function report(error: unknown): Promise<number> {
-  // Commander has said what is wrong already.
+  // Commander has printed the error already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   process.stderr.write(`${await explain(error)}\n`);
   return error instanceof WrongUsage ? 2 : 1;
@@ -34,12 +34,12 @@ async function explain(error: unknown): Promise<string> {
     return printable(error.message);
   const { isUnavailable } = await import('@svc/store');
   if (isUnavailable(error)) {
-    return 'The database cannot be reached. Check DATABASE_URL and that it runs.';
+    return 'Postgres cannot be reached. Check that it runs and that DATABASE_URL is right.';
   }
   return printable(error.stack ?? error.message);
 }
 
-/** Messages may quote a file or the database; their lines stay. */
+/** Removes control characters, because messages may quote a file or the database. Keeps lines. */
 function printable(message: string): string {
   return message.split('\n').map(plainText).join('\n');
 }

@@ -13,7 +13,7 @@ function printed(record: Readonly<Record<string, unknown>>): string {
   return written.join('');
 }
 
-test('names of fields cannot steer the terminal, like their values', () => {
+test('neither names nor values of fields can control the terminal', () => {
   const details = { 'a\u001B[2J\u202Eb\u2066': 'c\u001B[1m\u200Fd', 'e\nf': 1 };
   const text = printed({ result: { details } });
   expect(text).toContain('result.details.a\uFFFD[2J\uFFFDb\uFFFD');
@@ -21,7 +21,7 @@ test('names of fields cannot steer the terminal, like their values', () => {
   expect(text.match(/[\p{Cc}\p{Bidi_Control}]/gu)).toEqual(['\n', '\n']);
 });
 
-test('JSON for programs keeps every string, and shows none that a terminal would obey', () => {
+test('JSON keeps every string and escapes terminal control characters', () => {
   const value = { 'a\u202Eb\u009B': 'c\u2069\u007F\u2028\u001B' };
   const text = jsonText(value);
   expect(text).toBe('{"a\\u202eb\\u009b":"c\\u2069\\u007f\\u2028\\u001b"}');

@@ -6,17 +6,17 @@ export type OutputOptions = CommandOptions;
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One record: JSON for programs, a line a field for people. */
+/** Prints one record: as JSON for programs, or one line for each field for people. */
 export function printRecord(record: Row, options: OutputOptions): void {
   if (options.json === true) return printJson(record);
-  // Names may be others' words, too: those of `result.details` come from a node.
+  // Names are untrusted too: a node chooses those of `result.details`.
   const fields = flatten(record).map(([name, value]) => [plainText(name), value] as const);
   const width = Math.max(...fields.map(([name]) => textWidth(name)));
   for (const [name, value] of fields)
     print(`${bold(name.padEnd(width))}  ${plainText(cell(value))}`);
 }
 
-/** A list: JSON for programs, a table with the given columns for people. */
+/** Prints a list: as JSON for programs, or a table with these columns for people. */
 export function printList(
   rows: readonly Row[],
   columns: readonly string[],
@@ -27,19 +27,19 @@ export function printList(
   printTable(columns, cells);
 }
 
-/** A table as wide as the terminal; as wide as it needs where the output goes elsewhere. */
+/** Prints a table that fits the terminal. Without a terminal its width is not limited. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const [first = '', ...lines] = tableLines(head, rows, terminalWidth());
   print(bold(first));
   for (const line of lines) print(line);
 }
 
-/** JSON for programs; what a terminal would obey is escaped. */
+/** Prints JSON for programs, with terminal control characters escaped. */
 export function printJson(value: unknown): void {
   print(jsonText(value, 2));
 }
 
-/** JSON whose strings cannot steer a terminal: what it would obey stands as an escape. */
+/** JSON in which every character that could control a terminal is escaped. */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent);
   return text.replaceAll(/[\u007F-\u009F\p{Bidi_Control}\u2028\u2029]/gu, escaped);
@@ -49,17 +49,17 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** One line for people. */
+/** Prints one line for people. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Columns of the terminal; undefined where the output goes elsewhere. */
+/** The columns of the terminal. Undefined if the output is not a terminal. */
 export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }
 
-/** Styles show on a terminal only, and not where NO_COLOR is set. */
+/** Styles apply only on a terminal and only if NO_COLOR is not set. */
 export const bold = (text: string): string => styleText('bold', text, { stream: process.stdout });
 export const dim = (text: string): string => styleText('dim', text, { stream: process.stdout });
 export const red = (text: string): string => styleText('red', text, { stream: process.stdout });
@@ -79,7 +79,7 @@ function isPlainObject(value: unknown): value is Row {
   );
 }
 
-/** A value as a person reads it; nothing is `-`. */
+/** A value as text for people. A missing value is `-`. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'string') return value;

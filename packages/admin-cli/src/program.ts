@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { catalogue } from './catalogue.ts';
 
 /**
- * `svc`, ready to parse these words: only the groups that they name have their commands. Without
- * words it is whole.
+ * Makes `svc` for these words. Only the groups that the words name have their commands loaded.
+ * Without words, all groups are loaded.
  */
 export async function createProgram(words?: readonly string[]): Promise<Command> {
   const program = new Command('svc')
-    .description('Runs the submission service. Every command takes --json and --help.')
-    .showHelpAfterError('(--help shows how)')
+    .description('Administers the submission service. Every command takes --json and --help.')
+    .showHelpAfterError('(run the command with --help to see its usage)')
     .addHelpText('after', outro)
     .exitOverride();
   const named = catalogue.filter(({ name }) => words?.includes(name) === true);
@@ -18,15 +18,15 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     const command = program.command(name).description(summary);
     if (isWhole || named.includes(group)) (await load())(command);
   }
-  // Sub-commands do not take over what is set on their parent afterwards.
+  // Subcommands do not inherit settings that their parent gets after they were added.
   for (const command of program.commands) inherit(command, program);
   return program;
 }
 
 const outro = `
-It works on the stack that \`npm start\` runs here, or on DATABASE_URL, REDIS_URL and SVC_MASTER_KEY;
-in production also with SVC_OPERATOR_ID and SVC_OPERATOR_SECRET, which say who you are.
-Exit codes: 0 done, 1 refused, 2 wrong usage.`;
+svc connects to the stack that \`npm start\` runs from this checkout, or to DATABASE_URL and REDIS_URL
+with SVC_MASTER_KEY. Production also needs SVC_OPERATOR_ID and SVC_OPERATOR_SECRET to identify you.
+Exit codes: 0 success, 1 refused, 2 wrong usage.`;
 
 function inherit(command: Command, from: Command): void {
   command.copyInheritedSettings(from);

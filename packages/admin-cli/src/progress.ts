@@ -1,14 +1,14 @@
 import type { CommandOptions } from './command.ts';
 
 export interface Progress {
-  /** `done` of the total, so far. */
+  /** Shows `done` of the total. */
   readonly show: (done: number) => void;
   readonly end: () => void;
 }
 
 const barWidth = 24;
 
-/** A bar on stderr while bulk work goes on: for a person at a terminal only. */
+/** Makes a progress bar on stderr. Shows nothing without a terminal or with `--json`. */
 export function createProgress(what: string, total: number, options: CommandOptions): Progress {
   if (!process.stderr.isTTY || options.json === true) return { show: () => {}, end: () => {} };
   return {

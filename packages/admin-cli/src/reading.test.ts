@@ -22,7 +22,7 @@ import {
 import { bareEnvironment, createTestDatabase, testAuthor, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** Personal data is what a node or an endpoint has said of a person. Whoever reads it is in the log. */
+/** Results of nodes and responses of endpoints may contain personal data, so reads are audited. */
 
 const entry = path.join(import.meta.dirname, 'main.ts');
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -89,7 +89,7 @@ function submissionOf(id: string, tenantId: string) {
   } as const;
 }
 
-/** What a command adds to the audit log. */
+/** Runs a command and returns the audit entries that it added. */
 async function noted(...words: string[]): Promise<unknown[]> {
   const last = 'SELECT COALESCE(max(id), 0) AS id FROM audit_log';
   const [before] = await database.query<{ id: string }>(last);
@@ -109,7 +109,7 @@ const entryOf = (action: string, subject: string, after: object | null = null) =
   { actor_kind: 'local', action, subject_id: subject, after },
 ];
 
-test('whoever reads what a node said of a person is in the audit log', async () => {
+test('reading the result of a node is audited', async () => {
   const read = entryOf('submission.read', submissionId);
   expect(await noted('submission', 'show', submissionId)).toEqual(read);
   expect(await noted('trace', submissionId)).toEqual(read);
@@ -118,7 +118,7 @@ test('whoever reads what a node said of a person is in the audit log', async () 
   expect(await noted('submission', 'list')).toEqual([]);
 });
 
-test('whoever reads what an endpoint answered is in the audit log', async () => {
+test('reading the response of an endpoint is audited', async () => {
   const read = entryOf('delivery.read', deliveryId);
   expect(await noted('webhook', 'show', deliveryId)).toEqual(read);
   const list = entryOf('list.read', 'deliveries', { count: 1 });
@@ -126,7 +126,7 @@ test('whoever reads what an endpoint answered is in the audit log', async () => 
   expect(await noted('webhook', 'list')).toEqual([]);
 });
 
-test('reading a submission whose personal data was purged is not noted', async () => {
+test('reading a submission whose personal data was purged is not audited', async () => {
   await noted('submission', 'purge', submissionId, '--yes');
   expect(await noted('submission', 'show', submissionId)).toEqual([]);
 });

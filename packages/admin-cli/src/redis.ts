@@ -6,25 +6,25 @@ export interface RedisContext {
   readonly redis: ReturnType<typeof queue.connectRedis>;
   readonly prefix: string;
   readonly producer: queue.Producer;
-  /** All that there is to do with it: loaded here only, as it takes a while. */
+  /** The queue package. It is loaded only when needed, because loading takes noticeable time. */
   readonly queue: typeof queue;
 }
 
 const redisWaitMs = 2_000;
 
-/** Works on the service's Redis; throws Refusal where there is none, or it is the other environment's. */
+/** Runs `work` with Redis. Throws Refusal if Redis is unreachable or of the other environment. */
 export async function withRedis<T>(
   context: Context,
   work: (redis: RedisContext) => Promise<T>,
 ): Promise<T> {
   const outcome = await tryRedis(context, work);
   if (outcome.kind === 'away') {
-    throw new Refusal('Redis cannot be reached. Check REDIS_URL and that it runs.');
+    throw new Refusal('Redis cannot be reached. Check that it runs and that REDIS_URL is right.');
   }
   return outcome.value;
 }
 
-/** The same for what goes on without Redis: `away` where it cannot be reached. */
+/** Like `withRedis` for work that is optional. Returns `away` if Redis cannot be reached. */
 export async function tryRedis<T>(
   { configuration }: Context,
   work: (redis: RedisContext) => Promise<T>,

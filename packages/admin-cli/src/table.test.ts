@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plainText, tableLines, textWidth } from './table.ts';
 
-test('columns line up, whatever letters the cells are in', () => {
+test('columns are aligned for narrow, wide and combining characters', () => {
   const lines = tableLines(
     ['name', 'credits'],
     [
@@ -23,6 +23,6 @@ test('a line fits the terminal: its widest column is cut with an ellipsis', () =
   expect(tableLines(['a', 'b', 'c'], rows, 40)[1]).toContain('…');
 });
 
-test('what others wrote cannot steer the terminal', () => {
+test('untrusted text cannot control the terminal', () => {
   expect(plainText('a\u001B[2Jb\nc\u009B1md\u202Ee')).toBe('a\uFFFD[2Jb\uFFFDc\uFFFD1md\uFFFDe');
 });

@@ -1,12 +1,12 @@
-/** Lines of a table whose columns line up, whatever the texts: pure, for terminals of any width. */
+/** Formats tables with aligned columns for terminals of any width. Pure. */
 
-/** Below this a column is not made narrower. */
+/** The narrowest width to which a column is cut. */
 const columnWidthMin = 6;
 const gap = '  ';
 
 /**
- * What others wrote goes to a terminal: escape sequences, line breaks and marks that turn the
- * direction of text are shown as �.
+ * Makes untrusted text safe for a terminal. Control characters, line breaks and characters that
+ * change the direction of text become �.
  */
 export function plainText(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD');
@@ -21,14 +21,14 @@ function characterWidth(character: string): number {
   return doubleWidth.test(character) ? 2 : 1;
 }
 
-/** Columns of a terminal that a text takes. */
+/** The number of terminal columns that a text occupies. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);
   return width;
 }
 
-/** The text, cut to at most `widthMax` columns with an ellipsis. */
+/** Cuts a text to at most `widthMax` columns, with an ellipsis. */
 function cut(text: string, widthMax: number): string {
   if (textWidth(text) <= widthMax) return text;
   let kept = '';
@@ -49,8 +49,8 @@ function pad(text: string, width: number, toRight: boolean): string {
 const numeric = /^-?\d[\d,.]*( ?(ms|s|m|h|d|%|×))?$/;
 
 /**
- * A head and rows of cells as lines. Columns of numbers stand to the right. Where `widthMax` is
- * given, the widest columns are cut until a line fits.
+ * Formats a head and rows of cells as lines. Columns of numbers are right-aligned. With `widthMax`,
+ * the widest columns are cut until a line fits.
  */
 export function tableLines(
   head: readonly string[],

@@ -32,26 +32,38 @@ interface ListOptions extends CommandOptions {
 /** `svc audit …` (CONTRACT 9). */
 export function addAuditCommands(audit: Command): void {
   addCommand(audit, 'list', {
-    does: 'who changed what, newest first',
+    does: 'list who changed what, newest first',
     examples: [
       'svc audit list --since 24h',
       'svc audit list --subject tnt_…',
       'svc audit list --by op_… --action credits.grant --json',
     ],
   })
-    .option('--by <id>', 'by this operator (op_…) or tenant (tnt_…)', actorArgument)
-    .option('--action <action>', 'of this kind, such as tenant.disable')
-    .option('--subject <id>', 'of this tenant, node, purchase, submission or service')
-    .option('--since <time>', 'from then on: a time, or so long ago (24h)', timeArgument)
-    .option('--until <time>', 'before then', timeArgument)
-    .option('--before <entry>', 'older than this entry, by its number', entryArgument)
-    .option('--limit <count>', `how many (${listLimitDefault})`, limitArgument)
+    .option('--by <id>', 'only changes by this operator (op_…) or tenant (tnt_…)', actorArgument)
+    .option('--action <action>', 'only this action, such as tenant.disable')
+    .option('--subject <id>', 'only changes of this tenant, node, purchase, submission or service')
+    .option(
+      '--since <time>',
+      'only changes since this time, or since a duration ago (24h)',
+      timeArgument,
+    )
+    .option('--until <time>', 'only changes before this time', timeArgument)
+    .option('--before <entry>', 'only entries older than the one with this number', entryArgument)
+    .option(
+      '--limit <count>',
+      `the most entries to list (default: ${listLimitDefault})`,
+      limitArgument,
+    )
     .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(audit, 'verify', {
-    does: 'check the hash chain of the log; exit code 1 if an entry was changed or removed',
+    does: 'verify the hash chain of the log; exit code 1 if an entry was changed or removed',
     examples: ['svc audit verify', 'svc audit verify --head 412:9f86d0…'],
   })
-    .option('--head <head>', 'also that this head, noted before, is part of it', headArgument)
+    .option(
+      '--head <head>',
+      'also verify that this head, printed earlier, is part of the chain',
+      headArgument,
+    )
     .action((options: VerifyOptions) => withContext((context) => verify(context, options)));
 }
 
@@ -61,7 +73,8 @@ interface VerifyOptions extends CommandOptions {
 
 function headArgument(text: string): AuditHead {
   const head = parseAuditHead(text);
-  if (head === undefined) throw new InvalidArgumentError('It must be a head as printed by verify.');
+  if (head === undefined)
+    throw new InvalidArgumentError('It must be a head that `svc audit verify` printed.');
   return head;
 }
 
@@ -76,12 +89,12 @@ async function verify({ store }: Context, options: VerifyOptions): Promise<void>
   }));
   if (options.json === true) return printJson({ entries, head: headText, faults: shown });
   print(
-    `${entries} entries: ${faults.length === 0 ? 'the chain holds' : `${faults.length} faults`}.`,
+    `${entries} entries: ${faults.length === 0 ? 'the chain is intact' : `${faults.length} faults`}.`,
   );
   if (headText !== null) print(`Head ${headText}`);
   if (faults.length === 0) return;
   printTable(
-    ['fault', 'entry', 'place in the chain'],
+    ['fault', 'entry', 'position in the chain'],
     shown.map(({ kind, entry, position }) => [kind, `${entry ?? '-'}`, `${position ?? '-'}`]),
   );
 }

@@ -4,13 +4,13 @@ import { print, printJson } from '../output.ts';
 
 const shells = ['bash', 'zsh'] as const;
 
-/** `svc completion bash|zsh`: a script that the shell reads once. */
+/** `svc completion bash|zsh`: prints a script for the shell to source. */
 export function addCompletionCommand(command: Command): void {
   describeCommand(command, {
-    does: 'a script by which the shell completes commands and options',
+    does: 'print a script that completes commands and options in the shell',
     examples: ['source <(svc completion bash)', 'svc completion zsh > ~/.zfunc/_svc'],
   })
-    .addArgument(new Argument('<shell>', 'which shell').choices(shells))
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .action((shell: (typeof shells)[number], options: CommandOptions) => {
       const script = completionScript(shell, command.parent ?? command);
       if (options.json === true) printJson({ shell, script });
@@ -18,7 +18,7 @@ export function addCompletionCommand(command: Command): void {
     });
 }
 
-/** The words that may follow each command, and what the command itself takes. */
+/** The words that complete each command: its subcommands, argument choices and options. */
 function completionsOf(command: Command, path: string): [string, string[]][] {
   const subcommands = command.commands.map((child) => child.name());
   const options = command.options.flatMap(({ long }) => (long === undefined ? [] : [long]));

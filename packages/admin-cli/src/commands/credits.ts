@@ -20,18 +20,21 @@ const referenceLengthMax = 128;
 /** `svc credits …` (CONTRACT 9). */
 export function addCreditsCommands(credits: Command): void {
   addCommand(credits, 'grant', {
-    does: 'grant credits, once per reference',
+    does: 'grant credits, once for each reference',
     examples: ['svc credits grant tnt_… 5000 --reference INV-2026-117 --usd 450'],
   })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .argument('<credits>', 'how many', creditsArgument)
-    .requiredOption('--reference <reference>', 'of the payment; the same one grants once')
-    .option('--usd <amount>', 'what was paid for them', creditsArgument)
+    .argument('<credits>', 'the number of credits', creditsArgument)
+    .requiredOption(
+      '--reference <reference>',
+      'the reference of the payment; each reference grants once',
+    )
+    .option('--usd <amount>', 'the amount paid in USD', creditsArgument)
     .action((tenantId: string, creditsMicros: bigint, options: GrantOptions) =>
       withContext((context) => grant(context, { tenantId, creditsMicros, options })),
     );
   const reversal = addCommand(credits, 'reverse', {
-    does: 'take a purchase back, once, if its credits are still available',
+    does: 'reverse a purchase, once, if its credits are still available',
     examples: ['svc credits reverse pur_…', 'svc credits reverse pur_… --yes'],
   });
   addYesOption(reversal)
@@ -40,7 +43,7 @@ export function addCreditsCommands(credits: Command): void {
       withContext((context) => reverse(context, purchaseId, options)),
     );
   addCommand(credits, 'pay-rebate', {
-    does: 'pay what a tenant has accrued in rebates into its balance',
+    does: 'pay the accrued rebates of a tenant into its balance',
     examples: ['svc credits pay-rebate tnt_…'],
   })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
@@ -48,7 +51,7 @@ export function addCreditsCommands(credits: Command): void {
       withContext((context) => rebate(context, tenantId, options)),
     );
   addCommand(credits, 'balance', {
-    does: 'what a tenant has',
+    does: 'show the balance of a tenant',
     examples: ['svc credits balance tnt_… --json'],
   })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
@@ -61,7 +64,7 @@ async function grant(
   { store, by }: Context,
   { tenantId, creditsMicros, options }: GrantRequest,
 ): Promise<void> {
-  if (creditsMicros === 0n) throw new Refusal('A grant must be over 0 credits.');
+  if (creditsMicros === 0n) throw new Refusal('The grant must be more than 0 credits.');
   if (options.reference === '' || options.reference.length > referenceLengthMax) {
     throw new Refusal(`The reference must have 1 to ${referenceLengthMax} characters.`);
   }
@@ -89,11 +92,11 @@ async function grant(
       );
       return;
     case 'reference_conflict':
-      throw new Refusal('This reference was used for another grant. Give this one its own.');
+      throw new Refusal('This reference belongs to another grant. Use a different reference.');
     case 'unknown_tenant':
-      throw new Refusal('There is no such tenant.');
+      throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
     case 'balance_too_large':
-      throw new Refusal('The balance would not fit: at most 999999999.999999 credits.');
+      throw new Refusal('The balance would exceed the maximum of 999999999.999999 credits.');
   }
 }
 
@@ -108,7 +111,7 @@ async function reverse(
   purchaseId: string,
   options: OutputOptions,
 ): Promise<void> {
-  await confirm(`Take purchase ${toWireId('pur', purchaseId)} back?`, options);
+  await confirm(`Reverse purchase ${toWireId('pur', purchaseId)}?`, options);
   const outcome = await reversePurchase(store, purchaseId, by);
   switch (outcome.kind) {
     case 'reversed':
@@ -124,10 +127,12 @@ async function reverse(
       );
       return;
     case 'unknown_purchase':
-      throw new Refusal('There is no such purchase.');
+      throw new Refusal(
+        'There is no such purchase. Check the id that `svc credits grant` printed.',
+      );
     case 'not_available':
       throw new Refusal(
-        `Only ${formatCredits(outcome.availableMicros)} of its ${formatCredits(outcome.creditsMicros)} credits are available; the rest is spent or held.`,
+        `Only ${formatCredits(outcome.availableMicros)} of the ${formatCredits(outcome.creditsMicros)} credits are available. The rest is spent or held.`,
       );
   }
 }
@@ -152,9 +157,9 @@ async function rebate(
     case 'nothing_accrued':
       throw new Refusal('The tenant has accrued no rebate.');
     case 'unknown_tenant':
-      throw new Refusal('There is no such tenant.');
+      throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
     case 'balance_too_large':
-      throw new Refusal('The balance would not fit: at most 999999999.999999 credits.');
+      throw new Refusal('The balance would exceed the maximum of 999999999.999999 credits.');
   }
 }
 
@@ -167,7 +172,8 @@ async function balance(
     readBalance(store, tenantId),
     currentRateCard(store, tenantId),
   ]);
-  if (figures === null) throw new Refusal('There is no such tenant.');
-  if (card === null) throw new Refusal('There is no rate card: run `svc migrate`.');
+  if (figures === null)
+    throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
+  if (card === null) throw new Refusal('There is no rate card. Run `svc migrate`.');
   printRecord(balanceAnswer(figures, card.usdPerCreditMicros), options);
 }

@@ -4,7 +4,7 @@ import { shortDuration } from '../durations.ts';
 import { bold, dim, green, red } from '../output.ts';
 import { tableLines } from '../table.ts';
 
-/** What reconcilers fail at, as `svc status` shows it. */
+/** The dead letters of the reconcilers, as `svc status` shows them. */
 
 const idOf = ({ reconciler, subjectId }: DeadLetter): string =>
   toWireId(reconciler === 'webhook' ? 'dlv' : 'sub', subjectId);
@@ -26,7 +26,7 @@ export function deadLetterLines(
   now: Date,
   widthMax?: number,
 ): string[] {
-  const retried = retrying === 0 ? '' : dim(`  ${retrying} failed and are tried again soon`);
+  const retried = retrying === 0 ? '' : dim(`  ${retrying} failed and will be retried soon`);
   if (count === 0) return [`${bold('dead letters')}  ${green('none')}${retried}`];
   const since = (time: Date): string => shortDuration(Math.abs(now.getTime() - time.getTime()));
   const rows = listed.map((letter) => [

@@ -7,7 +7,7 @@ import { type OutputOptions, printJson, printList } from '../output.ts';
 /** `svc ledger …` (CONTRACT 9). */
 export function addLedgerCommands(ledger: Command): void {
   addCommand(ledger, 'verify', {
-    does: 'check every account, entry and ended hold; exit code 1 where one is wrong',
+    does: 'verify every account, entry and ended hold; exit code 1 if one is wrong',
     examples: ['svc ledger verify'],
   }).action((options: OutputOptions) => withContext((context) => verify(context, options)));
 }
@@ -18,8 +18,8 @@ async function verify({ store }: Context, options: OutputOptions): Promise<void>
   if (audit.faults.length > 0) process.exitCode = 1;
   if (options.json === true) return printJson(audit);
   process.stdout.write(
-    `${audit.tenants} tenants and ${audit.submissions} submissions looked through: ${
-      audit.faults.length === 0 ? 'every entry adds up.' : `${audit.faults.length} faults.`
+    `Verified ${audit.tenants} tenants and ${audit.submissions} submissions: ${
+      audit.faults.length === 0 ? 'every entry is correct.' : `${audit.faults.length} faults.`
     }\n`,
   );
   if (audit.faults.length > 0) {

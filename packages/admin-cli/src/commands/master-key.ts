@@ -21,22 +21,24 @@ import { Refusal } from '../refusal.ts';
 /** `svc master-key …` (CONTRACT 9). */
 export function addMasterKeyCommands(masterKey: Command): void {
   addCommand(masterKey, 'rotate', {
-    does: 'seal everything under the first key of SVC_MASTER_KEY, a page at a time',
+    does: 'reseal all sealed data under the first key of SVC_MASTER_KEY, page by page',
     examples: ['SVC_MASTER_KEY=2027:…,2026:… svc master-key rotate'],
   })
     .addHelpText(
       'after',
       [
         '',
-        'Give every service a key ring of two, `2026:…,2027:…`: they can read both from then on. Then',
-        'put the new one first, `2027:…,2026:…`, in every service and here, and run this. It may be',
-        'broken off and run again at any time. Once it says that nothing is left, drop the old key.',
+        '1. Set SVC_MASTER_KEY of every service to both keys, the old one first: `2026:…,2027:…`.',
+        '   Every service can then read data sealed under either key.',
+        '2. Put the new key first in every service and here: `2027:…,2026:…`. Run this command.',
+        '   You can interrupt it and run it again at any time.',
+        '3. When it reports that everything is sealed under the new key, remove the old key.',
         '',
-        'Run it also, with the key as it is, after an upgrade for which `svc migrate` asks for it, once',
-        'every service is of the new version.',
+        'Also run it, with an unchanged key, after an upgrade if `svc migrate` asks for it. Wait until',
+        'every service runs the new version.',
       ].join('\n'),
     )
-    .option('--alone', 'no service is running: do not wait for any')
+    .option('--alone', 'no service is running, so do not wait for any')
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }
 
@@ -61,12 +63,12 @@ async function rotate(context: Context, options: RotateOptions): Promise<void> {
     return printJson({ keyId, resealed: shown });
   }
   printTable(
-    ['column', 'looked at', 'resealed'],
+    ['column', 'checked', 'resealed'],
     resealed.map(({ column, looked, resealed: count }) => [column, `${looked}`, `${count}`]),
   );
   print(`Everything is sealed under ${keyId}.`);
   if (keys.size === 1) {
-    print('To rotate, put a new key before it: see `svc master-key rotate --help`.');
+    print('To rotate it, put a new key before it. See `svc master-key rotate --help`.');
   }
 }
 
@@ -86,8 +88,8 @@ interface PassedColumn {
 const waitPollMs = 500;
 
 /**
- * One pass over everything. If the database was sealed by the version before, further passes follow
- * until one finds nothing, after the last service has stopped to seal as that version did.
+ * Runs one pass over all sealed data. If the previous version sealed the database, it waits until no
+ * service seals in the old format, then repeats passes until one finds nothing to reseal.
  */
 async function resealAll(
   { store }: Context,
@@ -142,6 +144,6 @@ async function resealPass(
 function explainSealError(error: unknown): never {
   if (!(error instanceof Error) || error.name !== 'SealError') throw error;
   throw new Refusal(
-    `${error.message} SVC_MASTER_KEY must hold every key that anything is still sealed under.`,
+    `${error.message} SVC_MASTER_KEY must contain every key under which data is still sealed.`,
   );
 }

@@ -23,19 +23,19 @@ interface RotateOptions extends CommandOptions {
   readonly force?: boolean;
 }
 
-/** What a node may have of slots, whatever it asks for (CONTRACT 7). */
+/** The option for the slot limit of a node. It overrides what the node asks for (CONTRACT 7). */
 export const slotsMaxOption = [
   '--slots-max <number>',
-  `how many slots it has at most, 1 to ${slotsMaxMax}`,
+  `the most slots that the node may have, 1 to ${slotsMaxMax}`,
   integerArgument(1, slotsMaxMax),
 ] as const;
 
 const overlapMsDefault = 24 * 3_600_000;
 
-/** What an operator does to a node; the dispatcher that holds its link follows at once. */
+/** Adds the commands that change a node. The dispatcher with its link applies changes at once. */
 export function addNodeChangeCommands(node: Command): void {
   addCommand(node, 'drain', {
-    does: 'offer it nothing more, over reconnects too; what it runs it finishes',
+    does: 'stop offers to a node, also after reconnects; it finishes what it runs',
     examples: ['svc node drain nod_…'],
   })
     .argument(...nodeArgument)
@@ -43,7 +43,7 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => drain(context, id, options)),
     );
   addCommand(node, 'enable', {
-    does: 'take a drain, a disabling or a quarantine back',
+    does: 'end the drain, disabling or quarantine of a node',
     examples: ['svc node enable nod_…'],
   })
     .argument(...nodeArgument)
@@ -51,7 +51,7 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => enable(context, id, options)),
     );
   addCommand(node, 'update', {
-    does: 'change how many slots it has at most; its link follows at once',
+    does: 'change the slot limit of a node, effective at once',
     examples: ['svc node update nod_… --slots-max 8'],
   })
     .argument(...nodeArgument)
@@ -60,7 +60,7 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => update(context, id, options)),
     );
   const disabling = addCommand(node, 'disable', {
-    does: 'cut its link and refuse it from now on; what it runs ends as lost, with a full refund',
+    does: 'disconnect a node and refuse it; its submissions end as lost, with a full refund',
     examples: ['svc node disable nod_…'],
   });
   addYesOption(disabling)
@@ -69,13 +69,17 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => disable(context, id, options)),
     );
   const rotation = addCommand(node, 'rotate-secret', {
-    does: 'give it a new secret, shown this once; the one before stays valid for a while',
+    does: 'give a node a new secret, shown this once; the old one stays valid for the overlap',
     examples: ['svc node rotate-secret nod_…', 'svc node rotate-secret nod_… --overlap 0 --force'],
   });
   addYesOption(rotation)
     .argument(...nodeArgument)
-    .option('--overlap <duration>', 'how long the one before is valid (24h)', durationArgument)
-    .option('--force', 'while two are valid: refuse the oldest from now on')
+    .option(
+      '--overlap <duration>',
+      'how long the old secret stays valid (default: 24h)',
+      durationArgument,
+    )
+    .option('--force', 'if two secrets are valid, drop the oldest one at once')
     .action((id: string, options: RotateOptions) =>
       withContext((context) => rotate(context, id, options)),
     );
@@ -84,14 +88,14 @@ export function addNodeChangeCommands(node: Command): void {
 async function drain(context: Context, id: string, options: CommandOptions): Promise<void> {
   const drained = await drainNode(context.store, id, context.by);
   if (drained === null) throw noSuchNode();
-  await tell(context, id);
+  await notify(context, id);
   await showNode(context, id, options);
 }
 
 async function enable(context: Context, id: string, options: CommandOptions): Promise<void> {
   const enabled = await enableNode(context.store, id, context.by);
   if (enabled === null) throw noSuchNode();
-  await tell(context, id);
+  await notify(context, id);
   await showNode(context, id, options);
 }
 
@@ -99,16 +103,16 @@ async function update(context: Context, id: string, options: UpdateOptions): Pro
   const { slotsMax } = options;
   const updated = await setSlotsMax(context.store, { nodeId: id, slotsMax }, context.by);
   if (updated === null) throw noSuchNode();
-  await tell(context, id);
+  await notify(context, id);
   await showNode(context, id, options);
 }
 
 async function disable(context: Context, id: string, options: CommandOptions): Promise<void> {
-  const question = `Cut the link of ${toWireId('nod', id)}, and end what it runs as lost?`;
+  const question = `Disconnect ${toWireId('nod', id)} and end its submissions as lost?`;
   await confirm(question, options);
   const disabled = await disableNode(context.store, id, context.by);
   if (disabled === null) throw noSuchNode();
-  await tell(context, id, disabled.lostSubmissionIds);
+  await notify(context, id, disabled.lostSubmissionIds);
   await showNode(context, id, options);
 }
 
@@ -116,21 +120,21 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
   const { force = false, overlap: overlapMs = overlapMsDefault } = options;
   const wireId = toWireId('nod', nodeId);
   if (force || overlapMs === 0) {
-    await confirm(`Cut off ${wireId} where it still uses an older secret?`, options);
+    await confirm(`Cut off ${wireId} if it still uses an older secret?`, options);
   }
   const secret = newSecret('nsk', randomBytes);
   const rotation = { nodeId, secret, overlapMs, force };
   const outcome = await rotateNodeSecret(context.store, rotation, context.by);
   switch (outcome.kind) {
     case 'rotated': {
-      await tell(context, nodeId);
+      await notify(context, nodeId);
       const { previousSecretExpiresAt: previousValidUntil } = outcome.node;
       return printRecord({ nodeId: wireId, nodeSecret: secret, previousValidUntil }, options);
     }
     case 'two_valid':
       throw new Refusal(
-        'Two secrets are valid already, and a third would cut off a node that still uses the ' +
-          'oldest. Wait until the overlap is over, or drop the oldest with --force.',
+        'Two secrets are valid already. A third would cut off a node that still uses the oldest. ' +
+          'Wait until the overlap ends, or drop the oldest secret with --force.',
       );
     case 'unknown_node':
       throw noSuchNode();
@@ -139,8 +143,8 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
   }
 }
 
-/** After the commit. Without Redis it takes dispatchers and reconcilers a few seconds more. */
-async function tell(
+/** Notifies dispatchers after the commit. Without Redis they notice within a few seconds. */
+async function notify(
   context: Context,
   nodeId: string,
   lostSubmissionIds: readonly string[] = [],

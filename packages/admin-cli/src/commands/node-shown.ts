@@ -8,12 +8,13 @@ import { printRecord, type Row } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 
-/** What every command about one node takes. */
+/** The argument of every command about one node. */
 export const nodeArgument = ['<node>', 'its id, nod_…', idArgument('nod')] as const;
 
-export const noSuchNode = (): Refusal => new Refusal('There is no such node.');
+export const noSuchNode = (): Refusal =>
+  new Refusal('There is no such node. Run `svc node list` to see the ids.');
 
-/** The links of these nodes; null where Redis, which knows them, cannot be reached. */
+/** Reads the links of these nodes from Redis. Null if Redis cannot be reached. */
 export async function linksOf(
   context: Context,
   nodeIds: readonly string[],
@@ -24,7 +25,7 @@ export async function linksOf(
   return read.kind === 'away' ? null : read.value;
 }
 
-/** A node as commands show it; `linked` is null where it is not known. */
+/** A node as commands show it. `linked` is null if unknown. */
 export function nodeRow({ id, ...node }: NodeRecord, links: FleetLinks | null): Row {
   const link = links?.get(id);
   return {
@@ -35,7 +36,7 @@ export function nodeRow({ id, ...node }: NodeRecord, links: FleetLinks | null): 
   };
 }
 
-/** A node with its link and what it was given and has not ended. */
+/** Prints a node, its link and its assignments that have not ended. */
 export async function showNode(
   context: Context,
   nodeId: string,

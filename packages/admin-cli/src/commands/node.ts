@@ -21,18 +21,18 @@ interface CreateOptions extends CommandOptions {
 /** `svc node …` (CONTRACT 9). */
 export function addNodeCommands(node: Command): void {
   addCommand(node, 'create', {
-    does: 'create a node; its secret is shown this once',
+    does: 'create a node and show its secret, this once',
     examples: ['svc node create --name "Ana, attic"', 'svc node create --name shed --slots-max 8'],
   })
-    .requiredOption('--name <name>', 'a name for people', nameArgument)
+    .requiredOption('--name <name>', 'a display name', nameArgument)
     .option(...slotsMaxOption, slotsMaxDefault)
     .action((options: CreateOptions) => withContext((context) => create(context, options)));
   addCommand(node, 'list', {
-    does: 'the newest nodes, and which of them are linked',
+    does: 'list the newest nodes, and which of them are connected',
     examples: ['svc node list --json'],
   }).action((options: CommandOptions) => withContext((context) => list(context, options)));
   addCommand(node, 'show', {
-    does: 'a node, its link and what it runs',
+    does: 'show a node, its link and what it runs',
     examples: ['svc node show nod_…'],
   })
     .argument(...nodeArgument)

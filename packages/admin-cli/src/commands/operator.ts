@@ -22,19 +22,19 @@ const listedOperatorsMax = 1_000;
 /** `svc operator …` (CONTRACT 9). */
 export function addOperatorCommands(operator: Command): void {
   addCommand(operator, 'create', {
-    does: 'create an operator; its secret is shown this once',
+    does: 'create an operator and show its secret, this once',
     examples: ['svc operator create --name "Ana, billing"'],
   })
-    .requiredOption('--name <name>', 'a name for people, its own', nameArgument)
+    .requiredOption('--name <name>', 'a unique display name', nameArgument)
     .action((options: OutputOptions & { name: string }) =>
       withContext((context) => create(context, options), { mayBeFirst: true }),
     );
   addCommand(operator, 'list', {
-    does: 'the newest operators',
+    does: 'list the newest operators',
     examples: ['svc operator list'],
   }).action((options: OutputOptions) => withContext((context) => list(context, options)));
   const disabling = addCommand(operator, 'disable', {
-    does: 'refuse its key from now on, for good',
+    does: 'disable the key of an operator permanently',
     examples: ['svc operator disable op_…'],
   });
   addYesOption(disabling)
@@ -43,7 +43,7 @@ export function addOperatorCommands(operator: Command): void {
       withContext((context) => disable(context, id, options)),
     );
   const rotation = addCommand(operator, 'rotate-secret', {
-    does: 'give it a new secret, shown this once; the old one is refused from now on',
+    does: 'give an operator a new secret, shown this once; the old one stops working at once',
     examples: ['svc operator rotate-secret op_…'],
   });
   addYesOption(rotation)
@@ -62,7 +62,7 @@ async function create(
   const secret = newSecret('osk', randomBytes);
   const outcome = await createOperator(store, { id, name, secret }, by);
   if (outcome.kind === 'name_taken') {
-    throw new Refusal('There is an operator of this name. Give this one its own.');
+    throw new Refusal('Another operator has this name. Choose a different name.');
   }
   printRecord({ operatorId: toWireId('op', id), name, operatorSecret: secret }, options);
 }
@@ -74,9 +74,10 @@ async function list({ store }: Context, options: OutputOptions): Promise<void> {
 }
 
 async function disable({ store, by }: Context, id: string, options: OutputOptions): Promise<void> {
-  await confirm(`Refuse the key of ${toWireId('op', id)} for good?`, options);
+  await confirm(`Disable the key of ${toWireId('op', id)} permanently?`, options);
   const disabled = await disableOperator(store, id, by);
-  if (disabled === null) throw new Refusal('There is no such operator.');
+  if (disabled === null)
+    throw new Refusal('There is no such operator. Run `svc operator list` to see the ids.');
   printRecord(operatorRow(disabled), options);
 }
 
@@ -85,10 +86,14 @@ async function rotateSecret(
   operatorId: string,
   options: OutputOptions,
 ): Promise<void> {
-  await confirm(`Refuse the present secret of ${toWireId('op', operatorId)} from now on?`, options);
+  await confirm(
+    `Replace the secret of ${toWireId('op', operatorId)}? The current one stops working at once.`,
+    options,
+  );
   const secret = newSecret('osk', randomBytes);
   const rotated = await rotateOperatorSecret(store, { operatorId, secret }, by);
-  if (rotated === null) throw new Refusal('There is no such operator.');
+  if (rotated === null)
+    throw new Refusal('There is no such operator. Run `svc operator list` to see the ids.');
   printRecord({ ...operatorRow(rotated), operatorSecret: secret }, options);
 }
 

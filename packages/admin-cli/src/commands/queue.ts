@@ -13,7 +13,7 @@ type QueueKey = (typeof queueKeys)[number];
 /** `svc queue …` (CONTRACT 9). */
 export function addQueueCommands(queue: Command): void {
   addCommand(queue, 'status', {
-    does: 'how full each queue is',
+    does: 'show the job counts of each queue',
     examples: ['svc queue status'],
   }).action((options: CommandOptions) =>
     withContext((context) =>
@@ -23,7 +23,7 @@ export function addQueueCommands(queue: Command): void {
     ),
   );
   addCommand(queue, 'pause', {
-    does: 'let what is put on it wait until it is resumed; what is in hand goes on',
+    does: 'pause a queue; active jobs finish and new ones wait',
     examples: ['svc queue pause webhook'],
   })
     .argument('<queue>', queueKeys.join(', '), queueArgument)
@@ -31,7 +31,7 @@ export function addQueueCommands(queue: Command): void {
       withContext((context) => setPaused(context, key, true, options)),
     );
   addCommand(queue, 'resume', {
-    does: 'let what waits be taken again',
+    does: 'resume a paused queue',
     examples: ['svc queue resume webhook'],
   })
     .argument('<queue>', queueKeys.join(', '), queueArgument)
@@ -39,7 +39,7 @@ export function addQueueCommands(queue: Command): void {
       withContext((context) => setPaused(context, key, false, options)),
     );
   addCommand(queue, 'retry-failed', {
-    does: 'put what is parked as failed back in line, and let reconcilers retry what they put off',
+    does: 'retry failed jobs, and the dead letters of the reconcilers of the queue',
     examples: ['svc queue retry-failed settlement'],
   })
     .argument('<queue>', queueKeys.join(', '), queueArgument)
@@ -48,10 +48,11 @@ export function addQueueCommands(queue: Command): void {
     );
 }
 
-/** A queue by its name, with or without its version. */
+/** Parses the name of a queue, with or without its version. */
 function queueArgument(text: string): QueueKey {
   const key = queueKeys.find((known) => text === known || text === `${known}.v1`);
-  if (key === undefined) throw new InvalidArgumentError(`Queues: ${queueKeys.join(', ')}.`);
+  if (key === undefined)
+    throw new InvalidArgumentError(`It must be one of ${queueKeys.join(', ')}.`);
   return key;
 }
 
@@ -83,13 +84,13 @@ function retryFailed(context: Context, key: QueueKey, options: CommandOptions): 
   });
 }
 
-/** Which reconcilers stand behind a queue. */
+/** The reconcilers of each queue. */
 const reconcilersOf: Partial<Record<QueueKey, readonly ReconcilerName[]>> = {
   settlement: ['settlement', 'purge'],
   webhook: ['webhook'],
 };
 
-/** Their dead letters are tried in the next round instead of after their backoff. */
+/** Makes their dead letters due at the next pass instead of after their backoff. */
 async function retryPutOff({ store }: Context, key: QueueKey): Promise<{ madeDue?: number }> {
   const reconcilers = reconcilersOf[key];
   if (reconcilers === undefined) return {};

@@ -4,12 +4,12 @@ import { type RateCard, rateCardToJson } from '@svc/domain';
 export interface CardChange {
   /** Such as `ats.application/standard/base`. */
   readonly path: string;
-  /** Null: not there. */
+  /** Null if the old card does not have this figure. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** What differs from one card to the next, in the order of its names. */
+/** The differences between two cards, ordered by path. */
 export function cardDifference(from: RateCard, to: RateCard): CardChange[] {
   const [old, renewed] = [figuresOf(from), figuresOf(to)];
   const paths = [...new Set([...old.keys(), ...renewed.keys()])].toSorted();
@@ -37,8 +37,8 @@ function collect(figures: Map<string, string>, path: string, value: unknown): vo
 }
 
 /**
- * What the API shows of a card leaves its typical usage out: a card that was read there, changed
- * and given back keeps the estimates it had.
+ * Copies missing typical usage from the old card. The API shows cards without it, so a card that was
+ * read from the API, changed and applied keeps its estimates.
  */
 export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   return {
@@ -51,7 +51,7 @@ export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   };
 }
 
-/** A row for each job type and tier. */
+/** Table rows, one for each job type and tier. */
 export function rateRows({ jobTypes }: RateCardAnswer): string[][] {
   return jobTypes.flatMap(({ jobType, tiers }) =>
     Object.entries(tiers).map(([tier, { base, min, max, tierMultiplier, weights }]) => [

@@ -29,8 +29,8 @@ const cardBounds = { charactersMax: fileBytesMax, depthMax: 32 };
 const unreadable = {
   too_large: 'it is too large',
   too_deep: `it nests more than ${cardBounds.depthMax} levels deep`,
-  nul: 'a string in it holds U+0000',
-  lone_surrogate: 'a string in it holds half of a surrogate pair',
+  nul: 'a string in it contains U+0000',
+  lone_surrogate: 'a string in it contains half of a surrogate pair',
   malformed: 'it is not JSON',
 };
 
@@ -38,45 +38,49 @@ const unreadable = {
 export function addRateCardCommands(rateCard: Command): void {
   const forTenant = [
     '--tenant <tenant>',
-    'of this tenant, tnt_… (else the default card)',
+    'the card of this tenant, tnt_… (default: the card of all other tenants)',
     idArgument('tnt'),
   ] as const;
   addCommand(rateCard, 'show', {
-    does: 'the card in force',
+    does: 'show the rate card in force',
     examples: ['svc rate-card show', 'svc rate-card show --json > card.json'],
   })
     .option(...forTenant)
     .action((options: RateCardOptions) => withContext((context) => show(context, options)));
   const applying = addCommand(rateCard, 'apply', {
-    does: 'put a card in force from now on, as a version of its own; what is quoted keeps its own',
+    does: 'put a rate card in force as a new version; existing quotes keep their version',
     examples: [
       'svc rate-card apply card.json',
       'svc rate-card apply card.json --tenant tnt_… --yes',
     ],
   });
   addYesOption(applying)
-    .argument('<file>', 'JSON as `svc rate-card show --json` gives it')
+    .argument('<file>', 'JSON as `svc rate-card show --json` prints it')
     .option(...forTenant)
     .action((file: string, options: RateCardOptions) =>
       withContext((context) => apply(context, file, options)),
     );
   addCommand(rateCard, 'history', {
-    does: 'its versions, newest first',
+    does: 'list the versions of a rate card, newest first',
     examples: ['svc rate-card history', 'svc rate-card history --tenant tnt_…'],
   })
     .option(...forTenant)
-    .option('--limit <count>', `how many (${listLimitDefault})`, limitArgument)
+    .option(
+      '--limit <count>',
+      `the most versions to list (default: ${listLimitDefault})`,
+      limitArgument,
+    )
     .action((options: RateCardOptions) => withContext((context) => history(context, options)));
 }
 
-/** The card by which a tenant is quoted, or the default one. */
+/** The card that prices a tenant's quotes, or the default card. */
 async function cardInForce({ store }: Context, tenantId: string | undefined): Promise<RateCard> {
   if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw noSuchTenant();
   const card =
     tenantId === undefined
       ? ((await listRateCards(store, null, 1))[0]?.card ?? null)
       : await currentRateCard(store, tenantId);
-  if (card === null) throw new Refusal('There is no rate card: run `svc migrate`.');
+  if (card === null) throw new Refusal('There is no rate card. Run `svc migrate`.');
   return card;
 }
 
@@ -110,7 +114,7 @@ async function apply(context: Context, file: string, options: RateCardOptions): 
     if (options.json === true) {
       return printJson({ version: before.version, tenantId: whose, changes: [] });
     }
-    return print(`Version ${before.version} says the same already. Nothing was changed.`);
+    return print(`Version ${before.version} is identical. Nothing was changed.`);
   }
   if (options.json !== true) {
     printTable(
@@ -119,7 +123,7 @@ async function apply(context: Context, file: string, options: RateCardOptions): 
     );
   }
   await confirm(
-    `Put this in force for ${whose ?? 'all tenants without a card of their own'}?`,
+    `Put this rate card in force for ${whose ?? 'all tenants without their own card'}?`,
     options,
   );
   const { store, by } = context;
@@ -128,21 +132,21 @@ async function apply(context: Context, file: string, options: RateCardOptions): 
   print(`Version ${version} is in force.`);
 }
 
-/** A card from a file, checked as far as one can be by itself. */
+/** Reads a card from a file and validates it. Throws Refusal for an invalid card. */
 function readCard(file: string): RateCard {
   const parsed = parseBoundedJson(readText(file), cardBounds);
   if (parsed.kind === 'refused') {
-    throw new Refusal(`The file is no rate card: ${unreadable[parsed.reason]}.`);
+    throw new Refusal(`The file is not a valid rate card: ${unreadable[parsed.reason]}.`);
   }
   try {
     return parseRateCard(0, parsed.value);
   } catch (error) {
     if (!(error instanceof RateCardError)) throw error;
-    throw new Refusal(`The file is no rate card: ${error.message}`);
+    throw new Refusal(`The file is not a valid rate card: ${error.message}`);
   }
 }
 
-/** The text of a file, of which no more is read than a rate card may have. */
+/** Reads at most `fileBytesMax` bytes of a file. Throws Refusal if it is larger or unreadable. */
 function readText(file: string): string {
   const bytes = Buffer.alloc(fileBytesMax + 1);
   let length = 0;
@@ -158,7 +162,8 @@ function readText(file: string): string {
   } catch (error) {
     throw new Refusal(`The file cannot be read: ${messageOf(error)}.`);
   }
-  if (length > fileBytesMax) throw new Refusal('The file is too large for a rate card.');
+  if (length > fileBytesMax)
+    throw new Refusal('The file is larger than 1 MiB, the limit for a rate card.');
   return bytes.toString('utf8', 0, length);
 }
 

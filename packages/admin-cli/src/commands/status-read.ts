@@ -22,7 +22,7 @@ import { creditsToNumber } from '@svc/domain';
 import type { Context } from '../context.ts';
 import { tryRedis } from '../redis.ts';
 
-/** How the service stands, read in a moment; `live` is null where Redis cannot be reached. */
+/** A snapshot of the service. `live` is null if Redis cannot be reached. */
 export interface Standing {
   readonly environment: string;
   readonly databaseTime: Date;
@@ -37,14 +37,14 @@ interface LiveStanding {
   readonly services: readonly HeardInstance[];
   readonly queues: readonly QueueStatus[];
   readonly fleet: { readonly slots: number; readonly free: number };
-  /** The multiplier that is charged; null where nobody publishes one. */
+  /** The surge multiplier in force. Null if no dispatcher publishes one. */
   readonly surge: number | null;
 }
 
-/** How many dead letters are listed, the oldest first; all are counted. */
+/** The most dead letters that are listed, oldest first. The count includes all of them. */
 const deadLettersListedMax = 20;
 
-/** Everything at once; each part is counted along an index, or bounded. */
+/** Reads all parts in parallel. Each part is limited or counted with an index. */
 export async function readStanding(context: Context): Promise<Standing> {
   const { configuration, store } = context;
   const [databaseTime, inFlight, nodes, verdict, deadLetters, live] = await Promise.all([
@@ -83,7 +83,7 @@ async function readLive(redis: Redis, prefix: string): Promise<LiveStanding> {
   };
 }
 
-/** Whether a process was heard of lately. */
+/** True if the process announced itself within the last `presenceSilentMs`. */
 export function isHeard({ silentMs }: HeardInstance): boolean {
   return silentMs < presenceSilentMs;
 }

@@ -6,11 +6,11 @@ import { deadLetterLines, deadLettersRecord } from './dead-letters.ts';
 import { queueCells, queueColumns } from './queue-table.ts';
 import { isHeard, type Standing } from './status-read.ts';
 
-/** Every service that must run for jobs to be done. */
+/** The services without which jobs do not complete. */
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
 const states = ['pending', 'dispatched', 'running', 'settling'] as const;
 
-/** The standing as JSON for programs. */
+/** The status as JSON, for programs. */
 export function standingRecord(standing: Standing): object {
   const { environment, databaseTime, inFlight, nodes, verdict, live } = standing;
   return {
@@ -34,7 +34,7 @@ export function standingRecord(standing: Standing): object {
   };
 }
 
-/** The standing on one page for people, in tables that fit the width. */
+/** The status as tables that fit `widthMax`, for people. */
 export function standingLines(standing: Standing, widthMax?: number): string[] {
   return [
     headLine(standing),
@@ -53,8 +53,8 @@ export function standingLines(standing: Standing, widthMax?: number): string[] {
 }
 
 function headLine({ environment, databaseTime, live }: Standing): string {
-  const redis = live === null ? red('Redis cannot be reached') : green('Redis answers');
-  return `${bold(environment)}  ${databaseTime.toISOString()}  ${green('Postgres answers')}  ${redis}`;
+  const redis = live === null ? red('Redis unreachable') : green('Redis reachable');
+  return `${bold(environment)}  ${databaseTime.toISOString()}  ${green('Postgres reachable')}  ${redis}`;
 }
 
 function tableOf(
@@ -67,7 +67,7 @@ function tableOf(
 }
 
 function serviceLines({ live, databaseTime }: Standing, widthMax: number | undefined): string[] {
-  if (live === null) return [dim('services'), 'not known without Redis'];
+  if (live === null) return [dim('services'), 'unknown without Redis'];
   const rows = live.services.map((instance) => {
     const { service, host, pid, startedAt, silentMs } = instance;
     const upMs = Math.max(0, databaseTime.getTime() - new Date(startedAt).getTime());
@@ -84,7 +84,7 @@ function serviceLines({ live, databaseTime }: Standing, widthMax: number | undef
 }
 
 function queueLines({ live }: Standing, widthMax: number | undefined): string[] {
-  if (live === null) return [dim('queues'), 'not known without Redis'];
+  if (live === null) return [dim('queues'), 'unknown without Redis'];
   return tableOf(queueColumns, live.queues.map(queueCells), widthMax);
 }
 
@@ -107,11 +107,13 @@ function fleetLines({ nodes, live }: Standing, widthMax: number | undefined): st
 }
 
 function ledgerLine({ verdict, databaseTime }: Standing): string {
-  if (verdict === null) return `${bold('ledger')}  not looked through yet: \`svc ledger verify\``;
+  if (verdict === null) return `${bold('ledger')}  not verified yet; run \`svc ledger verify\``;
   const { at, faults, tenants, submissions } = verdict;
   const ageMs = Math.max(0, databaseTime.getTime() - at.getTime());
-  const found = faults === 0 ? green('adds up') : red(`${faults} faults: \`svc ledger verify\``);
+  const found =
+    faults === 0 ? green('correct') : red(`${faults} faults; run \`svc ledger verify\``);
   const scope = `${tenants} tenants, ${submissions} submissions, ${shortDuration(ageMs)} ago`;
-  const warning = ageMs > ledgerVerdictAgeMsMax ? `  ${red('the audits have stopped')}` : '';
+  const warning =
+    ageMs > ledgerVerdictAgeMsMax ? `  ${red('the periodic audits have stopped')}` : '';
   return `${bold('ledger')}  ${found}  ${dim(scope)}${warning}`;
 }

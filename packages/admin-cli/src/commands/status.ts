@@ -19,11 +19,11 @@ const refreshMsMin = 500;
 /** `svc status [--watch]` (CONTRACT 9). */
 export function addStatusCommand(command: Command): void {
   describeCommand(command, {
-    does: 'services, queues, fleet, what is in flight, the last verdict on the ledger',
+    does: 'show services, queues, fleet, submissions in flight and the last ledger audit',
     examples: ['svc status', 'svc status --watch'],
   })
-    .option('--watch', 'show it again and again, until Ctrl-C')
-    .option('--every <duration>', 'how often (2s)', durationArgument)
+    .option('--watch', 'refresh until Ctrl-C')
+    .option('--every <duration>', 'the interval between refreshes (default: 2s)', durationArgument)
     .action((options: StatusOptions) => withContext((context) => status(context, options)));
 }
 
@@ -34,7 +34,7 @@ async function status(context: Context, options: StatusOptions): Promise<void> {
   for (const line of standingLines(standing, terminalWidth())) print(line);
 }
 
-/** A screen of its own on a terminal; elsewhere, or as JSON, one standing after another. */
+/** Redraws the alternate screen of a terminal. Without a terminal, or as JSON, prints each status. */
 async function watch(context: Context, options: StatusOptions): Promise<void> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
@@ -57,14 +57,14 @@ async function watch(context: Context, options: StatusOptions): Promise<void> {
   }
 }
 
-// The terminal's second screen, without a cursor; the first one is as it was afterwards.
+// Switch to the terminal's alternate screen without a cursor, and back to the unchanged main screen.
 const enterScreen = '\u001B[?1049h\u001B[?25l';
 const leaveScreen = '\u001B[?25h\u001B[?1049l';
 const home = '\u001B[H';
 const clearLineRest = '\u001B[K';
 const clearBelow = '\u001B[J';
 
-/** Written over what is there, so that nothing flickers; what does not fit is left out. */
+/** Overwrites the screen in place, so that it does not flicker. Lines that do not fit are omitted. */
 function draw(lines: readonly string[], onScreen: boolean): void {
   if (!onScreen) {
     for (const line of [...lines, '']) print(line);

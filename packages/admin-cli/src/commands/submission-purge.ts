@@ -8,10 +8,10 @@ import { type Context, withContext } from '../context.ts';
 import { printRecord } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 
-/** `svc submission purge`: personal data is deleted before its time, for whoever asks for it. */
+/** `svc submission purge`: deletes the personal data of a submission before its retention ends. */
 export function addSubmissionPurgeCommand(submission: Command): void {
   const command = addCommand(submission, 'purge', {
-    does: 'delete its payload, its result and what its node said, now and for good',
+    does: 'permanently delete the payload, result and failure message of a submission',
     examples: ['svc submission purge sub_01k9x2m4q7e8rjw5v6t3n0ybhc --yes'],
   });
   addYesOption(command)
@@ -23,7 +23,7 @@ export function addSubmissionPurgeCommand(submission: Command): void {
 
 async function purge({ store, by }: Context, id: string, options: CommandOptions): Promise<void> {
   const submissionId = toWireId('sub', id);
-  await confirm(`Delete the personal data of ${submissionId} for good?`, options);
+  await confirm(`Permanently delete the personal data of ${submissionId}?`, options);
   const outcome = await purgeSubmission(store, id, by);
   switch (outcome.kind) {
     case 'purged':
@@ -36,10 +36,10 @@ async function purge({ store, by }: Context, id: string, options: CommandOptions
     }
     case 'in_flight':
       throw new Refusal(
-        `It is ${outcome.state}: its node may need the payload. Cancel it first, or wait for its end.`,
+        `The submission is ${outcome.state}, so its node may need the payload. Cancel it first, or wait until it ends.`,
       );
     case 'unknown_submission':
-      throw new Refusal('There is no such submission.');
+      throw new Refusal('There is no such submission. Run `svc submission list` to see the ids.');
     default:
       assertNever(outcome);
   }

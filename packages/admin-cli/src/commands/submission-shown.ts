@@ -3,12 +3,12 @@ import { toWireId, wireStatus } from '@svc/domain';
 import type { OperatorSubmission } from '@svc/store';
 import type { Row } from '../output.ts';
 
-/** Whether a record shows what a node said of a person; reading that is audited. */
+/** True if a record shows personal data reported by a node. Reading such a record is audited. */
 export function hasPersonalData({ result, failure }: OperatorSubmission): boolean {
   return result !== null || (failure !== null && failure.message !== '');
 }
 
-/** A submission as the API shows it, and what only operators see. */
+/** A submission as the API shows it, with the fields for operators only. */
 export function submissionRow(submission: OperatorSubmission): Row {
   const { id, ...shown } = shownSubmission(submission);
   const { nodeId, cancelledBy, requestId } = submission;

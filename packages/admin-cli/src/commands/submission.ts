@@ -32,7 +32,7 @@ interface ListOptions extends CommandOptions {
   limit?: number;
 }
 
-/** What a status on the wire is inside; `rejected` is no tenant's to see. */
+/** The internal states of each status on the wire. Only operators see `rejected`. */
 const statesOf: Readonly<Record<string, readonly SubmissionState[]>> = {
   pending: ['pending'],
   dispatched: ['dispatched'],
@@ -46,20 +46,30 @@ const statesOf: Readonly<Record<string, readonly SubmissionState[]>> = {
 /** `svc submission …` (CONTRACT 9). */
 export function addSubmissionCommands(submission: Command): void {
   addCommand(submission, 'list', {
-    does: 'the newest submissions, of all tenants or of one',
+    does: 'list the newest submissions of all tenants or of one',
     examples: [
       'svc submission list --status running',
       'svc submission list --tenant tnt_… --since 24h',
     ],
   })
-    .option('--tenant <tenant>', 'of this tenant, tnt_…', idArgument('tnt'))
-    .addOption(new Option('--status <status>', 'in this status').choices(Object.keys(statesOf)))
-    .option('--since <time>', 'created since then: a time, or so long ago (24h)', timeArgument)
-    .option('--before <submission>', 'older than this one, sub_…', idArgument('sub'))
-    .option('--limit <count>', `how many (${listLimitDefault})`, limitArgument)
+    .option('--tenant <tenant>', 'only of this tenant, tnt_…', idArgument('tnt'))
+    .addOption(
+      new Option('--status <status>', 'only in this status').choices(Object.keys(statesOf)),
+    )
+    .option(
+      '--since <time>',
+      'only created since this time, or since a duration ago (24h)',
+      timeArgument,
+    )
+    .option('--before <submission>', 'only older than this submission, sub_…', idArgument('sub'))
+    .option(
+      '--limit <count>',
+      `the most submissions to list (default: ${listLimitDefault})`,
+      limitArgument,
+    )
     .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(submission, 'show', {
-    does: 'one submission; `svc trace` tells its whole story',
+    does: 'show one submission; `svc trace` shows its timeline',
     examples: ['svc submission show sub_…'],
   })
     .argument('<submission>', 'its id, sub_…', idArgument('sub'))
@@ -67,7 +77,7 @@ export function addSubmissionCommands(submission: Command): void {
       withContext((context) => show(context, id, options)),
     );
   const cancelling = addCommand(submission, 'cancel', {
-    does: 'end it now, with a full refund; its node is told to stop',
+    does: 'cancel a submission with a full refund; its node is notified to stop',
     examples: ['svc submission cancel sub_…', 'svc submission cancel sub_… --yes'],
   });
   addYesOption(cancelling)
@@ -87,7 +97,7 @@ async function list({ store, by }: Context, options: ListOptions): Promise<void>
     beforeId: before ?? null,
     limit: limit ?? listLimitDefault,
   });
-  // The table shows nothing personal.
+  // The table shows no personal data, so only JSON is audited.
   const count = submissions.filter(hasPersonalData).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'submissions', count }, by);
@@ -108,10 +118,12 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   const outcome = await cancelAsOperator(context.store, id, context.by);
   const submission = await findAnySubmission(context.store, id);
   if (outcome.kind === 'not_found' || submission === null) throw noSuchSubmission();
-  await tell(context, submission);
+  await notify(context, submission);
   switch (outcome.kind) {
     case 'terminal':
-      throw new Refusal(`It has ended already: ${outcome.state}. Nothing was changed.`);
+      throw new Refusal(
+        `The submission has ended already: it is ${outcome.state}. Nothing was changed.`,
+      );
     case 'cancelled':
       return printRecord(
         {
@@ -129,17 +141,17 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   }
 }
 
-/** The node and the tenant hear of it at once; without Redis a moment later, by themselves. */
-async function tell(context: Context, { id, tenantId }: OperatorSubmission): Promise<void> {
-  const told = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {
+/** Notifies the node and the tenant at once. Without Redis they learn of the cancel a moment later. */
+async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<void> {
+  const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {
     await queue.publishCancelled(redis, prefix, id);
     await queue.announceDeliveries(producer, [tenantId]);
   });
-  if (told.kind === 'away') {
-    process.stderr.write('Redis cannot be reached: the node is told at its next report.\n');
+  if (notified.kind === 'away') {
+    process.stderr.write('Redis cannot be reached. The node will stop at its next report.\n');
   }
 }
 
 function noSuchSubmission(): Refusal {
-  return new Refusal('There is no such submission.');
+  return new Refusal('There is no such submission. Run `svc submission list` to see the ids.');
 }

@@ -11,11 +11,11 @@ import { tryRedis } from '../redis.ts';
 /** `svc surge …` (CONTRACT 4 and 9). */
 export function addSurgeCommands(surge: Command): void {
   addCommand(surge, 'show', {
-    does: 'the multiplier in force, whether it is pinned, and how busy the fleet is',
+    does: 'show the surge multiplier in force, its pin and the load of the fleet',
     examples: ['svc surge show'],
   }).action((options: CommandOptions) => withContext((context) => show(context, options)));
   addCommand(surge, 'pin', {
-    does: 'keep the multiplier at a value, in force within seconds; quotes made keep theirs',
+    does: 'pin the surge multiplier within seconds; existing quotes keep theirs',
     examples: ['svc surge pin 1.5'],
   })
     .argument('<multiplier>', 'from 1 to 3', multiplierArgument)
@@ -23,12 +23,12 @@ export function addSurgeCommands(surge: Command): void {
       withContext((context) => pin(context, micros, options)),
     );
   addCommand(surge, 'auto', {
-    does: 'let the multiplier follow the fleet again',
+    does: 'let the surge multiplier follow the load of the fleet again',
     examples: ['svc surge auto'],
   }).action((options: CommandOptions) => withContext((context) => pin(context, null, options)));
 }
 
-/** Millionths. */
+/** Parses a multiplier into millionths. */
 function multiplierArgument(text: string): bigint {
   const micros = creditsArgument(text);
   if (micros < surgeNoneMicros || micros > surgeMaxMicros) {
@@ -54,7 +54,7 @@ async function show(context: Context, options: CommandOptions): Promise<void> {
   );
 }
 
-/** What dispatchers publish and work it out from; nulls where Redis cannot be reached. */
+/** Reads the published multiplier and the load of the fleet. Nulls if Redis cannot be reached. */
 async function readFleet(context: Context): Promise<Row> {
   const read = await tryRedis(context, async ({ redis, prefix }) => {
     const published = await readPublishedSurge(redis, prefix);

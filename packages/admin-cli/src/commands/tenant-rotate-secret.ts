@@ -24,7 +24,7 @@ const overlapMsDefault = 24 * 3_600_000;
 /** `svc tenant rotate-secret` (CONTRACT 1, 6 and 9). */
 export function addRotateSecretCommand(tenant: Command): void {
   const command = addCommand(tenant, 'rotate-secret', {
-    does: 'give it a new secret, shown this once; the one before stays valid for a while',
+    does: 'give a tenant a new secret, shown this once; the old one stays valid for the overlap',
     examples: [
       'svc tenant rotate-secret tnt_… --hmac',
       'svc tenant rotate-secret tnt_… --webhook --overlap 1h',
@@ -33,10 +33,14 @@ export function addRotateSecretCommand(tenant: Command): void {
   });
   addYesOption(command)
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .option('--hmac', 'the one it signs requests with')
-    .option('--webhook', 'the one its events are signed with')
-    .option('--overlap <duration>', 'how long the one before is valid (24h)', durationArgument)
-    .option('--force', 'while two are valid: refuse the oldest from now on')
+    .option('--hmac', 'the secret that signs its requests')
+    .option('--webhook', 'the secret that signs its webhooks')
+    .option(
+      '--overlap <duration>',
+      'how long the old secret stays valid (default: 24h)',
+      durationArgument,
+    )
+    .option('--force', 'if two secrets are valid, drop the oldest one at once')
     .action((id: string, options: Partial<RotateOptions>) =>
       withContext((context) => rotate(context, id, { overlap: overlapMsDefault, ...options })),
     );
@@ -45,7 +49,8 @@ export function addRotateSecretCommand(tenant: Command): void {
 async function rotate(context: Context, tenantId: string, options: RotateOptions): Promise<void> {
   const { store, by, configuration } = context;
   const { hmac = false, webhook = false, force = false, overlap: overlapMs } = options;
-  if (hmac === webhook) throw new WrongUsage('Say which secret: either --hmac or --webhook.');
+  if (hmac === webhook)
+    throw new WrongUsage('Choose the secret to rotate: either --hmac or --webhook.');
   const wireId = toWireId('tnt', tenantId);
   if (force || overlapMs === 0) {
     await confirm(`Cut off clients of ${wireId} that still use an older secret?`, options);
@@ -68,8 +73,8 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
       );
     case 'two_valid':
       throw new Refusal(
-        'Two secrets are valid already, and a third would cut off whoever still uses the oldest. ' +
-          'Wait until the overlap is over, or drop the oldest with --force.',
+        'Two secrets are valid already. A third would cut off clients that still use the oldest. ' +
+          'Wait until the overlap ends, or drop the oldest secret with --force.',
       );
     case 'unknown_tenant':
       throw noSuchTenant();

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Row } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 
-/** A tenant with what it has; throws Refusal for an unknown one. */
+/** Reads a tenant with its balance. Throws Refusal if it does not exist. */
 export async function showTenant({ configuration, store }: Context, id: string): Promise<Row> {
   const [tenant, balance] = await Promise.all([findTenant(store, id), readBalance(store, id)]);
   if (tenant === null || balance === null) throw noSuchTenant();
@@ -18,7 +18,7 @@ export async function showTenant({ configuration, store }: Context, id: string):
 }
 
 export function noSuchTenant(): Refusal {
-  return new Refusal('There is no such tenant.');
+  return new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
 }
 
 const millionthsPerPercent = 10_000;

@@ -28,10 +28,10 @@ interface UpdateOptions extends CommandOptions {
 const ratePerSecondMax = 100_000;
 const burstMax = 1_000_000;
 
-/** `svc tenant update` (CONTRACT 9): what is not given stays as it is. */
+/** `svc tenant update` (CONTRACT 9). Omitted settings stay unchanged. */
 export function addUpdateCommand(tenant: Command): void {
   addCommand(tenant, 'update', {
-    does: 'change settings of a tenant; what is not given stays as it is',
+    does: 'change settings of a tenant; omitted settings stay unchanged',
     examples: [
       'svc tenant update tnt_… --webhook-url https://hooks.example.com/svc',
       'svc tenant update tnt_… --rate 50 --burst 100 --rebate 2.5',
@@ -40,11 +40,22 @@ export function addUpdateCommand(tenant: Command): void {
   })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
     .option('--allow <jobType>', 'a job type it may submit, or none (repeatable)', collect)
-    .option('--webhook-url <url>', 'where its events go, enabled again; none clears it')
-    .option('--rate <perSecond>', 'requests a second', integerArgument(1, ratePerSecondMax))
+    .option(
+      '--webhook-url <url>',
+      'the URL for its webhooks, which also re-enables it; none clears it',
+    )
+    .option('--rate <perSecond>', 'requests per second', integerArgument(1, ratePerSecondMax))
     .option('--burst <requests>', 'requests at once', integerArgument(1, burstMax))
-    .option('--rebate <percent>', 'of each charge, accrued to be paid out', percentArgument)
-    .option('--low-balance <credits>', 'below which it is told', creditsArgument)
+    .option(
+      '--rebate <percent>',
+      'the share of each charge that accrues as a rebate',
+      percentArgument,
+    )
+    .option(
+      '--low-balance <credits>',
+      'notify the tenant when its balance falls below this',
+      creditsArgument,
+    )
     .action((id: string, options: UpdateOptions) =>
       withContext((context) => update(context, id, options)),
     );
@@ -53,11 +64,13 @@ export function addUpdateCommand(tenant: Command): void {
 async function update(context: Context, tenantId: string, options: UpdateOptions): Promise<void> {
   const change = changeOf(context, options);
   if (Object.keys(change).length === 0) {
-    throw new WrongUsage('Nothing to change: see `svc tenant update --help`.');
+    throw new WrongUsage(
+      'Nothing to change. Give at least one option: see `svc tenant update --help`.',
+    );
   }
   const changed = await changeSettings(context.store, tenantId, change, context.by);
   if (changed === null) throw noSuchTenant();
-  // Lost, these are found by the deliverer: only a moment later.
+  // If this announcement is lost, the webhooks service finds the deliveries a moment later.
   if (changed.deliveryIds.length > 0) {
     await tryRedis(context, ({ producer, queue }) =>
       queue.announceDeliveries(producer, [tenantId]),

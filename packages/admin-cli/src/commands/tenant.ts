@@ -26,25 +26,30 @@ interface CreateOptions extends CommandOptions {
 /** `svc tenant …` (CONTRACT 9). */
 export function addTenantCommands(tenant: Command): void {
   addCommand(tenant, 'create', {
-    does: 'create a tenant; its secrets are shown this once',
+    does: 'create a tenant and show its secrets, this once',
     examples: ['svc tenant create --name "Example Works" --grant 500'],
   })
-    .requiredOption('--name <name>', 'a name for people', nameArgument)
+    .requiredOption('--name <name>', 'a display name', nameArgument)
     .option('--allow <jobType>', 'a job type it may submit, or none (repeatable)', collect)
-    .option('--webhook-url <url>', 'where its events go')
-    .option('--grant <credits>', 'credits to begin with (sandbox: 10000)', creditsArgument)
+    .option('--webhook-url <url>', 'the URL for its webhooks')
+    .option(
+      '--grant <credits>',
+      'the initial credits (default: 10000 in a sandbox, else 0)',
+      creditsArgument,
+    )
     .action((options: CreateOptions) => withContext((context) => create(context, options)));
-  addCommand(tenant, 'list', { does: 'the newest tenants', examples: ['svc tenant list'] }).action(
-    (options: CommandOptions) => withContext((context) => list(context, options)),
-  );
-  addCommand(tenant, 'show', { does: 'one tenant', examples: ['svc tenant show tnt_…'] })
+  addCommand(tenant, 'list', {
+    does: 'list the newest tenants',
+    examples: ['svc tenant list'],
+  }).action((options: CommandOptions) => withContext((context) => list(context, options)));
+  addCommand(tenant, 'show', { does: 'show one tenant', examples: ['svc tenant show tnt_…'] })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
     .action((id: string, options: CommandOptions) =>
       withContext(async (context) => printRecord(await showTenant(context, id), options)),
     );
   addUpdateCommand(tenant);
   const disabling = addCommand(tenant, 'disable', {
-    does: 'refuse its keys from now on; what it has in flight goes on',
+    does: 'disable the keys of a tenant; its submissions in flight continue',
     examples: ['svc tenant disable tnt_…', 'svc tenant disable tnt_… --yes'],
   });
   addYesOption(disabling)
@@ -53,7 +58,7 @@ export function addTenantCommands(tenant: Command): void {
       withContext((context) => setEnabled(context, id, false, options)),
     );
   addCommand(tenant, 'enable', {
-    does: 'take its keys again',
+    does: 'enable the keys of a tenant again',
     examples: ['svc tenant enable tnt_…'],
   })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
@@ -94,7 +99,7 @@ async function setEnabled(
   isEnabled: boolean,
   options: CommandOptions,
 ): Promise<void> {
-  if (!isEnabled) await confirm(`Refuse the keys of ${toWireId('tnt', tenantId)}?`, options);
+  if (!isEnabled) await confirm(`Disable the keys of ${toWireId('tnt', tenantId)}?`, options);
   const changed = await setTenantEnabled(context.store, tenantId, isEnabled, context.by);
   if (changed === null) throw noSuchTenant();
   printRecord(await showTenant(context, tenantId), options);

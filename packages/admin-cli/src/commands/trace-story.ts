@@ -1,14 +1,14 @@
 import { creditsToNumber, toWireId, usageToNumbers } from '@svc/domain';
 import type { SubmissionTrace, TracedDelivery, TracedEvent } from '@svc/store';
 
-/** One thing that happened to a submission. */
+/** One entry in the timeline of a submission. */
 export interface StoryLine {
   readonly at: Date;
   readonly what: string;
   readonly detail: string;
 }
 
-/** Everything that is known of a submission, in the order in which it happened. Pure. */
+/** The timeline of a submission, oldest first. Pure. */
 export function storyOf(trace: SubmissionTrace): StoryLine[] {
   const lines = [
     ...beginning(trace),
@@ -17,7 +17,7 @@ export function storyOf(trace: SubmissionTrace): StoryLine[] {
     ...ending(trace),
     ...trace.events.flatMap(eventLines),
   ];
-  // Stable: what happened in one transaction stays in the order of its causes.
+  // The sort is stable, so entries of one transaction keep the order of their causes.
   return lines.toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }
 
@@ -49,13 +49,13 @@ function entryLine(entry: SubmissionTrace['entries'][number]): StoryLine {
 const answers = {
   accepted: 'accepted',
   declined: 'declined',
-  expired: 'kept silent',
-  disconnected: 'was gone',
-  revoked: 'too late: revoked',
+  expired: 'did not answer in time',
+  disconnected: 'disconnected before it answered',
+  revoked: 'accepted too late, revoked',
 } as const;
 
 function offers({ submission, offers: records, nodeName }: SubmissionTrace): StoryLine[] {
-  const told = (records ?? []).flatMap((record): StoryLine[] => {
+  const answered = (records ?? []).flatMap((record): StoryLine[] => {
     const node = toWireId('nod', record.nodeId);
     const reason = record.reason === undefined ? '' : ` (${record.reason})`;
     return [
@@ -68,10 +68,10 @@ function offers({ submission, offers: records, nodeName }: SubmissionTrace): Sto
     ];
   });
   const { dispatchedAt, nodeId } = submission;
-  if (dispatchedAt === null || nodeId === null) return told;
+  if (dispatchedAt === null || nodeId === null) return answered;
   const name = nodeName === null ? '' : `, ${nodeName}`;
   const detail = `to ${toWireId('nod', nodeId)}${name}`;
-  return [...told, { at: dispatchedAt, what: 'assignment', detail }];
+  return [...answered, { at: dispatchedAt, what: 'assignment', detail }];
 }
 
 function running({
@@ -82,7 +82,8 @@ function running({
   outcome,
 }: SubmissionTrace): StoryLine[] {
   const { startedAt } = submission;
-  const begin = startedAt === null ? [] : [{ at: startedAt, what: 'begin', detail: 'may act' }];
+  const begin =
+    startedAt === null ? [] : [{ at: startedAt, what: 'begin', detail: 'the node may act' }];
   const left = usageCount - usage.length;
   const reports = usage.map(({ at, usage: reported }) => ({
     at,
@@ -97,7 +98,7 @@ function running({
     reports.splice(middle, 0, { at, what: 'usage', detail: `… ${left} more reports` });
   }
   const at = outcome?.at ?? usage.at(-1)?.at ?? startedAt;
-  const detail = 'the node reported more than the elapsed time allows: cut to the cap';
+  const detail = 'the node reported more than the elapsed time allows; cut to the cap';
   const capped = usageCapped && at !== null ? [{ at, what: 'usage capped', detail }] : [];
   return [...begin, ...reports, ...capped];
 }
@@ -108,7 +109,7 @@ function ending(trace: SubmissionTrace): StoryLine[] {
   const lines: StoryLine[] = [];
   if (outcome !== null) {
     const why = failure === null ? '' : `: ${failure.code} ${failure.message}`.trimEnd();
-    const who = outcome.by === 'node' ? 'by its node' : 'found by the service';
+    const who = outcome.by === 'node' ? 'reported by its node' : 'decided by the service';
     lines.push({ at: outcome.at, what: 'outcome', detail: `${outcome.kind}, ${who}${why}` });
   }
   lines.push(...entries.filter(({ type }) => type !== 'hold').map(entryLine));
@@ -125,7 +126,8 @@ function ending(trace: SubmissionTrace): StoryLine[] {
 
 function eventLines({ id, type, at, deliveries }: TracedEvent): StoryLine[] {
   const event = { at, what: 'event', detail: `${type} ${toWireId('evt', id)}` };
-  if (deliveries.length === 0) return [{ ...event, detail: `${event.detail}, nobody to tell` }];
+  if (deliveries.length === 0)
+    return [{ ...event, detail: `${event.detail}, not sent: no webhook URL` }];
   return [event, ...deliveries.flatMap(deliveryLines)];
 }
 

@@ -11,10 +11,10 @@ import { tableLines } from '../table.ts';
 import { hasPersonalData, submissionRow } from './submission-shown.ts';
 import { type StoryLine, storyOf } from './trace-story.ts';
 
-/** `svc trace SUBMISSION` (CONTRACT 9): its whole life on one page. */
+/** `svc trace SUBMISSION` (CONTRACT 9): the timeline of a submission. */
 export function addTraceCommand(command: Command): void {
   describeCommand(command, {
-    does: 'what happened to a submission: quote, offers, run, money, events, deliveries',
+    does: 'show the timeline of a submission: quote, offers, run, money, events, deliveries',
     examples: ['svc trace sub_…', 'svc trace sub_… --json'],
   })
     .argument('<submission>', 'its id, sub_…', idArgument('sub'))
@@ -25,7 +25,8 @@ export function addTraceCommand(command: Command): void {
 
 async function trace({ store, by }: Context, id: string, options: CommandOptions): Promise<void> {
   const found = await readTrace(store, id);
-  if (found === null) throw new Refusal('There is no such submission.');
+  if (found === null)
+    throw new Refusal('There is no such submission. Run `svc submission list` to see the ids.');
   if (hasPersonalData(found.submission)) await auditReading(store, { submissionId: id }, by);
   const story = storyOf(found);
   if (options.json === true) return printJson(traceRecord(found, story));
@@ -46,10 +47,10 @@ async function trace({ store, by }: Context, id: string, options: CommandOptions
   printStory(story);
 }
 
-/** Below this width the day stands in the head alone. */
+/** On a narrower terminal the lines omit the date; the record above shows it. */
 const wholeTimesFrom = 120;
 
-/** Each line with the time since the one before it. */
+/** Prints each line with the time since the previous one. */
 function printStory(story: readonly StoryLine[]): void {
   const width = terminalWidth();
   const isNarrow = width !== undefined && width < wholeTimesFrom;

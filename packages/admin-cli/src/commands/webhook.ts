@@ -33,24 +33,24 @@ interface RecoverOptions extends CommandOptions {
 
 const listedByDefault = 50;
 const listedMax = 1_000;
-/** What one transaction recovers. */
+/** The most deliveries that one transaction recovers. */
 const recoveredMax = 500;
 
-/** `svc webhook …` (CONTRACT 9): stored bytes are sent again, and no money moves. */
+/** `svc webhook …` (CONTRACT 9). It sends stored bytes again and moves no money. */
 export function addWebhookCommands(webhook: Command): void {
   addCommand(webhook, 'list', {
-    does: 'the newest deliveries',
+    does: 'list the newest deliveries',
     examples: [
       'svc webhook list --status exhausted',
       'svc webhook list --tenant tnt_… --limit 200',
     ],
   })
-    .option('--tenant <tenant>', 'of this tenant only', idArgument('tnt'))
-    .addOption(new Option('--status <status>', 'of this status only').choices(deliveryStatuses))
-    .option('--limit <n>', 'how many', limitArgument, listedByDefault)
+    .option('--tenant <tenant>', 'only of this tenant', idArgument('tnt'))
+    .addOption(new Option('--status <status>', 'only in this status').choices(deliveryStatuses))
+    .option('--limit <n>', 'the most deliveries to list', limitArgument, listedByDefault)
     .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(webhook, 'show', {
-    does: 'one delivery with the attempts of its present round',
+    does: 'show one delivery with the attempts of its current round',
     examples: ['svc webhook show dlv_…'],
   })
     .argument('<delivery>', 'its id, dlv_…', idArgument('dlv'))
@@ -62,7 +62,7 @@ export function addWebhookCommands(webhook: Command): void {
       }),
     );
   addCommand(webhook, 'redeliver', {
-    does: 'send one again now; a pending one within its round, any other in a fresh one',
+    does: 'send a delivery again now: in its round if pending, else in a new round',
     examples: ['svc webhook redeliver dlv_…'],
   })
     .argument('<delivery>', 'its id, dlv_…', idArgument('dlv'))
@@ -70,17 +70,20 @@ export function addWebhookCommands(webhook: Command): void {
       withContext((context) => sendAgain(context, id, options)),
     );
   const recovery = addCommand(webhook, 'recover', {
-    does: 'send again whatever was exhausted since a time; broken off, it goes on when run again',
+    does: 'send all deliveries again that were exhausted since a time; resumes if interrupted',
     examples: ['svc webhook recover --since 24h', 'svc webhook recover --since 2026-01-31T08:00Z'],
   });
   addYesOption(recovery)
     .requiredOption(
       '--since <time>',
-      'events of that time or later: RFC 3339, or 90m, 24h, 7d',
+      'only events since this time: RFC 3339, or a duration ago (90m, 24h, 7d)',
       timeArgument,
     )
-    .option('--tenant <tenant>', 'of this tenant only', idArgument('tnt'))
-    .option('--dropped', 'also what was dropped when its URL was cleared or answered 410')
+    .option('--tenant <tenant>', 'only of this tenant', idArgument('tnt'))
+    .option(
+      '--dropped',
+      'also deliveries that were dropped because the URL was cleared or answered 410',
+    )
     .action((options: RecoverOptions) => withContext((context) => recover(context, options)));
 }
 
@@ -101,7 +104,7 @@ async function list(
     ...deliveryRow(one),
     attemptCount: one.attempts.length,
   }));
-  // The table shows nothing personal.
+  // The table shows no personal data, so only JSON is audited.
   const count = deliveries.filter(hasResponse).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'deliveries', count }, by);
@@ -134,14 +137,18 @@ async function sendAgain(
         options,
       );
     case 'not_found':
-      throw new Refusal('There is no such delivery.');
+      throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
     case 'url_missing':
-      throw new Refusal('Its tenant has no URL in force. Set one first: svc tenant update.');
+      throw new Refusal(
+        'The tenant has no webhook URL. Set one with `svc tenant update --webhook-url`.',
+      );
     case 'in_progress':
-      throw new Refusal('An attempt is under way. Look at it again in 30 s.');
+      throw new Refusal('An attempt of this delivery is in progress. Try again in 30 s.');
     case 'over_cap': {
       const seconds = Math.ceil(outcome.retryInMs / 1_000);
-      throw new Refusal(`Its tenant's attempts of this hour are spent. Try again in ${seconds} s.`);
+      throw new Refusal(
+        `The tenant has used all webhook attempts of this hour. Try again in ${seconds} s.`,
+      );
     }
     default:
       assertNever(outcome);
@@ -157,7 +164,7 @@ async function recover({ store, by }: Context, options: RecoverOptions): Promise
   };
   const total = await countRecoverable(store, recovery);
   if (total > 0) await confirm(`Send ${total} deliveries again?`, options);
-  const bar = createProgress('Due again', total, options);
+  const bar = createProgress('Recovering', total, options);
   let recovered = 0;
   let after: RecoveryPlace | null = null;
   for (;;) {
@@ -173,16 +180,17 @@ async function recover({ store, by }: Context, options: RecoverOptions): Promise
 
 async function found(delivery: Promise<DeliveryRecord | null>): Promise<DeliveryRecord> {
   const record = await delivery;
-  if (record === null) throw new Refusal('There is no such delivery.');
+  if (record === null)
+    throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
   return record;
 }
 
-/** Whether an endpoint has answered with words of its own, which may repeat personal data. */
+/** True if an endpoint's response text is stored. It may repeat personal data. */
 function hasResponse({ attempts }: DeliveryRecord): boolean {
   return attempts.some(({ response }) => response !== null && response !== '');
 }
 
-/** As the API shows it, and whose it is. */
+/** A delivery as the API shows it, with its tenant. */
 function deliveryRow({ id, tenantId, eventId, ...delivery }: DeliveryRecord): Row {
   return {
     id: toWireId('dlv', id),

@@ -7,8 +7,8 @@ import { validationProblem } from './read-json.ts';
 export type QueryReading<Query> = { readonly kind: 'query'; readonly query: Query } | ProblemAnswer;
 
 /**
- * Compiles the schema of an endpoint's query parameters into a reader of request targets (CONTRACT
- * 2). It refuses unknown, repeated and invalid parameters, and reports all of them together.
+ * Compiles the schema of an endpoint's query parameters into a reader of request targets (CONTRACT 2).
+ * It refuses unknown, repeated and invalid parameters, and reports all of them together.
  */
 export function compileQuery<Query extends TObject>(
   schema: Query,

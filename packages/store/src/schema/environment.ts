@@ -23,7 +23,7 @@ const requestHashKeyBytes = 32;
 
 /**
  * Checks before a service starts that the schema is the one of this build and that the database
- * belongs to this environment (CONTRACT 9). The first service
+ * belongs to this environment (CONTRACT 0). The first service
  * writes the environment row, with a new key for request hashes. The name in it never changes.
  */
 export async function assertReady(store: Store, environment: EnvironmentName): Promise<Readiness> {

@@ -7,8 +7,8 @@ import { stopEndedRuns } from './runs/ended-runs.ts';
 import { followNodes } from './fleet/node-standing.ts';
 import { startSurge } from './fleet/surge.ts';
 
-/** What a dispatcher looks after every second or two, until it is closed. */
-export function startRounds(
+/** Starts the work that a dispatcher repeats every 1 to 5 seconds, until it is closed. */
+export function startBackgroundWork(
   dispatcher: Dispatcher,
   {
     redis,
@@ -28,7 +28,7 @@ export function startRounds(
   const runs = stopEndedRuns(dispatcher);
   lifecycle.add('ended runs', () => runs.close());
   const board = createSurgeBoard({ redis, prefix });
-  const onMultiplier = (micros: bigint): void => metrics.look(dispatcher, micros);
+  const onMultiplier = (micros: bigint): void => metrics.update(dispatcher, micros);
   const surge = startSurge({ store, fleet, board, logger, onMultiplier });
   lifecycle.add('surge', () => surge.close());
 }

@@ -8,7 +8,7 @@ import { makeOffer, revokeOffer } from './offering/held-offers.ts';
 import type { NodeLink } from './links/links.ts';
 import { stopRun } from './runs/runs.ts';
 
-/** What other dispatchers, gateways and reconcilers tell this dispatcher; its own offers too. */
+/** Handles a message from another dispatcher, a gateway, a reconciler or this dispatcher itself. */
 export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage): void {
   switch (message.kind) {
     case 'make_offer':
@@ -35,17 +35,17 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
     }
     case 'node_changed':
       if (!dispatcher.links.byNode.has(message.nodeId)) return;
-      inBackground(dispatcher, 'look at a node', followNode(dispatcher, message.nodeId));
+      inBackground(dispatcher, 'check a node', followNode(dispatcher, message.nodeId));
       return;
     case 'registry_lost':
-      inBackground(dispatcher, 'enter the fleet again', refreshFleet(dispatcher));
+      inBackground(dispatcher, 'register with the fleet again', refreshFleet(dispatcher));
       return;
   }
 }
 
-/** A dispatcher of an older version tells only the registry's epoch of the newer link. */
+/** A dispatcher of an older version sends only the registry's epoch of the newer link. */
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;
-  // A link that is being entered just now finds out by its own entry.
+  // A link with epoch 0 is entering the registry now, and its own entry finds the newer link.
   return link.epoch !== 0 && link.epoch < epoch;
 }

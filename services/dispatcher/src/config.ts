@@ -23,7 +23,9 @@ export const dispatcherConfig = Type.Object({
     Type.String({ description: 'a PEM file with the private key of the node link' }),
   ),
   TRUST_PROXY: Type.Optional(
-    Type.String({ description: 'the proxies whose forwarded address and TLS are believed' }),
+    Type.String({
+      description: 'the proxies whose forwarded client address and TLS the service trusts',
+    }),
   ),
   USAGE_CAP_FACTOR: Type.String({
     pattern: '^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$',
@@ -34,14 +36,14 @@ export const dispatcherConfig = Type.Object({
     minimum: 0,
     maximum: 1_000,
     default: 0,
-    description: 'how many simulated nodes run beside the service; sandbox only',
+    description: 'how many simulated nodes run next to the service; sandbox only',
   }),
 });
 export type DispatcherConfig = Static<typeof dispatcherConfig>;
 
 /**
- * What no single variable can tell: TLS needs both its files, and production neither speaks plain
- * `ws` to homes nor runs beside simulated nodes (CONTRACT 7). Throws `ConfigError`.
+ * Checks the rules that span several variables (CONTRACT 7). TLS needs both of its files.
+ * Production never uses plain `ws` to homes, and has no simulated nodes. Throws `ConfigError`.
  */
 export function assertConsistent(config: DispatcherConfig): void {
   const files = [config.NODE_LINK_TLS_CERT_FILE, config.NODE_LINK_TLS_KEY_FILE];
@@ -53,26 +55,28 @@ export function assertConsistent(config: DispatcherConfig): void {
   if (config.SVC_ENVIRONMENT !== 'production') return;
   if (given === 0 && config.TRUST_PROXY === undefined) {
     throw new ConfigError(
-      'In production the node link is TLS: set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or declare in TRUST_PROXY the proxy that ends it.',
+      'In production the node link must use TLS. Set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or set TRUST_PROXY to the proxy that terminates TLS.',
     );
   }
   if (Number(config.USAGE_CAP_FACTOR) !== 1) {
     throw new ConfigError(
-      'In production the caps of usage are those of the contract: set USAGE_CAP_FACTOR to 1.',
+      'In production the usage caps of the contract apply unchanged. Set USAGE_CAP_FACTOR to 1.',
     );
   }
   if (config.SVC_SIMULATED_NODES > 0) {
-    throw new ConfigError('Simulated nodes are for the sandbox: set SVC_SIMULATED_NODES to 0.');
+    throw new ConfigError(
+      'Simulated nodes are allowed only in the sandbox. Set SVC_SIMULATED_NODES to 0.',
+    );
   }
 }
 
-/** The proxies that are believed; none if none is declared. Throws `ConfigError`. */
+/** The proxies in `TRUST_PROXY`; none if it is not set. Throws `ConfigError`. */
 export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxies {
   if (text === undefined) return noTrustedProxies;
   const proxies = parseTrustedProxies(text);
   if (proxies !== undefined) return proxies;
   throw new ConfigError(
-    'TRUST_PROXY must be addresses or blocks, separated by commas: 10.0.0.0/8, loopback, linklocal, uniquelocal.',
+    'TRUST_PROXY is invalid. Set it to addresses or blocks, separated by commas: 10.0.0.0/8, loopback, linklocal, uniquelocal.',
   );
 }
 
@@ -83,8 +87,9 @@ export function tlsOf(config: DispatcherConfig): { cert: string; key: string } |
   try {
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
   } catch (error) {
-    throw new ConfigError('The files of NODE_LINK_TLS_CERT_FILE and _KEY_FILE cannot be read.', {
-      cause: error,
-    });
+    throw new ConfigError(
+      'The files of NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE cannot be read.',
+      { cause: error },
+    );
   }
 }

@@ -7,7 +7,7 @@ import type { Inbox } from './offering/inbox.ts';
 import type { Links } from './links/links.ts';
 import type { Timers } from './timers.ts';
 
-/** What happens to a submission while it is offered. */
+/** Events of a submission while it is offered. */
 export type OfferingEvent =
   | {
       readonly kind: 'offer_ended';
@@ -15,21 +15,21 @@ export type OfferingEvent =
       readonly result: OfferResult;
       readonly reason?: string | undefined;
     }
-  /** It has ended otherwise, by a cancel say. */
+  /** The submission has ended in another way, for example by a cancel. */
   | { readonly kind: 'stopped' };
 
-/** What the parts of one dispatcher process share. Ids are UUIDs, but an offer's (as on the wire). */
+/** Shared by the parts of one dispatcher process. Ids are UUIDs; an offer's id is a wire id. */
 export interface Dispatcher {
-  /** Of this process: a restarted one is another dispatcher. */
+  /** One id per process: after a restart it is another dispatcher. */
   readonly id: string;
   readonly store: Store;
   readonly producer: Producer;
   readonly fleet: FleetRegistry;
   readonly bus: DispatcherBus;
-  /** Tells a waiting gateway what became of a submission; throws when Redis cannot be reached. */
+  /** Sends the result of a submission to the gateway that waits. Throws if Redis is unreachable. */
   reply(channel: string, reply: Reply): Promise<void>;
   readonly links: Links;
-  /** What is being offered from here, by submission. */
+  /** The submissions that this dispatcher is offering, by id. */
   readonly offerings: Map<string, Inbox<OfferingEvent>>;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -39,9 +39,9 @@ export interface Dispatcher {
 }
 
 /**
- * For what is best done and need not be: the fleet registry and the bus are mended by themselves.
- * A failure is logged and goes no further.
+ * Logs a failure of `work`, and never throws. For work that may be lost, because the fleet registry
+ * and the bus repair themselves, and reconcilers find the rest. `task` completes "could not …".
  */
-export function inBackground(dispatcher: Dispatcher, what: string, work: Promise<unknown>): void {
-  work.catch((error: unknown) => dispatcher.logger.warn({ err: error }, `could not ${what}`));
+export function inBackground(dispatcher: Dispatcher, task: string, work: Promise<unknown>): void {
+  work.catch((error: unknown) => dispatcher.logger.warn({ err: error }, `could not ${task}`));
 }

@@ -4,8 +4,8 @@ import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './links/end-link.ts';
 
 /**
- * What a stopping dispatcher hands over (CONTRACT 7). First its nodes leave the fleet, so
- * that nobody reserves a slot here any more, while what is being offered comes to its end.
+ * First step of a stop (CONTRACT 7): takes this dispatcher's nodes out of the fleet. No
+ * dispatcher reserves a slot here any more, while the open offers come to their end.
  */
 export function leaveFleet(dispatcher: Dispatcher): void {
   for (const link of dispatcher.links.byNode.values()) {
@@ -16,8 +16,8 @@ export function leaveFleet(dispatcher: Dispatcher): void {
 }
 
 /**
- * Then, each when the frames it has sent are done with, the links are closed (1012): the nodes
- * connect to another dispatcher, or to this one's successor, with everything they have in hand.
+ * Second step of a stop: closes each link (1012) when the frames that it has received are handled.
+ * The nodes connect to another dispatcher, or to this one's successor, and their runs go on.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.all];
@@ -25,7 +25,7 @@ export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
     links.map(async (link) => {
       await link.greeted;
       await link.work.idle();
-      closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the dispatcher is restarting');
+      closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the dispatcher restarts');
     }),
   );
 }

@@ -17,10 +17,10 @@ import { createLinks } from './links/links.ts';
 import { openStoreOrRefuse } from './open-store.ts';
 import type { Timers } from './timers.ts';
 
-/** Without Redis the nodes' runs go on, so a start does not wait for it longer than this. */
+/** The longest that a start waits for Redis. The nodes' runs go on without Redis. */
 const redisWaitMsMax = 2_000;
 
-/** Opens what the dispatcher stands on, and adds it to the lifecycle. */
+/** Opens the resources of the dispatcher, and adds each to the lifecycle. */
 export async function openDispatcher(
   config: DispatcherConfig,
   {
@@ -73,7 +73,7 @@ export async function openDispatcher(
     isSandbox: environment === 'sandbox',
     countBadFrame,
   };
-  // Before it takes links: an offer for a node of its own must be heard.
+  // Listens before it accepts links, so that it receives offers for its own nodes.
   await bus.listening(redisWaitMsMax);
   return { dispatcher, redis };
 }

@@ -4,7 +4,9 @@ import { openReadyStore, type Store } from '@svc/store';
 
 import type { DispatcherConfig } from './config.ts';
 
-/** A store that this build may work with. Throws `CannotStart`, saying why not. */
+/**
+ * Opens the store. Throws `CannotStart` with the reason if this build must not use the database.
+ */
 export async function openStoreOrRefuse(config: DispatcherConfig, logger: Logger): Promise<Store> {
   const opened = await openReadyStore({
     databaseUrl: config.DATABASE_URL,

@@ -20,7 +20,7 @@ async function databaseAnswers(store: Store): Promise<boolean> {
   }
 }
 
-/** The names of what does not answer, listen or take work. */
+/** The names of the dependencies that do not answer, listen or take work; empty means ready. */
 export async function missingDependencies({
   store,
   redis,

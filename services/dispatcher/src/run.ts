@@ -18,7 +18,7 @@ import { createDispatcherMetrics } from './metrics.ts';
 import { openLink } from './wire/node-link.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import { missingDependencies } from './readiness.ts';
-import { startRounds } from './background-work.ts';
+import { startBackgroundWork } from './background-work.ts';
 import { takeDispatch } from './offering/take-dispatch.ts';
 import { systemTimers, type Timers } from './timers.ts';
 import { decideUpgrade } from './wire/upgrade.ts';
@@ -27,11 +27,11 @@ interface RunOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly timers?: Timers;
-  /** How many upgrades from one address may be refused; generous by default. */
+  /** Limits the refused upgrades from one address. The default is generous. */
   readonly refusedUpgrades?: RatePolicy;
 }
 
-/** Opens the dispatcher's resources in order; `close` drains and closes in reverse. */
+/** Opens the dispatcher's resources in order. `close` drains, then closes them in reverse order. */
 export async function run(
   config: DispatcherConfig,
   { logger, clock = systemClock, timers = systemTimers, refusedUpgrades }: RunOptions,
@@ -72,7 +72,7 @@ export async function run(
       await refresh.close();
       leaveFleet(dispatcher);
     });
-    startRounds(dispatcher, { redis, prefix, lifecycle, metrics });
+    startBackgroundWork(dispatcher, { redis, prefix, lifecycle, metrics });
     const admin = await startAdminServer({
       host: config.ADMIN_HOST,
       port: config.ADMIN_PORT,

@@ -1,18 +1,18 @@
-/** Something that is due later, unless it is cleared before. */
+/** A call that is due later, unless it is cleared first. */
 export interface Timer {
   clear(): void;
 }
 
 /**
- * What wakes a dispatcher: like its clock an argument, so that a test can move hours of offers,
- * slots and links in milliseconds and in an order of its own.
+ * The timers of a dispatcher. They are an argument, like its clock. A test can run through hours of
+ * offers, slots and links in milliseconds, and in an order that it chooses.
  */
 export interface Timers {
-  /** Calls `run` once, no sooner than `delayMs` from now. It keeps no process alive. */
+  /** Calls `run` once, at least `delayMs` from now. Does not keep the process alive. */
   after(delayMs: number, run: () => void): Timer;
 }
 
-/** The runtime's own. */
+/** Timers of Node.js. */
 export const systemTimers: Timers = {
   after(delayMs, run) {
     const timeout = setTimeout(run, delayMs).unref();

@@ -7,13 +7,13 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { closeLink } from '../links/end-link.ts';
 import { takesOffers, type NodeLink } from '../links/links.ts';
 
-/** Every link is entered again this often, which mends whatever the registry has missed. */
+/** Every link is entered again this often, which repairs entries that the registry has missed. */
 const enterAgainAfterMs = 30_000;
 const entriesAtOnceMax = 100;
 
 /**
- * Enters a link into the fleet registry, or brings its entry up to date. Where the node has a
- * newer link by now, this one is closed (4001). Throws when Redis cannot be reached.
+ * Enters a link into the fleet registry, or updates its entry. Closes this link (4001) if the node
+ * has a newer one. Throws if Redis is unreachable.
  */
 export async function enterFleet(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   if (link.state === 'ended') return;
@@ -47,8 +47,9 @@ async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
 }
 
 /**
- * Heartbeat of this dispatcher, and its links into the registry: all of them where the registry
- * does not know it, else those whose turn it is. Throws when Redis cannot be reached.
+ * Sends the heartbeat of this dispatcher, and enters its links into the registry: all of them if
+ * the registry does not know this dispatcher, otherwise those that are due. Throws if Redis is
+ * unreachable.
  */
 export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.byNode.values()];
@@ -61,16 +62,23 @@ export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   if (due.length === 0) return;
   await enterAll(dispatcher, due);
   const nodeIds = due.map(({ nodeId }) => nodeId);
-  inBackground(dispatcher, 'note who is there', touchNodes(dispatcher.store, nodeIds));
+  inBackground(
+    dispatcher,
+    'record when nodes were last seen',
+    touchNodes(dispatcher.store, nodeIds),
+  );
 }
 
-/** The registry was found lost: everybody rebuilds their part at once. Throws like the above. */
+/**
+ * Asks every dispatcher to enter its links again, and enters those of this one, because the
+ * registry is lost. Throws if Redis is unreachable.
+ */
 export async function rebuildFleet(dispatcher: Dispatcher): Promise<void> {
   await dispatcher.bus.broadcast({ kind: 'registry_lost' });
   await refreshFleet(dispatcher);
 }
 
-/** Enters this dispatcher, and goes on saying that it is there. */
+/** Enters this dispatcher into the registry, and repeats its heartbeat until it is closed. */
 export async function startFleetRefresh(dispatcher: Dispatcher): Promise<Repeating> {
   const refresh = async (): Promise<void> => {
     try {

@@ -6,15 +6,16 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import type { NodeLink } from '../links/links.ts';
 
 /**
- * Assignments that a node does not have (`node_lost`, CONTRACT 7). Postgres checks in the
- * committing transaction that the finding still holds, and each function has what it ended settled.
+ * Ends assignments that a node does not have (`node_lost`, CONTRACT 7). The transaction
+ * that ends an assignment checks again that the node has lost it. Each function then enqueues the
+ * settlements of the submissions that it ended.
  */
 
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 
 /**
- * The hello of this link did not name them. Returns false if the node has a newer link: nothing has
- * ended then.
+ * Ends submissions that the hello of this link did not name. Returns false if the node has a newer
+ * link; then it has ended nothing.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,
@@ -29,7 +30,10 @@ export async function giveUpUnnamed(
   return true;
 }
 
-/** This process committed `dispatched` and will not send the payload, because the link has ended. */
+/**
+ * Ends a submission that this process committed as `dispatched`, and whose payload it will not send
+ * because the link has ended.
+ */
 export async function giveUpUnsent(
   dispatcher: Dispatcher,
   link: LostBy,
@@ -39,7 +43,7 @@ export async function giveUpUnsent(
   if (isLost) settleLost(dispatcher, link, [submissionId]);
 }
 
-/** They were committed to the node while an operator disabled it. */
+/** Ends the submissions that were committed to the node while an operator disabled it. */
 export async function giveUpLeftBehind(dispatcher: Dispatcher, link: LostBy): Promise<void> {
   settleLost(dispatcher, link, await loseLeftBehind(dispatcher.store, link.nodeId));
 }

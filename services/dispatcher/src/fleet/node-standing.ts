@@ -9,20 +9,21 @@ import { applySlots, hasEnded, sendFrame, type NodeLink } from '../links/links.t
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**
- * What operators decide about nodes, as their links follow it (CONTRACT 9: drain, disable,
- * enable, update, rotate-secret), and the quarantine of those that do not finish their jobs. A message on the bus says which node to look at; each dispatcher also
- * looks for itself, so that a lost message only delays. Postgres says what was decided.
+ * Applies the decisions of operators about nodes to their links (CONTRACT 9: drain,
+ * disable, enable, update, rotate-secret), and the quarantine of nodes that do not finish their
+ * jobs. Postgres has the decisions. A message on the bus names the node that changed. Each
+ * dispatcher also polls Postgres, so a lost message only delays the change.
  */
 
-/** A secret that is revoked, and a change whose message was lost, take effect after this at most. */
-const lookIntervalMs = 2_000;
+/** A revoked secret, and a change whose message was lost, take effect within this time. */
+const pollIntervalMs = 2_000;
 
-/** Every link of the node here, also one that has not said hello yet. */
+/** All links of the node to this dispatcher, including those that have not sent `hello` yet. */
 function linksOf({ links }: Dispatcher, nodeId: string): NodeLink[] {
   return [...links.all].filter((link) => link.nodeId === nodeId);
 }
 
-/** Looks at a node that was changed. Throws when Postgres cannot be reached. */
+/** Applies the current decisions about a node to its links. Throws if Postgres is unreachable. */
 export async function followNode(dispatcher: Dispatcher, nodeId: string): Promise<void> {
   const standing = await findNodeStanding(dispatcher.store, nodeId);
   if (standing === null) return;
@@ -32,11 +33,15 @@ export async function followNode(dispatcher: Dispatcher, nodeId: string): Promis
 function follow(dispatcher: Dispatcher, link: NodeLink, standing: NodeStanding): void {
   if (standing.disabled) {
     closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'the node is disabled');
-    inBackground(dispatcher, 'end what a disabled node had', endLeftBehind(dispatcher, link));
+    inBackground(
+      dispatcher,
+      'end the submissions of a disabled node',
+      endLeftBehind(dispatcher, link),
+    );
     return;
   }
   if (link.secretVersion !== standing.secretVersion) {
-    // One before the last is over at once, the last one when its time is.
+    // The previous secret ends at its expiry time. Older ones end at once.
     const isPrevious = link.secretVersion === standing.secretVersion - 1;
     link.secretExpiresAt = (isPrevious ? standing.previousSecretExpiresAt : null) ?? new Date(0);
   }
@@ -44,11 +49,14 @@ function follow(dispatcher: Dispatcher, link: NodeLink, standing: NodeStanding):
   if (standing.draining === link.isDrainOrdered) return;
   link.isDrainOrdered = standing.draining;
   if (standing.draining) drain(dispatcher, link);
-  // There is no frame that takes `drain` back: the node connects again, with all it has in hand.
+  // No frame takes `drain` back. The node connects again, and its runs go on.
   else closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the node is enabled again');
 }
 
-/** Slots and quarantine. The node is not told of either: it is offered less, or nothing. */
+/**
+ * Applies slots and quarantine. No frame tells the node about either: it gets fewer offers, or
+ * none.
+ */
 function followLimits(
   dispatcher: Dispatcher,
   link: NodeLink,
@@ -64,7 +72,7 @@ function followLimits(
   applySlots(link);
   link.rate.allowFor({ slots: link.slots, running: 0 });
   if (link.state !== 'open') return;
-  inBackground(dispatcher, 'enter a link with other limits', enterFleet(dispatcher, link));
+  inBackground(dispatcher, 'enter a link with changed limits', enterFleet(dispatcher, link));
 }
 
 function endQuarantines(dispatcher: Dispatcher, now: Date): void {
@@ -77,13 +85,16 @@ function endQuarantines(dispatcher: Dispatcher, now: Date): void {
 
 function drain(dispatcher: Dispatcher, link: NodeLink): void {
   link.draining = true;
-  // On a link that is being greeted it follows the welcome.
+  // On a link that waits for its `welcome`, `drain` follows the `welcome`.
   if (link.state !== 'open') return;
   sendFrame(link, { type: 'drain' });
   inBackground(dispatcher, 'enter a draining link', enterFleet(dispatcher, link));
 }
 
-/** What was being committed while the node was disabled, after what the disabling itself has ended. */
+/**
+ * Ends the submissions whose commit was in progress while the node was disabled. The disabling
+ * itself has ended the others.
+ */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();
   await giveUpLeftBehind(dispatcher, link);
@@ -96,10 +107,10 @@ function closeExpired(dispatcher: Dispatcher, now: Date): void {
   }
 }
 
-/** Goes on looking for what operators have changed. */
+/** Polls for changes by operators until it is closed. */
 export function followNodes(dispatcher: Dispatcher): Repeating {
   let since: Date | null = null;
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const { now, changed } = await findChangedNodes(dispatcher.store, since);
     since = now;
     const byNode = new Map(changed.map((standing) => [standing.nodeId, standing]));
@@ -113,5 +124,5 @@ export function followNodes(dispatcher: Dispatcher): Repeating {
     endQuarantines(dispatcher, now);
   }
   const { logger } = dispatcher;
-  return every({ name: 'node changes', intervalMs: lookIntervalMs, run: look, logger });
+  return every({ name: 'node changes', intervalMs: pollIntervalMs, run: poll, logger });
 }

@@ -10,41 +10,41 @@ interface SurgeContext {
   readonly fleet: Pick<FleetRegistry, 'capacity'>;
   readonly board: SurgeBoard;
   readonly logger: Logger;
-  /** Told of each multiplier that was worked out, in millionths. */
+  /** Receives each computed multiplier, in millionths. */
   readonly onMultiplier: (micros: bigint) => void;
 }
 
-/** What one dispatcher remembers, for when Redis or Postgres does not. */
+/** The last known values, used while Redis or Postgres is unreachable or empty. */
 interface Remembered {
   smoothed: SmoothedSurge | null;
   pinnedMicros: bigint | null;
 }
 
-/** One step of the smoothing, from where it stands to where the fleet's use of its slots heads. */
+/** One step of the smoothing: from its last value towards the target for the fleet's slot usage. */
 export function nextSurge(
   { slots, free }: { readonly slots: number; readonly free: number },
   after: SmoothedSurge | null,
   nowMs: number,
 ): SmoothedSurge {
   const targetMicros = surgeTarget(slots, slots - free);
-  // Of a fleet that was not watched nothing is known but that it may be idle.
+  // Without a last value, the smoothing starts as if the fleet was idle.
   const currentMicros = after?.micros ?? surgeNoneMicros;
   const elapsedMs = after === null ? 0 : nowMs - after.atMs;
   return { micros: smoothSurge({ currentMicros, targetMicros, elapsedMs }), atMs: nowMs };
 }
 
-/** Where Postgres cannot be reached, the pin that it had is kept to. */
-async function lookForPin({ store, logger }: SurgeContext, remembered: Remembered): Promise<void> {
+/** Reads the operator's pin. Keeps the last known pin if Postgres is unreachable. */
+async function readPin({ store, logger }: SurgeContext, remembered: Remembered): Promise<void> {
   try {
     remembered.pinnedMicros = await readSurgePin(store);
   } catch (error) {
-    logger.warn({ err: error }, 'could not look whether surge is pinned');
+    logger.warn({ err: error }, 'could not read the surge pin');
   }
 }
 
 async function publishSurge(context: SurgeContext, remembered: Remembered): Promise<void> {
   const { fleet, board } = context;
-  await lookForPin(context, remembered);
+  await readPin(context, remembered);
   const [capacity, read] = await Promise.all([fleet.capacity(), board.read()]);
   const after = read.smoothed ?? remembered.smoothed;
   const smoothed = nextSurge(capacity, after, read.nowMs);
@@ -55,9 +55,9 @@ async function publishSurge(context: SurgeContext, remembered: Remembered): Prom
 }
 
 /**
- * Publishes the surge multiplier of the whole fleet, or what an operator has pinned it to
- * (CONTRACT 4, last rule). Every dispatcher does so, each from what the last one published, so that
- * there is one value however many there are.
+ * Publishes the surge multiplier of the whole fleet, or the value that an operator has pinned
+ * (CONTRACT 4, last rule). Every dispatcher publishes, and each starts from the value that
+ * was published last. So there is one value for any number of dispatchers.
  */
 export function startSurge(context: SurgeContext): Repeating {
   const remembered: Remembered = { smoothed: null, pinnedMicros: null };

@@ -1,10 +1,10 @@
 import { reportOffer } from './report-offer.ts';
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
-import { forgetHolder, type NodeLink } from './links.ts';
+import { removeFromIndex, type NodeLink } from './links.ts';
 
 /**
- * Forgets a link that is gone. Its open offers go to other nodes; what the node was given stays
- * its own, and is compared with the `hello` of its next link. Safe to call again.
+ * Forgets a link that is gone. Its open offers go to other nodes. The node keeps its assignments,
+ * which are compared with the `hello` of its next link. Safe to call again.
  */
 export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   if (link.state === 'ended') return;
@@ -21,14 +21,14 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   link.offers.clear();
   for (const run of link.runs.values()) {
     run.slotTimer?.clear();
-    forgetHolder(dispatcher.links, link, run.submissionId);
+    removeFromIndex(dispatcher.links, link, run.submissionId);
   }
   if (!hasSaidHello) return;
   const left = dispatcher.fleet.leave(link.nodeId, link.linkId);
   inBackground(dispatcher, 'take a link out of the fleet', left);
 }
 
-/** Closes a link from this side. */
+/** Ends a link and closes its socket with `code` and `reason`. */
 export function closeLink(
   dispatcher: Dispatcher,
   link: NodeLink,

@@ -1,9 +1,9 @@
 import { foreignFramesMax, foreignFramesWindowMs } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
-/** Counts what a link says of submissions that are not its node's (CONTRACT 7). */
+/** Counts a link's frames about submissions that are not its node's (CONTRACT 7). */
 export interface ForeignFrames {
-  /** Counts one more; true if the link has said too many of them in the last minute. */
+  /** Counts one more frame. Returns true if the link exceeded the limit in the last minute. */
   isTooMany(): boolean;
 }
 
@@ -13,7 +13,7 @@ export function createForeignFrames(clock: Clock): ForeignFrames {
     isTooMany() {
       const nowMs = clock.monotonicMs();
       atMs.push(nowMs);
-      // With one more than is allowed the oldest decides.
+      // The list holds one more than the limit, so the age of the oldest entry decides.
       if (atMs.length > foreignFramesMax + 1) atMs.shift();
       const [oldestMs = nowMs] = atMs;
       return atMs.length > foreignFramesMax && nowMs - oldestMs < foreignFramesWindowMs;

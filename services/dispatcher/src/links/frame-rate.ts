@@ -2,21 +2,22 @@ import { takeToken, type RatePolicy, type TokenBucket } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
 /**
- * How much one node may say (CONTRACT 7). Far beyond what jobs need, which is a few frames
- * each and one of usage every 5 s, and far below what would keep a dispatcher from other nodes.
+ * Limits the frames of one node (CONTRACT 7). The limit is far above the need of jobs: a
+ * few frames per job, and one usage frame every 5 s. It is far below the rate at which one node
+ * would keep a dispatcher from serving other nodes.
  */
 const perSecondBase = 1_000;
 const perSecondPerSlot = 50;
-/** What may come at once: a node that connects again repeats all it has in hand. */
+/** The burst is large because a node that connects again repeats the frames of all its runs. */
 const burstSeconds = 2;
 const burstPerRunning = 4;
-/** A larger frame counts as several. */
+/** A frame costs one token, and one more for each full block of this size. */
 const bytesPerToken = 4_096;
 
 export interface FrameRate {
-  /** Whether one more frame may be read. */
+  /** Takes the tokens of one frame; false if the limit is reached. */
   take(bytes: number): boolean;
-  /** What the `hello` said: more slots and more in hand mean more to say. */
+  /** Sets the limit from the `hello`: a node with more slots and runs may send more frames. */
   allowFor(node: { readonly slots: number; readonly running: number }): void;
 }
 

@@ -7,97 +7,100 @@ import type { FrameRate } from './frame-rate.ts';
 import type { OrderedWork } from './ordered-work.ts';
 import type { Timer } from '../timers.ts';
 
-/** The socket of a link, as its protocol needs it. */
+/** The operations that a link needs from its socket. */
 export interface LinkTransport {
   send(text: string): void;
-  /** Starts the closing handshake; nothing is read any more. */
+  /** Starts the closing handshake, and stops reading. */
   close(code: number, reason: string): void;
-  /** Stops and goes on reading, so that a node cannot pile up work here. */
+  /** `pause` stops reading and `resume` continues, which limits the frames in memory per node. */
   pause(): void;
   resume(): void;
 }
 
 /** An offer that the node has not answered yet. */
-export interface HeldOffer {
+export interface UnansweredOffer {
   readonly message: MakeOffer;
   readonly timer: Timer;
   readonly sentAtMs: number;
 }
 
 /** A submission that takes one of the node's slots. */
-export interface HeldRun {
+export interface LinkRun {
   readonly submissionId: string;
-  /** Of the request that caused it, once a commit of this process has told. */
+  /** The request that created the submission; known after a commit by this process. */
   requestId?: string;
-  /** False while its `dispatched` is being committed, so that the node was not told of it yet. */
+  /** False while its `dispatched` is being committed: the node has no payload yet. */
   isAssigned: boolean;
-  /** The node must stop: it has been, or is about to be, sent `cancel`, `stop` or `revoke`. */
+  /** The node must stop: the dispatcher has sent `cancel`, `stop` or `revoke`, or is about to. */
   isStopping: boolean;
-  /** By the monotonic clock: when it was last known to be the node's, at first when it took the slot. */
-  lookedAtMs: number;
-  /** When its slot is free although the node has not said `stopped`. */
+  /**
+   * Monotonic time at which the run was last known to belong to the node; at first, when it took
+   * the slot.
+   */
+  checkedAtMs: number;
+  /** Frees the slot if the node does not send `stopped` in time. */
   slotTimer?: Timer;
 }
 
-/** One node's connection, and what the service knows of it for as long as it lasts. */
+/** One node's connection, and its state for as long as it lasts. */
 export interface NodeLink {
   readonly linkId: string;
   readonly nodeId: string;
   readonly transport: LinkTransport;
   readonly logger: Logger;
   readonly work: OrderedWork;
-  /** `greeting` from the `hello` to the `welcome`. What an ended link still says does not count. */
+  /** `greeting` lasts from `hello` to `welcome`. Frames of an ended link are ignored. */
   state: 'connected' | 'greeting' | 'open' | 'ended';
-  /** Resolves when the `welcome` is sent, or the link has ended before. */
+  /** Resolves when the `welcome` is sent or the link has ended. */
   greeted: Promise<void>;
   readonly rate: FrameRate;
   badFrames: number;
-  /** Counts frames that name submissions which are not this node's. */
+  /** Counts frames about submissions that are not this node's. */
   readonly foreign: ForeignFrames;
-  /** When a link that does not say `hello` is closed. */
+  /** Closes the link if no `hello` arrives in time. */
   helloTimer?: Timer;
-  /** The number of this link in Postgres: the highest of a node's is its current link. */
+  /** The link's number in Postgres. The highest number of a node is its current link. */
   readonly linkEpoch: number;
-  /** The agent's process, if it says which; known from the `hello` on. */
+  /** The agent's process, if its `hello` names it. */
   instanceId?: string | undefined;
-  /** Of the fleet registry; 0 until it has been entered there. */
+  /** The link's epoch in the fleet registry; 0 until the link is entered there. */
   epoch: number;
   enteredAtMs: number;
   jobTypes: readonly string[];
-  /** How many slots the node asks for, how many it may have, and the less of both. */
+  /** The slots that the node asks for, the slots it may have, and the smaller of the two. */
   slotsWished: number;
   slotsMax: number;
   slots: number;
-  /** No more offers: the node has said so, or an operator, or this dispatcher is stopping. */
+  /** The node gets no more offers: the node or an operator drains it, or this dispatcher stops. */
   draining: boolean;
-  /** By the database's clock: until then it is offered nothing (CONTRACT 7). */
+  /** The node gets no offers until this time of the database's clock (CONTRACT 7). */
   quarantinedUntil: Date | null;
-  /** An operator has: the node is told so with `drain`. */
+  /** An operator drains the node; the dispatcher sends `drain`. */
   isDrainOrdered: boolean;
-  /** Of the secret that the upgrade was signed with. */
+  /** The version of the secret that signed the upgrade. */
   readonly secretVersion: number;
-  /** By the database's clock, where a newer secret has taken its place. */
+  /** Database time at which the secret expires; null while no newer secret replaces it. */
   secretExpiresAt: Date | null;
-  readonly offers: Map<string, HeldOffer>;
-  readonly runs: Map<string, HeldRun>;
+  readonly offers: Map<string, UnansweredOffer>;
+  readonly runs: Map<string, LinkRun>;
 }
 
 /** The links of this process. */
 export interface Links {
   readonly all: Set<NodeLink>;
-  /** Those that have said `hello`, at most one a node. */
+  /** The links that have sent `hello`, at most one per node. */
   readonly byNode: Map<string, NodeLink>;
   /**
-   * Whose slot a submission takes: two nodes' while both have accepted it and one of them is about to
-   * be told that it came too late.
+   * The links whose slot a submission takes. Two links have it while two nodes have accepted it and
+   * one of them is about to get `revoke`, because it was too late.
    */
   readonly bySubmission: Map<string, Set<NodeLink>>;
-  /** The runs whose slot the fleet registry knows as reserved only. */
-  readonly unconfirmed: Map<HeldRun, NodeLink>;
+  /** The runs whose slot is only reserved in the fleet registry. */
+  readonly unconfirmed: Map<LinkRun, NodeLink>;
 }
 
-/** The submission takes a slot of this link from now on. */
-export function holdRun({ bySubmission }: Links, link: NodeLink, run: HeldRun): void {
+/** Adds a run to its link and to the index by submission. */
+export function addRun({ bySubmission }: Links, link: NodeLink, run: LinkRun): void {
   const { submissionId } = run;
   link.runs.set(submissionId, run);
   const holders = bySubmission.get(submissionId);
@@ -105,8 +108,12 @@ export function holdRun({ bySubmission }: Links, link: NodeLink, run: HeldRun): 
   else holders.add(link);
 }
 
-/** This link is not found by the submission any more; others that hold it are. */
-export function forgetHolder({ bySubmission }: Links, link: NodeLink, submissionId: string): void {
+/** Removes this link from the index by submission. Other links of the submission stay. */
+export function removeFromIndex(
+  { bySubmission }: Links,
+  link: NodeLink,
+  submissionId: string,
+): void {
   const holders = bySubmission.get(submissionId);
   holders?.delete(link);
   if (holders?.size === 0) bySubmission.delete(submissionId);
@@ -116,22 +123,22 @@ export function createLinks(): Links {
   return { all: new Set(), byNode: new Map(), bySubmission: new Map(), unconfirmed: new Map() };
 }
 
-/** Asked again after every wait: a link may end at any time. */
+/** Must be checked again after every `await`, because a link may end at any time. */
 export function hasEnded(link: NodeLink): boolean {
   return link.state === 'ended';
 }
 
-/** The node has as many slots as it asks for, and no more than it may have. */
+/** Sets the slots of the node: as many as it asks for, up to its limit. */
 export function applySlots(link: NodeLink): void {
   link.slots = slotsOf({ wished: link.slotsWished, slotsMax: link.slotsMax });
 }
 
-/** Whether it may be sent an offer. */
+/** True if the node may get offers. */
 export function takesOffers({ draining, quarantinedUntil }: NodeLink): boolean {
   return !draining && quarantinedUntil === null;
 }
 
-/** Sends a frame, or nothing where the link has ended. */
+/** Sends a frame. Does nothing if the link has ended. */
 export function sendFrame(link: NodeLink, frame: SentFrame): void {
   if (!hasEnded(link)) link.transport.send(JSON.stringify(frame));
 }

@@ -1,11 +1,11 @@
 /**
- * Work that is done in order under one key and side by side under different ones: the frames about
- * one submission follow one another, while another submission of the same node need not wait.
+ * Runs work with the same key in order, and work with different keys concurrently. The frames about
+ * one submission follow one another, and do not delay another submission of the same node.
  */
 export interface OrderedWork {
   /** `work` must not reject. */
   run(key: string, work: () => Promise<void>): void;
-  /** How many pieces are queued or under way. */
+  /** The number of pieces of work that are queued or in progress. */
   readonly size: number;
   /** Resolves when nothing is left. */
   idle(): Promise<void>;

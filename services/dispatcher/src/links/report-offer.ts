@@ -2,7 +2,7 @@ import type { MakeOffer, OfferResult } from '@svc/contracts';
 
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 
-/** Tells the dispatcher that coordinates the submission what became of its offer. */
+/** Reports the result of an offer to the dispatcher that coordinates the submission. */
 export function reportOffer(
   dispatcher: Dispatcher,
   { coordinatorId, submissionId, offerId }: MakeOffer,
@@ -16,5 +16,5 @@ export function reportOffer(
     result,
     ...(reason === undefined ? {} : { reason }),
   });
-  inBackground(dispatcher, 'report on an offer', sent);
+  inBackground(dispatcher, 'report the result of an offer', sent);
 }

@@ -30,20 +30,21 @@ import {
 import type { Offerable } from './offerable.ts';
 import { confirmAfterMs } from '../fleet/slots.ts';
 
-/** A reservation outlives its offer by this: for the commit, and until the registry is told of it. */
+/** A reservation outlives its offer by this, so that the commit and its confirmation fit in. */
 const reservationGraceMs = confirmAfterMs + 1_000;
 
 /**
- * Brings one submission to a node, or back to its tenant: offers until one is accepted and
- * committed, and rejects it where there is nobody (left) to ask or its time is over, which
- * releases the hold in the same transaction. Says `dispatched` only where the dispatcher that
- * committed it said so after its commit. Throws when Postgres cannot be reached.
+ * Offers one submission to nodes until a node's accept is committed. If no node is left to ask or
+ * the deadline is over, rejects it and releases the hold in the same transaction. Returns
+ * `dispatched` only after the dispatcher that committed it has reported its commit. Throws if
+ * Postgres is unreachable.
  */
 export async function coordinate(
   dispatcher: Dispatcher,
   submission: Offerable,
 ): Promise<ReplyNews> {
-  // A job that came twice: the first one is at it, and Postgres would refuse a second dispatch.
+  // The job was delivered twice. The first delivery is in progress, and Postgres would refuse a
+  // second dispatch.
   if (dispatcher.offerings.has(submission.id)) return 'look';
   const inbox = createInbox<OfferingEvent>(dispatcher.timers);
   dispatcher.offerings.set(submission.id, inbox);
@@ -61,7 +62,7 @@ export async function coordinate(
   }
 }
 
-/** Beside the answers that nobody waits for: what it says is only for whoever looks into it later. */
+/** Records the offers in the background, because they only serve later investigations. */
 function recordAll(
   dispatcher: Dispatcher,
   submissionId: string,
@@ -72,9 +73,9 @@ function recordAll(
 }
 
 /**
- * `settled`: the submission is pending no more; `isDispatched`: `dispatched` is committed;
- * `isRecorded`: what became of its offers was committed with that. `nobody`: no node has it, and
- * none will.
+ * `settled`: the submission is not pending any more; `isDispatched`: `dispatched` is committed;
+ * `isRecorded`: the results of its offers were committed together with it. `nobody`: no node has
+ * the submission, and none will get it.
  */
 type Ended =
   | {
@@ -114,7 +115,7 @@ async function offer(
       }
     } else if (step.kind === 'give_up') {
       revokeAll(dispatcher, offering);
-      // Made to end with the deadline at the latest, so that their time is over too.
+      // Every offer expires at the deadline at the latest, so the open ones have expired too.
       const end = { answer: 'expired', atMs: dispatcher.clock.monotonicMs() } as const;
       return { kind: 'nobody', offers: withoutOffers(offering, end).records };
     } else if (step.kind === 'search') {
@@ -133,7 +134,9 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
   return withoutOffer(offering, offerId, { answer: answers[result], reason, atMs });
 }
 
-/** The accept was committed with what came before its offer: only what came beside it is missing. */
+/**
+ * The accept was committed with the records from before its offer. Later records may be missing.
+ */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';
   const accepted = isDispatched
@@ -150,7 +153,7 @@ function settles(event: OfferingEvent): boolean {
   return event.result === 'dispatched' || event.result === 'gone';
 }
 
-/** Reserves a slot and has the offer made by whoever holds the node's link. */
+/** Reserves a slot, and asks the dispatcher of the node's link to make the offer. */
 async function askNext(
   dispatcher: Dispatcher,
   offering: Offering,
@@ -171,7 +174,7 @@ async function askNext(
   const { nodeId, dispatcherId, linkId } = reservation;
   const offerId = toWireId('ofr', newId());
   const asked = withOffer(offering, { offerId, nodeId, dispatcherId, openedAtMs: nowMs });
-  const isHeard = await isSent(dispatcher, dispatcherId, {
+  const isReceived = await isSent(dispatcher, dispatcherId, {
     kind: 'make_offer',
     coordinatorId: dispatcher.id,
     nodeId,
@@ -179,16 +182,17 @@ async function askNext(
     offerId,
     expiresInMs: expiresInMs(offering, nowMs),
     offeredAt: databaseTime(offering, nowMs),
-    // With its own record they are as many as are kept.
+    // Leaves room for the record of this offer within `offerRecordsMax`.
     before: offering.records.slice(1 - offerRecordsMax),
     submissionId,
     maxNodeSeconds: runLimitMs[facts.tier] / 1000,
     ...facts,
   });
-  if (isHeard) return asked;
-  // The dispatcher that held the link is gone, and the reservation goes with its nodes.
-  const given = dispatcher.fleet.suspect(dispatcherId);
-  inBackground(dispatcher, 'give up a dispatcher', given);
+  if (isReceived) return asked;
+  // The dispatcher of the link is gone. Its nodes leave the registry, and the reservation with
+  // them.
+  const suspected = dispatcher.fleet.suspect(dispatcherId);
+  inBackground(dispatcher, 'report a missing dispatcher', suspected);
   const atMs = dispatcher.clock.monotonicMs();
   return withoutOffer(asked, offerId, { answer: 'disconnected', atMs });
 }
@@ -206,7 +210,7 @@ async function isSent(
   }
 }
 
-/** Redis that cannot be reached counts as a registry that is lost: it may be back in time. */
+/** Treats an unreachable Redis like a lost registry, because it may be back before the deadline. */
 async function reserve(
   dispatcher: Dispatcher,
   offering: Offering,
@@ -240,7 +244,7 @@ function revokeAll(dispatcher: Dispatcher, offering: Offering): void {
   for (const open of offering.open) revoke(dispatcher, open);
 }
 
-/** Goes on without the offers whose dispatcher has said nothing beyond their time. */
+/** Revokes and removes the offers whose dispatcher has not reported a result in time. */
 function withoutSilent(dispatcher: Dispatcher, offering: Offering): Offering {
   let rest = offering;
   const atMs = dispatcher.clock.monotonicMs();

@@ -14,8 +14,8 @@ import {
   hasEnded,
   sendFrame,
   takesOffers,
-  type HeldOffer,
-  type HeldRun,
+  type UnansweredOffer,
+  type LinkRun,
   type NodeLink,
 } from '../links/links.ts';
 import { giveUpUnsent } from '../fleet/lost-assignments.ts';
@@ -23,12 +23,12 @@ import { reportOffer } from '../links/report-offer.ts';
 import { confirmSlotLater, freeSlot, takeSlot } from '../fleet/slots.ts';
 
 /**
- * Offers as the dispatcher sees them that holds the node's link, whoever coordinates the
- * submission (CONTRACT 7). An offer ends once: by an answer, by its time, by the
+ * Handles offers in the dispatcher of the node's link (CONTRACT 7). Any dispatcher may be
+ * the coordinator of the submission. An offer ends once: by an answer, by its expiry, by the
  * coordinator, or with the link.
  */
 
-/** Makes the offer; where the node cannot be asked, says so. */
+/** Sends the offer to the node. If that is not possible, reports so to the coordinator. */
 export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
   const link = dispatcher.links.byNode.get(message.nodeId);
   if (link === undefined || link.linkId !== message.linkId) {
@@ -36,7 +36,7 @@ export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
     return;
   }
   link.work.run(message.offerId, async () => {
-    // An offer may come before the hello it was made for has been answered.
+    // The offer may arrive before the `hello` of this link has been answered.
     await link.greeted;
     if (link.state === 'ended') giveBack(dispatcher, message, 'lost');
     else if (!takesOffers(link)) giveBack(dispatcher, message, 'declined', 'draining');
@@ -83,8 +83,8 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
   });
 }
 
-/** Removes an open offer; undefined where it has ended already. */
-function takeOffer(link: NodeLink, offerId: string): HeldOffer | undefined {
+/** Removes an open offer. Returns undefined if the offer has already ended. */
+function takeOffer(link: NodeLink, offerId: string): UnansweredOffer | undefined {
   const offer = link.offers.get(offerId);
   if (offer === undefined) return undefined;
   offer.timer.clear();
@@ -93,15 +93,15 @@ function takeOffer(link: NodeLink, offerId: string): HeldOffer | undefined {
 }
 
 /**
- * The coordinator wants the offer no more. One that the node has accepted is past this: the commit
- * decides.
+ * Revokes an open offer for the coordinator. Does nothing if the node has accepted the offer: then
+ * the commit decides.
  */
 export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
   const link = dispatcher.links.byNode.get(nodeId);
   const offer = link === undefined ? undefined : takeOffer(link, offerId);
   if (link === undefined || offer === undefined) return;
   sendFrame(link, { type: 'revoke', offerId });
-  // One that had the time to answer, and made the tenant wait for a second node, is silent too.
+  // A node counts as silent too if it had time to answer and a second node was asked because of it.
   const silent = dispatcher.clock.monotonicMs() - offer.sentAtMs >= secondOfferAfterMs;
   const released = dispatcher.fleet.release(nodeId, offer.message.submissionId, { silent });
   inBackground(dispatcher, 'release a reservation', released);
@@ -116,8 +116,11 @@ export function onDecline(
   if (offer !== undefined) giveBack(dispatcher, offer.message, 'declined', reason);
 }
 
-/** With its accept, for the commit that ends the offering. */
-function recordsWith(dispatcher: Dispatcher, { message, sentAtMs }: HeldOffer): OfferRecord[] {
+/** The earlier records and the record of this accept, for the commit that ends the offering. */
+function recordsWith(
+  dispatcher: Dispatcher,
+  { message, sentAtMs }: UnansweredOffer,
+): OfferRecord[] {
   const { before, offerId, nodeId, offeredAt } = message;
   const askedMs = dispatcher.clock.monotonicMs() - sentAtMs;
   const answeredAt = new Date(Date.parse(offeredAt) + Math.round(askedMs)).toISOString();
@@ -125,8 +128,8 @@ function recordsWith(dispatcher: Dispatcher, { message, sentAtMs }: HeldOffer): 
 }
 
 /**
- * Gives the submission to the node: the commit of `dispatched` comes first, then the payload. An
- * accept that is too late, or whose submission was no longer pending, is answered `revoke`.
+ * Assigns the submission to the node: first commits `dispatched`, then sends the payload. Answers
+ * `revoke` if the accept is too late or the submission is no longer pending.
  */
 export async function onAccept(
   dispatcher: Dispatcher,
@@ -146,8 +149,8 @@ export async function onAccept(
     const offers = recordsWith(dispatcher, offer);
     commit = await commitDispatched(dispatcher.store, { submissionId, nodeId, offers });
   } catch (error) {
-    // Whether it was committed is not known. If it was, nobody else gets it, and it ends as
-    // `not_started`; this node was not told that it has it.
+    // The commit may have succeeded or not. If it succeeded, no other node gets the submission, and
+    // it ends as `not_started`, because this node never gets the payload.
     refuse(dispatcher, link, message, 'lost');
     throw error;
   }
@@ -162,8 +165,8 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, payloadText: commit.payloadText });
   reportOffer(dispatcher, message, 'dispatched');
-  // The offer was void with the link, and the node's next hello may have been answered before the
-  // commit: nobody else would find out before the minute for `start` is over.
+  // The offer ended with the link. The node's next `hello` may have been answered before the
+  // commit. Without this step, the submission would wait until the minute for `start` is over.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);
@@ -172,10 +175,10 @@ export async function onAccept(
 function assign(
   dispatcher: Dispatcher,
   link: NodeLink,
-  assignment: { message: MakeOffer; run: HeldRun; payloadText: string },
+  assignment: { message: MakeOffer; run: LinkRun; payloadText: string },
 ): void {
   const { message, run, payloadText } = assignment;
-  // Cancelled while it was being committed: the node need not see the payload at all.
+  // The submission was cancelled during the commit, so the node does not get the payload.
   if (run.isStopping) {
     sendFrame(link, { type: 'revoke', offerId: message.offerId });
     freeSlot(dispatcher, link, message.submissionId);

@@ -1,11 +1,11 @@
 import type { Timers } from '../timers.ts';
 
-/** What happens to one submission while it is offered, in order, for the one loop that waits. */
+/** A queue of events with one reader: the loop that offers one submission. */
 export interface Inbox<T> {
   put(item: T): void;
-  /** The next one, if it is there already. */
+  /** The next item, or undefined if the inbox is empty. */
   poll(): T | undefined;
-  /** The next one, or undefined after `timeoutMs`. */
+  /** Waits for the next item. Returns undefined after `timeoutMs`. */
   next(timeoutMs: number): Promise<T | undefined>;
 }
 

@@ -8,21 +8,21 @@ import {
 } from '@svc/domain';
 
 /**
- * What the offering of one submission does next (CONTRACT 7, "At most once"), decided from
- * its state and the time alone. Times are of one monotonic clock.
+ * Decides the next step in the offering of one submission (CONTRACT 7, "At most once"),
+ * from its state and the time alone. All times ending in `Ms` are of one monotonic clock.
  */
 
 export interface OpenOffer {
   readonly offerId: string;
   readonly nodeId: string;
-  /** The dispatcher that holds the node's link. */
+  /** The dispatcher of the node's link. */
   readonly dispatcherId: string;
   readonly openedAtMs: number;
-  /** What had been answered before it was made, which is committed together with its accept. */
+  /** The answers to earlier offers, which are committed together with the accept of this one. */
   readonly before: readonly OfferRecord[];
 }
 
-/** How an offer ended, and when by the clock of `openedAtMs`. */
+/** The result of an offer, and its time by the clock of `openedAtMs`. */
 export interface OfferEnd {
   readonly answer: OfferAnswer;
   readonly reason?: string | undefined;
@@ -33,16 +33,16 @@ export interface Offering {
   readonly beganAtMs: number;
   /** The database's clock at `beganAtMs`. */
   readonly beganAt: Date;
-  /** The dispatch deadline: whatever is open then is void. */
+  /** The dispatch deadline. Offers that are open at this time expire. */
   readonly deadlineMs: number;
   readonly open: readonly OpenOffer[];
-  /** The latest of those that have been answered. */
+  /** The latest offers that have ended, at most `offerRecordsMax`. */
   readonly records: readonly OfferRecord[];
-  /** Nobody is asked twice for one submission. */
+  /** The nodes that were asked. No node is asked twice for one submission. */
   readonly askedNodeIds: readonly string[];
-  /** No node is looked for before this. */
+  /** The next search for a node starts at this time at the earliest. */
   readonly searchAtMs: number;
-  /** With no offer open, no slot was free for the tier: there is nothing left to wait for. */
+  /** No offer is open and no slot was free for the tier, so there is nothing left to wait for. */
   readonly isExhausted: boolean;
 }
 
@@ -52,15 +52,15 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * The dispatcher that holds the link ends an offer in time and says so. Only where it does not say
- * anything, because it is gone, does the offer end here, this much later.
+ * The dispatcher of the link ends an offer in time and reports it. If that dispatcher is gone and
+ * reports nothing, the coordinator ends the offer this much later.
  */
-const silentHolderAfterMs = 250;
-/** Whoever is asked with less time left could not answer, and would pass for silent. */
+const silentDispatcherAfterMs = 250;
+/** No node is asked with less time left, because it could not answer and would count as silent. */
 export const answerMsMin = 100;
-/** With an offer open and nobody else free, others are looked for again after this. */
+/** The delay before the next search if an offer is open and no other node is free. */
 export const searchAgainAfterMs = 300;
-/** While the fleet registry is being rebuilt, or Redis is away. */
+/** The delay before the next search while the fleet registry is rebuilt or Redis is unreachable. */
 export const searchAgainSoonMs = 100;
 
 export function beginOffering(
@@ -79,9 +79,9 @@ export function beginOffering(
   };
 }
 
-/** When the offer is void here, though its holder has not said so. */
+/** When the coordinator ends the offer itself, if its dispatcher has reported nothing. */
 function givenUpAtMs(offer: OpenOffer): number {
-  return offer.openedAtMs + offerTimeoutMs + silentHolderAfterMs;
+  return offer.openedAtMs + offerTimeoutMs + silentDispatcherAfterMs;
 }
 
 export function nextStep(offering: Offering, nowMs: number): OfferingStep {
@@ -103,7 +103,7 @@ export function nextStep(offering: Offering, nowMs: number): OfferingStep {
   return { kind: 'wait', untilMs: Math.min(searchAtMs, ...ends) };
 }
 
-/** How long a node has to answer an offer that is made now: at most 2 s, and whole milliseconds. */
+/** The time that a node has to answer an offer made at `nowMs`: at most 2 s, whole milliseconds. */
 export function expiresInMs(offering: Offering, nowMs: number): number {
   return Math.max(1, Math.min(offerTimeoutMs, Math.floor(offering.deadlineMs - nowMs)));
 }
@@ -116,7 +116,7 @@ export function withOffer(offering: Offering, offer: Omit<OpenOffer, 'before'>):
   };
 }
 
-/** The offer came to nothing: the next node is looked for at once. */
+/** Ends one offer without success. The next node is searched for at once. */
 export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd): Offering {
   const ended = offering.open.find((offer) => offer.offerId === offerId);
   if (ended === undefined) return offering;
@@ -125,14 +125,14 @@ export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd)
   return { ...offering, open, records, searchAtMs: 0, isExhausted: false };
 }
 
-/** The same with all that is open ended in one way. */
+/** Ends all open offers in the same way. */
 export function withoutOffers(offering: Offering, end: OfferEnd): Offering {
   let rest = offering;
   for (const { offerId } of offering.open) rest = withoutOffer(rest, offerId, end);
   return rest;
 }
 
-/** A moment of the offering by the database's clock, RFC 3339. */
+/** Converts a time of the offering to the database's clock, as RFC 3339. */
 export function databaseTime({ beganAt, beganAtMs }: Offering, atMs: number): string {
   return new Date(beganAt.getTime() + Math.round(atMs - beganAtMs)).toISOString();
 }
@@ -148,18 +148,18 @@ function recordOf(offering: Offering, offer: OpenOffer, end: OfferEnd): OfferRec
   };
 }
 
-/** No node was to be had. */
+/** The search found no free node. */
 export function withNobodyFound(offering: Offering, nowMs: number): Offering {
   if (offering.open.length === 0) return { ...offering, isExhausted: true };
   return { ...offering, searchAtMs: nowMs + searchAgainAfterMs };
 }
 
-/** Whether a node is to be had could not be told. */
+/** The search could not find out whether a node is free, so it runs again soon. */
 export function withSearchPutOff(offering: Offering, nowMs: number): Offering {
   return { ...offering, searchAtMs: nowMs + searchAgainSoonMs };
 }
 
-/** The offers whose holder has stayed silent beyond their time. */
+/** The open offers whose dispatcher has reported no result in time. */
 export function silentOffers(offering: Offering, nowMs: number): readonly OpenOffer[] {
   return offering.open.filter((offer) => nowMs >= givenUpAtMs(offer));
 }

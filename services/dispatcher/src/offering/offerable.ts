@@ -8,22 +8,24 @@ import type { Dispatcher } from '../dispatcher.ts';
 export interface Offerable {
   readonly id: string;
   readonly facts: OfferFacts;
-  /** Until the dispatch deadline. */
+  /** The time until the dispatch deadline. */
   readonly remainingMs: number;
-  /** The database's clock when `remainingMs` were left. */
+  /** Database time at which `remainingMs` was true. */
   readonly asOf: Date;
 }
 
-/** So old, by the clocks of two machines, a job may be that is taken at its word. */
+/**
+ * Older jobs are reloaded from Postgres instead of trusted. Clocks of two machines are compared.
+ */
 const ageMsMax = 1_000;
-/** And so much may the clock of its gateway be ahead. */
+/** Jobs whose gateway clock is further ahead are reloaded too. */
 const aheadMsMax = 100;
 
 /**
- * The submissions of a job that may be offered. What was held a moment ago is offered by what the
- * job says of it; anything else is asked of Postgres, which leaves out what is pending no more or
- * past its deadline. Either way the commit of `dispatched` decides. Throws when Postgres cannot be
- * reached.
+ * Returns the submissions of a job that may be offered. A job about holds made a moment ago carries
+ * all facts, and is used as it is. Other submissions are loaded from Postgres, without those that
+ * are no longer pending or past their deadline. In both cases the commit of `dispatched` decides.
+ * Throws if Postgres is unreachable.
  */
 export async function offerablesOf(
   dispatcher: Dispatcher,

@@ -6,9 +6,9 @@ import type { Dispatcher } from '../dispatcher.ts';
 import { offerablesOf, type Offerable } from './offerable.ts';
 
 /**
- * Handles one job of the queue `dispatch`: each of its submissions is offered for itself, and the
- * gateway that waits is told as soon as it is known. What is pending no more, or past its
- * deadline, is not offered: the gateway looks at once (there is no edge queue).
+ * Handles one job of the queue `dispatch`. Offers each submission separately, and replies to the
+ * waiting gateway as soon as the result is known. Does not offer submissions that are no longer
+ * pending or past their deadline: the reply `look` sends the gateway to Postgres at once.
  */
 export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Promise<void> {
   const { submissionIds, replyTo } = job;
@@ -21,7 +21,7 @@ export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Pr
   ]);
 }
 
-/** One submission's failure is not its neighbours' in the same job. */
+/** Never throws, so that one submission's failure does not affect the others of the same job. */
 async function dispatchOne(
   dispatcher: Dispatcher,
   submission: Offerable,
@@ -31,7 +31,7 @@ async function dispatchOne(
   try {
     news = await coordinate(dispatcher, submission);
   } catch (error) {
-    // It stays pending, and is rejected by the reconciler one second after its deadline.
+    // The submission stays pending. The reconciler rejects it one second after its deadline.
     const { requestId } = submission.facts;
     dispatcher.logger.error({ err: error, requestId }, 'could not dispatch a submission');
   }
@@ -48,7 +48,7 @@ async function reply(
   try {
     await dispatcher.reply(replyTo, { submissionId, news });
   } catch (error) {
-    // The gateway looks by itself when its waiting time is over.
+    // The gateway reads Postgres itself when its waiting time is over.
     dispatcher.logger.warn({ err: error }, 'could not reply to a gateway');
   }
 }

@@ -6,29 +6,31 @@ import type { Dispatcher } from '../dispatcher.ts';
 import { stopRun } from './runs.ts';
 
 /**
- * A node whose run has ended otherwise is sent `cancel` when the message about it comes over the bus,
- * or when the node says something of the run. One that says nothing, and whose message was lost,
- * would work on, and keep its slot, for as long as its link lasts: so whoever holds the link also
- * looks for itself. Only at runs as old as a lease: with most there is nothing to look at.
+ * A node gets `cancel` for a run that has ended elsewhere when the bus brings the message, or when
+ * the node sends a frame about the run. If the message is lost and the node sends nothing, it would
+ * work on and keep its slot for as long as its link lasts. So the dispatcher of the link also polls
+ * Postgres. It checks only runs older than a lease, because most runs end before that.
  */
-const lookIntervalMs = 5_000;
+const pollIntervalMs = 5_000;
 
-/** How many one look asks for; the next one goes on with others. */
-const lookedAtMax = 500;
+/** The most runs that one poll checks; the next poll checks others. */
+const checkedMax = 500;
 
-/** Goes on looking for runs that have ended and whose nodes were not told. */
+/**
+ * Polls for runs that have ended elsewhere and sends `cancel` to their nodes, until it is closed.
+ */
 export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
   const { store, logger, clock } = dispatcher;
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const beforeMs = clock.monotonicMs() - leaseMs;
     const old = [...dispatcher.links.all]
       .flatMap(({ runs }) => [...runs.values()])
-      .filter(({ isStopping, lookedAtMs }) => !isStopping && lookedAtMs <= beforeMs)
-      .slice(0, lookedAtMax);
+      .filter(({ isStopping, checkedAtMs }) => !isStopping && checkedAtMs <= beforeMs)
+      .slice(0, checkedMax);
     if (old.length === 0) return;
     const submissionIds = old.map(({ submissionId }) => submissionId);
     for (const id of await findEnded(store, submissionIds)) stopRun(dispatcher, id);
-    for (const run of old) run.lookedAtMs = clock.monotonicMs();
+    for (const run of old) run.checkedAtMs = clock.monotonicMs();
   }
-  return every({ name: 'ended runs', intervalMs: lookIntervalMs, run: look, logger });
+  return every({ name: 'ended runs', intervalMs: pollIntervalMs, run: poll, logger });
 }

@@ -16,10 +16,10 @@ import { followNode } from '../fleet/node-standing.ts';
 import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
 
 /**
- * The frames about a submission that a node was given (CONTRACT 7). Postgres decides each
- * time whether it is the node's and still under way; only after its commit is the node answered.
- * `unexpected` marks a frame that the node should not have sent, said in words; `foreign` one about a
- * submission that is not the node's.
+ * The result of a frame about a submission of a node (CONTRACT 7). For each frame, Postgres
+ * decides whether the submission is the node's and still in progress. The node gets an answer only
+ * after that commit. `unexpected` is a frame that the node should not have sent, with the reason
+ * for the node. `foreign` is a frame about a submission that is not the node's.
  */
 export type RunFrameResult =
   | { readonly kind: 'handled' }
@@ -29,7 +29,7 @@ export type RunFrameResult =
 const handled: RunFrameResult = { kind: 'handled' };
 const foreign: RunFrameResult = { kind: 'foreign' };
 
-/** The units that are priced; others that a node may send are not looked at. */
+/** Keeps only the priced units. A node may send others, which are ignored. */
 function usageOf(reported: ReportedUsage): Usage | undefined {
   const known = usageUnits.flatMap((unit) => {
     const amount = reported[unit];
@@ -40,12 +40,12 @@ function usageOf(reported: ReportedUsage): Usage | undefined {
 
 const unreadableUsage: RunFrameResult = {
   kind: 'unexpected',
-  message: '/usage is not a measurement',
+  message: '/usage is not a valid measurement',
 };
 
 /**
- * Sends `cancel`: the node must stop, and its slot is free when it has, or after 30 s. One that it
- * asks about while its accept is still being committed is not its own yet: it is assigned after that.
+ * Sends `cancel`: the node must stop. Its slot is free when it has stopped, or after 30 s. The slot
+ * stays taken while the node's accept is still being committed, because the assignment follows.
  */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   if (link.runs.get(submissionId)?.isAssigned === true) {
@@ -74,12 +74,13 @@ export async function onStart(
   const { requestId } = commit;
   link.logger.info({ requestId, submissionId: frame.submissionId }, 'running');
   await failpoint('running.committed');
-  // The node says `start` again on its next link, which takes the slot then.
+  // The node sends `start` again on its next link, which then takes the slot.
   if (hasEnded(link)) return handled;
   const run = takeSlot(dispatcher, link, submissionId);
   run.isAssigned = true;
   run.requestId = requestId;
-  // Cancelled while it was being committed: the node was told, and must not begin after that.
+  // Cancelled during the commit: the node already has its `cancel`, and must not get `begin` after
+  // it.
   if (!run.isStopping) sendFrame(link, { type: 'begin', submissionId: frame.submissionId });
   return handled;
 }
@@ -102,7 +103,7 @@ export async function onUsage(
     case 'recorded':
       return handled;
     case 'not_begun':
-      return { kind: 'unexpected', message: 'usage comes after begin' };
+      return { kind: 'unexpected', message: 'send usage only after begin' };
     case 'ended':
       sendCancel(dispatcher, link, submissionId);
       return handled;
@@ -124,7 +125,7 @@ function outcomeOf(
   return { kind: 'failed', usage, code, message };
 }
 
-/** Only the members that the contract names: a frame may have others, which are ignored. */
+/** Keeps only the members that the contract names. A frame may have others, which are ignored. */
 function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobResult {
   return {
     ...(confirmationId === undefined ? {} : { confirmationId }),
@@ -134,8 +135,8 @@ function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobR
 }
 
 /**
- * Stores the outcome, has it settled, and acknowledges it. Where Redis is away it is acknowledged
- * all the same: it is stored, and the reconciler settles what nobody was told of.
+ * Stores the outcome, enqueues its settlement, and acknowledges it. Acknowledges it without Redis
+ * too, because it is stored and the reconciler settles outcomes that nobody enqueued.
  */
 export async function onOutcome(
   dispatcher: Dispatcher,
@@ -152,7 +153,7 @@ export async function onOutcome(
     const stored = await storeOutcome(store, { submissionId, nodeId, outcome });
     switch (stored.kind) {
       case 'not_begun':
-        return { kind: 'unexpected', message: 'completed comes after begin' };
+        return { kind: 'unexpected', message: 'send completed only after begin' };
       case 'stored': {
         const requestId = link.runs.get(submissionId)?.requestId;
         const about = { requestId, submissionId: frame.submissionId };
@@ -160,7 +161,7 @@ export async function onOutcome(
         await failpoint('outcome.stored');
         const enqueued = enqueueSettlements(producer, [submissionId]);
         inBackground(dispatcher, 'enqueue a settlement', enqueued);
-        // Before its slot is free: it is offered nothing more.
+        // Applies the quarantine before the slot is free, so that the node gets no further offer.
         if (stored.isQuarantined) await followNode(dispatcher, nodeId);
         break;
       }
@@ -181,7 +182,7 @@ export async function onOutcome(
   return isForeign ? foreign : handled;
 }
 
-/** The answer to `cancel` or to `stop` of the welcome: it is only ever acknowledged. */
+/** Handles the answer to `cancel`, or to `stop` in the `welcome`. Always acknowledges it. */
 export function onStopped(
   dispatcher: Dispatcher,
   link: NodeLink,
@@ -194,13 +195,15 @@ export function onStopped(
   return handled;
 }
 
-/** The submission has ended otherwise than by its node: the node that has it here must stop. */
+/**
+ * Stops the runs of a submission that has ended elsewhere, on all nodes linked here that have it.
+ */
 export function stopRun(dispatcher: Dispatcher, submissionId: string): void {
   for (const link of dispatcher.links.bySubmission.get(submissionId) ?? []) {
     const run = link.runs.get(submissionId);
     if (run === undefined || run.isStopping) continue;
     run.isStopping = true;
-    // An accept that is being committed finds the mark: the payload is not sent then.
+    // An accept that is being committed sees `isStopping`, and does not send the payload.
     if (run.isAssigned) sendCancel(dispatcher, link, submissionId);
   }
 }

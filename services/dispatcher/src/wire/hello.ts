@@ -10,17 +10,18 @@ import { giveUpUnnamed } from '../fleet/lost-assignments.ts';
 import { takeSlot } from '../fleet/slots.ts';
 
 export interface HelloComparison {
-  /** Given to the node, and it does not know of them: they are lost (`node_lost`, at once). */
+  /** Assigned to the node, but not named by it: lost at once (`node_lost`). */
   readonly lost: readonly string[];
-  /** Still the node's to run. */
+  /** Assigned to the node and named by it: the node goes on with them. */
   readonly live: readonly string[];
-  /** Of `running`, in the node's own words: they have ended, or were never this node's. */
+  /** Wire ids in `running` that have ended or were never this node's. */
   readonly stop: readonly string[];
 }
 
 /**
- * Compares what a node says it has in hand with what it was given. One whose outcome is stored has
- * ended, even before it is settled; a node that has not seen the acknowledgement repeats it.
+ * Compares the submissions that a node names with those assigned to it. A submission with a stored
+ * outcome counts as ended, even before settlement. The node repeats an outcome until it gets the
+ * acknowledgement.
  */
 export function compareHello(
   running: readonly string[],
@@ -39,7 +40,7 @@ export function compareHello(
   return { lost: [...given].filter((id) => !live.has(id)), live: [...live], stop };
 }
 
-/** Only what Postgres has assigned to the node takes a slot, whatever else it names. */
+/** Takes slots only for submissions that Postgres has assigned to the node. */
 function takeSlots(dispatcher: Dispatcher, link: NodeLink, { live }: HelloComparison): void {
   for (const submissionId of live) takeSlot(dispatcher, link, submissionId).isAssigned = true;
 }
@@ -49,8 +50,8 @@ function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * A newer link ends an older one of the same node, whichever dispatcher holds it (4001). Returns
- * false if this link is the older one, which may say its hello later than the newer one.
+ * Closes the older link of the same node (4001), on any dispatcher. Returns false if this link is
+ * the older one: its `hello` may arrive after that of the newer link.
  */
 function takeOver(dispatcher: Dispatcher, link: NodeLink): boolean {
   const { byNode } = dispatcher.links;
@@ -71,16 +72,15 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
     const { epoch, linkEpoch } = link;
     await dispatcher.bus.broadcast({ kind: 'node_linked', nodeId, linkId, epoch, linkEpoch });
   } catch (error) {
-    // What the node runs must go on without Redis; it is entered with the next refresh.
+    // The node's runs must go on without Redis. The next refresh enters the link.
     link.logger.warn({ err: error }, 'could not enter a link into the fleet');
   }
 }
 
 /**
- * The first frame of a link: what the node lost is given up at once, what it no longer need run is
- * said in the `welcome`, and from then on it is offered work. If the node has a newer link by now,
- * nothing of this hello counts and the link is closed (4001). Throws when Postgres cannot be
- * reached.
+ * Handles the first frame of a link. Ends the submissions that the node has lost, names those that
+ * it must stop in the `welcome`, and then allows offers to it. If the node has a newer link,
+ * changes nothing and closes this one (4001). Throws if Postgres is unreachable.
  */
 export async function onHello(
   dispatcher: Dispatcher,

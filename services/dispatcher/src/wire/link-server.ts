@@ -16,9 +16,9 @@ import type { AcceptedNode, UpgradeDecision, UpgradeRefusal } from './upgrade.ts
 
 export interface LinkServer {
   readonly port: number;
-  /** Takes no more links. */
+  /** Refuses new links from this call on. */
   stopListening(): void;
-  /** Waits a moment for the closing handshakes, then cuts what is left. */
+  /** Waits up to one second for the closing handshakes, then cuts the connections that are left. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface LinkServerOptions {
   readonly logger: Logger;
 }
 
-/** How long a node has to answer the closing handshake. */
+/** The time that a node has to answer the closing handshake. */
 const closeTimeoutMs = 1_000;
 
 const socketOptions = {
@@ -47,12 +47,12 @@ const socketOptions = {
 const closing: UpgradeRefusal = {
   kind: 'refused',
   code: 'unavailable',
-  detail: 'This dispatcher is closing; connect again.',
+  detail: 'This dispatcher is closing. Connect again.',
 };
 const fault: UpgradeRefusal = {
   kind: 'refused',
   code: 'unavailable',
-  detail: 'A part of the service cannot be reached; connect again.',
+  detail: 'A part of the service cannot be reached. Connect again.',
 };
 
 function createHttp(options: LinkServerOptions, listener: RequestListener): Server {
@@ -126,7 +126,7 @@ async function upgrade(
   );
 }
 
-/** A request that cannot be handled costs its own connection only. */
+/** Closes only the connection of a request that failed. */
 function dropWhenFailed(state: State, connection: Duplex, work: Promise<void>): void {
   work.catch((error: unknown) => {
     state.options.logger.error({ err: error }, 'could not handle a request of the node link');
@@ -134,7 +134,7 @@ function dropWhenFailed(state: State, connection: Duplex, work: Promise<void>): 
   });
 }
 
-/** A request that asks for no upgrade is never accepted. */
+/** Refuses a request without an upgrade. */
 async function refusePlain(state: State, request: IncomingMessage): Promise<void> {
   const decision = await decide(state, request);
   refuse(state, request, request.socket, decision.kind === 'refused' ? decision : fault);
@@ -162,8 +162,9 @@ function serve(state: State): Server {
 }
 
 /**
- * The WebSocket server of the node link: signed upgrades only, no compression, bounded frames, and
- * a heartbeat that notices a dead link (CONTRACT 7). A refusal is an ordinary HTTP problem.
+ * Starts the WebSocket server of the node link: signed upgrades only, no compression, a limit on
+ * the frame size, and a heartbeat that detects a dead link (CONTRACT 7). A refusal is an
+ * ordinary HTTP problem.
  */
 export async function startLinkServer(options: LinkServerOptions): Promise<LinkServer> {
   const webSockets = new WebSocketServer(socketOptions);

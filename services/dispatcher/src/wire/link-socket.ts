@@ -7,20 +7,20 @@ import type { RawData, WebSocket } from 'ws';
 import type { LinkTransport } from '../links/links.ts';
 import type { OpenLink } from './node-link.ts';
 
-/** A node that leaves more than this unread is dropped, not buffered for. */
+/** The most bytes buffered for a node that does not read. Beyond it the node is dropped. */
 export const unreadBytesMax = 2 * frameToNodeBytesMax;
-/** How often heartbeats are looked after: so much sooner a silent link is dropped, to be in time. */
+/** The interval of heartbeat checks. A silent link is dropped this much early, to be in time. */
 export const heartbeatCheckMs = 500;
 
 export interface LinkSocket {
-  /** Pings where it is time, and drops a socket that has been silent for too long. */
+  /** Sends a ping if one is due, and drops a socket that has been silent for too long. */
   checkHeartbeat(): void;
   terminate(): void;
 }
 
 /**
- * Holds back what is written to `connection` until this turn of the event loop has heard all that
- * came in over sockets: the frames of one turn leave in one write, and no frame waits beyond it.
+ * Collects the writes to `connection` until this turn of the event loop has read its sockets. The
+ * frames of one turn leave in one write, and no frame waits longer.
  */
 function createTurnCork(connection: Duplex): () => void {
   let isCorked = false;
@@ -36,8 +36,8 @@ function createTurnCork(connection: Duplex): () => void {
 }
 
 /**
- * The transport of a link over its WebSocket, and over the connection below that. Sending to one
- * that is closed does nothing.
+ * The transport of a link over its WebSocket and the connection below it. `send` on a closed socket
+ * does nothing.
  */
 export function transportOf(socket: WebSocket, connection: Duplex, logger: Logger): LinkTransport {
   const cork = createTurnCork(connection);
@@ -47,7 +47,10 @@ export function transportOf(socket: WebSocket, connection: Duplex, logger: Logge
       cork();
       socket.send(text);
       if (socket.bufferedAmount <= unreadBytesMax) return;
-      logger.warn({ unreadBytes: socket.bufferedAmount }, 'dropped a node that does not read');
+      logger.warn(
+        { unreadBytes: socket.bufferedAmount },
+        'dropped a node that does not read its frames',
+      );
       socket.terminate();
     },
     close: (code, reason) => socket.close(code, reason),
@@ -61,30 +64,30 @@ function textOf(data: RawData): string {
   return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
 }
 
-/** Reads a socket into its link, and watches whether anybody is there (CONTRACT 7). */
+/** Passes frames from the socket to its link, and checks the heartbeat (CONTRACT 7). */
 export function attachSocket(
   socket: WebSocket,
   link: OpenLink,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): LinkSocket {
-  let heardAtMs = clock.monotonicMs();
-  let pingedAtMs = heardAtMs;
-  const heard = (): void => {
-    heardAtMs = clock.monotonicMs();
+  let receivedAtMs = clock.monotonicMs();
+  let pingedAtMs = receivedAtMs;
+  const noteReceived = (): void => {
+    receivedAtMs = clock.monotonicMs();
   };
   socket.on('message', (data, isBinary) => {
-    heard();
+    noteReceived();
     link.receive(isBinary ? undefined : textOf(data));
   });
-  socket.on('ping', heard);
-  socket.on('pong', heard);
-  // An oversized frame (1009) and text that is no UTF-8 (1007) arrive here; `ws` closes by itself.
-  socket.on('error', (error) => logger.info({ err: error }, 'node link broke'));
+  socket.on('ping', noteReceived);
+  socket.on('pong', noteReceived);
+  // An oversized frame (1009) or invalid UTF-8 (1007) arrives here, and `ws` closes the socket.
+  socket.on('error', (error) => logger.info({ err: error }, 'node link failed'));
   socket.on('close', () => link.closed());
   return {
     checkHeartbeat() {
       const nowMs = clock.monotonicMs();
-      if (nowMs - heardAtMs > linkSilentMs - heartbeatCheckMs) {
+      if (nowMs - receivedAtMs > linkSilentMs - heartbeatCheckMs) {
         logger.info('dropped a silent node');
         socket.terminate();
       } else if (nowMs - pingedAtMs >= heartbeatSeconds * 1000) {

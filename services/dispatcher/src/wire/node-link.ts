@@ -28,18 +28,18 @@ import { createOrderedWork } from '../links/ordered-work.ts';
 import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from '../runs/runs.ts';
 import type { AcceptedNode } from './upgrade.ts';
 
-/** One node's link (CONTRACT 7), behind its socket. */
+/** The events of one node's link (CONTRACT 7), called by its socket. */
 export interface OpenLink {
   /** A text frame, or undefined for a binary one. */
   receive(text: string | undefined): void;
-  /** The socket is gone. */
+  /** The socket has closed. */
   closed(): void;
 }
 
-/** With more frames of one node under way, no more are read from it until half are done. */
+/** Reading pauses at this number of unhandled frames of one node, until half are done. */
 const framesInHandMax = 256;
 const closeForFault = 1011;
-/** A link that does not say `hello` for so long is closed. */
+/** A link without a `hello` is closed after this time. */
 const helloTimeoutMs = 10_000;
 
 export function openLink(
@@ -77,7 +77,7 @@ export function openLink(
   };
   dispatcher.links.all.add(link);
   link.helloTimer = dispatcher.timers.after(helloTimeoutMs, () =>
-    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no hello'),
+    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no hello in time'),
   );
   return {
     receive(text) {
@@ -95,10 +95,10 @@ export function openLink(
 
 function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefined): void {
   if (text === undefined) {
-    answerBad(dispatcher, link, { code: 'malformed_frame', message: 'a frame is text' });
+    answerBad(dispatcher, link, { code: 'malformed_frame', message: 'a frame must be text' });
     return;
   }
-  // Counted before it is parsed, which is the most that a flood would cost.
+  // Counted before the frame is parsed, because parsing is the main cost of a flood.
   if (!link.rate.take(text.length)) {
     answerBad(dispatcher, link, { code: 'rate_limited', message: 'too many frames' });
     return;
@@ -111,13 +111,13 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   const { frame } = parsed;
   if (frame.type === 'hello' && link.state === 'connected') {
     if (frame.running.length > runningMax(link.slotsMax)) {
-      const message = '/running has more ids than the node may have in hand';
+      const message = '/running has more ids than this node may have';
       answerBad(dispatcher, link, { code: 'invalid_frame', message });
       return;
     }
     link.helloTimer?.clear();
     if (!dispatcher.isSandbox && saysSimulated(frame)) {
-      const reason = 'a simulated executor is for the sandbox';
+      const reason = 'simulated executors are allowed only in the sandbox';
       closeLink(dispatcher, link, nodeLinkCloseCodes.violation, reason);
       return;
     }
@@ -127,7 +127,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
     link.rate.allowFor({ slots: link.slots, running: frame.running.length });
     link.greeted = greet(dispatcher, link, frame);
   } else if (frame.type === 'hello' || link.state === 'connected') {
-    const message = 'hello is the first frame, once';
+    const message = 'hello must be the first frame, and be sent once';
     answerBad(dispatcher, link, { code: 'unexpected_frame', message });
   } else {
     link.work.run(orderKey(frame), () => handle(dispatcher, link, frame));
@@ -147,11 +147,11 @@ async function greet(
     await onHello(dispatcher, link, frame);
   } catch (error) {
     link.logger.error({ err: error }, 'could not greet a node');
-    closeLink(dispatcher, link, closeForFault, 'try again');
+    closeLink(dispatcher, link, closeForFault, 'internal error, connect again');
   }
 }
 
-/** A bad frame is answered; the third closes the link. */
+/** Answers a bad frame with an error. The third bad frame closes the link. */
 function answerBad(
   dispatcher: Dispatcher,
   link: NodeLink,
@@ -160,13 +160,13 @@ function answerBad(
   link.badFrames += 1;
   dispatcher.countBadFrame(code);
   link.logger.warn({ code }, 'bad frame');
-  // The longest message of the schema's is well below what a frame may say.
+  // The schema's longest message is far below the size limit of a frame.
   sendFrame(link, { type: 'error', code, message });
   if (link.badFrames < badFramesMax) return;
   closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'too many bad frames');
 }
 
-/** An exception while a frame is handled is a bad frame: it never reaches other links. */
+/** Treats an exception while a frame is handled as a bad frame, so that other links go on. */
 function answerUnhandled(dispatcher: Dispatcher, link: NodeLink, error: unknown): void {
   link.logger.error({ err: error }, 'could not handle a frame');
   if (hasEnded(link)) return;
@@ -174,7 +174,7 @@ function answerUnhandled(dispatcher: Dispatcher, link: NodeLink, error: unknown)
   answerBad(dispatcher, link, { code: 'unhandled_frame', message });
 }
 
-/** What must follow one another: the frames about one submission, the answers to one offer. */
+/** Frames with the same key are handled in order: those about one submission or one offer. */
 function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
   switch (frame.type) {
     case 'accept':
@@ -194,8 +194,8 @@ function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
 type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
 
 /**
- * Never throws. While a dependency is unavailable a frame is not answered and not counted, and the
- * node repeats it.
+ * Handles a frame after the `hello`. Never throws. While a dependency is unavailable, a frame gets
+ * no answer and does not count as bad, and the node repeats it.
  */
 async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
   await link.greeted;
@@ -205,7 +205,7 @@ async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame)
     if (result?.kind === 'unexpected') {
       answerBad(dispatcher, link, { code: 'unexpected_frame', message: result.message });
     } else if (result?.kind === 'foreign' && link.foreign.isTooMany()) {
-      const reason = 'too many frames about submissions of others';
+      const reason = 'too many frames about submissions of other nodes';
       closeLink(dispatcher, link, nodeLinkCloseCodes.violation, reason);
     }
   } catch (error) {

@@ -8,18 +8,20 @@ import { newId } from '@svc/runtime';
 import type { UpgradeRefusal } from './upgrade.ts';
 
 const acceptableRequestId = new RegExp(`^[A-Za-z0-9._-]{1,${requestIdLengthMax}}$`);
-/** Where the page of errors stands; each code is an anchor on it. */
+/** The page that documents the errors. Each code is an anchor on it. */
 const errorsPage = '/docs/errors';
-/** How long a connection stays half open behind the answer, so that a reset does not take it away. */
+/**
+ * The connection stays half open this long after the answer, so that no reset discards the answer.
+ */
 const lingerMs = 500;
 
-/** The incoming `x-request-id` where it is acceptable, else a fresh one (CONTRACT 2). */
+/** The incoming `x-request-id` if it is valid, otherwise a new one (CONTRACT 2). */
 export function requestIdOf(request: IncomingMessage | undefined): string {
   const given = request?.headers['x-request-id'];
   return typeof given === 'string' && acceptableRequestId.test(given) ? given : newId();
 }
 
-/** What a code brings along in the headers (CONTRACT 1 and 2). */
+/** The extra headers of an error code (CONTRACT 1 and 2). */
 function headersOf({ code, retryAfterSeconds }: UpgradeRefusal): string[] {
   switch (code) {
     case 'unauthenticated':
@@ -36,7 +38,7 @@ function headersOf({ code, retryAfterSeconds }: UpgradeRefusal): string[] {
   }
 }
 
-/** Answers a refused upgrade with an ordinary problem response, and ends the connection. */
+/** Answers a refused upgrade with a problem document, and ends the connection. */
 export function writeRefusal(socket: Duplex, refusal: UpgradeRefusal, requestId: string): void {
   const { code, detail, retryAfterSeconds = retryAfterSecondsDefault } = refusal;
   const saysWhen = code === 'unavailable' || code === 'rate_limited';

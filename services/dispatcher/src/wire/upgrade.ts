@@ -8,17 +8,17 @@ import { acceptLinkSignature, findNodeCredentials, takeLinkEpoch, type Store } f
 
 export type UpgradeDecision = ({ readonly kind: 'accepted' } & AcceptedNode) | UpgradeRefusal;
 
-/** Whose link it is, as its credentials stood at that moment. */
+/** The node that signed the upgrade, with the state of its credentials at that moment. */
 interface AuthenticatedNode {
   readonly nodeId: string;
   readonly draining: boolean;
-  /** Of the secret that signed. */
+  /** The version of the secret that signed. */
   readonly secretVersion: number;
   readonly slotsMax: number;
 }
 
 export interface AcceptedNode extends AuthenticatedNode {
-  /** The number of this link in Postgres: the highest of a node's is its current link. */
+  /** The link's number in Postgres. The highest number of a node is its current link. */
   readonly linkEpoch: number;
 }
 
@@ -35,17 +35,17 @@ export interface UpgradeRefusal {
     | 'unavailable'
   >;
   readonly detail: string;
-  /** Of `rate_limited` and `unavailable`. */
+  /** Set for `rate_limited` and `unavailable`. */
   readonly retryAfterSeconds?: number;
 }
 
 export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
-  /** Counts refused upgrades by address, before Postgres is asked. */
+  /** Limits refused upgrades by address, before the service queries Postgres. */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;
-  /** Whether requests that did not come over TLS are refused: behind a proxy in production. */
+  /** True if requests without TLS are refused: in production behind a proxy. */
   readonly isTlsOnly: boolean;
 }
 
@@ -55,12 +55,12 @@ function refused(code: UpgradeRefusal['code'], detail: string): UpgradeRefusal {
   return { kind: 'refused', code, detail };
 }
 
-/** Subprotocols in the order they are asked for. */
+/** The requested subprotocols, in the order of the request. */
 function subprotocolsOf(request: IncomingMessage): string[] {
   return (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 }
 
-/** Repeated headers as one list, as HTTP has it. */
+/** Joins repeated headers into one list, as HTTP defines it. */
 function headerOf(request: IncomingMessage, name: string): string | undefined {
   return request.headersDistinct[name]?.join(', ');
 }
@@ -74,12 +74,12 @@ function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
     return refused('not_found', 'There is no such route or resource.');
   }
   if (request.method !== 'GET') {
-    return refused('method_not_allowed', 'The node link is opened with GET.');
+    return refused('method_not_allowed', 'Open the node link with GET.');
   }
   return undefined;
 }
 
-/** A node that signed, and what identifies its signature. */
+/** The node that signed, and a hash that identifies its signature. */
 interface SignedUpgrade extends AuthenticatedNode {
   readonly kind: 'signed';
   readonly signatureHash: Uint8Array;
@@ -128,20 +128,21 @@ function whyNot(verification: Verification): string {
     case 'outside_window': {
       const { seconds } = verification;
       const direction = seconds > 0 ? 'ahead of' : 'behind';
-      return `X-SVC-Timestamp is ${Math.abs(seconds)} s ${direction} the clock of the service; 300 s are allowed.`;
+      return `X-SVC-Timestamp is ${Math.abs(seconds)} s ${direction} the clock of the service. At most 300 s are allowed.`;
     }
     case 'verified':
     case 'wrong_signature':
-      return 'The signature is not that of a known, enabled key for this request.';
+      return 'The signature does not match a known, enabled key for this request.';
   }
 }
 
 const identityLengthMax = 64;
 
 /**
- * Whether a request may become a node link (CONTRACT 7): TLS, path and method, the limit
- * of refusals from its address, then the signature of CONTRACT 1 with the node's own secret, then
- * the subprotocol. A signature opens one link only, which becomes the node's current one. Throws when Postgres cannot be reached.
+ * Decides whether a request may become a node link (CONTRACT 7). The checks run in this
+ * order: TLS, path and method, the limit of refusals from its address, the signature of section 1
+ * with the node's own secret, and the subprotocol. A signature opens one link only, which becomes
+ * the node's current link. Throws if Postgres is unreachable.
  */
 export async function decideUpgrade(
   request: IncomingMessage,
@@ -158,7 +159,7 @@ export async function decideUpgrade(
   const sender = { address, identity: identity.slice(0, identityLengthMax) };
   const waitMs = failures.waitMs(sender);
   if (waitMs > 0) {
-    const detail = 'Too many upgrades from this address were refused.';
+    const detail = 'Too many upgrades from this address were refused. Wait, then connect again.';
     const retryAfterSeconds = Math.max(Math.ceil(waitMs / 1000), 1);
     return { kind: 'refused', code: 'rate_limited', detail, retryAfterSeconds };
   }
@@ -175,14 +176,14 @@ async function checkUpgrade(
   const decision = await authenticate(request, context);
   if (decision.kind === 'refused') return decision;
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
-    return refused('bad_request', 'The node link is a WebSocket.');
+    return refused('bad_request', 'The node link is a WebSocket. Send Upgrade: websocket.');
   }
   if (!subprotocolsOf(request).includes(nodeLinkSubprotocol)) {
-    return refused('bad_request', `The subprotocol ${nodeLinkSubprotocol} is missing.`);
+    return refused('bad_request', `The request must offer the subprotocol ${nodeLinkSubprotocol}.`);
   }
   const { nodeId, draining, slotsMax, secretVersion, signatureHash } = decision;
   if (!(await acceptLinkSignature(context.store, signatureHash))) {
-    return refused('unauthenticated', 'This signature has opened a link already; sign again.');
+    return refused('unauthenticated', 'This signature has already opened a link. Sign again.');
   }
   const linkEpoch = await takeLinkEpoch(context.store, nodeId);
   return { kind: 'accepted', nodeId, draining, slotsMax, secretVersion, linkEpoch };

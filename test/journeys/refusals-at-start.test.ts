@@ -135,13 +135,13 @@ test('in production neither the tenant API nor the node link is plain', async ()
     'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE',
   );
   expect(await refusal('dispatcher', { TRUST_PROXY: undefined })).toContain(
-    'In production the node link is TLS: set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE',
+    'In production the node link must use TLS. Set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE',
   );
 });
 
 test('simulated nodes are not put beside production', async () => {
   expect(await refusal('dispatcher', { SVC_SIMULATED_NODES: '1' })).toContain(
-    'Simulated nodes are for the sandbox: set SVC_SIMULATED_NODES to 0.',
+    'Simulated nodes are allowed only in the sandbox. Set SVC_SIMULATED_NODES to 0.',
   );
 });
 

@@ -15,17 +15,21 @@ function configOf(env: Readonly<Record<string, string>>) {
 }
 
 describe('production', () => {
-  test('speaks no plain ws, unless a proxy ends TLS before it', () => {
+  test('refuses plain ws unless a proxy terminates TLS', () => {
     expect(() => assertConsistent(configOf({}))).toThrow('NODE_LINK_TLS_CERT_FILE');
     expect(() => assertConsistent(configOf({ TRUST_PROXY: '10.0.0.1' }))).not.toThrow();
   });
 
+<<<<<<< HEAD
   test('stops a dispatcher whose settings contradict each other before it opens anything', async () => {
     const logger = createLogger({ service: 'dispatcher', level: 'silent' });
     await expect(run(configOf({}), { logger })).rejects.toThrow('NODE_LINK_TLS_CERT_FILE');
   });
 
   test('runs beside no simulated nodes', () => {
+=======
+  test('refuses simulated nodes', () => {
+>>>>>>> cbdef8e (dispatcher: name tests as guarantees in plain words)
     const env = { TRUST_PROXY: '10.0.0.1', SVC_SIMULATED_NODES: '2' };
     expect(() => assertConsistent(configOf(env))).toThrow('SVC_SIMULATED_NODES');
     expect(() => assertConsistent(configOf({ ...env, SVC_ENVIRONMENT: 'sandbox' }))).not.toThrow();
@@ -33,7 +37,7 @@ describe('production', () => {
 });
 
 describe('the caps of usage', () => {
-  test('are those of the contract in production, and may be multiplied in a sandbox', () => {
+  test('are fixed by the contract in production and can be multiplied in a sandbox', () => {
     const env = { TRUST_PROXY: '10.0.0.1', USAGE_CAP_FACTOR: '2' };
     expect(() => assertConsistent(configOf(env))).toThrow('USAGE_CAP_FACTOR');
     expect(() => assertConsistent(configOf({ ...env, SVC_ENVIRONMENT: 'sandbox' }))).not.toThrow();
@@ -43,12 +47,12 @@ describe('the caps of usage', () => {
 });
 
 describe('TLS', () => {
-  test('needs both its files', () => {
+  test('needs both files', () => {
     const env = { SVC_ENVIRONMENT: 'sandbox', NODE_LINK_TLS_CERT_FILE: '/cert.pem' };
     expect(() => assertConsistent(configOf(env))).toThrow('both');
   });
 
-  test('says so where they cannot be read', () => {
+  test('is refused if its files cannot be read', () => {
     const config = configOf({ NODE_LINK_TLS_CERT_FILE: '/no', NODE_LINK_TLS_KEY_FILE: '/no' });
     expect(() => tlsOf(config)).toThrow(ConfigError);
     expect(tlsOf(configOf({}))).toBeNull();

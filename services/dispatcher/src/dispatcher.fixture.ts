@@ -57,7 +57,7 @@ export interface Credentials {
 
 const prefix = 'dispatcher-test';
 
-/** Dispatchers in this process, over a real Postgres and Redis, and what stands around them. */
+/** Starts dispatchers in this process, with a real Postgres and Redis, a tenant and nodes. */
 export async function startDispatching({
   dispatchers = 1,
   env = {},
@@ -65,7 +65,7 @@ export async function startDispatching({
 }: {
   dispatchers?: number;
   refusedUpgrades?: RatePolicy;
-  /** Of every dispatcher, on top of what they share. */
+  /** Extra environment variables for every dispatcher. */
   env?: Readonly<Record<string, string>>;
 } = {}) {
   const [database, server] = await Promise.all([createTestDatabase(), startTestRedis()]);
@@ -92,13 +92,13 @@ export async function startDispatching({
     clock: time.clock,
     links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
     close: (index: number) => running[index]?.close(),
-    /** What Prometheus reads from a dispatcher. */
+    /** The metrics of a dispatcher, as Prometheus reads them. */
     async metrics(index: number): Promise<string> {
       const address = `http://127.0.0.1:${running[index]?.adminPort}/metrics`;
       return await (await fetch(address)).text();
     },
     newNode: (slotsMax?: number) => newNode(store, slotsMax),
-    /** A node with credentials of its own, linked to the dispatcher of that index. */
+    /** Links a node to the dispatcher with this index. By default it is a new node. */
     async connect(options: Partial<ScriptedNodeOptions> & { dispatcher?: number } = {}) {
       const { dispatcher = 0, ...rest } = options;
       const scheme = env['NODE_LINK_TLS_CERT_FILE'] === undefined ? 'ws' : 'wss';
@@ -107,13 +107,13 @@ export async function startDispatching({
       linked.push(node);
       return node;
     },
-    /** Holds a submission and has it dispatched; `replied` is when the gateway would be told. */
+    /** Holds a submission and enqueues its dispatch; `replied` is the reply to the gateway. */
     async post(options?: PostOptions) {
       const posted = await post(context, options);
       offered.push(posted.replied);
       return posted;
     },
-    /** Nothing of an earlier test is offered to the nodes of a later one, or by its nodes taken. */
+    /** Ends the links and waits for the offerings of a test, so that they do not reach the next. */
     async settled() {
       await Promise.all(linked.splice(0).map((node) => node.cut()));
       await Promise.all(offered.splice(0));
@@ -121,8 +121,8 @@ export async function startDispatching({
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
     advance: (ms: number) => advanceDatabaseClock(database.databaseUrl, ms),
     flush: () => server.flush(),
-    /** What an operator has changed of a node is told to the dispatchers, as `svc` does. */
-    told: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
+    /** Publishes that an operator has changed a node, as `svc` does. */
+    notify: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
     lockRow: (id: string) => lockSubmission(database.databaseUrl, id),
     async row(id: string): Promise<SubmissionRow | undefined> {
       const [row] = await database.query<SubmissionRow>(
@@ -140,7 +140,7 @@ export async function startDispatching({
       if (row === undefined) throw new Error('no such submission');
       return row.created_at;
     },
-    /** What the row says of its offers, with nodes as on the wire. */
+    /** The offers recorded in the submission's row, with wire ids of nodes. */
     async offers(id: string) {
       const [row] = await database.query<{ offers: readonly OfferRecord[] | null }>(
         'SELECT offers FROM submissions WHERE id = $1',
@@ -181,19 +181,19 @@ export function uuidOf(nodeId: string): string {
 
 type MovableTime = ReturnType<typeof movableTime>;
 
-/** A clock that runs and can be moved on, and timers that are due when it has been. */
+/** A running clock that a test can move forward, and timers that follow it. */
 function movableTime() {
   let offsetMs = 0;
-  const waiting = new Set<{ readonly dueAtMs: number; readonly ring: () => void }>();
+  const waiting = new Set<{ readonly dueAtMs: number; readonly fire: () => void }>();
   const monotonicMs = (): number => systemClock.monotonicMs() + offsetMs;
   const timers: Timers = {
-    after(delayMs, wake) {
-      const ring = (): void => {
+    after(delayMs, callBack) {
+      const fire = (): void => {
         clear();
-        wake();
+        callBack();
       };
-      const entry = { dueAtMs: monotonicMs() + delayMs, ring };
-      const timer = systemTimers.after(delayMs, ring);
+      const entry = { dueAtMs: monotonicMs() + delayMs, fire };
+      const timer = systemTimers.after(delayMs, fire);
       const clear = (): void => {
         waiting.delete(entry);
         timer.clear();
@@ -209,7 +209,7 @@ function movableTime() {
       monotonicMs,
       advance(ms: number): void {
         offsetMs += ms;
-        for (const { dueAtMs, ring } of waiting) if (dueAtMs <= monotonicMs()) ring();
+        for (const { dueAtMs, fire } of waiting) if (dueAtMs <= monotonicMs()) fire();
       },
     },
   };
@@ -276,11 +276,11 @@ async function newNode(store: Store, slotsMax = slotsMaxMax): Promise<Credential
 export interface PostOptions {
   readonly tier?: Tier;
   readonly payloadText?: string;
-  /** What is held; for a submission that is settled, what its rate card says. */
+  /** The hold. A submission that is settled needs the worst case of its rate card. */
   readonly maxMicros?: bigint;
-  /** The job says what is to be offered: with this host, and of so long ago by the fixture's clock. */
+  /** Facts inside the job: this host, sent `agoMs` ago by the fixture's clock. */
   readonly says?: { readonly targetHost: string; readonly agoMs: number };
-  /** Between the hold and the job. */
+  /** Runs between the hold and the job. */
   readonly meanwhile?: (id: string) => Promise<unknown>;
 }
 
@@ -335,7 +335,7 @@ async function post(
   return { id, wireId: toWireId('sub', id), replied };
 }
 
-/** Everything that a node was told of one submission, by type. */
-export function toldOf(node: ScriptedNode): string[] {
+/** The types of all frames that the node received. */
+export function frameTypesOf(node: ScriptedNode): string[] {
   return node.frames.map(({ type }) => type);
 }

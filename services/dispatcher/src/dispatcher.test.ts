@@ -3,7 +3,12 @@ import { cancelAsOperator } from '@svc/store';
 import { testAuthor, waitUntil, type ScriptedNode } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { payloadText, startDispatching, toldOf, type Dispatching } from './dispatcher.fixture.ts';
+import {
+  payloadText,
+  startDispatching,
+  frameTypesOf,
+  type Dispatching,
+} from './dispatcher.fixture.ts';
 
 let service: Dispatching;
 
@@ -28,7 +33,7 @@ async function expectState(id: string, state: string): Promise<void> {
 }
 
 describe('the life of a submission', () => {
-  test('is offered without personal data, committed, assigned untouched, begun, metered, stored and acknowledged', async () => {
+  test('offers no personal data, assigns the payload unchanged, and acknowledges the stored outcome', async () => {
     const node = await service.connect();
     const { id, wireId, replied } = await service.post();
     const offer = await node.next('offer');
@@ -66,7 +71,7 @@ describe('the life of a submission', () => {
     await node.close();
   });
 
-  test('ends as failed by its node, before begin too; completed before it is a bad frame', async () => {
+  test('a node may send failed before begin; completed before begin is a bad frame', async () => {
     const node = await service.connect();
     const { id } = await service.post();
     const { offerId, submissionId } = await node.next('offer');
@@ -81,24 +86,24 @@ describe('the life of a submission', () => {
     await node.close();
   });
 
-  test('goes through another dispatcher than the one that took its job', async () => {
+  test('a submission reaches a node linked to another dispatcher than the one that took its job', async () => {
     const nodes = await Promise.all([
       service.connect({ dispatcher: 0 }),
       service.connect({ dispatcher: 1 }),
     ]);
-    // They keep their one slot each, so that one node cannot have both.
+    // Each node has one slot and keeps it, so one node cannot get both submissions.
     for (const node of nodes) node.autoPilot({ outcome: () => undefined });
     const posted = await Promise.all([service.post(), service.post()]);
     for (const { id } of posted) await expectState(id, 'running');
-    // Told after the commit, which can be seen before it.
+    // `begin` follows the commit, so the state may be visible before the frame arrives.
     for (const node of nodes)
-      await waitUntil(() => toldOf(node).includes('begin'), { what: 'each node told to begin' });
+      await waitUntil(() => frameTypesOf(node).includes('begin'), { what: '`begin` at each node' });
     await Promise.all(nodes.map((node) => node.close()));
   });
 });
 
-describe('a run that ends otherwise', () => {
-  test('is cancelled at its node, whose slot is free when it has stopped', async () => {
+describe('a run that has ended elsewhere', () => {
+  test('is cancelled at its node, whose slot is free after stopped', async () => {
     const node = await service.connect({ dispatcher: 1 });
     const { id } = await service.post();
     const submissionId = await node.runNext();
@@ -114,25 +119,26 @@ describe('a run that ends otherwise', () => {
     await node.close();
   });
 
-  test('is cancelled at the node that has it, where another of the same dispatcher accepted it too', async () => {
+  test('is cancelled at its node, also if another node of the same dispatcher accepted it too', async () => {
     const nodes = [await service.connect(), await service.connect()];
     const { id, wireId } = await service.post();
     const offers = await Promise.all(nodes.map((node) => node.next('offer')));
     nodes.forEach((node, index) =>
       node.send({ type: 'accept', offerId: offers[index]?.offerId ?? '' }),
     );
-    const isTold = (type: string) => () => nodes.find((node) => toldOf(node).includes(type));
-    const winner = await waitUntil(isTold('assign'));
-    const loser = await waitUntil(isTold('revoke'));
+    const withFrame = (type: string) => () =>
+      nodes.find((node) => frameTypesOf(node).includes(type));
+    const winner = await waitUntil(withFrame('assign'));
+    const loser = await waitUntil(withFrame('revoke'));
     await service.cancelled(id);
     expect(await winner.next('cancel')).toEqual({ type: 'cancel', submissionId: wireId });
-    expect(toldOf(loser)).not.toContain('cancel');
+    expect(frameTypesOf(loser)).not.toContain('cancel');
     winner.send({ type: 'stopped', submissionId: wireId, usage: {} });
     await winner.next('ack');
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  test('is answered cancel where its node goes on with it', async () => {
+  test('a frame about a submission of another node is answered with cancel, an outcome with ack', async () => {
     const node = await service.connect();
     await service.post();
     const submissionId = await node.runNext();
@@ -146,7 +152,7 @@ describe('a run that ends otherwise', () => {
     await Promise.all([node.close(), stranger.close()]);
   });
 
-  test('is not offered on while it is cancelled, and its gateway is told', async () => {
+  test('a cancel while a submission is offered revokes the offer and replies to the gateway', async () => {
     const node = await service.connect({ slots: 3 });
     const { id, replied } = await service.post();
     const { offerId } = await node.next('offer');
@@ -157,7 +163,9 @@ describe('a run that ends otherwise', () => {
   });
 });
 
-/** Moves the dispatchers' time on, in steps in which a node that says something is not silent. */
+/**
+ * Moves the dispatchers' time forward in steps, with a frame in each so that the link stays alive.
+ */
 async function pass(node: ScriptedNode, ms: number): Promise<void> {
   const stepMs = linkSilentMs / 3;
   for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
@@ -167,8 +175,8 @@ async function pass(node: ScriptedNode, ms: number): Promise<void> {
   }
 }
 
-describe('a run that has ended and of which its node says nothing', () => {
-  test('is cancelled there though the message about it was lost', async () => {
+describe('a run that has ended elsewhere and whose node sends nothing', () => {
+  test('is cancelled at its node although the message about it was lost', async () => {
     const node = await service.connect();
     const { id } = await service.post();
     const submissionId = await node.runNext();
@@ -183,7 +191,7 @@ describe('a run that has ended and of which its node says nothing', () => {
   }, 30_000);
 });
 
-describe('a node that was told to stop and does not say that it has', () => {
+describe('a node that gets cancel and does not send stopped', () => {
   test('has its slot back after 30 s', async () => {
     const node = await service.connect();
     const { id } = await service.post();
@@ -202,7 +210,7 @@ describe('a node that was told to stop and does not say that it has', () => {
 });
 
 describe('hello', () => {
-  test('without what the node was given loses that at once; with it the run goes on', async () => {
+  test('loses at once the assignments that it does not name; the runs that it names go on', async () => {
     const credentials = await service.newNode();
     const node = await service.connect({ ...credentials, slots: 2 });
     const lost = await service.post();
@@ -228,7 +236,7 @@ describe('hello', () => {
     await again.close();
   });
 
-  test('of another start of the agent does not begin what the first one was told to', async () => {
+  test('of another agent instance gets no begin for a run that the first instance has begun', async () => {
     const own = await service.newNode();
     const first = await service.connect({ ...own, instanceId: 'first' });
     const { id } = await service.post();
@@ -243,11 +251,11 @@ describe('hello', () => {
     again.send({ type: 'start', submissionId });
     expect(await again.next('begin')).toEqual({ type: 'begin', submissionId });
     expect(await stateOf(id)).toBe('running');
-    expect(toldOf(second)).not.toContain('begin');
+    expect(frameTypesOf(second)).not.toContain('begin');
     await again.close();
   });
 
-  test('without an instance gets begin once', async () => {
+  test('without an instance id gets begin only once', async () => {
     const node = await service.connect({ instanceId: undefined });
     await service.post();
     const submissionId = await node.runNext();
@@ -256,7 +264,7 @@ describe('hello', () => {
     await node.close();
   });
 
-  test.each([0, 1])('of a newer link closes the older one, at dispatcher %i too', async (other) => {
+  test.each([0, 1])('of a newer link at dispatcher %i closes the older one', async (other) => {
     const credentials = await service.newNode();
     const older = await service.connect({ ...credentials, dispatcher: 0 });
     const newer = await service.connect({ ...credentials, dispatcher: other });
@@ -268,7 +276,7 @@ describe('hello', () => {
 });
 
 describe('drain', () => {
-  test('of a node: no more offers, and what runs is finished', async () => {
+  test('from a node stops its offers and lets its runs finish', async () => {
     const node = await service.connect({ slots: 5 });
     const { id } = await service.post();
     const submissionId = await node.runNext();

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const executor = { jobType: 'ats.application', name: 'browser', version: '1.2.0' };
 
-/** What the service answers to a `hello` with these executors: a frame's type, or a close code. */
+/** The service's answer to a `hello` with these executors: the type of a frame, or a close code. */
 async function answerTo(executors: unknown): Promise<string | number> {
   const link = (service.links[0] ?? '').replace('ws:', 'wss:');
   const socket = await openLinkSocket(linkRequest({ link, ...(await service.newNode()), ca }));
@@ -48,16 +48,16 @@ async function answerTo(executors: unknown): Promise<string | number> {
 }
 
 describe('in production', () => {
-  test('a link whose executor is simulated is closed', async () => {
+  test('a link with a simulated executor is closed', async () => {
     expect(await answerTo([executor, { ...executor, name: 'simulated' }])).toBe(1008);
   });
 
-  test('a link with another executor, or of an older node that says none, is taken', async () => {
+  test('a link with another executor is accepted, and so is an older node that names none', async () => {
     expect(await answerTo([executor])).toBe('welcome');
     expect(await answerTo(undefined)).toBe('welcome');
   });
 
-  test('executors of another shape are a bad frame', async () => {
+  test('malformed executors are a bad frame', async () => {
     expect(await answerTo([{ ...executor, version: '\u0007' }])).toBe('error');
     expect(await answerTo('browser')).toBe('error');
   });

@@ -11,9 +11,9 @@ import {
 } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDispatching, toldOf, uuidOf, type Dispatching } from '../dispatcher.fixture.ts';
+import { startDispatching, frameTypesOf, uuidOf, type Dispatching } from '../dispatcher.fixture.ts';
 
-/** What a node says counts only within limits (CONTRACT 7, "What a node may claim"). */
+/** A node's claims count only within limits (CONTRACT 7, "What a node may claim"). */
 let service: Dispatching;
 
 beforeAll(async () => {
@@ -52,12 +52,12 @@ function invented(count: number): string[] {
 }
 
 describe('slots', () => {
-  test('are what the operator allows, however many the node asks for, and follow a change', async () => {
+  test('are limited by the operator, whatever the node asks for, and follow a change of the limit', async () => {
     const own = await service.newNode(3);
     const node = await service.connect({ ...own, slots: 1_000 });
     await expectCapacity(3, 3);
     await setSlotsMax(service.store, { nodeId: uuidOf(own.nodeId), slotsMax: 5 }, testAuthor);
-    await service.told(own);
+    await service.notify(own);
     await expectCapacity(5, 5);
     await node.close();
     const again = await service.connect({ ...own, slots: 2 });
@@ -65,18 +65,18 @@ describe('slots', () => {
     await again.close();
   });
 
-  test('are not taken by ids that a node makes up, which come back in stop', async () => {
+  test('are not taken by ids that a node invents, which come back in stop', async () => {
     const running = invented(1_000);
     const node = await service.connect({ slots: 10, running });
     expect(node.welcome.stop).toEqual(running);
     expect(await capacity()).toEqual({ slots: 10, free: 10 });
     for (const submissionId of running) node.send({ type: 'stopped', submissionId, usage: {} });
     expect(await isOffered()).toBe(false);
-    expect(toldOf(node)).toContain('offer');
+    expect(frameTypesOf(node)).toContain('offer');
     await node.close();
   });
 
-  test('are taken by what the node was given, and by nothing that has ended', async () => {
+  test('are taken by the assignments of the node, and not by those that have ended', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, slots: 4 });
     await service.post();
@@ -92,7 +92,7 @@ describe('slots', () => {
     await again.close();
   });
 
-  test('bound what a hello may list', async () => {
+  test('limit the number of ids in a hello', async () => {
     const own = await service.newNode(2);
     const socket = await openLinkSocket(linkRequest({ link: service.links[0] ?? '', ...own }));
     const answers: string[] = [];
@@ -116,20 +116,20 @@ async function sayForeign(node: ScriptedNode, count: number): Promise<void> {
 }
 
 describe('frames about submissions that are not its own', () => {
-  test('close the link (1008) when there are more than 100 in a minute', async () => {
+  test('close the link (1008) after more than 100 in a minute', async () => {
     const node = await service.connect();
     await sayForeign(node, foreignFramesMax);
     const answered = (): number =>
-      toldOf(node).filter((type) => type === 'cancel' || type === 'ack').length;
+      frameTypesOf(node).filter((type) => type === 'cancel' || type === 'ack').length;
     await waitUntil(() => answered() === foreignFramesMax);
     node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
     expect((await node.closed).code).toBe(1008);
   });
 
-  test('do not when they come over more than a minute, nor frames about what has ended', async () => {
+  test('do not close it over a longer time, nor do frames about submissions that have ended', async () => {
     const node = await service.connect();
     await sayForeign(node, foreignFramesMax);
-    await waitUntil(() => toldOf(node).length > foreignFramesMax);
+    await waitUntil(() => frameTypesOf(node).length > foreignFramesMax);
     service.clock.advance(foreignFramesWindowMs);
     const { id } = await service.post();
     const submissionId = await node.runNext();
@@ -157,7 +157,7 @@ async function fail(node: ScriptedNode): Promise<void> {
 }
 
 describe('a node that does not finish its jobs', () => {
-  test('is offered nothing from its fifth node_error on, though Redis and its link are lost, until it is over', async () => {
+  test('gets no offers after its fifth node_error until its quarantine ends, also after a loss of Redis and link', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, slots: 4 });
     for (let count = 0; count < 5; count += 1) await fail(node);
@@ -174,7 +174,7 @@ describe('a node that does not finish its jobs', () => {
     await again.close();
   });
 
-  test('is offered something again as soon as an operator enables it', async () => {
+  test('gets offers again as soon as an operator enables it', async () => {
     const own = await service.newNode();
     for (let count = 0; count < 3; count += 1) {
       const node = await service.connect({ ...own, slots: 1 });
@@ -186,9 +186,9 @@ describe('a node that does not finish its jobs', () => {
     }
     const node = await service.connect({ ...own, slots: 1 });
     expect(await isOffered()).toBe(false);
-    expect(toldOf(node)).toEqual(['welcome']);
+    expect(frameTypesOf(node)).toEqual(['welcome']);
     await enableNode(service.store, uuidOf(own.nodeId), testAuthor);
-    await service.told(own);
+    await service.notify(own);
     await expectCapacity(1, 1);
     node.autoPilot();
     expect(await isOffered()).toBe(true);

@@ -23,7 +23,7 @@ afterEach(async () => {
   await service.settled();
 });
 
-/** Runs a submission on a node, at the dispatcher that nobody tells anything but by the bus. */
+/** Runs a submission on a node whose dispatcher gets messages only from the bus. */
 async function running(own: Credentials) {
   const node = await service.connect({ ...own, slots: 2, dispatcher: 1 });
   const { id } = await service.post();
@@ -49,11 +49,11 @@ async function statusOf(own: Credentials): Promise<number> {
 }
 
 describe('a node that an operator drains', () => {
-  test('is told so, finishes what it runs, is offered nothing after a reconnect either, until it is enabled', async () => {
+  test('gets drain, finishes its runs, and gets no offers until it is enabled, also after a reconnect', async () => {
     const own = await service.newNode();
     const { node, id, submissionId } = await running(own);
     await drainNode(service.store, uuidOf(own.nodeId), testAuthor);
-    await service.told(own);
+    await service.notify(own);
     await node.next('drain', { timeoutMs: 1_000 });
     await waitUntil(async () => !(await isOffered()));
     await node.close();
@@ -64,7 +64,7 @@ describe('a node that an operator drains', () => {
     await again.next('ack');
     expect((await service.row(id))?.state).toBe('settling');
     await enableNode(service.store, uuidOf(own.nodeId), testAuthor);
-    await service.told(own);
+    await service.notify(own);
     expect((await again.closed).code).toBe(1012);
     const enabled = await service.connect(own);
     enabled.autoPilot();
@@ -73,7 +73,7 @@ describe('a node that an operator drains', () => {
     await enabled.close();
   });
 
-  test('is told so too where the message was lost, and while it is being greeted', async () => {
+  test('gets drain also if the message was lost, and after the welcome of a new link', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, dispatcher: 1 });
     await drainNode(service.store, uuidOf(own.nodeId), testAuthor);
@@ -87,12 +87,12 @@ describe('a node that an operator drains', () => {
 });
 
 describe('a node that an operator disables', () => {
-  test('loses its link and what it runs at once, and is refused from then on', async () => {
+  test('loses its link and its runs at once, and new links are refused', async () => {
     const own = await service.newNode();
     const { node, id } = await running(own);
     const disabled = await disableNode(service.store, uuidOf(own.nodeId), testAuthor);
     expect(disabled?.lostSubmissionIds).toEqual([id]);
-    await service.told(own);
+    await service.notify(own);
     expect(await node.closed).toMatchObject({ code: 1008 });
     expect(await service.row(id)).toMatchObject({ state: 'settling', failure_code: 'node_lost' });
     expect(await statusOf(own)).toBe(401);
@@ -100,16 +100,16 @@ describe('a node that an operator disables', () => {
     expect(await statusOf(own)).toBe(101);
   });
 
-  test('loses its link where the message was lost, and what was committed to it meanwhile', async () => {
+  test('loses its link if the message was lost, and loses what was committed to it meanwhile', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, dispatcher: 1 });
     const { id } = await service.post();
     const { offerId } = await node.next('offer');
-    const letGo = await service.lockRow(id);
+    const unlock = await service.lockRow(id);
     node.send({ type: 'accept', offerId });
     await disableNode(service.store, uuidOf(own.nodeId), testAuthor);
     expect((await node.closed).code).toBe(1008);
-    await letGo();
+    await unlock();
     await waitUntil(async () => (await service.row(id))?.state === 'settling');
     expect(await service.row(id)).toMatchObject({ failure_code: 'node_lost' });
     expect(node.frames.map(({ type }) => type)).not.toContain('assign');
@@ -122,19 +122,19 @@ async function rotate(own: Credentials, secret: string, overlapMs: number): Prom
 }
 
 describe('a secret that is rotated', () => {
-  test('opens links until its time is over, and a link that it has opened ends with it', async () => {
+  test('opens links until it expires, and its links end when it expires', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, dispatcher: 1 });
     await rotate(own, 'nsk_second', 60_000);
     const second = { ...own, secret: 'nsk_second' };
     expect([await statusOf(own), await statusOf(second)]).toEqual([101, 101]);
-    await service.told(own);
+    await service.notify(own);
     await service.advance(60_000);
     expect((await node.closed).code).toBe(1008);
     expect([await statusOf(own), await statusOf(second)]).toEqual([401, 101]);
   });
 
-  test('without an overlap is over within 5 s, and the link of the newer one stays', async () => {
+  test('without an overlap ends its links within 5 s, and a link of the newer secret stays', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, dispatcher: 1 });
     await rotate(own, 'nsk_second', 0);
@@ -143,7 +143,7 @@ describe('a secret that is rotated', () => {
     expect((await node.closed).code).toBe(1008);
     expect(performance.now() - rotatedAtMs).toBeLessThan(5_000);
     const newer = await service.connect({ ...own, secret: 'nsk_second' });
-    await service.told(own);
+    await service.notify(own);
     newer.autoPilot();
     expect(await isOffered()).toBe(true);
     await newer.close();

@@ -9,7 +9,7 @@ const idle = { slots: 10, free: 10 };
 const busy = { slots: 10, free: 0 };
 
 describe('surge', () => {
-  test('begins with none, whatever the fleet does, and follows it from then on', () => {
+  test('starts with no surge for any usage of the fleet, and then follows that usage', () => {
     const begun = nextSurge(busy, null, 1_000);
     expect(begun).toEqual({ micros: 1_000_000n, atMs: 1_000 });
     const risen = nextSurge(busy, begun, 4_000);
@@ -17,16 +17,16 @@ describe('surge', () => {
     expect(nextSurge(idle, risen, 34_000).micros).toBe(1_000_000n);
   });
 
-  test('is worked out by one dispatcher or by many: the same, at the same time', () => {
+  test('is the same at the same time, whether one dispatcher or several compute it', () => {
     const alone = nextSurge(busy, { micros: 1_000_000n, atMs: 0 }, 300);
     let together = { micros: 1_000_000n, atMs: 0 };
     for (const atMs of [100, 200, 300]) together = nextSurge(busy, together, atMs);
-    // Both within a step of 0.05 by far: each small step starts from a little less to go.
+    // Far below one step of 0.05. Each small step starts a little closer to the target.
     expect(Number(alone.micros - together.micros)).toBeGreaterThanOrEqual(0);
     expect(Number(alone.micros - together.micros)).toBeLessThan(1_000);
   });
 
-  test('goes nowhere by a clock that went back', () => {
+  test('does not change if the clock goes back', () => {
     expect(nextSurge(busy, { micros: 2_000_000n, atMs: 5_000 }, 4_000).micros).toBe(2_000_000n);
   });
 });
@@ -57,7 +57,7 @@ describe('two dispatchers', () => {
     );
   }
 
-  test('publish what a busy fleet comes to, in steps, and what is pinned instead, after a flush too', async () => {
+  test('publish the surge of a busy fleet in steps, or the pinned value, also after a flush', async () => {
     expect(await published((micros) => micros > 0)).toBe(1_000_000);
     const node = await service.connect({ dispatcher: 1 });
     await service.post();
@@ -77,7 +77,7 @@ describe('two dispatchers', () => {
     await published((micros) => micros === 2_345_678);
     await pin(null);
     const going = await published((micros) => micros !== 2_345_678 && micros > 0);
-    // It went on from where it was, though Redis had forgotten it.
+    // The smoothing continued from its last value, although Redis was flushed.
     expect(going).toBeGreaterThanOrEqual(risen);
     expect(going % 50_000).toBe(0);
     await node.close();

@@ -47,7 +47,7 @@ function detailOf({ body }: LinkRefused): unknown {
 describe('an upgrade is refused', () => {
   test.each<[string, number, string, (request: LinkRequest) => LinkRequest]>([
     [
-      'on another path, before anything else is looked at',
+      'on another path, before any other check',
       404,
       'not_found',
       (request) => ({
@@ -64,7 +64,7 @@ describe('an upgrade is refused', () => {
       (request) => ({ ...request, url: `${request.url}?x=1` }),
     ],
     [
-      'for a node that nobody knows',
+      'for an unknown node',
       401,
       'unauthenticated',
       (request) => ({ ...request, headers: { ...request.headers, 'x-svc-node': 'nod_nobody' } }),
@@ -101,7 +101,7 @@ describe('an upgrade is refused', () => {
     expect(refusal.headers['www-authenticate']).toBe(scheme);
   });
 
-  test('with one and the same answer for an unknown node and a wrong secret', async () => {
+  test('with the same answer for an unknown node and a wrong secret', async () => {
     const unknown = await refusalOf((request) => ({
       ...request,
       headers: { ...request.headers, 'x-svc-node': 'nod_01kajh8z2wf5xav9c3q7m4n6rt' },
@@ -112,7 +112,7 @@ describe('an upgrade is refused', () => {
     expect(detailOf(unknown)).toBe(detailOf(wrong));
   });
 
-  test('as plain HTTP, where no upgrade is asked for', async () => {
+  test('with a plain HTTP answer if the request asks for no upgrade', async () => {
     const { headers, url: signed } = linkRequest({ link, ...credentials });
     const url = new URL(nodeLinkPath, link.replace('ws:', 'http:'));
     const asked = await fetch(signed.replace('ws:', 'http:'), {
@@ -128,7 +128,7 @@ describe('an upgrade is refused', () => {
 });
 
 describe('a signature', () => {
-  test('opens one link, on whichever dispatcher, and also after Redis lost everything', async () => {
+  test('opens one link only, across all dispatchers and after a flush of Redis', async () => {
     const request = linkRequest({ link, ...credentials });
     const first = await openLinkSocket(request);
     const elsewhere = request.url.replace(link, service.links[1] ?? '');
@@ -137,7 +137,7 @@ describe('a signature', () => {
       const replay = openLinkSocket({ ...request, url });
       await expect(replay).rejects.toMatchObject({ status: 401 });
     }
-    // One more value beside it makes it no other signature.
+    // An additional value in the header does not make it another signature.
     const signature = `v2=x, ${request.headers['x-svc-signature']}`;
     const disguised = { ...request.headers, 'x-svc-signature': signature };
     await expect(openLinkSocket({ ...request, headers: disguised })).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe('a signature', () => {
     (await openLinkSocket(linkRequest({ link, ...credentials }))).terminate();
   });
 
-  test('that was refused for its subprotocol may still open a link', async () => {
+  test('whose upgrade was refused for its subprotocol can still open a link', async () => {
     const request = linkRequest({ link, ...credentials });
     const wrong = openLinkSocket({ ...request, subprotocols: ['other'] });
     await expect(wrong).rejects.toMatchObject({ status: 400 });
@@ -157,7 +157,7 @@ describe('a signature', () => {
 });
 
 describe('a link', () => {
-  test('is closed by the third bad frame, each of which is answered', async () => {
+  test('is closed by the third bad frame, and each bad frame is answered', async () => {
     const node = await service.connect();
     const bad = ['{', '{"type":"browse"}', '{"type":"accept"}'];
     expect(bad).toHaveLength(badFramesMax);
@@ -170,7 +170,7 @@ describe('a link', () => {
     ]);
   });
 
-  test('takes no second hello, nothing before the first, and no binary frame', async () => {
+  test('refuses a second hello, frames before the first hello, and binary frames', async () => {
     const node = await service.connect();
     node.send({ type: 'hello', agentVersion: 'x', jobTypes: [], slots: 1, running: [] });
     expect(await node.next('error')).toMatchObject({ code: 'unexpected_frame' });
@@ -190,7 +190,7 @@ describe('a link', () => {
     expect((await node.closed).code).toBe(1009);
   });
 
-  test('that is silent for 15 s is dropped, and its node is offered nothing', async () => {
+  test('that is silent for 15 s is dropped, and its node gets no offers', async () => {
     const node = await service.connect();
     node.deafen();
     service.clock.advance(linkSilentMs);
@@ -203,7 +203,7 @@ describe('a link', () => {
     await node.cut();
   });
 
-  test('is handed back by a dispatcher that drains (1012), and its run goes on elsewhere', async () => {
+  test('is closed by a dispatcher that drains (1012), and its run goes on at another dispatcher', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, dispatcher: 1 });
     const { id } = await service.post();

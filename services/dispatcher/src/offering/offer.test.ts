@@ -26,11 +26,11 @@ function asking(offering: Offering, name: string, openedAtMs: number): Offering 
 }
 
 describe('offering', () => {
-  test('looks for a node at once', () => {
+  test('searches for a node at once', () => {
     expect(nextStep(begun, 1_000)).toEqual({ kind: 'search' });
   });
 
-  test('gives up at once where no slot is free', () => {
+  test('gives up at once if no slot is free', () => {
     expect(nextStep(withNobodyFound(begun, 1_000), 1_000)).toEqual({ kind: 'give_up' });
   });
 
@@ -46,7 +46,7 @@ describe('offering', () => {
     expect(nextStep(two, 2_900)).toEqual({ kind: 'wait', untilMs: 3_250 });
   });
 
-  test('replaces one of two that is declined at once, as the other is old enough', () => {
+  test('replaces one of two offers at once when it is declined and the other is 300 ms old', () => {
     const two = asking(asking(begun, 'a', 1_000), 'b', 1_300);
     expect(nextStep(withoutOffer(two, 'b', declinedAt), 1_310)).toEqual({ kind: 'search' });
     expect(nextStep(withoutOffer(two, 'a', declinedAt), 1_310)).toEqual({
@@ -55,13 +55,13 @@ describe('offering', () => {
     });
   });
 
-  test('asks the next node at once when the only one declines, and remembers whom it asked', () => {
+  test('asks the next node at once when the only one declines, and never asks a node twice', () => {
     const declined = withoutOffer(asking(begun, 'a', 1_000), 'a', declinedAt);
     expect(nextStep(declined, 1_010)).toEqual({ kind: 'search' });
     expect(declined.askedNodeIds).toEqual(['a']);
   });
 
-  test('gives up when the last one asked declines and nobody else is free', () => {
+  test('gives up when the last node declines and no other is free', () => {
     const searched = withNobodyFound(asking(begun, 'a', 1_000), 1_300);
     expect(nextStep(searched, 1_300)).toEqual({
       kind: 'wait',
@@ -72,31 +72,31 @@ describe('offering', () => {
     expect(nextStep(withNobodyFound(declined, 1_310), 1_310)).toEqual({ kind: 'give_up' });
   });
 
-  test('asks nobody who could not answer before the deadline, and who would pass for silent', () => {
+  test('asks no node that could not answer before the deadline and would count as silent', () => {
     const atMs = 6_000 - answerMsMin + 1;
     expect(nextStep(begun, atMs - 1)).toEqual({ kind: 'search' });
     expect(nextStep(begun, atMs)).toEqual({ kind: 'give_up' });
     expect(nextStep(asking(begun, 'a', 5_000), atMs)).toEqual({ kind: 'wait', untilMs: 6_000 });
   });
 
-  test('looks again soon where it could not be told whether a node is free', () => {
+  test('searches again soon if a search could not find out whether a node is free', () => {
     const putOff = withSearchPutOff(begun, 1_000);
     expect(nextStep(putOff, 1_000)).toEqual({ kind: 'wait', untilMs: 1_000 + searchAgainSoonMs });
   });
 
-  test('ends with the dispatch deadline, whatever is open', () => {
+  test('ends at the dispatch deadline, also with an open offer', () => {
     const one = asking(begun, 'a', 5_900);
     expect(nextStep(one, 5_999)).toEqual({ kind: 'wait', untilMs: 6_000 });
     expect(nextStep(one, 6_000)).toEqual({ kind: 'give_up' });
   });
 
-  test('gives a node 2 s, and no more than is left', () => {
+  test('gives a node 2 s to answer, or the time that is left', () => {
     expect(expiresInMs(begun, 1_000)).toBe(2_000);
     expect(expiresInMs(begun, 4_500.4)).toBe(1_499);
     expect(expiresInMs(begun, 5_999.9)).toBe(1);
   });
 
-  test('does without an offer whose dispatcher says nothing beyond its time', () => {
+  test('ends an offer whose dispatcher reports nothing in time', () => {
     const two = asking(asking(begun, 'a', 1_000), 'b', 1_300);
     expect(silentOffers(two, 3_249)).toEqual([]);
     expect(silentOffers(two, 3_250).map(({ offerId }) => offerId)).toEqual(['a']);
@@ -108,8 +108,8 @@ describe('offering', () => {
   });
 });
 
-describe('what became of the offers', () => {
-  test('is told in the order of their ends, by the clock of the database', () => {
+describe('the records of the offers', () => {
+  test('are in the order in which the offers ended, by the clock of the database', () => {
     const two = asking(asking(begun, 'a', 1_000), 'b', 1_300);
     const declined = withoutOffer(two, 'b', { answer: 'declined', reason: 'busy', atMs: 1_310 });
     expect(withoutOffers(declined, { answer: 'revoked', atMs: 1_320 }).records).toEqual([
@@ -131,7 +131,7 @@ describe('what became of the offers', () => {
     ]);
   });
 
-  test('is kept of the latest only, however many nodes are asked', () => {
+  test('are kept only for the latest offers', () => {
     let offering = begun;
     for (let asked = 0; asked <= offerRecordsMax; asked += 1) {
       offering = withoutOffer(asking(offering, `n${asked}`, 1_000), `n${asked}`, declinedAt);

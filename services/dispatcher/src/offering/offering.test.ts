@@ -3,7 +3,12 @@ import { rejectPending } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { payloadText, startDispatching, toldOf, type Dispatching } from '../dispatcher.fixture.ts';
+import {
+  payloadText,
+  startDispatching,
+  frameTypesOf,
+  type Dispatching,
+} from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 
@@ -28,7 +33,7 @@ async function expectState(id: string, state: string): Promise<void> {
 }
 
 describe('offering', () => {
-  test('is over at once where no slot is free, and the hold is back', async () => {
+  test('ends at once and releases the hold if no slot is free', async () => {
     const { id, replied } = await service.post();
     expect(await replied).toBe('look');
     expect(await stateOf(id)).toBe('rejected');
@@ -40,17 +45,17 @@ describe('offering', () => {
     const { id, replied } = await service.post();
     expect(await replied).toBe('look');
     expect(await stateOf(id)).toBe('rejected');
-    for (const node of nodes) expect(toldOf(node)).toEqual(['welcome', 'offer']);
+    for (const node of nodes) expect(frameTypesOf(node)).toEqual(['welcome', 'offer']);
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  test('asks a second node when the first is silent, and revokes the one that was not needed', async () => {
+  test('asks a second node when the first is silent, and revokes the offer to the first', async () => {
     const silent = await service.connect({ slots: 9, dispatcher: 1 });
     const awake = await service.connect({ slots: 2 });
     const { id, replied } = await service.post();
     const { offerId } = await silent.next('offer');
     const { submissionId } = await awake.next('offer');
-    expect(toldOf(silent)).not.toContain('revoke');
+    expect(frameTypesOf(silent)).not.toContain('revoke');
     awake.send({ type: 'accept', offerId: (await offerOf(awake)).offerId });
     expect((await awake.next('assign')).submissionId).toBe(submissionId);
     expect(await silent.next('revoke')).toEqual({ type: 'revoke', offerId });
@@ -61,7 +66,7 @@ describe('offering', () => {
     await Promise.all([silent.close(), awake.close()]);
   });
 
-  test('asks a node that left an offer unanswered after all others, until it takes one', async () => {
+  test('asks a node that left an offer unanswered only after all others', async () => {
     const silent = await service.connect({ slots: 9, dispatcher: 1 });
     const awake = await service.connect({ slots: 2 });
     awake.autoPilot({ outcome: () => undefined });
@@ -77,7 +82,7 @@ describe('offering', () => {
     await Promise.all([silent.close(), awake.close()]);
   });
 
-  test('of two accepts gives the submission to one, and tells the other that it is void', async () => {
+  test('gives the submission to one of two nodes that accept, and revokes the other offer', async () => {
     const nodes = [await service.connect(), await service.connect({ dispatcher: 1 })];
     const { id } = await service.post();
     const offers = await Promise.all(nodes.map((node) => node.next('offer')));
@@ -86,7 +91,7 @@ describe('offering', () => {
     );
     const answers = await Promise.all(
       nodes.map((node) =>
-        waitUntil(() => toldOf(node).find((type) => type === 'assign' || type === 'revoke')),
+        waitUntil(() => frameTypesOf(node).find((type) => type === 'assign' || type === 'revoke')),
       ),
     );
     expect(answers.toSorted()).toEqual(['assign', 'revoke']);
@@ -94,14 +99,14 @@ describe('offering', () => {
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  test('revokes an offer that nobody answers after 2 s, and does not ask that node again', async () => {
+  test('revokes an unanswered offer after 2 s, and does not ask that node again', async () => {
     const node = await service.connect();
     const { id, replied } = await service.post();
     const { offerId } = await node.next('offer');
     expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
     expect(await replied).toBe('look');
     expect(await stateOf(id)).toBe('rejected');
-    expect(toldOf(node)).toEqual(['welcome', 'offer', 'revoke']);
+    expect(frameTypesOf(node)).toEqual(['welcome', 'offer', 'revoke']);
     await node.close();
   });
 
@@ -112,14 +117,14 @@ describe('offering', () => {
     await first.next('offer');
     await first.cut();
     await second.runNext();
-    // Made because the first was over, not because it was 300 ms old.
+    // The second offer was made because the first had ended, not because it was 300 ms old.
     const [broken, accepted] = await service.offers(id);
     expect(broken).toMatchObject({ nodeId: first.nodeId, answer: 'disconnected' });
     expect(accepted?.offeredAt.localeCompare(broken?.answeredAt ?? '')).toBeGreaterThanOrEqual(0);
     await second.close();
   });
 
-  test('never dispatches what is past its deadline', async () => {
+  test('never dispatches a submission past its deadline', async () => {
     const node = await service.connect();
     const { id } = await service.post();
     const { offerId } = await node.next('offer');
@@ -130,7 +135,7 @@ describe('offering', () => {
     await node.close();
   });
 
-  test('survives the loss of Redis: the links are entered again', async () => {
+  test('works again after Redis loses its data, because the links are entered again', async () => {
     const nodes = [await service.connect(), await service.connect({ dispatcher: 1 })];
     await service.flush();
     for (const node of nodes) node.autoPilot();
@@ -139,7 +144,7 @@ describe('offering', () => {
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  test('tells simulated nodes of a sandbox behaviour, and nothing else of the payload', async () => {
+  test('sends the sandbox behaviour with an offer in a sandbox', async () => {
     const node = await service.connect();
     await service.post({ payloadText: payloadText.replace('greenhouse', 'sandbox.decline') });
     expect((await node.next('offer')).sandboxBehaviour).toBe('sandbox.decline');
@@ -147,8 +152,8 @@ describe('offering', () => {
   });
 });
 
-describe('what became of its offers', () => {
-  test('is kept with what is dispatched: who declined and why, and who has it', async () => {
+describe('the records of the offers', () => {
+  test('are kept with a dispatched submission: who declined and why, and who accepted', async () => {
     const declining = await service.connect({ slots: 9, dispatcher: 1 });
     const accepting = await service.connect({ slots: 2 });
     const { id } = await service.post();
@@ -167,7 +172,7 @@ describe('what became of its offers', () => {
     await Promise.all([declining.close(), accepting.close()]);
   });
 
-  test('names an offer beside the accepted one as revoked', async () => {
+  test('mark the open offer to another node as revoked', async () => {
     const silent = await service.connect({ slots: 9, dispatcher: 1 });
     const awake = await service.connect({ slots: 2 });
     const { id } = await service.post();
@@ -182,7 +187,7 @@ describe('what became of its offers', () => {
     await Promise.all([silent.close(), awake.close()]);
   });
 
-  test('is kept with what was rejected or cancelled, too', async () => {
+  test('are kept with a rejected or cancelled submission too', async () => {
     const leaving = await service.connect({ slots: 9 });
     const silent = await service.connect({ dispatcher: 1 });
     const rejected = await service.post();
@@ -206,15 +211,15 @@ describe('what became of its offers', () => {
   });
 });
 
-describe('what was held a moment ago', () => {
-  test('is offered by what its job says, at the time of its hold', async () => {
+describe('a submission that was held a moment ago', () => {
+  test('is offered with the facts of its job, without a query of Postgres', async () => {
     const node = await service.connect();
     node.autoPilot({ answer: () => 'accept' });
     const { id, replied } = await service.post({
-      says: { targetHost: 'as.told.example', agoMs: 400 },
+      says: { targetHost: 'from.job.example', agoMs: 400 },
     });
     expect(await replied).toBe('dispatched');
-    expect(await offerOf(node)).toMatchObject({ targetHost: 'as.told.example' });
+    expect(await offerOf(node)).toMatchObject({ targetHost: 'from.job.example' });
     const [record] = await service.offers(id);
     const heldAt = await service.heldAt(id);
     const afterMs = Date.parse(record?.offeredAt ?? '') - heldAt.getTime();
@@ -226,31 +231,31 @@ describe('what was held a moment ago', () => {
   test.each([
     ['came late', 1_100],
     ['comes from a clock that is ahead', -300],
-  ])('is asked of Postgres where its job %s', async (_what, agoMs) => {
+  ])('is loaded from Postgres if its job %s', async (_what, agoMs) => {
     const node = await service.connect();
     node.autoPilot({ answer: () => 'accept' });
-    const { replied } = await service.post({ says: { targetHost: 'as.told.example', agoMs } });
+    const { replied } = await service.post({ says: { targetHost: 'from.job.example', agoMs } });
     expect(await replied).toBe('dispatched');
     expect(await offerOf(node)).toMatchObject({ targetHost: 'jobs.example.com' });
     await node.close();
   });
 
-  test('and is pending no more is given to nobody: the accept is revoked', async () => {
+  test('is assigned to no node if it is no longer pending: the accept is answered with revoke', async () => {
     const node = await service.connect();
     node.autoPilot({ answer: () => 'accept' });
     const { id, replied } = await service.post({
-      says: { targetHost: 'as.told.example', agoMs: 0 },
+      says: { targetHost: 'from.job.example', agoMs: 0 },
       meanwhile: (held) => rejectPending(service.store, held, { onlyOverdue: false }),
     });
     expect(await replied).toBe('look');
     expect(await stateOf(id)).toBe('rejected');
-    expect(toldOf(node)).toEqual(['welcome', 'offer', 'revoke']);
+    expect(frameTypesOf(node)).toEqual(['welcome', 'offer', 'revoke']);
     await node.close();
   });
 });
 
 async function offerOf(node: Awaited<ReturnType<Dispatching['connect']>>) {
   const offer = node.frames.find((frame) => frame.type === 'offer');
-  if (offer?.type !== 'offer') throw new Error('no offer came');
+  if (offer?.type !== 'offer') throw new Error('the node received no offer');
   return offer;
 }

@@ -1,7 +1,7 @@
 import { waitUntil, type ScriptedNode } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDispatching, toldOf, type Dispatching } from '../dispatcher.fixture.ts';
+import { startDispatching, frameTypesOf, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching;
 
@@ -26,22 +26,22 @@ async function expectState(id: string, state: string): Promise<void> {
 }
 
 describe('an accept whose link is gone before it is committed', () => {
-  test('ends as lost at once, though the next hello was answered before that', async () => {
+  test('ends as lost at once, although the next hello was answered before the commit', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, dispatcher: 1 });
     const { id } = await service.post();
     const { offerId } = await node.next('offer');
-    const letGo = await service.lockRow(id);
+    const unlock = await service.lockRow(id);
     node.send({ type: 'accept', offerId });
-    // Answered in order: the accept is at Postgres by now.
+    // Frames are handled in order, so the accept waits in Postgres when `cancel` arrives.
     node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
     await node.next('cancel');
     await node.cut();
     const again = await service.connect(own);
-    await letGo();
+    await unlock();
     await waitUntil(async () => (await stateOf(id)) === 'settling');
     expect((await service.row(id))?.failure_code).toBe('node_lost');
-    // Its slot is not held by what it never had.
+    // The submission that the node never had does not take its slot.
     again.autoPilot();
     const next = await service.post();
     await expectState(next.id, 'settling');
@@ -49,15 +49,15 @@ describe('an accept whose link is gone before it is committed', () => {
   });
 });
 
-test('a node that asks before its accept is committed is told to stop, and is assigned it all the same', async () => {
+test('a node that sends start before its accept is committed gets cancel, and then assign', async () => {
   const node = await service.connect();
   const { id, wireId, replied } = await service.post();
   const { offerId } = await node.next('offer');
-  const letGo = await service.lockRow(id);
+  const unlock = await service.lockRow(id);
   node.send({ type: 'accept', offerId });
   node.send({ type: 'start', submissionId: wireId });
   await node.next('cancel');
-  await letGo();
+  await unlock();
   expect(await replied).toBe('dispatched');
   expect(await node.next('assign')).toMatchObject({ offerId, submissionId: wireId });
   node.send({ type: 'start', submissionId: wireId });
@@ -65,7 +65,7 @@ test('a node that asks before its accept is committed is told to stop, and is as
   await node.close();
 });
 
-/** Runs `say` on a link that is cut while Postgres still waits to commit it. */
+/** Sends a frame with `say`, and cuts the link while Postgres still waits to commit it. */
 async function saidAndCut(say: (node: ScriptedNode, submissionId: string) => void) {
   const own = await service.newNode();
   const node = await service.connect({ ...own, dispatcher: 1 });
@@ -77,28 +77,28 @@ async function saidAndCut(say: (node: ScriptedNode, submissionId: string) => voi
     id,
     wireId,
     async cutAndComeBack() {
-      const letGo = await service.lockRow(id);
+      const unlock = await service.lockRow(id);
       say(node, wireId);
       node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
       await node.next('cancel');
       await node.cut();
       const again = await service.connect({ ...own, running: [wireId] });
-      return { again, letGo };
+      return { again, unlock };
     },
     node,
   };
 }
 
-describe('what a node says on a link that is gone before it is committed', () => {
-  test("start: the run is the node's, which asks again and is told to begin", async () => {
+describe('a frame whose link is gone before it is committed', () => {
+  test("start: the run is the node's, which sends start again and gets begin", async () => {
     const said = await saidAndCut((node, submissionId) =>
       node.send({ type: 'start', submissionId }),
     );
-    const { again, letGo } = await said.cutAndComeBack();
+    const { again, unlock } = await said.cutAndComeBack();
     expect(again.welcome.stop).toEqual([]);
-    await letGo();
+    await unlock();
     await expectState(said.id, 'running');
-    expect(toldOf(said.node)).not.toContain('begin');
+    expect(frameTypesOf(said.node)).not.toContain('begin');
     again.send({ type: 'start', submissionId: said.wireId });
     await again.next('begin');
     again.send({ type: 'completed', submissionId: said.wireId, usage: {}, result: {} });
@@ -106,13 +106,13 @@ describe('what a node says on a link that is gone before it is committed', () =>
     expect(await stateOf(said.id)).toBe('settling');
   });
 
-  test('an outcome: it counts once, and is acknowledged when it is repeated', async () => {
+  test('an outcome: it counts once, and its repetition is acknowledged', async () => {
     const failure = { code: 'posting_closed', message: 'closed' } as const;
     const failed = { type: 'failed', usage: {}, failure } as const;
     const said = await saidAndCut((node, submissionId) => node.send({ ...failed, submissionId }));
-    const { again, letGo } = await said.cutAndComeBack();
+    const { again, unlock } = await said.cutAndComeBack();
     again.send({ ...failed, submissionId: said.wireId });
-    await letGo();
+    await unlock();
     expect(await again.next('ack')).toEqual({ type: 'ack', submissionId: said.wireId });
     expect(await service.row(said.id)).toMatchObject({
       state: 'settling',

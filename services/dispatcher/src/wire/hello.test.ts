@@ -13,7 +13,7 @@ const assignments = [
   { submissionId: settling, state: 'settling' },
 ] as const;
 
-test('a node that has all it was given goes on with it', () => {
+test('a node that names all its assignments goes on with them', () => {
   expect(compareHello([wire(dispatched), wire(running)], assignments)).toEqual({
     lost: [],
     live: [dispatched, running],
@@ -21,12 +21,12 @@ test('a node that has all it was given goes on with it', () => {
   });
 });
 
-test('what it was given and does not name is lost, but not what has ended', () => {
+test('an assignment that the node does not name is lost, unless its outcome is stored', () => {
   expect(compareHello([wire(running)], assignments).lost).toEqual([dispatched]);
   expect(compareHello([], assignments).lost).toEqual([dispatched, running]);
 });
 
-test('what has ended, is not its own or is no id at all it must stop, in its own words', () => {
+test('ids that have ended, belong to another node or are invalid come back unchanged in stop', () => {
   const named = [wire(settling), wire(foreign), 'sub_nonsense'];
   expect(compareHello(named, assignments).stop).toEqual(named);
 });

@@ -19,7 +19,7 @@ afterEach(async () => {
 const usage = '"usage":{}';
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-/** Frames that a reader without bounds recurses into, stores, or passes on. */
+/** Frames that a reader without limits would recurse into, store, or pass on. */
 const hostile: Readonly<Record<string, (submissionId: string) => string>> = {
   'nests 4,400 arrays in its details': (id) =>
     `{"type":"completed","submissionId":"${id}",${usage},"result":{"details":{"a":${deep(4_400)}}}}`,
@@ -33,7 +33,7 @@ const hostile: Readonly<Record<string, (submissionId: string) => string>> = {
 };
 
 describe.each(Object.entries(hostile))('a frame that %s', (_what, frameFor) => {
-  test('is a bad frame, and jobs of other nodes and of its own go on', async () => {
+  test('is a bad frame, and the jobs of this node and of other nodes go on', async () => {
     const honest = await service.connect();
     honest.autoPilot();
     const { replied: first } = await service.post();
@@ -48,7 +48,7 @@ describe.each(Object.entries(hostile))('a frame that %s', (_what, frameFor) => {
     expect((await attacker.next('error')).code).toBe('malformed_frame');
     attacker.sendText(frameFor(id));
     await attacker.next('error');
-    // Two bad frames close nothing: the job is still its own to end.
+    // Two bad frames do not close the link, so the node can still end its job.
     attacker.send({ type: 'completed', submissionId: id, usage: {}, result: {} });
     await attacker.next('ack');
     attacker.sendText(frameFor(id));
@@ -63,7 +63,7 @@ describe.each(Object.entries(hostile))('a frame that %s', (_what, frameFor) => {
   });
 });
 
-test('a failure says its code and message only, whatever else its frame holds', async () => {
+test('only the code and message of a failure are stored', async () => {
   const node = await service.connect();
   const posted = service.post();
   const id = await node.runNext();

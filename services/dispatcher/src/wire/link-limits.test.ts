@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 describe('over TLS', () => {
-  test('a node runs its jobs, and one that does not trust the certificate does not connect', async () => {
+  test('a node runs its jobs, and a node that does not trust the certificate does not connect', async () => {
     const node = await service.connect({ ca });
     node.autoPilot();
     const { replied, id } = await service.post();
@@ -54,7 +54,7 @@ describe('over TLS', () => {
 });
 
 describe('a node that floods', () => {
-  test('is answered error, then closed, and only then', async () => {
+  test('gets an error for each frame over the limit, and the third error closes its link', async () => {
     const node = await service.connect({ ca });
     const decline = JSON.stringify({ type: 'decline', offerId: 'ofr_x', reason: 'busy' });
     for (let sent = 0; sent < 5_000; sent += 1) node.sendText(decline);
@@ -63,7 +63,7 @@ describe('a node that floods', () => {
     expect(errors).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
   });
 
-  test('may say more with more slots and more in hand, and less in large frames', () => {
+  test('may send more frames with more slots and runs, and fewer large frames', () => {
     const clock = { ...systemClock, monotonicMs: () => 0 };
     const allowed = (bytes: number, hello?: { slots: number; running: number }): number => {
       const rate = createFrameRate(clock);
@@ -74,12 +74,12 @@ describe('a node that floods', () => {
     };
     const usual = allowed(100);
     expect(allowed(100, { slots: 200, running: 0 })).toBeGreaterThan(5 * usual);
-    // All it has in hand, said again at once, with usage before and after.
+    // A node may repeat a frame for each run at once, with usage before and after.
     expect(allowed(100, { slots: 1, running: 1_001 })).toBeGreaterThan(2 * 1_001);
     expect(allowed(256 * 1024)).toBeLessThan(usual / 50);
   });
 
-  test('may go on when it has waited', () => {
+  test('may send again after a pause', () => {
     let nowMs = 0;
     const rate = createFrameRate({ ...systemClock, monotonicMs: () => nowMs });
     while (rate.take(100));
@@ -88,7 +88,7 @@ describe('a node that floods', () => {
   });
 });
 
-/** One end of a link as the link server has it, and the node's. */
+/** Opens a link: the link server's end, with its transport, and the node's end. */
 async function openTransport() {
   const http = createServer();
   const server = new WebSocketServer({ server: http });
@@ -111,7 +111,7 @@ async function openTransport() {
   return { client, socket, connection, transport: transportOf(socket, connection, logger) };
 }
 
-test('the frames of one turn leave together at its end, in order, before a close', async () => {
+test('the frames of one turn of the event loop leave together, in order, before a close', async () => {
   const { client, connection, transport } = await openTransport();
   const got: string[] = [];
   client.on('message', (data: Buffer) => got.push(data.toString()));
@@ -128,12 +128,12 @@ test('the frames of one turn leave together at its end, in order, before a close
 });
 
 describe('a node that does not read', () => {
-  test('is dropped, not buffered for', async () => {
+  test('is dropped when its unread frames reach the limit', async () => {
     const { client, socket, transport } = await openTransport();
     client.pause();
     const frame = 'x'.repeat(256 * 1024);
     let highest = 0;
-    // The kernel holds some megabytes of its own; a peer that is dropped takes no more.
+    // The kernel buffers some megabytes too. The loop ends when the node is dropped.
     for (let sent = 0; sent < 200 && socket.readyState === socket.OPEN; sent += 1) {
       transport.send(frame);
       highest = Math.max(highest, socket.bufferedAmount);

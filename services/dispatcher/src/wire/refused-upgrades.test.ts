@@ -22,17 +22,17 @@ async function refuse(): Promise<Response> {
   return await fetch(url, { headers: { 'x-svc-node': 'nod_01kajh8z2wf5xav9c3q7m4n6rt' } });
 }
 
-test('an address whose upgrades are refused is answered 429 before Postgres is asked', async () => {
+test('an address with too many refused upgrades gets 429 without a query of Postgres', async () => {
   (await openLinkSocket(linkRequest({ link, ...credentials }))).terminate();
   for (let count = 0; count < 3; count += 1) expect((await refuse()).status).toBe(401);
-  // Without the table, a decision that asked for it would be 503.
+  // Without the table, a decision that queried it would answer 503.
   await service.database.query('ALTER TABLE nodes RENAME TO nodes_away');
   const limited = await refuse();
   await service.database.query('ALTER TABLE nodes_away RENAME TO nodes');
   expect(limited.status).toBe(429);
   expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await limited.json()).toMatchObject({ code: 'rate_limited', status: 429 });
-  // A node that has signed correctly from there is counted for itself.
+  // A node that has signed correctly from this address has its own limit.
   (await openLinkSocket(linkRequest({ link, ...credentials }))).terminate();
   const stranger = linkRequest({ link, ...(await service.newNode()) });
   await expect(openLinkSocket(stranger)).rejects.toMatchObject({ status: 429 });

@@ -6,7 +6,7 @@ import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
 let service: Dispatching | undefined;
 afterEach(() => service?.end());
 
-/** What an upgrade is answered, 101 if it is accepted. */
+/** The status of the answer to an upgrade; 101 if it is accepted. */
 async function statusOf(proto: string | undefined): Promise<number> {
   if (service === undefined) throw new Error('no dispatcher was started');
   const request = linkRequest({ link: service.links[0] ?? '', ...(await service.newNode()) });
@@ -21,7 +21,7 @@ async function statusOf(proto: string | undefined): Promise<number> {
   }
 }
 
-test('in production an upgrade is answered 421 unless its trusted proxy says https', async () => {
+test('in production an upgrade gets 421 unless its trusted proxy forwards https', async () => {
   service = await startDispatching({
     env: { SVC_ENVIRONMENT: 'production', TRUST_PROXY: 'loopback' },
   });
@@ -30,7 +30,7 @@ test('in production an upgrade is answered 421 unless its trusted proxy says htt
   expect(await statusOf(undefined)).toBe(421);
 });
 
-test('in production nobody but a trusted proxy can say https', async () => {
+test('in production a forwarded https counts only from a trusted proxy', async () => {
   service = await startDispatching({
     env: { SVC_ENVIRONMENT: 'production', TRUST_PROXY: '10.0.0.1' },
   });

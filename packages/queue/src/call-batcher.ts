@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Coalesces calls to Redis that wait anyway (docs/decisions/0009): what one turn of the event loop
- * asks for, and what comes while a batch is under way, goes together in the order it was asked for.
- * At one call at a time a batch is that call.
+ * Combines calls to Redis that wait anyway into batches (DESIGN.md section 6). A batch has the
+ * calls of one turn of the event loop, or those that arrive while another batch is in progress, in
+ * their order. A call that is alone is a batch of one.
  */
 export type CallBatcher<Input, Output> = (input: Input) => Promise<Output>;
 
-/** Calls that wait in memory at most, before a caller is told that there is no room. */
+/** The most calls that wait in memory. Further calls are rejected. */
 const waitingMax = 10_000;
 
 interface Waiting<Input, Output> {
@@ -17,10 +17,10 @@ interface Waiting<Input, Output> {
 }
 
 /**
- * `run` takes up to `sizeMax` inputs, gives as many outputs in their order, and is never under way
- * twice. Where it fails, so do all calls of that batch and all that wait behind it, and none of
- * them is made again: nobody waits longer for a Redis that is silent than for his own command and
- * the one before.
+ * `run` takes up to `sizeMax` inputs, and returns one output for each in their order. It never runs
+ * twice at the same time. If it fails, all calls of that batch and all waiting calls fail too,
+ * without a retry. So with a silent Redis no caller waits longer than for its own command and the
+ * one before it.
  */
 export function createCallBatcher<Input, Output>({
   run,
@@ -37,7 +37,7 @@ export function createCallBatcher<Input, Output>({
       const outputs = await run(batch.map(({ input }) => input));
       for (const [index, { resolve, reject }] of batch.entries()) {
         const output = outputs[index];
-        if (output === undefined) reject(new Error('a batch gave fewer outputs than inputs'));
+        if (output === undefined) reject(new Error('the batch returned fewer outputs than inputs'));
         else resolve(output);
       }
     } catch (error) {
@@ -55,7 +55,7 @@ export function createCallBatcher<Input, Output>({
   return (input) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= waitingMax) {
-        reject(new Error(`${waitingMax} calls to Redis wait already`));
+        reject(new Error(`${waitingMax} calls to Redis are waiting already`));
         return;
       }
       waiting.push({ input, resolve, reject });

@@ -8,11 +8,11 @@ import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } f
 
 export interface Consumer {
   /**
-   * Takes no more jobs and waits for those in hand; after `drainTimeoutMs` their signal is
-   * aborted, and soon after that the connections are closed whatever is left.
+   * Takes no more jobs, and waits for those in progress. After `drainTimeoutMs` aborts their
+   * signal, and one second later closes the connections, even if jobs are still in progress.
    */
   close(): Promise<void>;
-  /** False when the queue has not been asked for work for `pollSilenceMsMax`: not ready. */
+  /** False (not ready) if this consumer has not polled the queue for `pollSilenceMsMax`. */
   isPolling(): boolean;
 }
 
@@ -21,23 +21,24 @@ export interface ConsumerOptions<K extends QueueKey> {
   readonly prefix: string;
   readonly queue: K;
   /**
-   * Handles one job; idempotent, because a job may come twice. An error parks the job or has it
-   * tried again, as the catalogue says. The signal is aborted when the process must end.
+   * Handles one job. Must be idempotent, because delivery is at-least-once. After an error the job
+   * is retried or parked as failed, as the catalogue of queues defines. The signal is aborted when
+   * the process must end.
    */
   handle(job: JobOf[K], context: { readonly signal: AbortSignal }): Promise<void>;
   readonly logger: QueueLogger;
-  /** How many jobs are in hand at once; the catalogue's figure by default. */
+  /** The most jobs in progress at once. The default is that of the catalogue. */
   readonly concurrency?: number;
   readonly drainTimeoutMs?: number;
 }
 
-/** An idle worker asks at least every 10 s (BullMQ's longest blocking read). */
+/** An idle worker polls at least every 10 s (BullMQ's longest blocking read). */
 export const pollSilenceMsMax = 20_000;
 const drainTimeoutMsDefault = 8_000;
 const abortGraceMs = 1_000;
 const retryPauseMs = 1_000;
 
-/** BullMQ tells of jobs, but not that it asked and there were none: this is where it would. */
+/** Records each poll. BullMQ has an event for a job, but none for a poll that found no job. */
 class ObservedWorker extends Worker {
   polledAtMs = Number.NEGATIVE_INFINITY;
 
@@ -49,7 +50,7 @@ class ObservedWorker extends Worker {
   }
 }
 
-/** Runs the worker's loop until it is closed; should the loop itself end in an error, again. */
+/** Runs the worker's loop until it is closed, and restarts the loop if it fails. */
 async function keepRunning(
   worker: Worker,
   logger: QueueLogger,
@@ -59,13 +60,13 @@ async function keepRunning(
     try {
       await worker.run();
     } catch (error) {
-      logger.error({ err: error, queue: worker.name }, 'queue worker stopped, starting it again');
+      logger.error({ err: error, queue: worker.name }, 'queue worker failed, restarting it');
     }
     if (!closing.aborted) await pause(retryPauseMs, undefined, { signal: closing }).catch(() => {});
   }
 }
 
-/** Resolves false when `work` is not done in time; its own failure counts as done. */
+/** Resolves to false if `work` does not end in time. A failure of `work` counts as its end. */
 async function doneWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {
@@ -77,8 +78,8 @@ async function doneWithin(work: Promise<unknown>, timeoutMs: number): Promise<bo
 }
 
 /**
- * Consumes one queue of the catalogue with connections of its own. It starts at once, goes on
- * after Redis was away, restarted or emptied, and checks every payload against its schema.
+ * Consumes one queue of the catalogue over its own connections. Starts at once, and continues after
+ * an outage, restart or flush of Redis. Checks every payload against its schema.
  */
 export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>): Consumer {
   const { queue, logger } = options;
@@ -119,7 +120,8 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
     concurrency,
     lockDuration: definition.lockDurationMs,
     maxStalledCount: definition.stalledCountMax,
-    // After a lost connection; BullMQ's own 15 s would keep tenants waiting after a restart.
+    // Applies after a lost connection. BullMQ's default of 15 s would delay tenants after a
+    // restart.
     runRetryDelay: retryPauseMs,
   });
   worker.on('error', (error) => logger.warn({ err: error, queue }, 'queue worker error'));
@@ -134,13 +136,16 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
     async close() {
       closing.abort();
       const closed = worker.close();
-      // Without Redis the worker cannot close; what it has in hand can end all the same.
+      // Without Redis the worker cannot close, but its jobs can still end.
       const drained = redisIsReady(redis) ? closed : Promise.race([closed, idle()]);
       if (!(await doneWithin(drained, options.drainTimeoutMs ?? drainTimeoutMsDefault))) {
         ending.abort();
       }
       if (!(await doneWithin(closed, abortGraceMs)) && inHand > 0) {
-        logger.warn({ queue, inHand }, 'closed with jobs in hand, which will be found again');
+        logger.warn(
+          { queue, inHand },
+          'closed with jobs in progress, which will be delivered again',
+        );
       }
       await closeRedis(redis);
     },

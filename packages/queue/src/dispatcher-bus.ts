@@ -7,17 +7,17 @@ import type { Redis } from 'ioredis';
 
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
-/** The dispatchers' channels: one each for what is meant for it, and one that all listen to. */
+/** The channels between dispatchers: one for each dispatcher, and one that all subscribe to. */
 export interface DispatcherBus {
   /**
-   * Sends to one dispatcher; to oneself without Redis, by the same handler, in a later turn.
-   * False where nobody listens there any more. Throws when Redis cannot be reached.
+   * Sends to one dispatcher. A message to itself goes to the same handler later, without Redis.
+   * Returns false if the dispatcher is not subscribed. Throws if Redis is unreachable.
    */
   send(dispatcherId: string, message: DispatcherMessage): Promise<boolean>;
-  /** Sends to all dispatchers but oneself. Throws when Redis cannot be reached. */
+  /** Sends to all other dispatchers. Throws if Redis is unreachable. */
   broadcast(message: DispatcherMessage): Promise<void>;
   isListening(): boolean;
-  /** Waits until this dispatcher hears what it is sent; false when it does not after `timeoutMs`. */
+  /** Waits until this dispatcher receives messages; false if it does not within `timeoutMs`. */
   listening(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -53,9 +53,9 @@ function readEnvelope(text: string): Envelope | undefined {
 }
 
 /**
- * Opens the bus of one dispatcher. `redis` (of role `producer`) stays the caller's to close; the
- * subscription has a connection of its own and is renewed after a reconnect. A message whose
- * handling throws is logged and dropped.
+ * Opens the bus of one dispatcher. The caller closes `redis` (of role `producer`). The subscription
+ * has its own connection, and is renewed after a reconnect. A message whose handler throws is
+ * logged and dropped.
  */
 export function createDispatcherBus({
   redis,
@@ -79,10 +79,10 @@ export function createDispatcherBus({
     const envelope = readEnvelope(text);
     if (closed || envelope?.from === dispatcherId) return;
     if (envelope !== undefined && validate(envelope.message)) handle(envelope.message);
-    else logger.warn({ channel }, 'a message between dispatchers is not as agreed');
+    else logger.warn({ channel }, 'dropped a malformed message between dispatchers');
   });
 
-  /** A message that cannot be handled is dropped: every message may be lost. */
+  /** Drops a message whose handler throws. This is safe because every message may be lost. */
   function handle(message: DispatcherMessage): void {
     try {
       onMessage(message);
@@ -99,7 +99,7 @@ export function createDispatcherBus({
       await subscriber.subscribe(channelOf(prefix, dispatcherId), channelOfAll(prefix));
       isSubscribed = true;
     } catch (error) {
-      logger.warn({ err: error }, 'could not listen to dispatchers');
+      logger.warn({ err: error }, 'could not subscribe to messages of dispatchers');
     }
   }
 
@@ -134,9 +134,10 @@ export function createDispatcherBus({
 }
 
 /**
- * Tells all dispatchers that a submission has ended otherwise than by its node, after the commit
- * that ended it: offering stops, and the node is sent `cancel`. A lost message costs only time:
- * the node's next `start` or `usage` is answered `cancel`. Throws when Redis cannot be reached.
+ * Notifies all dispatchers that a submission has ended elsewhere than at its node. Call it after
+ * the commit that ended it. Offering stops, and the node gets `cancel`. A lost message only delays
+ * this: the node's next `start` or `usage` is answered with `cancel`. Throws if Redis is
+ * unreachable.
  */
 export async function publishCancelled(
   redis: Redis,
@@ -147,9 +148,9 @@ export async function publishCancelled(
 }
 
 /**
- * Tells all dispatchers that an operator has changed a node, after the commit: whichever holds its
- * link follows at once. A lost message costs only time: each looks by itself. Throws when Redis
- * cannot be reached.
+ * Notifies all dispatchers that an operator has changed a node. Call it after the commit. The
+ * dispatcher of the node's link applies the change at once. A lost message only delays this,
+ * because dispatchers also poll Postgres. Throws if Redis is unreachable.
  */
 export async function publishNodeChanged(
   redis: Redis,

@@ -47,7 +47,7 @@ test('the first service marks a Redis, and one of the other environment is refus
   await guard('production');
   await guard('production');
   await expect(guard('sandbox')).rejects.toThrow(
-    'The Redis at REDIS_URL belongs to production, and SVC_ENVIRONMENT is sandbox',
+    'The Redis at REDIS_URL belongs to production, but SVC_ENVIRONMENT is sandbox',
   );
   expect(await mark()).toBe('production');
 });

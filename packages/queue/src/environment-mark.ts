@@ -5,9 +5,9 @@ import { redisScript } from './redis-script.ts';
 type Environment = 'sandbox' | 'production';
 
 /**
- * Which environment a Redis belongs to (CONTRACT 0: sandbox and production share nothing).
- * Of the whole server, whatever the prefix: queues under two prefixes would still be emptied and
- * filled up together.
+ * Holds the environment that a Redis belongs to (SPEC.md section 1: sandbox and production share
+ * nothing). One key marks the whole server for all prefixes, because queues under two prefixes
+ * would still be flushed together and share the memory.
  */
 const markKey = 'svc:environment';
 
@@ -15,9 +15,9 @@ export interface RedisGuardOptions {
   readonly redisUrl: string;
   readonly environment: Environment;
   readonly logger: QueueLogger;
-  /** Ends the start, or the process, with this sentence for an operator. */
+  /** Ends the start, or the process, and shows `reason` to an operator. */
   readonly refuse: (reason: string) => never;
-  /** Between two looks at the mark; default 1 s. */
+  /** The time between two checks of the mark; default 1 s. */
   readonly intervalMs?: number;
 }
 
@@ -26,39 +26,39 @@ export interface RedisGuard {
 }
 
 const intervalMsByDefault = 1_000;
-/** Services start without Redis; one that is away is looked at once it is back. */
+/** Services start without Redis. The mark is checked as soon as Redis answers. */
 const startWaitMsMax = 1_000;
 
 /**
- * Keeps a service off a Redis that belongs to the other environment. The first service marks it;
- * the mark is looked at every second, and set again after a FLUSHALL. In the moment without a mark
- * whoever wants to set it first looks at who is connected: each guard's connection is named after
- * its environment, and a FLUSHALL ends no connection.
+ * Keeps a service off a Redis that belongs to the other environment. The first service sets the
+ * mark. Each service checks it every second, and sets it again after a FLUSHALL. Before a service
+ * sets a missing mark, it checks which environments are connected: each guard names its connection
+ * after its environment, and a FLUSHALL ends no connection.
  *
- * Calls `refuse` at start, or, where Redis was away then, as soon as it answers. A service that
- * had the mark once keeps working and says so in its log: it was there first.
+ * Calls `refuse` at the start, or as soon as Redis answers if it was unreachable then. A service
+ * that once had the mark keeps working and logs an error, because it was there first.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;
   const redis = connectRedis(redisUrl, 'producer', logger, connectionName(environment));
   const state: GuardState = { hasHadMark: false, isLost: false };
   try {
-    if (await waitForRedis(redis, startWaitMsMax)) await look(redis, options, state);
+    if (await waitForRedis(redis, startWaitMsMax)) await check(redis, options, state);
   } catch (error) {
     await closeRedis(redis);
     throw error;
   }
-  let looking: Promise<void> = Promise.resolve();
-  let isLooking = false;
+  let checking: Promise<void> = Promise.resolve();
+  let isChecking = false;
   const timer = setInterval(() => {
-    if (isLooking || redis.status !== 'ready') return;
-    isLooking = true;
-    looking = look(redis, options, state).finally(() => (isLooking = false));
+    if (isChecking || redis.status !== 'ready') return;
+    isChecking = true;
+    checking = check(redis, options, state).finally(() => (isChecking = false));
   }, options.intervalMs ?? intervalMsByDefault);
   return {
     async close() {
       clearInterval(timer);
-      await looking;
+      await checking;
       await closeRedis(redis);
     },
   };
@@ -66,11 +66,11 @@ export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard
 
 interface GuardState {
   hasHadMark: boolean;
-  /** Whether the mark is the other environment's although it was ours. */
+  /** True if the other environment has taken over the mark of this one. */
   isLost: boolean;
 }
 
-async function look(
+async function check(
   redis: Redis,
   { environment, logger, refuse }: RedisGuardOptions,
   state: GuardState,
@@ -79,7 +79,7 @@ async function look(
   try {
     found = await claimRedis(redis, environment);
   } catch (error) {
-    logger.warn({ err: error }, 'could not look whose Redis this is');
+    logger.warn({ err: error }, 'could not check which environment this Redis belongs to');
     return;
   }
   if (found === environment) {
@@ -93,7 +93,7 @@ async function look(
   state.isLost = true;
 }
 
-/** Whose this Redis is after this call: it is marked as `environment`'s where it was nobody's. */
+/** Marks an unmarked Redis as `environment`'s. Returns the environment that has it afterwards. */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);
   const [found, isNew] = Array.isArray(reply) ? reply : [];
@@ -104,19 +104,19 @@ async function claimRedis(redis: Redis, environment: Environment): Promise<strin
   return other;
 }
 
-/** Whether a service of the environment is connected to this Redis. */
+/** True if a service of the environment is connected to this Redis. */
 async function isConnected(redis: Redis, environment: Environment): Promise<boolean> {
   const clients = String(await redis.client('LIST'));
   return clients.includes(` name=${connectionName(environment)} `);
 }
 
-/** Whose a Redis is, without marking it; null: nobody's. */
+/** The environment that a Redis belongs to, or null. Does not mark it. */
 export async function environmentOfRedis(redis: Redis): Promise<string | null> {
   return redis.get(markKey);
 }
 
 export function foreignRedis(found: string, wanted: string): string {
-  return `The Redis at REDIS_URL belongs to ${found}, and SVC_ENVIRONMENT is ${wanted}: give each environment a Redis of its own.`;
+  return `The Redis at REDIS_URL belongs to ${found}, but SVC_ENVIRONMENT is ${wanted}. Give each environment its own Redis.`;
 }
 
 function connectionName(environment: Environment): string {

@@ -6,20 +6,22 @@ import { joinScript, leaveScript, refreshScript, stepsScript } from './fleet-scr
 import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
-/** The link of one node, as the dispatcher that holds it tells the others. Ids are UUIDs. */
+/** The link of one node, as its dispatcher enters it into the registry. Ids are UUIDs. */
 export interface FleetNode {
   readonly nodeId: string;
   readonly dispatcherId: string;
   readonly linkId: string;
-  /** What `join` answered for this link; 0 for a new one, which thereby is newer than all others. */
+  /**
+   * The epoch that `join` returned for this link; 0 for a new link, which is newer than all others.
+   */
   readonly epoch: number;
-  /** The number of the link in Postgres: it decides which of two links is newer. */
+  /** The number of the link in Postgres, which decides which of two links is newer. */
   readonly linkEpoch: number;
   readonly jobTypes: readonly string[];
   readonly slots: number;
-  /** No more offers: counts in nothing. */
+  /** The node gets no more offers, and its slots do not count. */
   readonly draining: boolean;
-  /** The submissions that hold one of its slots. */
+  /** The submissions that take one of its slots. */
   readonly submissionIds: readonly string[];
 }
 
@@ -29,15 +31,14 @@ export interface ReserveInput {
   readonly tier: Tier;
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
-  /** How long the slot stays reserved unless it is confirmed or released. */
+  /** The time until the reservation expires if it is neither confirmed nor released. */
   readonly ttlMs: number;
 }
 
 /**
- * `no_headroom`: too few slots are free for the tier, or there are none at all. `none_left`: all
- * nodes with a free slot are excluded. `rebuilding`: the same, but the registry began only just
- * now, so that nodes may still be missing. `lost`: Redis has lost the registry; refresh, and join
- * all nodes again.
+ * `no_headroom`: too few slots are free for the tier, or there are no slots. `none_left`: all nodes
+ * with a free slot are excluded. `rebuilding`: the same, but the registry is new and nodes may
+ * still be missing. `lost`: Redis has lost the registry; refresh, and join all nodes again.
  */
 export type Reservation =
   | {
@@ -49,25 +50,27 @@ export type Reservation =
   | { readonly kind: 'no_headroom' | 'none_left' | 'rebuilding' | 'lost' };
 
 export interface FleetRegistry {
-  /** Heartbeat of a dispatcher. `unknown`: the registry has lost it; join all its nodes again. */
+  /**
+   * Sends a dispatcher's heartbeat. `unknown`: the registry has lost it; join all its nodes again.
+   */
   refresh(dispatcherId: string): Promise<'known' | 'unknown'>;
-  /** Enters a link, or brings its entry up to date. `superseded`: the node has a newer link. */
+  /** Enters a link, or updates its entry. `superseded`: the node has a newer link. */
   join(
     node: FleetNode,
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
-  /** Removes a link, unless the node has another one by now. */
+  /** Removes a link. Does nothing if the node has another link. */
   leave(nodeId: string, linkId: string): Promise<void>;
   /**
-   * Reserves a slot of the eligible node that has the most of them free, in one atomic step that
-   * any dispatcher may take (CONTRACT 7): the headroom of the tier is counted first. What
-   * is reserved, confirmed and released at the same time shares a call, and fails together.
+   * Reserves a slot of the eligible node with the most free slots, if the tier has headroom
+   * (CONTRACT 7). It is one atomic step, and any dispatcher may take it. Reservations,
+   * confirmations and releases of one moment share a call to Redis, and fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
-  /** The reserved slot is taken until it is released. */
+  /** Keeps the reserved slot taken until it is released. */
   confirm(nodeId: string, submissionId: string): Promise<void>;
   /**
-   * The slot is free again; nothing happens where it was. `silent`: the node left the offer
-   * unanswered, and for a while others are asked before it, however few slots they have.
+   * Frees the slot; does nothing if it is free. `silent`: the node left the offer unanswered. For a
+   * while all other nodes with a free slot are asked before it.
    */
   release(
     nodeId: string,
@@ -75,21 +78,21 @@ export interface FleetRegistry {
     options?: { readonly silent: boolean },
   ): Promise<void>;
   /**
-   * Nobody listens for this dispatcher any more: its nodes are not chosen and will be dropped, as
-   * if it had been silent for too long. If it is there after all, its next refresh says `unknown`.
+   * Marks a dispatcher as gone, because it is not subscribed any more. Its nodes are not chosen and
+   * will be dropped, as after a long silence. If it still runs, its next refresh returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
-  /** The slots of the nodes that are connected and not draining; of all job types without one. */
+  /** The slots of the connected nodes that are not draining, for one job type or for all. */
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
 
-/** Nodes of a dispatcher that was not heard for this long are dropped. */
+/** The nodes of a dispatcher without a heartbeat for this long are dropped. */
 export const dispatcherSilentMs = 15_000;
-/** For so long a node that left an offer unanswered is asked after all others. */
+/** A node that left an offer unanswered is asked after all others for this long. */
 export const silentNodeMs = 60_000;
-/** A dispatcher refreshes about this often, so that a lost registry is whole again soon after. */
+/** The interval of refreshes by a dispatcher. A lost registry is complete again soon after it. */
 export const fleetRefreshIntervalMs = 1_000;
-/** While a registry is younger, missing capacity may be capacity that was not entered yet. */
+/** While the registry is younger than this, nodes may be missing from it. */
 export const fleetRebuildingMs = 1_500;
 
 const refresh = redisScript(refreshScript);
@@ -97,13 +100,15 @@ const join = redisScript(joinScript);
 const leave = redisScript(leaveScript);
 const steps = redisScript(stepsScript);
 
-/** How many steps one call of the script takes: few enough that nobody waits long for Redis. */
+/**
+ * The most steps in one call of the script. It is small, so that a call does not block Redis long.
+ */
 const stepsMax = 64;
 
-/** Of `stepsScript`, with its arguments. */
+/** A step of `stepsScript` with its arguments. */
 type Step = readonly ['reserve' | 'confirm' | 'release', ...(string | number)[]];
 
-/** The domain's rule, asked for a hundred slots, is the share that the script applies to S slots. */
+/** The share of slots that the tier leaves free: the domain's rule for a hundred slots. */
 function reservedHundredths(tier: Tier): number {
   let free = 0;
   while (!hasHeadroom(tier, 100, free)) free += 1;
@@ -130,12 +135,12 @@ function readReservation(answer: unknown): Reservation {
   }
   const refusal = refusals.find((known) => known === kind);
   if (refusal !== undefined) return { kind: refusal };
-  throw new Error('the fleet registry answered what it cannot have');
+  throw new Error('the fleet registry returned an unknown reservation');
 }
 
 /**
- * Several steps in one atomic call. Slots are freed and kept, in the order that was asked for,
- * before new ones are given: nobody is refused for a slot that is free by then.
+ * Runs several steps in one atomic call. Releases and confirmations run first, in their order, and
+ * then the reservations. So no reservation is refused for a slot that the same call frees.
  */
 async function takeSteps(
   redis: Redis,
@@ -150,16 +155,16 @@ async function takeSteps(
     fleetRebuildingMs,
     JSON.stringify(ordered),
   ]);
-  if (!Array.isArray(answers)) throw new Error('the fleet registry answered no list');
+  if (!Array.isArray(answers)) throw new Error('the fleet registry returned no list');
   const byStep = new Map(ordered.map((step, index) => [step, answers[index]]));
   return waiting.map((step) => byStep.get(step));
 }
 
 /**
- * The fleet in Redis, shared by all dispatchers: which dispatcher holds the link of each node, and
- * how many of its slots are free. It is a cache of the connected links and rebuilt from them when
- * Redis loses it. All times are Redis's own; `nowMs` replaces them in tests. Everything throws
- * when Redis cannot be reached.
+ * The registry of the fleet in Redis, shared by all dispatchers: the dispatcher of each node's
+ * link, and the node's free slots. It is a cache of the connected links, and is rebuilt from them
+ * if Redis loses it. All times are Redis's clock; `nowMs` replaces it in tests. All methods throw
+ * if Redis is unreachable.
  */
 export function createFleetRegistry({
   redis,
@@ -184,7 +189,7 @@ export function createFleetRegistry({
     },
     async join({ submissionIds, ...node }) {
       const epoch = await join(redis, key, [now(), JSON.stringify(node), ...submissionIds]);
-      if (typeof epoch !== 'number') throw new Error('the fleet registry answered no epoch');
+      if (typeof epoch !== 'number') throw new Error('the fleet registry returned no epoch');
       return epoch < 0 ? { kind: 'superseded' } : { kind: 'joined', epoch };
     },
     async leave(nodeId, linkId) {
@@ -222,7 +227,7 @@ export function createFleetRegistry({
   };
 }
 
-/** The link of a node as the registry has it. */
+/** The entry of a node's link in the registry. */
 interface FleetLink {
   readonly dispatcherId: string;
   readonly jobTypes: readonly string[];
@@ -231,10 +236,10 @@ interface FleetLink {
   readonly draining: boolean;
 }
 
-/** By node; one that is missing is not linked. */
+/** Links by node id. A node that is missing is not linked. */
 export type FleetLinks = ReadonlyMap<string, FleetLink>;
 
-/** For people to look at: the links of these nodes. Throws when Redis cannot be reached. */
+/** Reads the links of these nodes, for display. Throws if Redis is unreachable. */
 export async function readFleetLinks(
   redis: Redis,
   prefix: string,

@@ -1,21 +1,25 @@
 /**
- * The Lua of the fleet registry. Every script is one atomic step over these keys, all behind one
- * hash tag (`KEYS[1]` is their common beginning, so that they lie in one slot of a cluster):
+ * The Lua scripts of the fleet registry. Every script is one atomic step over the keys below.
+ * `KEYS[1]` is their common prefix with a hash tag, so all keys are in one slot of a cluster.
+ * `ARGV[1]` is the time in ms; if it is empty, Redis's clock is used.
+ *
+ * A node's free slots are its slots minus its tokens. So taking and freeing a slot are idempotent
+ * and work in any order.
+ */
+
+/*
+ * The keys:
  *
  * - `nodes`             hash: node → its link as JSON
- * - `tokens:<node>`     hash: submission → when its slot is free again (Redis ms), 0: when released
- * - `expiring`          sorted set: "<node> <submission>" of tokens with an end, by that end
- * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent ones by a
- *                       1024th of them, which ranks them behind all others and loses nothing
- * - `silent`            sorted set: nodes that left an offer unanswered, by when that is forgotten
- * - `totals`            hash: "<job type>:slots" and "<job type>:free", the sums over that set; the
- *                       job type "*" is any, each node counted once
- * - `dispatchers`       sorted set: dispatcher → when it was last heard (Redis ms)
- * - `links:<dispatcher>` set: the nodes whose link it holds
- * - `born`              when this registry began: at the start, or when Redis had lost it
- *
- * A node's free slots are its slots less its tokens, so that taking and freeing a slot can be
- * repeated and comes to the same in any order. `ARGV[1]` is the time in ms, empty for Redis's own.
+ * - `tokens:<node>`     hash: submission → end of its reservation (Redis ms), 0 if confirmed
+ * - `expiring`          sorted set: "<node> <submission>" of reservations, by their end
+ * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes by
+ *                       free slots / 1024, which ranks them last and is exact
+ * - `silent`            sorted set: nodes that left an offer unanswered, by the end of that mark
+ * - `totals`            hash: "<job type>:slots" and "<job type>:free"; "*" counts all nodes once
+ * - `dispatchers`       sorted set: dispatcher → its last heartbeat (Redis ms)
+ * - `links:<dispatcher>` set: the nodes linked to it
+ * - `born`              creation time of this registry: first start, or after Redis lost it
  */
 const library = `
 local function key(name) return KEYS[1] .. ':' .. name end
@@ -26,7 +30,7 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- A node is read once a script.
+-- Each script reads a node at most once.
 local loaded = {}
 local function load(nodeId)
   if loaded[nodeId] == nil then
@@ -44,7 +48,7 @@ local function scoreOf(node, free)
   return redis.call('ZSCORE', key('silent'), node.nodeId) and free / 1024 or free
 end
 
--- The same of a node whose free slots a script has at hand.
+-- The same score for a node whose free slots the script already has.
 local function placeOf(node) return node.isSilent and node.free / 1024 or node.free end
 
 local function freeOf(score)
@@ -52,7 +56,7 @@ local function freeOf(score)
   return free < 1 and free * 1024 or free
 end
 
--- What a script adds to the sums is written once, before they are read and at its end.
+-- A script collects its changes of the sums. It writes them before it reads the sums, and at its end.
 local added = {}
 local function addToTotals(jobType, free, slots)
   added[jobType .. ':free'] = (added[jobType .. ':free'] or 0) + free
@@ -66,7 +70,7 @@ local function writeTotals()
   added = {}
 end
 
--- Brings a node's place among the free ones, and the sums, up to date.
+-- Updates a node's entry in the sets of free nodes, and the sums.
 local function count(node)
   if node.draining then return end
   local free = freeSlots(node)
@@ -99,8 +103,7 @@ local function drop(node)
   redis.call('DEL', key('tokens:' .. node.nodeId))
 end
 
--- ttlMs 0: until it is released.
--- Whether a slot was taken that was free before.
+-- Takes a slot; ttlMs 0 means until it is released. Returns true if the slot was free before.
 local function take(nodeId, submissionId, ttlMs)
   local member = nodeId .. ' ' .. submissionId
   local untilMs = ttlMs > 0 and now + ttlMs or 0
@@ -134,8 +137,8 @@ end
 `;
 
 /**
- * ARGV: time, dispatcher, dead after ms. Answers 1 where the registry still has the dispatcher's
- * nodes: it was heard before, and not so long ago that they were dropped as a dead one's.
+ * ARGV: time, dispatcher, dead after ms. Returns 1 if the registry still has the dispatcher's
+ * nodes: its last heartbeat is recent enough that they were not dropped.
  */
 export const refreshScript = `${library}
 local deadBefore = now - tonumber(ARGV[3])
@@ -159,9 +162,9 @@ return known and 1 or 0
 `;
 
 /**
- * ARGV: time, node as JSON (epoch 0: a new link), then submissions that hold a slot. Answers the
- * link's epoch, or -1 where the registry has a newer link of the node. The number in Postgres says
- * which is newer; an entry without one was made by a dispatcher of an older version.
+ * ARGV: time, node as JSON (epoch 0: a new link), then submissions that take a slot. Returns the
+ * link's epoch, or -1 if the registry has a newer link of the node. The link's number in Postgres
+ * decides which link is newer. Entries of older dispatcher versions have no such number.
  */
 export const joinScript = `${library}
 local node = cjson.decode(ARGV[2])
@@ -185,8 +188,8 @@ redis.call('HSET', key('nodes'), node.nodeId, cjson.encode(node))
 redis.call('SADD', key('links:' .. node.dispatcherId), node.nodeId)
 local held = {}
 for i = 3, #ARGV do held[ARGV[i]] = true end
--- Reservations are left to run out: the offers of a broken link are void, those on their way to
--- this link are not known to its dispatcher yet.
+-- Reservations stay until they expire. They may belong to offers on their way to this link, which
+-- its dispatcher does not know yet. The offers of a broken link have ended.
 local tokens = redis.call('HGETALL', key('tokens:' .. node.nodeId))
 for i = 1, #tokens, 2 do
   if tokens[i + 1] == '0' and not held[tokens[i]] then free(node.nodeId, tokens[i]) end
@@ -197,7 +200,7 @@ writeTotals()
 return node.epoch
 `;
 
-/** ARGV: time, node, link. Does nothing where the registry has another link of the node. */
+/** ARGV: time, node, link. Does nothing if the registry has another link of the node. */
 export const leaveScript = `${library}
 local node = load(ARGV[2])
 if node and node.linkId == ARGV[3] then drop(node) end
@@ -206,22 +209,22 @@ return 0
 `;
 
 /**
- * ARGV: time, dead after ms, rebuilding for ms, then a JSON list of steps, each a list that begins
- * with its kind; answers one answer a step. What frees or keeps a slot comes before what asks for
- * one:
+ * ARGV: time, dead after ms, rebuilding for ms, then a JSON list of steps. Each step is a list that
+ * starts with its kind. Returns one answer per step. Steps that free or confirm slots come before
+ * those that reserve:
  *
  * - `release`, node, submission, for how many ms the node counts as silent (0: it does not)
- * - `confirm`, node, submission: the reserved slot is taken until it is released
+ * - `confirm`, node, submission: keeps the reserved slot taken until it is released
  * - `reserve`, dispatcher, job type, hundredths of the slots that the tier leaves free, submission,
- *   ttl ms of the reservation, then nodes not to ask
+ *   ttl ms of the reservation, then the excluded nodes
  */
 export const stepsScript = `${library}
 local aliveSince = now - tonumber(ARGV[2])
 local born = redis.call('GET', key('born'))
 local rebuilding = born and now - born < tonumber(ARGV[3])
 
--- Nodes whose slots have changed are counted once, before anybody reads their places again: how many
--- slots were taken where that is all that has changed, else true.
+-- Nodes whose slots have changed. They are counted once, before the next read of their entries. The
+-- value is the number of slots taken, or true if anything else has changed too.
 local changed = {}
 local function countChanged()
   for nodeId, taken in pairs(changed) do
@@ -240,8 +243,8 @@ local function countChanged()
   writeTotals()
 end
 
--- Of a job type: the nodes with the most free slots, and the sums. They are read once, and kept up
--- to date with the reservations of this script; whatever else changes forgets them.
+-- By job type: the nodes with the most free slots, and the sums. The script reads them once, and
+-- updates them with its own reservations. Any other change discards them.
 local views = {}
 local function countAnew(nodeId)
   changed[nodeId] = true
@@ -292,7 +295,7 @@ local function viewOf(jobType, nodesMin)
     view.nodes[#view.nodes + 1] = node
     view.least = score
   end
-  -- Whoever is not on the page has no more than its last: none where the page is all there is.
+  -- Nodes outside the page have at most the score of its last node. A page that is not full has all.
   if #view.nodes < limit then view.least = 0 end
   views[jobType] = view
   return view
@@ -331,7 +334,7 @@ function steps.reserve(dispatcherId, jobType, hundredths, submissionId, ttlMs, .
     if view.free <= kept then return {rebuilding and 'rebuilding' or 'no_headroom'} end
     local node = bestOf(view, asked)
     if node and placeOf(node) < view.least or not node and view.least > 0 then
-      -- Somebody who is not on the page may have more by now.
+      -- A node outside the page may have more free slots than the best node inside.
       views[jobType] = nil
     elseif not node then
       return {rebuilding and 'rebuilding' or 'none_left'}

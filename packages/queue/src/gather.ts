@@ -1,7 +1,7 @@
 /**
- * Gathers what is asked for in one turn of the event loop, by a key, and passes each key's share on
- * as one: holds and commits that shared a statement are answered in one turn, so that what follows
- * them can share a message (docs/decisions/0009). Nothing waits longer than that turn.
+ * Collects the items of one turn of the event loop by key, and passes the items of each key on
+ * together. Holds and commits that shared a statement are answered in one turn, so the messages
+ * that follow can be combined too (DESIGN.md section 6). No item waits longer than that turn.
  */
 export function createGatherer<Item>(
   pass: (key: string, items: readonly Item[]) => Promise<void>,

@@ -10,15 +10,15 @@ const validators = {
   webhook: ajv.compile<JobOf['webhook']>(queues.webhook.schema),
 } as const;
 
-/** A payload that is not what the catalogue of queues says; trying again does not help. */
+/** A payload that violates its schema in the catalogue of queues. A retry does not help. */
 export class InvalidJob extends Error {
   override readonly name = 'InvalidJob';
 }
 
 /**
- * Checks a payload against the catalogue of queues, on sending and on receiving alike: a producer
- * of another version must be found at once, and not by a worker that half understands it.
- * Throws `InvalidJob`.
+ * Checks a payload against its schema in the catalogue of queues. Both sender and receiver call it,
+ * so that an incompatible version is found at once instead of by a worker that misreads the
+ * payload. Throws `InvalidJob`.
  */
 export function assertJob<K extends QueueKey>(
   key: K,

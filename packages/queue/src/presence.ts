@@ -5,8 +5,9 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * Which services run: each process says so again and again, and `svc status` reads who was heard of
- * lately. Kept in Redis, by its clock; after a FLUSHALL it is whole again within a beat.
+ * Heartbeats of the running services. Each process repeats its heartbeat, and `svc status` lists
+ * the recent ones. They are in Redis and use its clock. After a FLUSHALL the list is complete again
+ * within one interval.
  */
 
 export interface ServiceInstance {
@@ -18,19 +19,19 @@ export interface ServiceInstance {
 }
 
 export interface HeardInstance extends ServiceInstance {
-  /** How long ago it last said that it is there. */
+  /** The time since its last heartbeat. */
   readonly silentMs: number;
 }
 
-/** A process says that it is there this often. */
+/** The interval between two heartbeats of a process. */
 export const presenceIntervalMs = 5_000;
-/** One that was not heard for this long is gone. */
+/** A process without a heartbeat for this long counts as silent. */
 export const presenceSilentMs = 15_000;
-/** One that went without a word is shown as silent this long. */
+/** A silent process stays in the list for this long. */
 const presenceKeptMs = 600_000;
 const instancesMax = 1_000;
 
-/** KEYS[1]: sorted set of instances as JSON, by when they were heard. ARGV: instance, kept for ms. */
+/** KEYS[1]: sorted set of instances as JSON, by last heartbeat. ARGV: instance, kept for ms. */
 const beat = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -43,7 +44,7 @@ function presenceKey(prefix: string): string {
   return `${keyPrefix(prefix)}:services`;
 }
 
-/** Says that this process is there until it is closed. `redis` stays the caller's to close. */
+/** Sends heartbeats of this process until it is closed. The caller closes `redis`. */
 export function announceService({
   redis,
   prefix,
@@ -60,20 +61,20 @@ export function announceService({
     host: os.hostname(),
     pid: process.pid,
     startedAt: new Date().toISOString(),
-    // Several may run in one process, as in tests.
+    // One process may run several services, as in tests.
     instance: randomUUID(),
   });
-  let current = say();
+  let current = sendHeartbeat();
   const timer = setInterval(() => {
-    current = say();
+    current = sendHeartbeat();
   }, presenceIntervalMs);
 
-  async function say(): Promise<void> {
+  async function sendHeartbeat(): Promise<void> {
     if (!redisIsReady(redis)) return;
     try {
       await beat(redis, presenceKey(prefix), [instance, presenceKeptMs]);
     } catch (error) {
-      logger.warn({ err: error }, 'could not say that the service is there');
+      logger.warn({ err: error }, 'could not send the heartbeat of the service');
     }
   }
 
@@ -82,13 +83,13 @@ export function announceService({
       clearInterval(timer);
       await current;
       if (!redisIsReady(redis)) return;
-      // What cannot be said any more is found out by the silence.
+      // If this fails, the process counts as silent after a while.
       await redis.zrem(presenceKey(prefix), instance).catch(() => {});
     },
   };
 }
 
-/** Who was heard of lately, those silent by now included. Throws when Redis cannot be reached. */
+/** Lists the services with a recent heartbeat, and silent ones. Throws if Redis is unreachable. */
 export async function listServices(redis: Redis, prefix: string): Promise<HeardInstance[]> {
   const [seconds, micros] = await redis.time();
   const nowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);

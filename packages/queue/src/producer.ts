@@ -9,36 +9,42 @@ import { createGatherer } from './gather.ts';
 import { assertJob } from './job-schemas.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
-/** Redis cannot be reached, or did not answer in time. The job may still have been added. */
+/** Redis is unreachable or did not answer in time. The job may still have been added. */
 export class QueueUnavailable extends Error {
   override readonly name = 'QueueUnavailable';
 }
 
 export interface EnqueueOptions {
-  /** 1 is first. Jobs without one run before all that have one: use it in a queue always or never. */
+  /**
+   * 1 is the highest. Jobs without a priority run before all jobs with one, so either all jobs of a
+   * queue have a priority or none.
+   */
   readonly priority?: number;
   readonly delayMs?: number;
-  /** Of one's own; without it the job gets a fresh random one, which nothing can swallow. */
+  /** The default is a new random id, so that BullMQ never drops the job as a duplicate. */
   readonly jobId?: string;
 }
 
 export interface Producer {
-  /** Throws `QueueUnavailable`, or `InvalidJob` for a payload against its schema. */
+  /** Throws `QueueUnavailable`, or `InvalidJob` if the payload violates its schema. */
   enqueue<K extends QueueKey>(key: K, job: JobOf[K], options?: EnqueueOptions): Promise<void>;
   enqueueBulk<K extends QueueKey>(
     key: K,
     jobs: readonly { readonly job: JobOf[K]; readonly options?: EnqueueOptions }[],
   ): Promise<void>;
-  /** How many jobs wait to be taken, delayed ones not counted. Throws `QueueUnavailable`. */
+  /** The number of waiting jobs, without delayed ones. Throws `QueueUnavailable`. */
   countWaiting(key: QueueKey): Promise<number>;
-  /** Whether an operator has paused the queue. Throws `QueueUnavailable`. */
+  /** True if an operator has paused the queue. Throws `QueueUnavailable`. */
   isPaused(key: QueueKey): Promise<boolean>;
-  /** Of `announceDeliveries`: false where no job waits that rings for them. Throws `QueueUnavailable`. */
+  /**
+   * Adds tenants to the waiting wake-up job, for `announceDeliveries`. False if no such job waits.
+   * Throws `QueueUnavailable`.
+   */
   joinWaitingAlarm(tenantIds: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** How many failed jobs stay parked for an operator to see, and for how long. */
+/** The most failed jobs that stay parked for an operator, and their longest time there. */
 const failedJobsMax = 1_000;
 const failedJobAgeSecondsMax = 7 * 24 * 3600;
 const retryBackoffMs = 1_000;
@@ -47,8 +53,8 @@ const eventStreamLengthMax = 1_000;
 function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
   const { attemptsMax } = queues[key];
   return {
-    // A random id and not BullMQ's counter: that starts again from 1 after FLUSHALL, while a
-    // worker may still have an older job of the same number in hand.
+    // A random id instead of BullMQ's counter. The counter restarts at 1 after a FLUSHALL, while a
+    // worker may still run an older job with the same number.
     jobId: options.jobId ?? randomUUID(),
     attempts: attemptsMax,
     ...(attemptsMax > 1 ? { backoff: { type: 'exponential', delay: retryBackoffMs } } : {}),
@@ -60,9 +66,9 @@ function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
 }
 
 /**
- * Puts jobs on the queues of the catalogue (docs/decisions/0001). Always after the
- * commit that it tells of, never before: a job is an alarm clock, and a lost one is mended by the
- * reconciler of its queue. The connection (of role `producer`) stays the caller's to close.
+ * Enqueues jobs on the queues of the catalogue (DESIGN.md sections 4.7 and 7). Enqueue a job only
+ * after the commit that it announces, because it is only a wake-up job. The reconciler of its queue
+ * replaces a lost job. The caller closes the connection (of role `producer`).
  */
 export function createProducer({
   redis,
@@ -81,8 +87,8 @@ export function createProducer({
     const queue = new Queue(queues[key].name, {
       connection: redis,
       prefix: keyPrefix(prefix),
-      // Neither waits for the connection nor asks for the version: a queue that failed in either
-      // would never recover, and while Redis is away a caller has to be told at once.
+      // Without waiting for the connection and without a version check. A queue that failed in
+      // either would stay broken. While Redis is unreachable, a caller must get its error at once.
       skipWaitingForReady: true,
       skipVersionCheck: true,
       streams: { events: { maxLen: eventStreamLengthMax } },
@@ -97,7 +103,7 @@ export function createProducer({
     try {
       return await question(queueOf(key));
     } catch (error) {
-      throw new QueueUnavailable(`${key}: Redis did not do it`, { cause: error });
+      throw new QueueUnavailable(`${key}: the command to Redis failed`, { cause: error });
     }
   }
 
@@ -143,17 +149,17 @@ function batches<Item>(items: readonly Item[]): Item[][] {
   return found;
 }
 
-/** A submission whose hold is committed, with what the offering of it needs to know. */
+/** A submission with a committed hold, and the facts that its offers need. */
 export interface HeldToDispatch extends HeldFacts {
   readonly submissionId: string;
 }
 
-/** Puts a held submission on the dispatch queue. Rejects with `QueueUnavailable`. */
+/** Enqueues the dispatch of a held submission. Rejects with `QueueUnavailable`. */
 export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promise<void>;
 
 /**
- * Submissions of one priority that are held in the same turn share a job, at most `jobIdsMax` to
- * each; whoever takes it tells `replyTo`. `nowMs`: Unix time.
+ * Submissions of one priority that are held in the same turn share a job, at most `jobIdsMax` per
+ * job. The dispatcher that takes the job replies to `replyTo`. `nowMs` returns Unix time.
  */
 export function createDispatchEnqueuer(
   producer: Producer,
@@ -194,8 +200,8 @@ function settlementGathererOf(producer: Producer): (key: string, id: string) => 
 }
 
 /**
- * Puts any number of submissions on the settlement queue. What one process asks for in the same turn
- * shares jobs, at most `jobIdsMax` to each. Rejects with `QueueUnavailable`.
+ * Enqueues the settlement of any number of submissions. Submissions that one process enqueues in
+ * the same turn share jobs, at most `jobIdsMax` per job. Rejects with `QueueUnavailable`.
  */
 export async function enqueueSettlements(
   producer: Producer,
@@ -206,8 +212,9 @@ export async function enqueueSettlements(
 }
 
 /**
- * Tells the deliverers that these tenants have deliveries that are due; after the commit that made
- * them so. Throws `QueueUnavailable`; what is not announced is found in Postgres.
+ * Notifies the deliverers that these tenants have due deliveries. Call it after the commit that
+ * made the deliveries due. Throws `QueueUnavailable`; deliverers also find due deliveries in
+ * Postgres.
  */
 export async function announceDeliveries(
   producer: Producer,
@@ -215,8 +222,8 @@ export async function announceDeliveries(
 ): Promise<void> {
   const all = [...new Set(tenantIds)];
   for (let start = 0; start < all.length; start += jobIdsMax) {
-    const some = all.slice(start, start + jobIdsMax);
-    const joined = await producer.joinWaitingAlarm(some);
-    if (!joined) await producer.enqueue('webhook', { tenantIds: some });
+    const batch = all.slice(start, start + jobIdsMax);
+    const joined = await producer.joinWaitingAlarm(batch);
+    if (!joined) await producer.enqueue('webhook', { tenantIds: batch });
   }
 }

@@ -6,25 +6,25 @@ import { keyPrefix } from './redis.ts';
 export interface QueueStatus {
   /** The queue's name with its version. */
   readonly queue: string;
-  /** To be taken, with or without a priority. */
+  /** Jobs that wait for a worker, with or without a priority. */
   readonly waiting: number;
   readonly active: number;
   readonly delayed: number;
-  /** Parked after the last attempt, for an operator to look at. */
+  /** Jobs parked after their last attempt, for an operator to inspect. */
   readonly failed: number;
-  /** Of what waits; null where nothing does. */
+  /** The age of the oldest waiting job; null if none waits. */
   readonly oldestWaitingMs: number | null;
   readonly paused: boolean;
 }
 
 export const queueKeys: readonly QueueKey[] = ['dispatch', 'settlement', 'webhook'];
 
-/** Dispatch jobs have one priority a tier, from 1. */
+/** Dispatch jobs have one priority per tier, from 1. */
 const prioritiesMax = 3;
-/** How BullMQ keeps the order within a priority: it stands above this in the score. */
+/** BullMQ's score is the priority times this unit, plus the order within the priority. */
 const priorityUnit = 0x1_0000_0000;
 
-/** How full each queue of the catalogue is. Throws where Redis cannot be reached. */
+/** Reads the status of each queue of the catalogue. Throws if Redis is unreachable. */
 export async function readQueueStatus(redis: Redis, prefix: string): Promise<QueueStatus[]> {
   return Promise.all(queueKeys.map((key) => withQueue(redis, prefix, key, statusOf)));
 }
@@ -47,7 +47,7 @@ async function statusOf(queue: Queue, redis: Redis, prefix: string): Promise<Que
   };
 }
 
-/** The age of the first in line: of those without a priority, and of each priority. */
+/** The age of the oldest among the first jobs: the one without a priority, and one per priority. */
 async function oldestOf(redis: Redis, key: string): Promise<number | null> {
   const [seconds] = await redis.time();
   const firsts = await Promise.all([
@@ -71,7 +71,7 @@ async function oldestOf(redis: Redis, key: string): Promise<number | null> {
   return Math.max(0, Number(seconds) * 1_000 - Math.min(...known));
 }
 
-/** What is put on it waits until it is resumed; what is in hand goes on. */
+/** Pauses a queue. New jobs wait until it is resumed; jobs in progress go on. */
 export async function pauseQueue(redis: Redis, prefix: string, key: QueueKey): Promise<void> {
   await withQueue(redis, prefix, key, (queue) => queue.pause());
 }
@@ -83,8 +83,9 @@ export async function resumeQueue(redis: Redis, prefix: string, key: QueueKey): 
 const retriedAtOnceMax = 500;
 
 /**
- * Puts what is parked as failed back in line, a page at a time; `onPage` is told how many are still
- * parked. Handlers are idempotent in Postgres, so that a job too many does no harm.
+ * Enqueues the jobs parked as failed again, page by page. Calls `onPage` every 200 ms with the
+ * number of jobs that are still parked. Returns the number of jobs enqueued. A job that runs twice
+ * does no harm, because handlers are idempotent in Postgres.
  */
 export async function retryFailedJobs(
   redis: Redis,
@@ -94,7 +95,7 @@ export async function retryFailedJobs(
 ): Promise<number> {
   return withQueue(redis, prefix, key, async (queue) => {
     const parkedBefore = await queue.getFailedCount();
-    // Those that fail again meanwhile are not taken a second time.
+    // Jobs that fail again during this call are not retried a second time.
     const timestamp = Date.now();
     const script = queue.retryJobs({ state: 'failed', count: retriedAtOnceMax, timestamp });
     const timer = setInterval(() => {

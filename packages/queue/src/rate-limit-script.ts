@@ -1,11 +1,11 @@
 import { redisScript } from './redis-script.ts';
 
 /**
- * `takeToken` of the domain over buckets in Redis, by Redis's clock, so that all gateways share
- * them: one taking after another, in the order given. KEYS[1]: what the keys of all buckets begin
- * with. ARGV, for each taking: the bucket's name, tokens a second, burst. Answers for each whether
- * a token was taken, and the tokens left as text, because Lua's numbers would be cut to whole ones.
- * A full bucket is no key at all.
+ * The domain's `takeToken` over buckets in Redis, by Redis's clock, so that all gateways share
+ * them. Takes tokens one after another, in the given order. KEYS[1]: the common prefix of all
+ * bucket keys. ARGV, for each token: the bucket's name, tokens per second, burst. Returns for each:
+ * 1 if the token was taken, and the tokens left as text, because Redis would truncate Lua numbers
+ * to integers. A full bucket has no key.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')
@@ -35,8 +35,8 @@ return answers
 `);
 
 /**
- * Puts one token back into a bucket, up to its burst. KEYS[1] and ARGV as above, for one bucket
- * that is filled again when it is next asked for. A full bucket is no key at all.
+ * Puts one token back into a bucket, up to its burst. KEYS[1] and ARGV as above, for one bucket.
+ * The refill by elapsed time happens at the next taking. A full bucket has no key.
  */
 export const giveBackScript = redisScript(`
 local key = KEYS[1] .. ARGV[1]

@@ -6,21 +6,21 @@ import { createSharedBuckets } from './shared-buckets.ts';
 
 /** The tenants' rate limit (CONTRACT 2: 429). */
 export interface RateLimiter {
-  /** Takes a token of the bucket `name`; never throws. */
+  /** Takes a token from the bucket `name`. Never throws. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
-  /** Puts a token back that was taken a moment ago; best effort, and never throws. */
+  /** Puts back a token that was taken a moment ago, if possible. Never throws. */
   giveBack(name: string, policy: RatePolicy): Promise<void>;
 }
 
-/** A bucket must not cost a request more than this; Redis is then left alone for a while. */
+/** The longest that a request waits for Redis. After that, Redis is not used for `pauseMs`. */
 const answerTimeoutMs = 250;
-const leftAloneMs = 1_000;
+const pauseMs = 1_000;
 const localBucketsMax = 10_000;
 
 /**
- * Buckets in Redis, shared by every gateway. While Redis is away, or too slow to be asked before
- * every request, each gateway counts for itself: its buckets begin full, so that a tenant gets up
- * to a gateway's worth more for that time (CONTRACT 2, `unavailable`).
+ * Rate limits with buckets in Redis, shared by all gateways. While Redis is unreachable or too
+ * slow, each gateway uses its own buckets. These start full, so a tenant can get up to its full
+ * limit from each gateway during that time (CONTRACT 2, `unavailable`).
  */
 export function createRateLimiter({
   redis,
@@ -28,7 +28,7 @@ export function createRateLimiter({
   monotonicMs,
   logger,
 }: {
-  /** Of role `producer`: fails fast. Stays the caller's to close. */
+  /** A connection of role `producer`, which fails fast. The caller closes it. */
   readonly redis: Redis;
   readonly prefix: string;
   readonly monotonicMs: () => number;
@@ -41,32 +41,32 @@ export function createRateLimiter({
     monotonicMs,
   });
   const local = createLocalBuckets(localBucketsMax);
-  let leftAloneUntilMs = -Infinity;
+  let pausedUntilMs = -Infinity;
 
   return {
     async take(name, policy) {
       const nowMs = monotonicMs();
-      if (nowMs < leftAloneUntilMs || !redisIsReady(redis)) return local.take(name, policy, nowMs);
+      if (nowMs < pausedUntilMs || !redisIsReady(redis)) return local.take(name, policy, nowMs);
       try {
         return await shared.take(name, policy);
       } catch (error) {
-        // Those that shared a message fail together: one line is enough for them.
-        if (nowMs >= leftAloneUntilMs) {
+        // Calls that shared a message fail together, and only the first of them is logged.
+        if (nowMs >= pausedUntilMs) {
           logger?.warn({ err: error }, 'rate limits count per gateway for a while');
         }
-        leftAloneUntilMs = nowMs + leftAloneMs;
+        pausedUntilMs = nowMs + pauseMs;
         return local.take(name, policy, nowMs);
       }
     },
     async giveBack(name, policy) {
       const nowMs = monotonicMs();
       local.giveBack(name, policy, nowMs);
-      if (nowMs < leftAloneUntilMs || !redisIsReady(redis)) return;
+      if (nowMs < pausedUntilMs || !redisIsReady(redis)) return;
       try {
         const args = [name, policy.perSecond, policy.burst];
         await giveBackScript(redis, `${keyPrefix(prefix)}:rate:`, args);
       } catch (error) {
-        logger?.warn({ err: error }, 'a token could not be put back');
+        logger?.warn({ err: error }, 'could not put a rate limit token back');
       }
     },
   };
@@ -77,13 +77,13 @@ export interface LocalBuckets {
   giveBack(name: string, policy: RatePolicy, nowMs: number): void;
 }
 
-/** Buckets of this process alone, a bounded number: the one not used for longest goes first. */
+/** Buckets of this process alone. Beyond `bucketsMax` the least recently used bucket is dropped. */
 export function createLocalBuckets(bucketsMax: number): LocalBuckets {
   const buckets = new Map<string, TokenBucket>();
   return {
     take(name, policy, nowMs) {
       const { bucket, decision } = takeToken(buckets.get(name), policy, nowMs);
-      // Deleted first, so that the map stays in the order of use.
+      // Deletes first, so that the map stays in the order of use.
       buckets.delete(name);
       buckets.set(name, bucket);
       const [oldest] = buckets.keys();
@@ -92,7 +92,7 @@ export function createLocalBuckets(bucketsMax: number): LocalBuckets {
     },
     giveBack(name, policy, nowMs) {
       const bucket = buckets.get(name);
-      // A bucket that is not there is full.
+      // A missing bucket is full.
       if (bucket === undefined) return;
       buckets.set(name, takeToken(bucket, policy, nowMs, -1).bucket);
     },

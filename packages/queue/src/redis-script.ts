@@ -9,8 +9,8 @@ export type RedisScript = (
 ) => Promise<unknown>;
 
 /**
- * A Lua script over one key (or one common beginning of keys), sent in full only where Redis does
- * not have it: the first time, and after a restart or a flush of its scripts.
+ * A Lua script over one key or one common prefix of keys. The client sends the full text only if
+ * Redis does not have it: the first time, and after a restart or a flush of its scripts.
  */
 export function redisScript(lua: string): RedisScript {
   const hash = createHash('sha1').update(lua).digest('hex');

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** What this package needs of a logger; pino's fits. */
+/** The logger methods that this package needs. A pino logger fits. */
 export interface QueueLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -8,25 +8,25 @@ export interface QueueLogger {
 }
 
 /**
- * - `producer`: sends commands on behalf of somebody who waits, so it fails fast.
- * - `worker`: polls and blocks for ever, so it waits for Redis to come back.
- * - `subscriber`: listens, and subscribes again by itself after a reconnect.
+ * - `producer`: sends commands for a caller that waits, so it fails fast.
+ * - `worker`: polls and blocks forever, so it waits until Redis is back.
+ * - `subscriber`: receives messages, and subscribes again after a reconnect.
  */
 export type RedisRole = 'producer' | 'worker' | 'subscriber';
 
-/** How long a producer's command may take before its caller is told that Redis is unavailable. */
+/** The timeout of a producer's command. After it the caller gets an error. */
 export const producerCommandTimeoutMs = 2_000;
 const connectTimeoutMs = 5_000;
 const reconnectDelayMsMax = 1_000;
-/** Longer than BullMQ's longest blocking read (10 s), so that only a dead socket runs into it. */
+/** Longer than BullMQ's longest blocking read (10 s), so that only a dead socket times out. */
 const workerSocketTimeoutMs = 30_000;
 
 /**
- * Opens a connection that reconnects for ever and never brings the process down. It returns at
- * once; `waitForRedis` waits for it to be usable. The caller closes it with `closeRedis`.
+ * Opens a connection that reconnects forever and never ends the process. Returns at once;
+ * `waitForRedis` waits until it is usable. The caller closes it with `closeRedis`.
  *
- * A producer has no offline queue: while Redis is away, a command is refused at once and not sent
- * late, because Postgres and the reconcilers remember what has to be done.
+ * A producer has no offline queue. While Redis is unreachable, a command fails at once instead of
+ * being sent late, because Postgres has the work and the reconcilers find it.
  */
 export function connectRedis(
   url: string,
@@ -59,12 +59,12 @@ export function connectRedis(
   return redis;
 }
 
-/** Whether commands can be sent right now. */
+/** True if commands can be sent right now. */
 export function redisIsReady(redis: Redis): boolean {
   return redis.status === 'ready';
 }
 
-/** Waits until the connection is usable; false when it is not after `timeoutMs`. */
+/** Waits until the connection is usable. Returns false if it is not after `timeoutMs`. */
 export async function waitForRedis(redis: Redis, timeoutMs: number): Promise<boolean> {
   if (redisIsReady(redis)) return true;
   return await new Promise<boolean>((resolve) => {
@@ -80,12 +80,12 @@ export async function waitForRedis(redis: Redis, timeoutMs: number): Promise<boo
   });
 }
 
-/** Closes a connection at once, whether or not Redis can be reached. */
+/** Closes a connection at once, also if Redis is unreachable. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (redis.status === 'end') return;
   if (redis.status === 'reconnecting') {
-    // Between two attempts there is no socket whose end could be told: disconnecting only stops
-    // the attempts.
+    // Between two attempts no socket exists, so no `end` event follows. This only stops the
+    // attempts.
     redis.disconnect();
     return;
   }
@@ -97,8 +97,8 @@ export async function closeRedis(redis: Redis): Promise<void> {
 }
 
 /**
- * The prefix of every key, as a hash tag: the braces put all keys of an environment in one slot,
- * which the scripts of BullMQ and of the fleet registry need on Redis Cluster.
+ * The prefix of every key, as a hash tag. The braces put all keys of an environment into one slot
+ * of Redis Cluster, as the scripts of BullMQ and of the fleet registry require.
  */
 export function keyPrefix(prefix: string): string {
   return `{${prefix}}`;

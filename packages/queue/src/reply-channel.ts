@@ -5,9 +5,9 @@ import { createGatherer } from './gather.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * What a reply says of one submission. `dispatched`: its commit of `dispatched` has returned, which
- * nothing takes back, so that its gateway need not ask Postgres for what Postgres has just said.
- * `look`: something has become of it, and Postgres knows what.
+ * The content of a reply about one submission. `dispatched`: the commit of `dispatched` has
+ * returned. It is final, so the gateway does not need to read Postgres. `look`: offering has ended,
+ * and the gateway reads the result from Postgres.
  */
 export type ReplyNews = 'dispatched' | 'look';
 
@@ -17,19 +17,19 @@ export interface Reply {
 }
 
 /**
- * The reply to a waiting gateway (docs/ARCHITECTURE.md, Queues): published on a channel of that gateway's
- * own, several submissions to a message. A lost reply costs the gateway no more than its waiting
- * time: it reads the outcome in Postgres then.
+ * Receives the replies to a waiting gateway (DESIGN.md section 6). Each gateway has its own
+ * channel, and one message may answer several submissions. A lost reply only delays the gateway:
+ * after its waiting time it reads the outcome from Postgres.
  */
 export interface ReplyListener {
-  /** What to put into `replyTo` of a dispatch job. */
+  /** The value for `replyTo` of a dispatch job. */
   readonly channel: string;
   /**
-   * Waits for the reply about one submission. Call it before the job is enqueued: a reply that
-   * nobody waits for is dropped.
+   * Waits for the reply about one submission. Call it before you enqueue the job, because a reply
+   * without a waiting caller is dropped.
    */
   wait(submissionId: string, timeoutMs: number): Promise<ReplyNews | 'timeout'>;
-  /** Whether replies can arrive at present. */
+  /** True if replies can arrive at present. */
   isListening(): boolean;
   close(): Promise<void>;
 }
@@ -38,9 +38,8 @@ const replyIdsMax = 64;
 const messageBounds = { charactersMax: 65_536, depthMax: 2 };
 
 /**
- * A message is a list of ids, and behind them how many of the first ones are `dispatched`. Without
- * that number all are to be looked at: so a gateway and a dispatcher of neighbouring versions
- * understand each other.
+ * A message is a list of ids, followed by the number of leading ids that are `dispatched`. Without
+ * that number all ids are `look`, so gateways and dispatchers of adjacent versions are compatible.
  */
 function messageOf(replies: readonly Reply[]): string {
   const idsOf = (wanted: ReplyNews): string[] =>
@@ -61,7 +60,7 @@ function parseMessage(message: string): Reply[] {
   );
 }
 
-/** `name` must be this process's own, such as a fresh id. */
+/** `name` must be unique to this process, such as a new id. */
 export function createReplyListener({
   redisUrl,
   prefix,
@@ -88,7 +87,7 @@ export function createReplyListener({
       await redis.subscribe(channel);
       subscribed = true;
     } catch (error) {
-      logger?.warn({ err: error, channel }, 'could not listen for replies');
+      logger?.warn({ err: error, channel }, 'could not subscribe to replies');
     }
   }
   void subscribe();
@@ -124,8 +123,8 @@ export function createReplyListener({
 }
 
 /**
- * Tells the gateway behind `channel` of these submissions. Nobody may be listening any more, which
- * is no error. Throws when Redis cannot be reached.
+ * Publishes replies to the gateway of `channel`. It is not an error if no gateway is subscribed any
+ * more. Throws if Redis is unreachable.
  */
 export async function publishReplies(
   redis: Redis,
@@ -137,7 +136,7 @@ export async function publishReplies(
   }
 }
 
-/** The same for one submission at a time: replies to a channel in one turn share a message. */
+/** Publishes one reply at a time. Replies to a channel in one turn share a message. */
 export function createReplier(redis: Redis): (channel: string, reply: Reply) => Promise<void> {
   return createGatherer((channel, replies) => publishReplies(redis, channel, replies));
 }

@@ -3,13 +3,13 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import type { Redis } from 'ioredis';
 import { takeTokensScript } from './rate-limit-script.ts';
 
-/** Buckets in Redis, which every gateway takes from. */
+/** Rate limit buckets in Redis, shared by all gateways. */
 export interface SharedBuckets {
-  /** Throws where Redis does not answer in time. */
+  /** Throws if Redis does not answer in time. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
 }
 
-/** How many takings one script has. */
+/** The most tokens that one call of the script takes. */
 const takingsMax = 64;
 
 interface Taking {
@@ -21,9 +21,9 @@ interface Taking {
 }
 
 /**
- * What one turn of the event loop takes shares a script, and so does what comes while one is under
- * way: a message to Redis costs more than what it asks for. Nobody waits longer than
- * `answerTimeoutMs`, for the script before it included.
+ * Calls of one turn of the event loop share a script. So do calls that arrive while a script is in
+ * progress. A message to Redis costs more than its content. No call waits longer than
+ * `answerTimeoutMs`, including the time of the script before it.
  */
 export function createSharedBuckets({
   redis,
@@ -37,7 +37,7 @@ export function createSharedBuckets({
   readonly monotonicMs: () => number;
 }): SharedBuckets {
   const waiting: Taking[] = [];
-  let isUnderWay = false;
+  let isDraining = false;
 
   async function settle(batch: readonly Taking[]): Promise<void> {
     const [oldest] = batch;
@@ -47,23 +47,23 @@ export function createSharedBuckets({
       const decisions = await withinTime(asked, Math.max(answerTimeoutMs - waitedMs, 1));
       for (const [index, decision] of decisions.entries()) batch[index]?.resolve(decision);
     } catch (error) {
-      // Those that came meanwhile need not find out for themselves.
+      // Calls that arrived in the meantime fail at once too, without waiting for Redis.
       for (const taking of [...batch, ...waiting.splice(0)]) taking.reject(error);
     }
   }
 
   async function drain(): Promise<void> {
-    isUnderWay = true;
+    isDraining = true;
     await nextTurn();
     while (waiting.length > 0) await settle(waiting.splice(0, takingsMax));
-    isUnderWay = false;
+    isDraining = false;
   }
 
   return {
     take(name, policy) {
       return new Promise((resolve, reject) => {
         waiting.push({ name, policy, sinceMs: monotonicMs(), resolve, reject });
-        if (!isUnderWay) void drain();
+        if (!isDraining) void drain();
       });
     },
   };
@@ -77,7 +77,7 @@ async function ask(
   const args = batch.flatMap(({ name, policy }) => [name, policy.perSecond, policy.burst]);
   const reply = await takeTokensScript(redis, keyBegin, args);
   if (!Array.isArray(reply) || reply.length !== 2 * batch.length) {
-    throw new Error('the rate limit script answered something else');
+    throw new Error('the rate limit script returned an unexpected answer');
   }
   return batch.map(({ policy }, index) => {
     const [allowed, tokens] = reply.slice(2 * index);
@@ -88,7 +88,7 @@ async function ask(
 async function withinTime<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('Redis is slow')), timeoutMs);
+    timer = setTimeout(() => reject(new Error('Redis did not answer in time')), timeoutMs);
   });
   try {
     return await Promise.race([promise, timeout]);

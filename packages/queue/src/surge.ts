@@ -3,20 +3,22 @@ import type { Redis } from 'ioredis';
 import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
-/** What the smoothing goes on from: the value before it is rounded to a step, and its moment. */
+/** The state of the smoothing: the value before it is rounded to a step, and its time. */
 export interface SmoothedSurge {
   readonly micros: bigint;
-  /** Redis's clock. */
+  /** Unix ms by Redis's clock. */
   readonly atMs: number;
 }
 
-/** The one surge multiplier that all gateways read and all dispatchers work out together. */
+/** The surge multiplier, which all dispatchers compute together and all gateways read. */
 export interface SurgeBoard {
-  /** Null where nobody has worked it out lately. Everything throws when Redis cannot be reached. */
+  /**
+   * `smoothed` is null if it was not published lately. All methods throw if Redis is unreachable.
+   */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes what follows from `after`, unless another dispatcher was first: then `false`, and
-   * what it published stands. `multiplierMicros` is what is charged.
+   * Publishes the value computed from `after`. Returns false if another dispatcher has published in
+   * the meantime; then that value stays. `multiplierMicros` is the multiplier for prices.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;
@@ -25,24 +27,25 @@ export interface SurgeBoard {
   }): Promise<boolean>;
 }
 
-/** Without a dispatcher that works it out there is no surge any more after this. */
+/** The lifetime of the published multiplier. Without a newer one there is no surge. */
 export const surgePublishedMs = 10_000;
-/** How long the smoothing can be gone on from. */
+/** The time after which the smoothing starts again without a last value. */
 const smoothedKeptMs = 60_000;
 
-/** Millionths, as decimal digits. */
+/** The key of the multiplier: millionths, as decimal digits. */
 function surgeKey(prefix: string): string {
   return `${keyPrefix(prefix)}:surge`;
 }
 
-/** What is published, as it stands; null where nothing is. Throws when Redis cannot be reached. */
+/** The published text, or null if there is none. Throws if Redis is unreachable. */
 export async function readPublishedSurge(redis: Redis, prefix: string): Promise<string | null> {
   return await redis.get(surgeKey(prefix));
 }
 
 /**
- * `KEYS[1]`: the multiplier; what it was smoothed from is beside it. ARGV: what it follows from
- * ("" for nothing), what it is smoothed to, the multiplier, and how long each is kept in ms.
+ * `KEYS[1]`: the multiplier; the smoothed value has the same key with a suffix. ARGV: the expected
+ * last smoothed value ("" for none), the new one, the multiplier, then the lifetimes in ms of the
+ * multiplier and of the smoothed value.
  */
 const publishScript = `
 local smoothed = KEYS[1] .. ':smoothed'

@@ -8,7 +8,7 @@ import { quiet, useQueues } from './queue-harness.fixture.ts';
 
 const queues = useQueues();
 
-/** Takes alarms as a deliverer does. */
+/** Takes wake-up jobs and their tenants as a deliverer does. */
 function deliverer(taken: string[]): void {
   const { gate, redis, prefix, consumers } = queues();
   const consumer = createConsumer({
@@ -23,7 +23,7 @@ function deliverer(taken: string[]): void {
   consumers.push(consumer);
 }
 
-test('a tenant is announced, and after that again', async () => {
+test('a tenant can be announced again after its wake-up job is taken', async () => {
   const taken: string[] = [];
   deliverer(taken);
   const tenantId = randomUUID();
@@ -34,7 +34,7 @@ test('a tenant is announced, and after that again', async () => {
   expect(taken).toEqual([tenantId, tenantId]);
 });
 
-test('one job waits at most, and rings for all who were told of meanwhile, each once', async () => {
+test('at most one wake-up job waits, and it serves each tenant announced meanwhile once', async () => {
   const { producer } = queues();
   const [flooding, ...others] = Array.from({ length: 130 }, () => randomUUID());
   for (let n = 0; n < 1_000; n += 1) await announceDeliveries(producer, [flooding ?? '']);
@@ -44,15 +44,15 @@ test('one job waits at most, and rings for all who were told of meanwhile, each 
   deliverer(taken);
   await waitUntil(() => new Set(taken).size === 130);
   expect(new Set(taken)).toEqual(new Set([flooding, ...others]));
-  // The flooding one is named by the job that waited, and by those who joined it.
+  // The flooding tenant is in the waiting job, and in the set that joined it.
   expect(taken).toHaveLength(131);
 });
 
-test('who is told of while a job is in hand is rung for anew', async () => {
+test('a tenant announced while a wake-up job is handled gets a new one', async () => {
   const { producer, redis, prefix, gate, consumers } = queues();
   const [first, second] = [randomUUID(), randomUUID()];
   const taken: string[][] = [];
-  const inHand = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   consumers.push(
     createConsumer({
@@ -62,20 +62,20 @@ test('who is told of while a job is in hand is rung for anew', async () => {
       logger: quiet,
       async handle({ tenantIds }) {
         taken.push([...tenantIds, ...(await takeAlarms(redis, prefix))]);
-        inHand.resolve();
+        started.resolve();
         await go.promise;
       },
     }),
   );
   await announceDeliveries(producer, [first]);
-  await inHand.promise;
+  await started.promise;
   await announceDeliveries(producer, [second]);
   go.resolve();
   await waitUntil(() => taken.length === 2);
   expect(taken).toEqual([[first], [second]]);
 });
 
-test('while no deliverer takes alarms, neither the queue nor the set grows without end', async () => {
+test('without deliverers, neither the queue nor the set grows without limit', async () => {
   const { producer, redis, prefix } = queues();
   for (let n = 0; n < 100; n += 1) {
     await announceDeliveries(
@@ -87,7 +87,7 @@ test('while no deliverer takes alarms, neither the queue nor the set grows witho
   expect(await redis.scard(`{${prefix}}:webhook-alarms`)).toBe(4_096);
 });
 
-test('a set that nobody takes is forgotten after ten seconds', async () => {
+test('a set that no deliverer takes expires after ten seconds', async () => {
   const { producer, redis, prefix } = queues();
   for (let n = 0; n < 2; n += 1) await announceDeliveries(producer, [randomUUID()]);
   const leftMs = await redis.pttl(`{${prefix}}:webhook-alarms`);
@@ -95,7 +95,7 @@ test('a set that nobody takes is forgotten after ten seconds', async () => {
   expect(leftMs).toBeLessThanOrEqual(10_000);
 });
 
-test('FLUSHALL forgets alarms and takes none away from those that come', async () => {
+test('after a FLUSHALL the next announcement enqueues a wake-up job', async () => {
   const { producer, server } = queues();
   const tenantId = randomUUID();
   await announceDeliveries(producer, [tenantId]);

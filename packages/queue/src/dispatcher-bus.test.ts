@@ -51,7 +51,7 @@ async function openBus(dispatcherId: string, prefix = 'test') {
 
 const revoke: DispatcherMessage = { kind: 'revoke_offer', nodeId: 'n', offerId: 'o' };
 
-test('a message reaches the dispatcher it is meant for, and says whether anybody listens', async () => {
+test('a message reaches its dispatcher, and the sender learns if no dispatcher is subscribed', async () => {
   const one = await openBus('one');
   const two = await openBus('two');
   const received = two.next();
@@ -60,7 +60,7 @@ test('a message reaches the dispatcher it is meant for, and says whether anybody
   expect(await one.bus.send('nobody', revoke)).toBe(false);
 });
 
-test('a message to oneself takes the same way without Redis', async () => {
+test('a message to the sender itself reaches the same handler', async () => {
   const one = await openBus('one');
   const received = one.next();
   expect(await one.bus.send('one', revoke)).toBe(true);
@@ -76,7 +76,7 @@ test('a cancel reaches every dispatcher of the prefix', async () => {
   expect(await received).toEqual([[message], [message]]);
 });
 
-test('a broadcast comes to the others only, and what is not as agreed to nobody', async () => {
+test('a broadcast reaches only the other dispatchers, and malformed messages are dropped', async () => {
   const one = await openBus('one');
   const two = await openBus('two');
   const ownMessages: unknown[] = [];
@@ -89,7 +89,7 @@ test('a broadcast comes to the others only, and what is not as agreed to nobody'
   expect(ownMessages).toEqual([]);
 });
 
-test('a message that cannot be handled, or nests 100,000 levels, harms nobody', async () => {
+test('later messages arrive after one whose handler throws or that nests 100,000 levels', async () => {
   const heard: DispatcherMessage[] = [];
   const errors: object[] = [];
   const bus = createDispatcherBus({

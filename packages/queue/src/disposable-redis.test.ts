@@ -13,7 +13,7 @@ import {
 const queues = useQueues();
 
 describe('Redis is disposable', () => {
-  test('after FLUSHALL an idle consumer goes on', async () => {
+  test('an idle consumer works again after FLUSHALL', async () => {
     const { ids, consumer } = collect(queues());
     await waitUntil(() => consumer.isPolling());
     await queues().server.flush();
@@ -21,7 +21,7 @@ describe('Redis is disposable', () => {
     expect(await waitUntil(() => ids.length === 1, { timeoutMs: 2_000 })).toBe(true);
   });
 
-  test('after FLUSHALL under its hands a consumer goes on', async () => {
+  test('a busy consumer works again after FLUSHALL', async () => {
     const finish = Promise.withResolvers<void>();
     let started = 0;
     const done: string[] = [];
@@ -50,7 +50,7 @@ describe('Redis is disposable', () => {
     expect(consumer.isPolling()).toBe(true);
   });
 
-  test('after a restart, everything lost, consumer and producer go on', async () => {
+  test('consumer and producer work again after a restart that loses all data', async () => {
     const { ids, consumer } = collect(queues());
     await queues().producer.enqueue('settlement', settlementJob());
     await waitUntil(() => ids.length === 1);
@@ -71,7 +71,7 @@ describe('Redis is disposable', () => {
     expect(await waitUntil(() => consumer.isPolling())).toBe(true);
   });
 
-  test('a restart under its hands loses the job and not the consumer', async () => {
+  test('a restart during a job loses the job, and the consumer works again', async () => {
     const finish = Promise.withResolvers<void>();
     const ids: string[] = [];
     const consumer = consume(queues(), async ({ submissionIds }) => {
@@ -93,7 +93,7 @@ describe('Redis is disposable', () => {
     expect(await waitUntil(() => ids.length === 2)).toBe(true);
   });
 
-  test('while it is away, a producer refuses at once and sends nothing late', async () => {
+  test('while Redis is unreachable, a producer fails at once and sends nothing late', async () => {
     const { ids } = collect(queues());
     queues().gate.shut();
     await waitUntil(() => queues().redis.status !== 'ready');
@@ -116,7 +116,7 @@ describe('Redis is disposable', () => {
     expect(ids).toEqual(sent.submissionIds);
   });
 
-  test('a process that starts without it comes up when it does', async () => {
+  test('a consumer that starts without Redis works as soon as Redis is reachable', async () => {
     queues().gate.shut();
     const { ids, consumer } = collect(queues());
     expect(consumer.isPolling()).toBe(false);

@@ -52,7 +52,7 @@ test('the first service marks a Redis, and one of the other environment is refus
   expect(await mark()).toBe('production');
 });
 
-test('the mark stays when its services are gone', async () => {
+test('the mark stays when no service is connected any more', async () => {
   await (await guard('sandbox')).close();
   await expect(guard('production')).rejects.toBeInstanceOf(Refused);
 });
@@ -63,8 +63,8 @@ test('after FLUSHALL the mark is set again', async () => {
   expect(await waitUntil(async () => (await mark()) === 'sandbox')).toBe(true);
 });
 
-test('in the moment after FLUSHALL the other environment does not get in either', async () => {
-  // So slow that it does not set its mark again during the test.
+test('right after FLUSHALL, a service of the other environment is refused too', async () => {
+  // The interval is so long that this guard does not set the mark again during the test.
   await guard('production', 60_000);
   await server.flush();
   await expect(guard('sandbox')).rejects.toThrow('belongs to production');
@@ -73,7 +73,7 @@ test('in the moment after FLUSHALL the other environment does not get in either'
   expect(await mark()).toBe('production');
 });
 
-test('who had the mark goes on working where somebody else takes it, and says so', async () => {
+test('a service that had the mark keeps working if another takes it, and logs an error', async () => {
   await guard('production');
   await plain.set('svc:environment', 'sandbox');
   await waitUntil(() => errors.length > 0);

@@ -68,7 +68,7 @@ function wanted(submissionId: string, fields: Partial<ReserveInput> = {}): Reser
 }
 
 describe('reserving', () => {
-  test('takes the node with the most free slots, and says who holds its link', async () => {
+  test('takes the node with the most free slots, and names the dispatcher of its link', async () => {
     await fleet.join(node('n1', { slots: 2 }));
     await fleet.join(node('n2', { slots: 3, linkId: 'L' }));
     expect(await fleet.reserve(wanted('s1'))).toEqual({
@@ -81,7 +81,7 @@ describe('reserving', () => {
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 5, free: 3 });
   });
 
-  test('asks no excluded node and none of another job type', async () => {
+  test('takes no excluded node and no node of another job type', async () => {
     await fleet.join(node('n1', { slots: 5 }));
     await fleet.join(node('n2'));
     await fleet.join(node('n3', { slots: 9, jobTypes: ['other'] }));
@@ -93,7 +93,7 @@ describe('reserving', () => {
     });
   });
 
-  test('never gives one slot twice, however many ask at once', async () => {
+  test('never gives one slot twice to concurrent callers', async () => {
     await fleet.join(node('n1', { slots: 3 }));
     await fleet.join(node('n2', { slots: 4 }));
     const answers = await Promise.all(
@@ -121,14 +121,14 @@ describe('reserving', () => {
     },
   );
 
-  test('counts draining nodes in nothing', async () => {
+  test('does not count the slots of draining nodes', async () => {
     await fleet.join(node('n1', { slots: 50, draining: true }));
     await fleet.join(node('n2'));
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 1 });
     expect(await fleet.reserve(wanted('s1', { tier: 'standard' }))).toMatchObject({ nodeId: 'n2' });
   });
 
-  test('a reservation that nobody confirms runs out', async () => {
+  test('a reservation expires if it is not confirmed', async () => {
     await fleet.join(node('n1'));
     await fleet.reserve(wanted('s1', { ttlMs: 3_000 }));
     nowMs += 2_999;
@@ -137,7 +137,7 @@ describe('reserving', () => {
     expect((await fleet.reserve(wanted('s2'))).kind).toBe('reserved');
   });
 
-  test('a confirmed one stays, however long, until it is released', async () => {
+  test('a confirmed reservation stays until it is released', async () => {
     await fleet.join(node('n1'));
     await fleet.reserve(wanted('s1'));
     await fleet.confirm('n1', 's1');
@@ -154,7 +154,7 @@ describe('reserving', () => {
 });
 
 describe('a node that left an offer unanswered', () => {
-  test('is asked after all others for a while, and its slots count all the same', async () => {
+  test('is taken after all others for a while, and its slots still count', async () => {
     await fleet.join(node('silent', { slots: 1_000 }));
     await fleet.join(node('n2', { slots: 2 }));
     await fleet.reserve(wanted('s1'));
@@ -167,7 +167,7 @@ describe('a node that left an offer unanswered', () => {
     expect(await fleet.capacity()).toEqual({ slots: 1_002, free: 999 });
   });
 
-  test('is asked as before when that is forgotten, when it takes one, and on a new link', async () => {
+  test('is taken normally again after that time, after it accepts an offer, and on a new link', async () => {
     const forgiving: (() => Promise<unknown>)[] = [
       async () => (nowMs += silentNodeMs),
       () => fleet.confirm('silent', 's2'),
@@ -186,7 +186,7 @@ describe('a node that left an offer unanswered', () => {
   });
 });
 
-test('a node of several job types counts once among all slots', async () => {
+test('a node of several job types counts once in the total of slots', async () => {
   await fleet.join(node('n1', { slots: 3, jobTypes: ['ats.application', 'other'] }));
   await fleet.join(node('n2', { slots: 2, jobTypes: ['other'] }));
   await fleet.join(node('n3', { slots: 8, jobTypes: [] }));
@@ -196,7 +196,7 @@ test('a node of several job types counts once among all slots', async () => {
   expect(await fleet.capacity()).toEqual({ slots: 2, free: 2 });
 });
 
-test('people see whose links there are, and what is free of them', async () => {
+test('the links of nodes can be listed with their free slots', async () => {
   await fleet.join(node('n1', { slots: 3 }));
   await fleet.join(node('n2', { jobTypes: [], draining: true }));
   await fleet.reserve(wanted('s1'));
@@ -209,7 +209,7 @@ test('people see whose links there are, and what is free of them', async () => {
 });
 
 describe('links', () => {
-  test('a newer link takes the place of the older, whose leaving changes nothing', async () => {
+  test('a newer link replaces the older one, whose leaving then changes nothing', async () => {
     const older = await fleet.join(node('n1', { linkId: 'old' }));
     const newer = await fleet.join(node('n1', { linkId: 'new', slots: 2, dispatcherId: 'd2' }));
     await fleet.refresh('d2');
@@ -223,7 +223,7 @@ describe('links', () => {
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 0, free: 0 });
   });
 
-  test('the number of a link decides which is newer, whichever enters first', async () => {
+  test('the number of a link decides which is newer, in any order of entry', async () => {
     const newer = await fleet.join(node('n1', { linkId: 'new', linkEpoch: 6 }));
     const older = node('n1', { linkId: 'old', linkEpoch: 5 });
     expect(await fleet.join(older)).toEqual({ kind: 'superseded' });
@@ -238,7 +238,7 @@ describe('links', () => {
     expect(await fleet.join({ ...older, epoch: again.epoch })).toEqual({ kind: 'superseded' });
   });
 
-  test('an older link that enters again is told that it is superseded', async () => {
+  test('an older link that enters again is superseded', async () => {
     const older = await fleet.join(node('n1', { linkId: 'old' }));
     const newer = await fleet.join(node('n1', { linkId: 'new' }));
     if (older.kind !== 'joined' || newer.kind !== 'joined') throw new Error('not joined');
@@ -248,7 +248,7 @@ describe('links', () => {
     expect(await fleet.join(node('n1', { linkId: 'new', epoch: newer.epoch }))).toEqual(newer);
   });
 
-  test('entering again mends what was lost on the way: slots held too long, and not held', async () => {
+  test('entering a link again corrects its slots: those taken too long, and those missing', async () => {
     const joined = await fleet.join(node('n1', { slots: 3, submissionIds: ['a', 'b'] }));
     if (joined.kind !== 'joined') throw new Error('not joined');
     await fleet.reserve(wanted('reserved'));
@@ -256,14 +256,14 @@ describe('links', () => {
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 3, free: 1 });
   });
 
-  test('what is told of a node that has no link is forgotten', async () => {
+  test('a confirmation or release for a node without a link changes nothing', async () => {
     await fleet.confirm('n1', 's1');
     await fleet.release('n1', 's2');
     await fleet.join(node('n1'));
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 1 });
   });
 
-  test('more in hand than slots does not make up for free slots elsewhere', async () => {
+  test('a node with more runs than slots does not reduce the free slots of others', async () => {
     await fleet.join(node('n1', { submissionIds: ['a', 'b', 'c'] }));
     await fleet.join(node('n2'));
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 2, free: 1 });
@@ -271,7 +271,7 @@ describe('links', () => {
 });
 
 describe('dispatchers', () => {
-  test('the nodes of a dispatcher that is no longer heard are not offered to, and dropped', async () => {
+  test('the nodes of a silent dispatcher are not taken, and are dropped', async () => {
     await fleet.refresh('d2');
     await fleet.join(node('n1', { slots: 5, dispatcherId: 'd2' }));
     await fleet.join(node('n2'));
@@ -284,7 +284,7 @@ describe('dispatchers', () => {
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 1, free: 0 });
   });
 
-  test('one that nobody hears any more is given up at once, and comes back if it is there', async () => {
+  test('the nodes of a suspected dispatcher are not taken, and its next refresh returns unknown', async () => {
     await fleet.refresh('d2');
     await fleet.join(node('n1', { slots: 5, dispatcherId: 'd2' }));
     await fleet.join(node('n2'));
@@ -295,14 +295,14 @@ describe('dispatchers', () => {
     expect(await fleet.refresh('unheard of')).toBe('unknown');
   });
 
-  test('one that was silent for too long is told to enter its nodes again', async () => {
+  test('a dispatcher that was silent for too long must enter its nodes again', async () => {
     expect(await fleet.refresh('d1')).toBe('known');
     nowMs += dispatcherSilentMs + 1;
     expect(await fleet.refresh('d1')).toBe('unknown');
     expect(await fleet.refresh('d1')).toBe('known');
   });
 
-  test('a lost registry is noticed by whoever reserves or refreshes, and rebuilt by entering again', async () => {
+  test('a reservation or refresh detects a lost registry, and entering the links rebuilds it', async () => {
     await fleet.join(node('n1'));
     await redis.flushall();
     expect(await fleet.reserve(wanted('s1'))).toEqual({ kind: 'lost' });
@@ -320,13 +320,13 @@ async function scriptCalls(): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
-/** Of the nodes `n0`, `n1`, …: every third one takes both types. */
+/** Every third of the nodes `n0`, `n1`, … takes both job types. */
 function canTake(nodeId: string, jobType: string): boolean {
   return jobType === 'other' || Number(nodeId.slice(1)) % 3 === 0;
 }
 
-describe('what is asked for at the same time', () => {
-  test('goes in one call, as does what comes while that is under way', async () => {
+describe('concurrent steps', () => {
+  test('share one call, and so do those that arrive during a call', async () => {
     await fleet.join(node('n1', { slots: 50 }));
     await fleet.reserve(wanted('first'));
     const ask = (name: string) =>
@@ -340,7 +340,7 @@ describe('what is asked for at the same time', () => {
     expect(await fleet.capacity()).toEqual({ slots: 50, free: 10 });
   });
 
-  test('is answered each for itself, and a slot that is freed is given to who asks beside it', async () => {
+  test('get separate answers, and a freed slot goes to a reservation of the same call', async () => {
     await fleet.join(node('n1'));
     await fleet.join(node('n2', { jobTypes: ['other'] }));
     await fleet.reserve(wanted('s1'));
@@ -357,7 +357,7 @@ describe('what is asked for at the same time', () => {
     expect(others).toEqual(refused);
   });
 
-  test('is as if one came after another: each gets a node with the most free slots of those not asked', async () => {
+  test('have the same result as consecutive ones: each takes a node with the most free slots', async () => {
     const types = ['ats.application', 'other'];
     const free = new Map<string, number>();
     for (let index = 0; index < 60; index += 1) {
@@ -400,7 +400,7 @@ describe('what is asked for at the same time', () => {
     expect(Math.max(...free.values())).toBeLessThan(2);
   });
 
-  test('keeps its order for one slot', async () => {
+  test('keep their order for one slot', async () => {
     await fleet.join(node('n1'));
     await fleet.reserve(wanted('s1'));
     await Promise.all([fleet.confirm('n1', 's1'), fleet.release('n1', 's1')]);
@@ -409,9 +409,9 @@ describe('what is asked for at the same time', () => {
     expect(await fleet.capacity()).toEqual({ slots: 1, free: 0 });
   });
 
-  test('fails together where Redis does not do it, and the next is asked for anew', async () => {
+  test('fail together if the call fails, and later steps use a new call', async () => {
     await fleet.join(node('n1'));
-    await redis.set('{test}:fleet:tokens:n1', 'not what it should be');
+    await redis.set('{test}:fleet:tokens:n1', 'a value of the wrong type');
     const asked = [fleet.release('n1', 's1'), fleet.reserve(wanted('s2'))];
     const kinds = (await Promise.allSettled(asked)).map(({ status }) => status);
     expect(kinds).toEqual(['rejected', 'rejected']);
@@ -420,7 +420,7 @@ describe('what is asked for at the same time', () => {
   });
 });
 
-test('all keys lie in one slot of a cluster', async () => {
+test('all keys are in one slot of a cluster', async () => {
   await fleet.join(node('n1'));
   await fleet.reserve(wanted('s1'));
   for (const key of await redis.keys('*')) expect(key).toMatch(/^\{test\}:fleet:/);

@@ -8,7 +8,7 @@
  */
 
 /*
- * The keys:
+ * Keys of single nodes:
  *
  * - `nodes`             hash: node → its link as JSON
  * - `tokens:<node>`     hash: submission → end of its reservation (Redis ms), 0 if confirmed
@@ -16,6 +16,11 @@
  * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes by
  *                       free slots / 1024, which ranks them last and is exact
  * - `silent`            sorted set: nodes that left an offer unanswered, by the end of that mark
+ */
+
+/*
+ * Keys of the whole fleet:
+ *
  * - `totals`            hash: "<job type>:slots" and "<job type>:free"; "*" counts all nodes once
  * - `dispatchers`       sorted set: dispatcher → its last heartbeat (Redis ms)
  * - `links:<dispatcher>` set: the nodes linked to it

@@ -17,8 +17,8 @@ import {
 
 const queues = useQueues();
 
-describe('what is put on a queue', () => {
-  test('arrives as it was, and leaves nothing behind', async () => {
+describe('a job on a queue', () => {
+  test('arrives unchanged, and leaves nothing behind', async () => {
     const sent = settlementJob();
     await queues().producer.enqueue('settlement', sent);
     const { ids } = collect(queues());
@@ -29,7 +29,7 @@ describe('what is put on a queue', () => {
     );
   });
 
-  test('must be what the catalogue says, on sending', async () => {
+  test('must match its schema when it is sent', async () => {
     const broken = { submissionIds: ['sub_123'] };
     await expect(queues().producer.enqueue('settlement', broken)).rejects.toThrow(InvalidJob);
     await expect(
@@ -37,7 +37,7 @@ describe('what is put on a queue', () => {
     ).rejects.toThrow(InvalidJob);
   });
 
-  test('must be what the catalogue says, on receiving: else it is parked and not tried again', async () => {
+  test('must match its schema when it is received, or it is parked without a retry', async () => {
     await inspect(queues(), 'settlement', (queue) =>
       queue.add('x', { personalData: true }, { attempts: 5 }),
     );
@@ -51,10 +51,10 @@ describe('what is put on a queue', () => {
   });
 
   test.each([
-    ['is no JSON', '{"submissionIds":'],
+    ['is not JSON', '{"submissionIds":'],
     ['nests 100,000 levels', '['.repeat(100_000) + ']'.repeat(100_000)],
     ['is null', 'null'],
-  ])('and %s harms no other job', async (_what, data) => {
+  ])('that %s does not affect other jobs', async (_what, data) => {
     const { redis, prefix, producer } = queues();
     const key = `{${prefix}}:settlement.v1`;
     for (const jobId of ['poison-1', 'poison-2']) {
@@ -69,7 +69,7 @@ describe('what is put on a queue', () => {
     expect(consumer.isPolling()).toBe(true);
   });
 
-  test('of any length is split into jobs of at most 64 ids', async () => {
+  test('has at most 64 ids: a longer list is split into several jobs', async () => {
     const sent = Array.from({ length: 150 }, () => randomUUID());
     const { ids } = collect(queues());
     await enqueueSettlements(queues().producer, sent);
@@ -91,7 +91,7 @@ describe('what is put on a queue', () => {
     expect(taken).toEqual([high, middle, low].flatMap(({ submissionIds }) => submissionIds));
   });
 
-  test('with a delay comes after it', async () => {
+  test('with a delay is taken after the delay', async () => {
     const { ids } = collect(queues());
     const [later, now] = [settlementJob(), settlementJob()];
     await queues().producer.enqueue('settlement', later, { delayMs: 300 });
@@ -101,7 +101,7 @@ describe('what is put on a queue', () => {
   });
 });
 
-test('what waits is counted, and what is delayed or done is not', async () => {
+test('waiting jobs are counted; delayed and completed ones are not', async () => {
   const { producer } = queues();
   await producer.enqueueBulk('settlement', [
     { job: settlementJob() },
@@ -115,7 +115,7 @@ test('what waits is counted, and what is delayed or done is not', async () => {
 });
 
 describe('a handler that fails', () => {
-  test('is called again where the catalogue says so', async () => {
+  test('is called again if the catalogue allows a retry', async () => {
     let calls = 0;
     consume(queues(), async () => {
       calls += 1;
@@ -152,7 +152,7 @@ describe('a handler that fails', () => {
 });
 
 describe('closing', () => {
-  test('waits for what is in hand and takes nothing more', async () => {
+  test('waits for the jobs in progress and takes no more', async () => {
     const finish = Promise.withResolvers<void>();
     let started = 0;
     let finished = 0;
@@ -176,7 +176,7 @@ describe('closing', () => {
     expect({ started, finished }).toEqual({ started: 1, finished: 1 });
   });
 
-  test('aborts what takes too long', async () => {
+  test('aborts jobs that take too long', async () => {
     let aborted = false;
     const consumer = consume(
       queues(),
@@ -197,7 +197,7 @@ describe('closing', () => {
     expect(aborted).toBe(true);
   });
 
-  test('does not wait for a Redis that is away', async () => {
+  test('does not wait for an unreachable Redis', async () => {
     const { consumer } = collect(queues());
     await waitUntil(() => consumer.isPolling());
     queues().gate.shut();

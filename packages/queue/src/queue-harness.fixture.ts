@@ -17,16 +17,16 @@ export const settlementJob = (): SettlementJob => ({ submissionIds: [randomUUID(
 
 export interface QueueHarness {
   readonly server: TestRedis;
-  /** What producer and consumers connect through. */
+  /** The gate between Redis and the producer and consumers. */
   readonly gate: RedisGate;
   readonly prefix: string;
   readonly redis: Redis;
   readonly producer: Producer;
-  /** Closed after the test. */
+  /** Consumers to close after the test. */
   readonly consumers: Consumer[];
 }
 
-/** Sets up a Redis server for the test file, and queues of its own for every test in it. */
+/** Sets up a Redis server for the test file, and separate queues for every test. */
 export function useQueues(): () => QueueHarness {
   let server: TestRedis;
   let current: QueueHarness;
@@ -71,7 +71,7 @@ export function consume(
   return consumer;
 }
 
-/** Consumes and remembers the ids that came. */
+/** Consumes jobs and collects their submission ids. */
 export function collect(harness: QueueHarness): {
   readonly ids: string[];
   readonly consumer: Consumer;
@@ -81,7 +81,7 @@ export function collect(harness: QueueHarness): {
   return { ids, consumer };
 }
 
-/** Looks at a queue past this package. */
+/** Reads a queue directly with BullMQ. */
 export async function inspect<T>(
   harness: QueueHarness,
   key: 'settlement' | 'dispatch',
@@ -96,7 +96,7 @@ export async function inspect<T>(
   }
 }
 
-/** What a server without its file has lost after a restart: the data, and the scripts. */
+/** Deletes the data and the scripts, as a restart without a dump file does. */
 export async function loseEverything(server: TestRedis): Promise<void> {
   const direct = connectRedis(server.redisUrl, 'producer', quiet);
   await waitForRedis(direct, 5_000);

@@ -18,7 +18,7 @@ async function limiter(redisUrl: string) {
   return { redis, limit, close: () => closeRedis(redis) };
 }
 
-test('gateways share one bucket: what one takes the other has not', async () => {
+test('gateways share one bucket: a token that one takes is gone for the other', async () => {
   const [one, other] = [await limiter(server.redisUrl), await limiter(server.redisUrl)];
   expect(await one.limit.take('a', policy)).toMatchObject({ allowed: true, left: 2, retryInMs: 0 });
   expect(await other.limit.take('a', policy)).toMatchObject({ allowed: true, left: 1 });
@@ -32,7 +32,7 @@ test('gateways share one bucket: what one takes the other has not', async () => 
   await Promise.all([one.close(), other.close()]);
 });
 
-test('many at once take no more than there are', async () => {
+test('concurrent calls never take more tokens than the bucket has', async () => {
   const { limit, close } = await limiter(server.redisUrl);
   const decisions = await Promise.all(
     Array.from({ length: 20 }, () => limit.take('many', { perSecond: 0.001, burst: 7 })),
@@ -41,10 +41,10 @@ test('many at once take no more than there are', async () => {
   await close();
 });
 
-test('what asks at once is answered in its order, each by its own bucket and policy', async () => {
+test('concurrent calls are answered in their order, each by its own bucket and policy', async () => {
   const { limit, close } = await limiter(server.redisUrl);
   const other = { perSecond: 0.001, burst: 2 };
-  // More than one message takes.
+  // More calls than one message takes.
   const decisions = await Promise.all(
     Array.from({ length: 150 }, (_, index) =>
       index % 50 === 0 ? limit.take('odd', other) : limit.take(`even ${index % 50}`, policy),
@@ -61,7 +61,7 @@ test('what asks at once is answered in its order, each by its own bucket and pol
   await close();
 });
 
-test('a bucket fills again, and its key goes by itself', async () => {
+test('a bucket fills again, and its key expires', async () => {
   const { redis, limit, close } = await limiter(server.redisUrl);
   const fast = { perSecond: 1_000_000, burst: 1 };
   expect(await limit.take('fast', fast)).toMatchObject({ allowed: true });
@@ -72,7 +72,7 @@ test('a bucket fills again, and its key goes by itself', async () => {
   await close();
 });
 
-test('without Redis each gateway counts for itself', async () => {
+test('without Redis each gateway uses its own buckets', async () => {
   const gone = await startTestRedis();
   const { limit, close } = await limiter(gone.redisUrl);
   await limit.take('a', policy);
@@ -83,7 +83,7 @@ test('without Redis each gateway counts for itself', async () => {
   await close();
 });
 
-test('local buckets are bounded, and the one not used for longest goes first', () => {
+test('the number of local buckets is limited, and the least recently used one is dropped', () => {
   const buckets = createLocalBuckets(2);
   for (const name of ['a', 'b', 'a', 'c']) buckets.take(name, policy, 0);
   expect(buckets.take('a', policy, 0).left).toBe(0);

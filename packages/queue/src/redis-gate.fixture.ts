@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A gate before a Redis server, for tests that take Redis away and bring it back. */
+/**
+ * A proxy in front of a Redis server, for tests that make Redis unreachable and reachable again.
+ */
 export interface RedisGate {
   /** The server's address through the gate. */
   readonly redisUrl: string;

@@ -39,7 +39,7 @@ afterEach(async () => {
   await other.close();
 });
 
-test('a reply about many submissions reaches everybody who waits for one of them, and nobody else', async () => {
+test('a reply about many submissions reaches every waiting caller of each, and no others', async () => {
   const ids = Array.from({ length: 100 }, () => randomUUID());
   const waits = ids.map((id) => listener.wait(id, 5_000));
   const again = listener.wait(ids[0] ?? '', 5_000);
@@ -49,7 +49,7 @@ test('a reply about many submissions reaches everybody who waits for one of them
   expect(await Promise.all(bystanders)).toEqual(['timeout', 'timeout']);
 });
 
-test('each of those that share a message is told what became of it, in whatever order they come', async () => {
+test('replies that share a message keep their own result, in any order', async () => {
   const reply = createReplier(queues().redis);
   const ids = Array.from({ length: 70 }, () => randomUUID());
   const waits = ids.map((id) => listener.wait(id, 5_000));
@@ -61,7 +61,7 @@ test('each of those that share a message is told what became of it, in whatever 
   expect(await Promise.all(waits)).toEqual(ids.map((_id, index) => newsOf(index)));
 });
 
-test('ids alone, as an older dispatcher sends them, are to be looked at', async () => {
+test('ids without a count, as an older dispatcher sends them, mean look', async () => {
   const id = randomUUID();
   const wait = listener.wait(id, 5_000);
   await queues().redis.publish(listener.channel, JSON.stringify([id]));
@@ -72,7 +72,7 @@ test('without a reply the wait ends in time', async () => {
   expect(await listener.wait(randomUUID(), 20)).toBe('timeout');
 });
 
-test('a message that is no reply is no harm', async () => {
+test('a malformed message is ignored, and later replies arrive', async () => {
   const id = randomUUID();
   const wait = listener.wait(id, 5_000);
   for (const message of ['', 'null', '{"a":1}', '[1,null,{}]', '[3]']) {
@@ -82,7 +82,7 @@ test('a message that is no reply is no harm', async () => {
   expect(await wait).toBe('look');
 });
 
-test('after Redis was away, replies arrive again', async () => {
+test('replies arrive again after an outage of Redis', async () => {
   const { gate, redis } = queues();
   gate.shut();
   await waitUntil(() => !listener.isListening() && redis.status !== 'ready');
@@ -90,7 +90,7 @@ test('after Redis was away, replies arrive again', async () => {
   await waitUntil(() => listener.isListening() && redis.status === 'ready');
   const id = randomUUID();
   const wait = listener.wait(id, 10_000);
-  // The connection is ready a moment before it has subscribed again.
+  // The connection is ready a moment before its subscription is renewed.
   await waitUntil(async () => (await redis.publish(listener.channel, JSON.stringify([id]))) === 1);
   expect(await wait).toBe('look');
 });

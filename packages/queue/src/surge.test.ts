@@ -29,7 +29,7 @@ beforeEach(async () => {
   await redis.flushall();
 });
 
-test('of dispatchers that work it out at once one is heard, and the others go on from there', async () => {
+test('only one of several concurrent publications succeeds, and the others continue from it', async () => {
   const boards = Array.from({ length: 5 }, () => createSurgeBoard({ redis, prefix: 'test' }));
   const { smoothed: after, nowMs } = await boards[0]!.read();
   expect(after).toBeNull();
@@ -51,7 +51,7 @@ test('of dispatchers that work it out at once one is heard, and the others go on
   expect(await readPublishedSurge(redis, 'test')).toBe('2000000');
 });
 
-test('what nobody works out any more is gone by itself', async () => {
+test('a multiplier that is not published again expires', async () => {
   const board = createSurgeBoard({ redis, prefix: 'test' });
   const { nowMs } = await board.read();
   const smoothed = { micros: 3_000_000n, atMs: nowMs };

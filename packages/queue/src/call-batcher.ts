@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Combines calls to Redis that wait anyway into batches (DESIGN.md section 6). A batch has the
+ * Combines calls to Redis that wait anyway into batches (decision 9). A batch has the
  * calls of one turn of the event loop, or those that arrive while another batch is in progress, in
  * their order. A call that is alone is a batch of one.
  */

@@ -5,7 +5,7 @@ import { redisScript } from './redis-script.ts';
 type Environment = 'sandbox' | 'production';
 
 /**
- * Holds the environment that a Redis belongs to (SPEC.md section 1: sandbox and production share
+ * Holds the environment that a Redis belongs to (CONTRACT 0: sandbox and production share
  * nothing). One key marks the whole server for all prefixes, because queues under two prefixes
  * would still be flushed together and share the memory.
  */

@@ -66,7 +66,7 @@ function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
 }
 
 /**
- * Enqueues jobs on the queues of the catalogue (DESIGN.md sections 4.7 and 7). Enqueue a job only
+ * Enqueues jobs on the queues of the catalogue. Enqueue a job only
  * after the commit that it announces, because it is only a wake-up job. The reconciler of its queue
  * replaces a lost job. The caller closes the connection (of role `producer`).
  */

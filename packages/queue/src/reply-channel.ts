@@ -17,7 +17,7 @@ export interface Reply {
 }
 
 /**
- * Receives the replies to a waiting gateway (DESIGN.md section 6). Each gateway has its own
+ * Receives the replies to a waiting gateway. Each gateway has its own
  * channel, and one message may answer several submissions. A lost reply only delays the gateway:
  * after its waiting time it reads the outcome from Postgres.
  */

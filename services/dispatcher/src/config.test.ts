@@ -20,16 +20,12 @@ describe('production', () => {
     expect(() => assertConsistent(configOf({ TRUST_PROXY: '10.0.0.1' }))).not.toThrow();
   });
 
-<<<<<<< HEAD
   test('stops a dispatcher whose settings contradict each other before it opens anything', async () => {
     const logger = createLogger({ service: 'dispatcher', level: 'silent' });
     await expect(run(configOf({}), { logger })).rejects.toThrow('NODE_LINK_TLS_CERT_FILE');
   });
 
-  test('runs beside no simulated nodes', () => {
-=======
   test('refuses simulated nodes', () => {
->>>>>>> cbdef8e (dispatcher: name tests as guarantees in plain words)
     const env = { TRUST_PROXY: '10.0.0.1', SVC_SIMULATED_NODES: '2' };
     expect(() => assertConsistent(configOf(env))).toThrow('SVC_SIMULATED_NODES');
     expect(() => assertConsistent(configOf({ ...env, SVC_ENVIRONMENT: 'sandbox' }))).not.toThrow();

@@ -27,6 +27,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const entry = path.join(import.meta.dirname, 'main.ts');
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let store: Store;
+let tenantId: string;
 let submissionId: string;
 let deliveryId: string;
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
   const sealer = createSealer(openKeyring(testMasterKey()));
   store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
   await assertReady(store, 'sandbox');
-  const tenantId = newId();
+  tenantId = newId();
   await openTenant(store, tenantOf(tenantId), 1_000_000_000n, testAuthor);
   const nodeId = newId();
   await createNode(store, { id: nodeId, name: 'attic', secret: 'nsk_1' }, testAuthor);
@@ -47,17 +48,27 @@ beforeAll(async () => {
   await storeOutcome(store, { submissionId: id, nodeId, outcome });
   await settle(store, [id]);
   submissionId = toWireId('sub', id);
-  const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 1 }]);
-  const [attempt] = claim?.attempts ?? [];
-  if (attempt === undefined) throw new Error('nothing to claim');
-  const answered = { statusCode: 200, durationMs: 1, error: null, responseText: 'Thanks, Ana' };
-  await recordAttempt(store, { ...attempt, ...answered, verdict: { kind: 'delivered' } });
-  deliveryId = toWireId('dlv', attempt.deliveryId);
+  deliveryId = await answer({ kind: 'delivered' });
 });
 afterAll(async () => {
   await store.close();
   await database.close();
 });
+
+/** Has the endpoint answer an attempt that is due, of `wanted` if given. Returns the delivery's id. */
+async function answer(
+  verdict: Parameters<typeof recordAttempt>[1]['verdict'],
+  wanted?: string,
+): Promise<string> {
+  const [claim] = await claimDue(store, [{ tenantId, attemptsMax: wanted === undefined ? 1 : 10 }]);
+  const attempt = claim?.attempts.find(
+    (one) => wanted === undefined || toWireId('dlv', one.deliveryId) === wanted,
+  );
+  if (attempt === undefined) throw new Error('nothing to claim');
+  const answered = { statusCode: 200, durationMs: 1, error: null, responseText: 'Thanks, Ana' };
+  await recordAttempt(store, { ...attempt, ...answered, verdict });
+  return toWireId('dlv', attempt.deliveryId);
+}
 
 function tenantOf(id: string) {
   return {
@@ -124,6 +135,16 @@ test('reading the response of an endpoint is audited', async () => {
   const list = entryOf('list.read', 'deliveries', { count: 1 });
   expect(await noted('webhook', 'list', '--json')).toEqual(list);
   expect(await noted('webhook', 'list')).toEqual([]);
+});
+
+test('a redelivery that shows responses of an endpoint is audited as reading them', async () => {
+  const redelivered = [{ action: 'delivery.redeliver', subject_id: deliveryId }];
+  expect(await noted('webhook', 'redeliver', deliveryId)).toMatchObject(redelivered);
+  await answer({ kind: 'retry', delayMs: 3_600_000 }, deliveryId);
+  expect(await noted('webhook', 'redeliver', deliveryId)).toMatchObject([
+    ...redelivered,
+    { action: 'delivery.read', subject_id: deliveryId },
+  ]);
 });
 
 test('reading a submission whose personal data was purged is not audited', async () => {

@@ -128,14 +128,14 @@ async function sendAgain(
   const { tenantId } = await found(findDelivery(store, null, deliveryId));
   const outcome = await redeliver(store, { tenantId, deliveryId }, by);
   switch (outcome.kind) {
-    case 'queued':
+    case 'queued': {
+      const delivery = await found(findDelivery(store, null, deliveryId));
+      if (hasResponse(delivery)) await auditReading(store, { deliveryId }, by);
       return printRecord(
-        {
-          deliveryId: toWireId('dlv', deliveryId),
-          ...deliveryRow(await found(findDelivery(store, null, deliveryId))),
-        },
+        { deliveryId: toWireId('dlv', deliveryId), ...deliveryRow(delivery) },
         options,
       );
+    }
     case 'not_found':
       throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
     case 'url_missing':

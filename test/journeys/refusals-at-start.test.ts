@@ -9,6 +9,7 @@ import {
 import {
   bareEnvironment,
   createTestDatabase,
+  entryUnderTest,
   newMasterKey,
   startTestRedis,
   type TestDatabase,
@@ -32,7 +33,7 @@ beforeAll(async () => {
   // The other environment's, as its first service leaves them.
   const first = await startServiceProcess({
     name: 'settlement of the sandbox',
-    entry: serviceEntry('settlement'),
+    entry: entryUnderTest(serviceEntry('settlement')),
     env: environmentOf({
       SVC_ENVIRONMENT: 'sandbox',
       DATABASE_URL: others.database.databaseUrl,
@@ -69,7 +70,7 @@ async function refusal(
   changes: Record<string, string | undefined>,
 ): Promise<string> {
   const env = environmentOf(changes);
-  const outcome = await startServiceProcess({ name: service, entry: serviceEntry(service), env })
+  const outcome = await startServiceProcess({ name: service, entry: entryUnderTest(serviceEntry(service)), env })
     .then(async (started) => {
       await started.stop();
       return 'it started';
@@ -152,7 +153,7 @@ test('a Redis that was away at the start is refused once it answers', async () =
   url.port = `${port}`;
   const service = await startServiceProcess({
     name: 'webhooks',
-    entry: serviceEntry('webhooks'),
+    entry: entryUnderTest(serviceEntry('webhooks')),
     env: environmentOf({ REDIS_URL: url.href }),
   });
   const sockets: Socket[] = [];

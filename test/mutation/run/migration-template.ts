@@ -14,7 +14,10 @@ export type MigrationTemplate =
   | { readonly kind: 'refused'; readonly reason: string };
 
 const migrateFile = 'packages/store/src/schema/migrate.ts';
-const ownDirectory = "path.resolve(import.meta.dirname, '../../../prisma/migrations')";
+const ownDirectory = `path.resolve(
+  import.meta.dirname,
+  '../../../../prisma/migrations',
+)`;
 
 /** What the schema consists of, one row each. */
 const schemaSql = `

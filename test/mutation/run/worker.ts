@@ -12,7 +12,11 @@ import { openTestFiles, type OtherText, serversVariable } from './test-files.ts'
 const servers: TestServers = JSON.parse(process.env[serversVariable] ?? '');
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-mutation-'));
 process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
-process.once('disconnect', () => process.exit(0));
+process.once('disconnect', () => {
+  rmSync(dir, { recursive: true, force: true });
+  // The group: a test that does not yield would outlive this process.
+  process.kill(-process.pid, 'SIGKILL');
+});
 const testFiles = await openTestFiles();
 
 interface Change {

@@ -1,4 +1,3 @@
-import './loopback-only.ts';
 import { afterAll, afterEach, beforeEach } from 'vitest';
 import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 

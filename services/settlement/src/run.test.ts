@@ -109,7 +109,7 @@ test('each settlement is in the log, with its submission and without personal da
 
 test('a worker that was closed has no timer, server or connection left', async () => {
   const before = openHandles();
-  const { close } = await run({ ...config, RECONCILE_INTERVAL_MS: 60_000 }, { logger: silent });
-  await close();
-  await waitUntil(() => openHandles() <= before);
+  const worker = await run({ ...config, RECONCILE_INTERVAL_MS: 60_000 }, { logger: silent });
+  await worker.close();
+  expect(await waitUntil(() => openHandles() <= before)).toBe(true);
 });

@@ -115,7 +115,7 @@ test('a database of another environment and a schedule that is none are refused'
 
 test('a deliverer that was closed has no timer, server or connection left', async () => {
   const before = openHandles();
-  const { close } = await run(configOf({ RECONCILE_INTERVAL_MS: 60_000 }), { logger: silent });
-  await close();
-  await waitUntil(() => openHandles() <= before);
+  const worker = await run(configOf({ RECONCILE_INTERVAL_MS: 60_000 }), { logger: silent });
+  await worker.close();
+  expect(await waitUntil(() => openHandles() <= before)).toBe(true);
 });

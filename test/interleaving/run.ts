@@ -22,10 +22,10 @@ export interface RunReport {
 const spansMs = [
   1, 5, 20, 50, 100, 100, 300, 300, 500, 1_000, 1_000, 2_000, 5_000, 6_000, 15_000, 61_000, 600_000,
 ];
-/** Nothing is on its way for longer: a connection that stood still so long is broken. */
-const heldMsMax = 3_000;
 /** With a tenant waiting, time goes in steps of no more. */
 const spanWhileWaitingMs = 250;
+/** That the time stops before the next timer. */
+const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
 
 interface RunOptions {
@@ -53,7 +53,8 @@ export async function runOne(rig: Rig, options: RunOptions): Promise<RunReport> 
   const shape = {
     tenants: 1 + random.nat(2),
     nodes: 1 + random.nat(3),
-    dispatchers: 1 + random.nat(3),
+    // A stalled one shows only if a node can link to another.
+    dispatchers: (focus === 'stall greeting' ? 2 : 1) + random.nat(3),
     rates: {
       stall: random.pick([0, 0.02, 0.06]) ?? 0,
       fault: focus === 'faults' ? focusedFault : (random.pick([0, 0.005, 0.03]) ?? 0),
@@ -120,15 +121,15 @@ async function takeStep(
 /** Moves the time, unless something has been on its way for too long: then that goes on first. */
 async function moveTime(world: World, random: Random): Promise<void> {
   const { scheduler } = world;
-  const { nowMs, nextDueMs, oldestMs } = scheduler;
+  const { nowMs, nextDueMs, allowanceMs } = scheduler;
   const drawn = random.pick(spansMs) ?? 1;
   const untilDue = nextDueMs === undefined ? drawn : Math.max(1, nextDueMs - nowMs);
-  const wanted = random.chance(0.4) ? untilDue : drawn;
-  const span = world.requests.waiting ? Math.min(wanted, spanWhileWaitingMs) : wanted;
-  if (oldestMs !== undefined && nowMs + span - oldestMs > heldMsMax) {
-    if (scheduler.releaseOne({ thaws: true })) return;
-  }
-  await passTime(world, span);
+  // Before the next timer little can happen but what comes from outside.
+  const wanted = random.chance(betweenTimersChance) ? drawn : Math.max(drawn, untilDue);
+  const longest = world.requests.waiting ? Math.min(allowanceMs, spanWhileWaitingMs) : allowanceMs;
+  const span = wanted <= longest && random.chance(0.6) ? wanted : Math.min(untilDue, longest);
+  if (span < 1 && scheduler.releaseOne({ thaws: true })) return;
+  await passTime(world, Math.max(1, span));
 }
 
 async function passTime({ scheduler }: World, ms: number): Promise<void> {
@@ -149,11 +150,9 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
   bringBack(world);
   for (let turn = 0; ;) {
     scheduler.step += 1;
-    if (!scheduler.releaseOne({ thaws: true })) {
-      if (isAtRest(world)) break;
-      const span = restSpansMs[Math.min(turn, restSpansMs.length - 1)] ?? 1;
-      turn += world.requests.waiting ? 0 : 1;
-      await passTime(world, world.requests.waiting ? Math.min(span, spanWhileWaitingMs) : span);
+    if (!scheduler.releaseOne({ thaws: false })) {
+      if (scheduler.heldCount === 0 && isAtRest(world)) break;
+      if (await passRest(world, turn)) turn += 1;
     }
     await settle(world);
     if (auditor.violations.length > 0) return;
@@ -163,6 +162,19 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
     }
   }
   auditor.lookAtEnd();
+}
+
+/** Moves the time. Returns false if a tenant or a stalled process allows less than a whole span. */
+async function passRest(world: World, turn: number): Promise<boolean> {
+  const { scheduler, requests } = world;
+  const span = restSpansMs[Math.min(turn, restSpansMs.length - 1)] ?? 1;
+  const longest = Math.min(
+    scheduler.allowanceMs,
+    requests.waiting ? spanWhileWaitingMs : Number.POSITIVE_INFINITY,
+  );
+  if (longest < 1 && scheduler.releaseOne({ thaws: true })) return false;
+  await passTime(world, Math.max(1, Math.min(span, longest)));
+  return span <= longest;
 }
 
 function isAtRest({ auditor, requests }: World): boolean {

@@ -1,7 +1,8 @@
-import { createRandom, type Random } from '../../simulation/random.ts';
+import type { Random } from '../../simulation/random.ts';
 import { Quiet } from './quiet.ts';
 import { ProcessKilled, type SimulatedProcess } from './process.ts';
 import { Trace } from './trace.ts';
+import { Treatments } from './treatments.ts';
 
 /** `fail`: what is held is lost, or its answer is. */
 export type Fate = 'go' | 'fail';
@@ -41,9 +42,6 @@ export interface Ticket {
   readonly frozenUntilStep: number;
 }
 
-/** What one run does to every event of a name: most are treated as all others. */
-type Treatment = 'slow' | 'failing' | 'plain';
-
 /** How often the seed does what is rare; each run has its own. */
 export interface Rates {
   /** That something held is kept back while many others go on. */
@@ -52,8 +50,11 @@ export interface Rates {
   readonly fault: number;
 }
 
-/** One name in so many is slow in a run, and one in so many fails. */
-const treatedOneIn = 8;
+/** Nothing is on its way for longer: a connection that stood still so long is broken. */
+const onItsWayMsMax = 3_000;
+/** A process is stalled for no longer: beyond that Postgres ends its transaction. */
+const stalledMsMax = 9_000;
+
 const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
@@ -70,8 +71,7 @@ export class Scheduler {
   readonly quiet: Quiet;
   readonly trace = new Trace();
   readonly #onMove: (nowMs: number) => Promise<void>;
-  readonly #seed: number;
-  readonly #treatments = new Map<string, Treatment>();
+  readonly #treatments: Treatments;
   readonly #held = new Set<Held>();
   readonly #timers = new Set<SimulatedTimer>();
   #rates: Rates;
@@ -88,7 +88,7 @@ export class Scheduler {
     readonly startMs: number;
     readonly onMove: (nowMs: number) => Promise<void>;
   }) {
-    this.#seed = options.seed;
+    this.#treatments = new Treatments(options.seed);
     this.random = options.random;
     this.ids = options.ids;
     this.quiet = options.quiet;
@@ -112,7 +112,7 @@ export class Scheduler {
    * asked for, and not in that of their arrival.
    */
   ticket(name: string): Ticket {
-    const isSlow = this.#rates.stall > 0 && this.#treatmentOf(name) === 'slow';
+    const isSlow = this.#rates.stall > 0 && this.#treatments.of(name) === 'slow';
     const isStalled = this.random.chance(isSlow ? treatedChance : this.#rates.stall);
     const spread = (isSlow ? slowStepsMax : stallStepsMax) - stallStepsMin;
     const stallSteps = isStalled ? stallStepsMin + this.random.nat(spread) : 0;
@@ -162,12 +162,14 @@ export class Scheduler {
     return next;
   }
 
-  /** Since when the oldest thing waits. */
-  get oldestMs(): number | undefined {
-    let oldest: number | undefined;
-    for (const { sinceMs } of this.#held)
-      if (oldest === undefined || sinceMs < oldest) oldest = sinceMs;
-    return oldest;
+  /** How far the time may move before something has been held for longer than it can be. */
+  get allowanceMs(): number {
+    let allowance = Number.POSITIVE_INFINITY;
+    for (const { sinceMs, process } of this.#held) {
+      const heldMsMax = this.isStalled(process) ? stalledMsMax : onItsWayMsMax;
+      allowance = Math.min(allowance, sinceMs + heldMsMax - this.#nowMs);
+    }
+    return allowance;
   }
 
   get heldCount(): number {
@@ -190,7 +192,7 @@ export class Scheduler {
     const free = [...this.#held].filter(
       (held) => !(hasBlocked && held.mayWait) && (thaws || !this.#isFrozen(held)),
     );
-    const ready = due.filter(({ process }) => thaws || process.frozenUntilStep <= this.step);
+    const ready = due.filter(({ process }) => thaws || !this.isStalled(process));
     const chosen = this.random.pick(
       [...free, ...ready].toSorted((one, other) => one.sequence - other.sequence),
     );
@@ -207,20 +209,13 @@ export class Scheduler {
     });
   }
 
-  #treatmentOf(name: string): Treatment {
-    const known = this.#treatments.get(name);
-    if (known !== undefined) return known;
-    let hash = this.#seed;
-    for (let at = 0; at < name.length; at += 1)
-      hash = (Math.imul(hash, 31) + name.charCodeAt(at)) | 0;
-    const drawn = createRandom(hash).nat(treatedOneIn);
-    const treatment = drawn === 0 ? 'slow' : drawn === 1 ? 'failing' : 'plain';
-    this.#treatments.set(name, treatment);
-    return treatment;
+  /** The process gets no time now. */
+  isStalled(process: SimulatedProcess | undefined): boolean {
+    return process !== undefined && process.frozenUntilStep > this.step;
   }
 
   #isFrozen({ frozenUntilStep, process }: Held): boolean {
-    return frozenUntilStep > this.step || (process?.frozenUntilStep ?? 0) > this.step;
+    return frozenUntilStep > this.step || this.isStalled(process);
   }
 
   #fire(timer: SimulatedTimer): void {
@@ -232,7 +227,7 @@ export class Scheduler {
   #release(held: Held): void {
     this.#held.delete(held);
     const { fault } = this.#rates;
-    const isFailing = fault > 0 && this.#treatmentOf(held.name) === 'failing';
+    const isFailing = fault > 0 && this.#treatments.of(held.name) === 'failing';
     const fails = this.random.chance(isFailing ? treatedChance : fault);
     const fate = held.canFail && fails ? 'fail' : 'go';
     const failed = fate === 'fail' ? ' FAILS' : '';

@@ -1,7 +1,8 @@
 import { cpSync } from 'node:fs';
 import path from 'node:path';
-import { toWireId } from '@svc/domain';
+import { isTerminal, toWireId } from '@svc/domain';
 import type { Random } from '../../simulation/random.ts';
+import type { Row } from '../audit/rows.ts';
 import type { SimulatedAgent } from './agent.ts';
 import type { Ask } from './gateway.ts';
 import { alive, type World } from './world.ts';
@@ -12,7 +13,8 @@ type Action = (world: World) => boolean;
 const keysMax = 12;
 const dispatchersMax = 3;
 const freezeStepsMax = 200;
-const greetingStepsMax = 500;
+const greetingStepsMin = 100;
+const greetingStepsMore = 400;
 
 function ask(world: World, request: Ask, key: string): boolean {
   const gateway = world.random.pick(alive(world.gateways));
@@ -53,19 +55,29 @@ const createAgain: Action = (world) => {
   return one !== undefined && create(world, one);
 };
 
-const cancel: Action = (world) => {
-  const row = world.random.pick([...world.auditor.rows.values()]);
+function cancelOne(world: World, row: Row | undefined): boolean {
   const tenant = world.tenants.find(({ tenantId }) => tenantId === row?.tenant_id);
   if (row === undefined || tenant === undefined) return false;
   const submissionId = toWireId('sub', row.id);
   return ask(world, { tenant, what: 'cancel', submissionId, body: {} }, row.key);
-};
+}
 
+const cancel: Action = (world) =>
+  cancelOne(world, world.random.pick([...world.auditor.rows.values()]));
+
+/** Half of them come together with the end of a submission. */
 const changeUrl: Action = (world) => {
-  const tenant = world.random.pick(world.tenants);
+  const { random, auditor } = world;
+  const tenant = random.pick(world.tenants);
   if (tenant === undefined) return false;
-  const webhookUrl = world.random.chance(0.5) ? 'http://127.0.0.1:1/hook' : null;
-  return ask(world, { tenant, what: 'settings', submissionId: '', body: { webhookUrl } }, '');
+  const webhookUrl = random.chance(0.5) ? 'http://127.0.0.1:1/hook' : null;
+  const request: Ask = { tenant, what: 'settings', submissionId: '', body: { webhookUrl } };
+  if (!ask(world, request, '')) return false;
+  const live = [...auditor.rows.values()].filter(
+    ({ tenant_id, state }) => tenant_id === tenant.tenantId && !isTerminal(state),
+  );
+  if (random.chance(0.5)) cancelOne(world, random.pick(live));
+  return true;
 };
 
 /** Often the newest link, which may still be greeted. */
@@ -78,12 +90,17 @@ const cut: Action = (world) => {
   return true;
 };
 
-/** A dispatcher that stalls while it greets a node, which loses the link and links again. */
+/**
+ * A dispatcher that stalls while it greets a node. The node loses the link and links again, and
+ * there is work for it.
+ */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;
   network.atNextHello = (connection) => {
-    connection.listener.process.frozenUntilStep = scheduler.step + random.nat(greetingStepsMax);
+    const steps = greetingStepsMin + random.nat(greetingStepsMore);
+    connection.listener.process.frozenUntilStep = scheduler.step + steps;
     network.cutUnnoticed(connection);
+    createNew(world);
   };
   return true;
 };

@@ -123,7 +123,9 @@ export class Messaging {
     if (isStrange && this.#scheduler.random.chance(0.5)) return;
     if (isStrange) this.#enqueue(key, job, attempt);
     const workers = (this.#workers.get(key) ?? []).filter(({ process }) => !process.isDead);
-    const worker = this.#scheduler.random.pick(workers);
+    // A stalled process takes no job.
+    const able = workers.filter(({ process }) => !this.#scheduler.isStalled(process));
+    const worker = this.#scheduler.random.pick(able.length > 0 ? able : workers);
     // Nobody takes it yet: it waits.
     if (worker === undefined) {
       if (this.#scheduler.random.chance(0.5)) this.#enqueue(key, job, attempt);

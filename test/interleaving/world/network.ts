@@ -137,7 +137,10 @@ export class Network implements Dialer {
     upgrade: Upgrade,
     isLost: boolean,
   ): void {
-    const listener = this.#scheduler.random.pick(this.#listeners());
+    const listeners = this.#listeners();
+    // A load balancer sends nobody to a process that does not answer.
+    const able = listeners.filter(({ process }) => !this.#scheduler.isStalled(process));
+    const listener = this.#scheduler.random.pick(able.length > 0 ? able : listeners);
     if (listener === undefined || isLost) {
       agent.run(() => {
         agentSocket.emit('error', new Error('connect ECONNREFUSED'));

@@ -1,0 +1,29 @@
+import { createRandom } from '../../simulation/random.ts';
+
+/** What one run does to every event of a name: most are treated as all others. */
+type Treatment = 'slow' | 'failing' | 'plain';
+
+/** One name in so many is slow in a run, and one in so many fails. */
+const treatedOneIn = 8;
+
+/** The treatment of each name, drawn from the seed alone. */
+export class Treatments {
+  readonly #seed: number;
+  readonly #known = new Map<string, Treatment>();
+
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+
+  of(name: string): Treatment {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    let hash = this.#seed;
+    for (let at = 0; at < name.length; at += 1)
+      hash = (Math.imul(hash, 31) + name.charCodeAt(at)) | 0;
+    const drawn = createRandom(hash).nat(treatedOneIn);
+    const treatment = drawn === 0 ? 'slow' : drawn === 1 ? 'failing' : 'plain';
+    this.#known.set(name, treatment);
+    return treatment;
+  }
+}

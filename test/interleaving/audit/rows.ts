@@ -3,7 +3,6 @@ import type { Rig } from '../world/rig.ts';
 
 /** One submission as the database has it after a step. */
 export interface Row {
-  readonly [column: string]: unknown;
   readonly id: string;
   readonly tenant_id: string;
   readonly key: string;
@@ -20,7 +19,6 @@ export interface Row {
 }
 
 export interface Account {
-  readonly [column: string]: unknown;
   readonly tenant_id: string;
   readonly balance: string;
   readonly held: string;
@@ -29,27 +27,30 @@ export interface Account {
   readonly notified: boolean;
 }
 
-const rowsSql = `
-  SELECT s.id, s.tenant_id, s.idempotency_key AS key, s.state, s.node_id, s.outcome_by,
-    s.failure_code, s.lease_expires_at <= svc_now() AS is_lease_over,
-    s.quote_max_micros AS max, s.charged_micros AS charged,
-    (SELECT jsonb_object_agg(type, amount_micros) FROM ledger_entries l
-      WHERE l.submission_id = s.id) AS movements,
-    (SELECT jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
-        'notified', EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id)))
-      FROM events e WHERE e.submission_id = s.id) AS events
-  FROM submissions s WHERE s.tenant_id = ANY($1::uuid[]) ORDER BY s.id`;
+/** One statement, and so one snapshot and one round trip. */
+const auditSql = `
+  SELECT (SELECT jsonb_agg(r) FROM (
+    SELECT s.id, s.tenant_id, s.idempotency_key AS key, s.state, s.node_id, s.outcome_by,
+      s.failure_code, s.lease_expires_at <= svc_now() AS is_lease_over,
+      s.quote_max_micros::text AS max, s.charged_micros::text AS charged,
+      (SELECT jsonb_object_agg(type, amount_micros) FROM ledger_entries l
+        WHERE l.submission_id = s.id) AS movements,
+      (SELECT jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
+          'notified', EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id)))
+        FROM events e WHERE e.submission_id = s.id) AS events
+    FROM submissions s WHERE s.tenant_id = ANY($1::uuid[]) ORDER BY s.id) r) AS rows,
+  (SELECT jsonb_agg(o) FROM (
+    SELECT a.tenant_id, a.balance_micros::text AS balance, a.held_micros::text AS held, a.in_flight,
+      t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
+    FROM credit_accounts a JOIN tenants t ON t.id = a.tenant_id
+    WHERE a.tenant_id = ANY($1::uuid[])) o) AS accounts`;
 
-const accountsSql = `
-  SELECT a.tenant_id, a.balance_micros AS balance, a.held_micros AS held, a.in_flight,
-    t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
-  FROM credit_accounts a JOIN tenants t ON t.id = a.tenant_id WHERE a.tenant_id = ANY($1::uuid[])`;
-
-/** Both in one snapshot: nothing is committed between two steps. */
-export async function readRows(rig: Rig, tenantIds: readonly string[]) {
-  const [rows, accounts] = await Promise.all([
-    rig.query<Row>(rowsSql, [tenantIds]),
-    rig.query<Account>(accountsSql, [tenantIds]),
+export async function readRows(
+  rig: Rig,
+  tenantIds: readonly string[],
+): Promise<{ readonly rows: readonly Row[]; readonly accounts: readonly Account[] }> {
+  const [read] = await rig.query<{ rows: Row[] | null; accounts: Account[] | null }>(auditSql, [
+    tenantIds,
   ]);
-  return { rows, accounts };
+  return { rows: read?.rows ?? [], accounts: read?.accounts ?? [] };
 }

@@ -25,6 +25,8 @@ function textOf(first: unknown): string {
 }
 
 const writes = /\b(INSERT|UPDATE|DELETE)\b/;
+/** The tables that the auditor reads. */
+const audited = /\b(submissions|credit_accounts|ledger_entries|events|deliveries|tenants)\b/;
 
 /** A transaction, and whether it has sent a statement. */
 interface Session extends Asking {
@@ -109,14 +111,17 @@ export class GatedStore {
   ): Promise<T> {
     const process = this.#process;
     const name = labelOf(text);
-    const mayWait = session === undefined ? writes.test(text) : !session.hasBegun;
+    const isWrite = writes.test(text);
+    const mayWait = session === undefined ? isWrite : !session.hasBegun;
     const sent = await this.#scheduler.hold(process, `sends ${name}`, { mayWait });
     if (session !== undefined) session.hasBegun = true;
     if (sent === 'fail') throw connectionLost();
     const ticket = this.#scheduler.ticket(`hears ${name}`);
     const asking = session ?? { isStatement: true };
-    const [answer] = await Promise.allSettled([this.#scheduler.quiet.during(asking, ask)]);
-    if (session === undefined && writes.test(text)) this.#onCommit();
+    const keepsLocks = session !== undefined || !isWrite;
+    const asked = this.#scheduler.quiet.during(asking, ask, { keepsLocks });
+    const [answer] = await Promise.allSettled([asked]);
+    if (session === undefined && isWrite && audited.test(text)) this.#onCommit();
     await process.alive(undefined);
     if ((await this.#scheduler.hold(process, `hears ${name}`, { ticket })) === 'fail')
       throw connectionLost();
@@ -136,7 +141,7 @@ export class GatedStore {
     const [outcome] = await Promise.allSettled([
       quiet.during(session, () =>
         begin(async (real) => {
-          quiet.end(session);
+          quiet.end(session, { keepsLocks: true });
           try {
             const result = await process.orKilled(work(real, session));
             const fate = await process.orKilled(this.#scheduler.hold(process, 'sends COMMIT'));

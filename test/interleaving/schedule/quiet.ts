@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { immediatesWaiting } from '../host/host.ts';
 
 /** Something real is being asked: a statement, a call to Redis, a write to disk. */
@@ -7,7 +6,7 @@ export interface Asking {
 }
 
 /** After this the wait is for a lock, or for a busy machine; Postgres is asked which. */
-const lookAfterMs = 2;
+const lookAfterMs = 1;
 const stuckAfterMs = 20_000;
 
 /**
@@ -18,10 +17,10 @@ const stuckAfterMs = 20_000;
 export class Quiet {
   /** How often each is asking: a transaction that is killed rolls back beside its last statement. */
   readonly #asking = new Map<Asking, number>();
-  /** Those that were seen waiting for a lock, and nothing has ended since. */
-  #blocked: ReadonlySet<Asking> = new Set();
+  /** Those that were seen waiting for a lock, and no lock has been released since. */
+  readonly #blocked = new Set<Asking>();
   readonly #countLockWaits: () => Promise<number>;
-  #wake: () => void = () => {};
+  #wake: (isAnswered: boolean) => void = () => {};
   /** How often a statement was seen waiting for a lock. */
   lockWaits = 0;
 
@@ -38,20 +37,30 @@ export class Quiet {
     this.#asking.set(asking, (this.#asking.get(asking) ?? 0) + 1);
   }
 
-  end(asking: Asking): void {
+  /** With `keepsLocks` no other statement can have stopped waiting because of this answer. */
+  end(asking: Asking, { keepsLocks = false }: { readonly keepsLocks?: boolean } = {}): void {
     const left = (this.#asking.get(asking) ?? 0) - 1;
     if (left > 0) this.#asking.set(asking, left);
     else this.#asking.delete(asking);
-    this.#blocked = new Set();
-    this.#wake();
+    if (keepsLocks) this.#blocked.delete(asking);
+    else this.#blocked.clear();
+    this.#wake(true);
   }
 
-  async during<T>(asking: Asking, work: () => Promise<T>): Promise<T> {
+  /** `keepsLocks`: see `end`. A statement that fails aborts its transaction, and so releases locks. */
+  async during<T>(
+    asking: Asking,
+    work: () => Promise<T>,
+    { keepsLocks = !asking.isStatement }: { readonly keepsLocks?: boolean } = {},
+  ): Promise<T> {
     this.begin(asking);
+    let hasFailed = true;
     try {
-      return await work();
+      const answer = await work();
+      hasFailed = false;
+      return answer;
     } finally {
-      this.end(asking);
+      this.end(asking, { keepsLocks: keepsLocks && !(asking.isStatement && hasFailed) });
     }
   }
 
@@ -62,10 +71,7 @@ export class Quiet {
       await new Promise((resolve) => setImmediate(resolve));
       if (immediatesWaiting() > 0) continue;
       if ([...this.#asking.keys()].every((one) => this.#blocked.has(one))) return;
-      if (!(await this.#isAnswered()) && (await this.#allWaitForLocks())) {
-        this.lockWaits += 1;
-        return;
-      }
+      if (!(await this.#isAnswered()) && (await this.#allWaitForLocks())) return;
       if (performance.now() - startedMs > stuckAfterMs)
         throw new Error(`${this.#asking.size} questions have no answer after ${stuckAfterMs} ms`);
     }
@@ -73,16 +79,14 @@ export class Quiet {
 
   /** Waits a moment for the next answer. */
   async #isAnswered(): Promise<boolean> {
-    const answered = new Promise<boolean>((resolve) => {
-      this.#wake = () => resolve(true);
+    return await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => this.#wake(false), lookAfterMs);
+      this.#wake = (isAnswered) => {
+        this.#wake = () => {};
+        clearTimeout(timer);
+        resolve(isAnswered);
+      };
     });
-    const controller = new AbortController();
-    const { signal } = controller;
-    const late = sleep(lookAfterMs, false, { signal }).catch(() => false);
-    const isAnswered = await Promise.race([answered, late]);
-    controller.abort();
-    this.#wake = () => {};
-    return isAnswered;
   }
 
   async #allWaitForLocks(): Promise<boolean> {
@@ -91,8 +95,11 @@ export class Quiet {
     const waiting = await this.#countLockWaits();
     const isSame =
       asking.length === this.#asking.size && asking.every((one) => this.#asking.has(one));
-    const areBlocked = isSame && waiting === asking.length;
-    if (areBlocked) this.#blocked = new Set(asking);
-    return areBlocked;
+    if (!isSame || waiting !== asking.length) return false;
+    for (const one of asking) {
+      if (!this.#blocked.has(one)) this.lockWaits += 1;
+      this.#blocked.add(one);
+    }
+    return true;
   }
 }

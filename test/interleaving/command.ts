@@ -1,23 +1,25 @@
 import { parseArgs } from 'node:util';
+import { plantedOrders } from './planted/catalogue.ts';
 import { runOne, type RunReport } from './run.ts';
 import { openServers } from './servers.ts';
 
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave --runs N --seed S [--steps N] [--focus ACTION] [--planted NAME]
- * [--keep-going]`: runs with the
- * seeds S, S + 1, and so on, until one has a violation. Prints the trace of that one, and a verdict
- * as the last line. `--hashes` prints the hash of each trace, `--trace` each trace. Resolves with
- * the exit code.
+ * `pnpm interleave --runs N --seed S [--steps N] [--focus ACTION] [--planted NAME] [--keep-going]`:
+ * runs with the seeds S, S + 1, and so on, until one has a violation. `--planted NAME` without a
+ * seed runs the seed that finds the planted bug; `--catalogue` runs the seed of each planted bug
+ * without the bug. Prints the trace of a run with a violation, and a verdict as the last line.
+ * `--hashes` prints the hash of each trace, `--trace` each trace. Resolves with the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       runs: { type: 'string', default: '200' },
-      seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+      seed: { type: 'string' },
       steps: { type: 'string', default: '250' },
+      catalogue: { type: 'boolean', default: false },
       hashes: { type: 'boolean', default: false },
       trace: { type: 'boolean', default: false },
       'keep-going': { type: 'boolean', default: false },
@@ -34,10 +36,8 @@ export async function interleave(args: readonly string[]): Promise<number> {
   const startedCpu = process.cpuUsage();
   const reports: RunReport[] = [];
   try {
-    const first = Number(values.seed);
-    for (let seed = first; seed < first + Number(values.runs); seed += 1) {
+    for (const { seed, focus } of runsOf(values)) {
       const { rig, stateDir } = servers;
-      const { focus } = values;
       const report = await runOne(rig, { seed, steps: Number(values.steps), stateDir, focus });
       reports.push({ ...report, trace: [] });
       if (values.hashes) print(`${seed} ${report.hash}`);
@@ -53,6 +53,29 @@ export async function interleave(args: readonly string[]): Promise<number> {
     `${Math.round((user + system) / 1_000 / reports.length)} ms of CPU a run, without Postgres`,
   );
   return verdict(reports, performance.now() - startedMs);
+}
+
+interface Wanted {
+  readonly seed: number;
+  readonly focus: string | undefined;
+}
+
+function runsOf(values: {
+  readonly seed?: string | undefined;
+  readonly focus?: string | undefined;
+  readonly runs: string;
+  readonly catalogue: boolean;
+  readonly planted?: string | undefined;
+}): readonly Wanted[] {
+  if (values.catalogue) return plantedOrders;
+  const planted = plantedOrders.find(({ name }) => name === values.planted);
+  if (planted !== undefined && values.seed === undefined) return [planted];
+  const first = Number(values.seed ?? Date.now() % 1_000_000);
+  const focus = values.focus ?? planted?.focus;
+  return Array.from({ length: Number(values.runs) }, (_, index) => ({
+    seed: first + index,
+    focus,
+  }));
 }
 
 function print(line: string): void {

@@ -68,4 +68,10 @@ export const equivalents: readonly Equivalent[] = [
     change: '`undefined` is looked up among the ids that were given',
     reason: 'It is not among them.',
   },
+  {
+    id: '5e4ee38913bb',
+    file: 'packages/queue/src/fleet-registry.ts',
+    change: 'an answer is a reservation if it names a node',
+    reason: 'The script names a node only in the answer `reserved`.',
+  },
 ];

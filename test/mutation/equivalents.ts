@@ -74,4 +74,10 @@ export const equivalents: readonly Equivalent[] = [
     change: 'an answer is a reservation if it names a node',
     reason: 'The script names a node only in the answer `reserved`.',
   },
+  {
+    id: '0b17cf871219',
+    file: 'packages/signing/src/key-objects.ts',
+    change: 'the oldest key is deleted without asking whether there is one',
+    reason: 'There is one, because a key has just been added.',
+  },
 ];

@@ -15,7 +15,7 @@ const { done, nameOf, noting } = vi.hoisted(() => {
   return {
     done: list,
     nameOf: (file: unknown) => String(file).replace(/^.*\//, ''),
-    noting(handle: FileHandle, name: string) {
+    noting: (handle: FileHandle, name: string) => {
       const [sync, writeFile] = [handle.sync.bind(handle), handle.writeFile.bind(handle)];
       handle.writeFile = async (...given) => {
         await writeFile(...given);

@@ -116,6 +116,10 @@ async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline>
   }
 }
 
+function textOf(file: string): string {
+  return readFileSync(path.join(checkout, file), 'utf8');
+}
+
 interface Candidates {
   readonly testFiles: readonly string[];
   /** How long those that run may take together, by their baselines. */
@@ -129,7 +133,6 @@ async function judgeBy(
   mutant: Mutant,
   { testFiles, msMax, take }: Candidates,
 ): Promise<Verdict> {
-  const textOf = (file: string) => readFileSync(path.join(checkout, file), 'utf8');
   let totalMs = 0;
   let testFilesCount = 0;
   for (const testFile of nearestFirst(mutant, testFiles, textOf)) {

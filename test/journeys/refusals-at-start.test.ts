@@ -70,7 +70,11 @@ async function refusal(
   changes: Record<string, string | undefined>,
 ): Promise<string> {
   const env = environmentOf(changes);
-  const outcome = await startServiceProcess({ name: service, entry: entryUnderTest(serviceEntry(service)), env })
+  const outcome = await startServiceProcess({
+    name: service,
+    entry: entryUnderTest(serviceEntry(service)),
+    env,
+  })
     .then(async (started) => {
       await started.stop();
       return 'it started';

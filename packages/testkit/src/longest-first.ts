@@ -24,13 +24,15 @@ const longest = [
   'test/simulation/simulation.test.ts',
 ];
 
+/** Sorts the files of a run. Give it to Vitest as `sequence.sequencer`. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rest = await super.sort(files);
-    const placeOf = ({ moduleId, project }: TestSpecification) => {
-      const place = longest.indexOf(path.relative(project.config.root, moduleId));
-      return place === -1 ? longest.length : place;
-    };
-    return rest.toSorted((one, other) => placeOf(one) - placeOf(other));
+    const inVitestsOrder = await BaseSequencer.prototype.sort.call(this, files);
+    return inVitestsOrder.toSorted((one, other) => placeOf(one) - placeOf(other));
   }
+}
+
+function placeOf({ moduleId, project }: TestSpecification): number {
+  const place = longest.indexOf(path.relative(project.config.root, moduleId));
+  return place === -1 ? longest.length : place;
 }

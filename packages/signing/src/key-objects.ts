@@ -1,14 +1,17 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 /**
- * Keys as `node:crypto` works with them. Given a text or bytes it makes one for each call, which
- * took longer than a short HMAC itself.
+ * Keys as `KeyObject`s of `node:crypto`. If it is given text or bytes, it creates a key for each
+ * call, which took longer than a short HMAC.
  */
 
-/** More than the tenants whose secrets a gateway keeps at hand. */
+/** More than the number of tenants whose secrets a gateway caches. */
 const keysMax = 20_000;
 
-/** Keys by the secret that they are derived from; a bounded number, the oldest goes first. */
+/**
+ * Caches keys by the secret that they are derived from. The number is bounded; the oldest is
+ * removed first.
+ */
 export function createKeyCache(bytesOf: (secret: string) => Uint8Array) {
   const keys = new Map<string, KeyObject>();
   return (secret: string): KeyObject => {
@@ -24,7 +27,7 @@ export function createKeyCache(bytesOf: (secret: string) => Uint8Array) {
 
 const ofBytes = new WeakMap<Uint8Array, KeyObject>();
 
-/** The key of these bytes, which are a key of the process's own and never change. */
+/** The key of these bytes. The bytes belong to the process and never change. */
 export function keyOfBytes(bytes: Uint8Array): KeyObject {
   const found = ofBytes.get(bytes);
   if (found !== undefined) return found;

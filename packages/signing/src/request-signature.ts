@@ -3,28 +3,28 @@ import { replayWindowSeconds, signatureValuesMax } from '@svc/domain';
 import { createKeyCache } from './key-objects.ts';
 
 /**
- * Signed requests of tenants, operators and nodes (CONTRACT 1);
- * `packages/signing/vectors/request-signing.json` has what others compute.
+ * Signed requests of tenants, operators and nodes (CONTRACT 1).
+ * `packages/signing/vectors/request-signing.json` has vectors that other implementations computed.
  */
 
 export const signatureScheme = 'SVC1-HMAC-SHA256';
 const signatureVersion = 'v1';
 
-/** Lower-case hex SHA-256 of bytes as they are, or of a text in UTF-8. */
+/** Lower-case hexadecimal SHA-256 of bytes, or of a text in UTF-8. */
 export function sha256Hex(bytes: Uint8Array | string): string {
   return hash('sha256', bytes);
 }
 
-/** What of a request is signed. `target` is path and query exactly as sent. */
+/** The signed parts of a request. `target` is the path and query exactly as sent. */
 export interface SignedParts {
-  /** Unix seconds, the digits as they stand in the header. */
+  /** Unix seconds, with exactly the digits of the header. */
   readonly timestamp: string;
   readonly method: string;
   readonly target: string;
   readonly bodySha256: string;
 }
 
-/** The five lines that the signature is computed over. */
+/** The five lines that are signed. */
 export function stringToSign(parts: SignedParts): string {
   return [signatureScheme, parts.timestamp, parts.method, parts.target, parts.bodySha256].join(
     '\n',
@@ -37,7 +37,7 @@ function hmac(secret: string, text: string): Buffer {
   return createHmac('sha256', keyOf(secret)).update(text).digest();
 }
 
-/** The value of `X-SVC-Signature`; the key is the whole secret string, its prefix included. */
+/** The value of `X-SVC-Signature`. The key is the whole secret string with its prefix. */
 export function signRequest(request: {
   readonly secret: string;
   readonly timestamp: string | number;
@@ -57,7 +57,7 @@ export function signRequest(request: {
 export type Verification =
   | { readonly kind: 'verified' }
   | { readonly kind: 'malformed'; readonly detail: string }
-  /** Seconds the timestamp is ahead of the clock of the service (negative: behind). */
+  /** Seconds by which the timestamp is ahead of the service's clock; negative if it is behind. */
   | { readonly kind: 'outside_window'; readonly seconds: number }
   | { readonly kind: 'wrong_signature' };
 
@@ -69,7 +69,7 @@ type Presented =
   | { kind: 'signatures'; signatures: Buffer[] }
   | { kind: 'malformed'; detail: string };
 
-/** Without spaces and tabs at both ends, in time linear in the text. Empty if there is nothing else. */
+/** Removes spaces and tabs at both ends, in time linear in the text. */
 function withoutOptionalSpaces(text: string): string {
   const isSpace = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
   let start = 0;
@@ -79,9 +79,9 @@ function withoutOptionalSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/** The v1 signatures of the header, those of other versions left aside. */
+/** The v1 signatures of the header. Other versions are ignored. */
 function presentedSignatures(header: string): Presented {
-  // One more than may be there is enough to refuse it.
+  // One value above the limit is enough to refuse the header.
   const values = header.split(',', signatureValuesMax + 1).map(withoutOptionalSpaces);
   if (values.length > signatureValuesMax) {
     const detail = `X-SVC-Signature carries more than ${signatureValuesMax} values.`;
@@ -99,10 +99,10 @@ function presentedSignatures(header: string): Presented {
   return { kind: 'malformed', detail };
 }
 
-/** Stands in where there is no secret, so that an unknown tenant costs as much as a known one. */
+/** Replaces a missing secret, so that an unknown tenant takes as long as a known one. */
 const noSecret = 'no secret: an unknown or disabled key';
 
-/** Compares every signature with every secret in constant time, none skipped. */
+/** Compares every signature with every secret in constant time and skips none. */
 function matchesAny(signatures: readonly Buffer[], secrets: readonly string[], text: string) {
   let matched = false;
   for (const secret of secrets.length > 0 ? secrets : [noSecret]) {
@@ -116,9 +116,9 @@ function matchesAny(signatures: readonly Buffer[], secrets: readonly string[], t
 }
 
 /**
- * Verifies a request by its two headers (undefined: missing) and up to two secrets that are valid
- * now. Unknown and disabled keys pass no secrets and take the same path to `wrong_signature`.
- * Exactly 300 s off is inside the window; one match is enough.
+ * Verifies a request by its two headers (undefined if missing) and up to two valid secrets. For
+ * unknown and disabled keys the caller passes no secrets; they take the same path to
+ * `wrong_signature`. A difference of exactly 300 s is inside the window. One match is enough.
  */
 export function verifyRequest(
   request: Omit<SignedParts, 'timestamp'> & {

@@ -2,11 +2,13 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from
 import { keyOfBytes } from './key-objects.ts';
 
 /**
- * Secrets and personal data at rest: AES-256-GCM under `SVC_MASTER_KEY`, bound to their place, so
- * that a sealed value does not open in another row, for another tenant or as another kind of secret.
+ * Seals secrets and personal data at rest with AES-256-GCM under `SVC_MASTER_KEY`. A value is bound
+ * to its place, so that it does not open in another row, for another tenant or as another kind of
+ * secret.
  *
  * Sealed bytes: version, length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag. The
- * version says what the value is bound to: 2, all of its place; 1, table, column and row only.
+ * version says what the value is bound to: 2 is the complete place; 1 is table, column and row
+ * only.
  */
 
 const version = 2;
@@ -18,20 +20,22 @@ const keysMax = 8;
 const keyIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 const keyPattern = /^[A-Za-z0-9+/]{43}=$/;
 
-/** Told where sealed bytes do not open or a keyring is unfit; it never quotes a key or contents. */
+/**
+ * Thrown if sealed bytes do not open or a keyring is invalid. It never contains a key or contents.
+ */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
 
-/** Keys by their ids. The first one seals; the others only open what they once sealed. */
+/** Keys by their ids. The first one seals. The others only open earlier values. */
 export interface Keyring {
   readonly sealingKeyId: string;
   readonly keys: ReadonlyMap<string, Uint8Array>;
 }
 
 /**
- * Reads `SVC_MASTER_KEY`: `<keyId>:<base64 of 32 bytes>`, several separated by commas, the first
- * seals. Throws SealError where it is malformed or an id stands twice.
+ * Reads `SVC_MASTER_KEY`: `<keyId>:<base64 of 32 bytes>`, several separated by commas; the first
+ * one seals. Throws SealError if it is malformed or an id occurs twice.
  */
 export function openKeyring(text: string): Keyring {
   const entries = text.split(',').map((entry) => entry.trim());
@@ -44,7 +48,7 @@ export function openKeyring(text: string): Keyring {
     if (!keyIdPattern.test(keyId) || !keyPattern.test(encoded)) {
       throw new SealError('A master key is written <keyId>:<base64 of 32 bytes>.');
     }
-    if (keys.has(keyId)) throw new SealError(`The master key id ${keyId} stands twice.`);
+    if (keys.has(keyId)) throw new SealError(`The master key id ${keyId} occurs twice.`);
     keys.set(keyId, Buffer.from(encoded, 'base64'));
   }
   const [sealingKeyId] = keys.keys();
@@ -58,12 +62,15 @@ function requireKey(keyring: Keyring, keyId: string): KeyObject {
   return keyOfBytes(key);
 }
 
-/** Random bytes for this many nonces are drawn at once: one at a time took longer than sealing. */
+/**
+ * Random bytes for this many nonces are drawn at once. Drawing each separately took longer than
+ * sealing.
+ */
 const noncesDrawn = 256;
 const drawn = Buffer.alloc(noncesDrawn * nonceBytes);
 let nextNonceAt = drawn.byteLength;
 
-/** Fresh random bytes, given out once; they stand until the next call. */
+/** New random bytes, used only once. They are valid until the next call. */
 function nextNonce(): Uint8Array {
   if (nextNonceAt === drawn.byteLength) {
     randomFillSync(drawn);
@@ -79,15 +86,17 @@ function sealedPrefix(keyId: string, sealedVersion: number): Uint8Array<ArrayBuf
   return Buffer.from([sealedVersion, Buffer.byteLength(keyId), ...Buffer.from(keyId)]);
 }
 
-/** Where a sealed value belongs. Null: the row has no tenant, or no kind. */
+/**
+ * The place that a sealed value is bound to. `tenantId` and `kind` are null if the row has none.
+ */
 export interface Place {
   readonly table: string;
   readonly column: string;
   /** UUID. */
   readonly tenantId: string | null;
-  /** What the row says the value is, such as `hmac` or `webhook` of a tenant's secret. */
+  /** The kind of the value in its row, such as `hmac` or `webhook` of a tenant's secret. */
   readonly kind: string | null;
-  /** The row's key; the parts of a key of several columns are joined by colons. */
+  /** The row's key. The parts of a composite key are joined by colons. */
   readonly row: string;
 }
 
@@ -100,7 +109,10 @@ function bindingOf(place: Place, sealedVersion: number): Buffer {
   );
 }
 
-/** Seals for one place. `sealedVersion` is 1 only for what services of the version before must read. */
+/**
+ * Seals a value for one place. `sealedVersion` is 1 only while services of the previous version
+ * must read it.
+ */
 export function seal(
   keyring: Keyring,
   place: Place,
@@ -147,8 +159,8 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 }
 
 /**
- * Opens what `seal` made for the same place. Throws SealError for another place, a key that is not in
- * the ring, bytes that are not exactly those sealed, and for version 1 unless `former` is allowed.
+ * Opens a value that `seal` made for the same place. Throws SealError for another place, for a key
+ * that the keyring lacks, and for altered bytes. Throws for version 1 unless `former` is allowed.
  */
 export function unseal(
   keyring: Keyring,
@@ -159,7 +171,7 @@ export function unseal(
   const parts = splitSealed(sealed);
   if (parts.version === formerVersion && !former) {
     throw new SealError(
-      'Sealed without its tenant and kind, and everything here was sealed again.',
+      'The value is sealed without its tenant and kind, but this database accepts only complete places.',
     );
   }
   const key = requireKey(keyring, parts.keyId);
@@ -174,17 +186,17 @@ export function unseal(
 }
 
 /**
- * Which versions are in use while a database is sealed again for whole places. `former`: everything is
- * sealed in version 1, as services of the version before read nothing else. `resealing`: new values are
- * in version 2, and both open. `bound`: version 2 only.
+ * The versions in use while a database is sealed again for complete places. `former`: everything is
+ * sealed in version 1, because services of the previous version read nothing else. `resealing`: new
+ * values are in version 2, and both versions open. `bound`: version 2 only.
  */
 export type SealingPhase = 'former' | 'resealing' | 'bound';
 
-/** Seals and opens under one keyring; what the store is given instead of keys. */
+/** Seals and opens values under one keyring. The store gets this instead of keys. */
 export interface Sealer {
-  /** What everything begins with that is sealed in version 2 under the key that seals now. */
+  /** The first bytes of every value that is sealed in version 2 under the current key. */
   readonly prefix: Uint8Array<ArrayBuffer>;
-  /** Set by the store, from what the database says of itself. */
+  /** Set by the store from the state of the database. */
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array<ArrayBuffer>;
   unseal(place: Place, sealed: Uint8Array): Uint8Array<ArrayBuffer>;

@@ -2,13 +2,17 @@ import { createHmac } from 'node:crypto';
 import { createKeyCache } from './key-objects.ts';
 
 /**
- * Signatures of webhooks by Standard Webhooks v1 (CONTRACT 6);
- * `packages/signing/vectors/webhook-signing.json` has one as others compute it.
+ * Signatures of webhooks by Standard Webhooks v1 (CONTRACT 6).
+ * `packages/signing/vectors/webhook-signing.json` has a vector that another implementation
+ * computed.
  */
 
 const secretPattern = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
-/** The bytes that a webhook secret stands for; throws where it is none (it was stored by us). */
+/**
+ * The key bytes of a webhook secret. Throws if the secret is malformed, which cannot happen for a
+ * secret that the service stored.
+ */
 function webhookKey(secret: string): Buffer {
   const encoded = secretPattern.exec(secret)?.[1];
   if (encoded === undefined || encoded === '') throw new Error('A webhook secret is malformed.');
@@ -18,12 +22,13 @@ function webhookKey(secret: string): Buffer {
 const keyOf = createKeyCache(webhookKey);
 
 /**
- * The value of `webhook-signature`, over `{id}.{timestamp}.{body}`: one signature per secret, space
- * separated, so that receivers verify with the old secret or the new while a rotation overlaps.
+ * The value of `webhook-signature`, over `{id}.{timestamp}.{body}`. It has one signature per
+ * secret, separated by spaces, so that receivers can verify with the old or the new secret during a
+ * rotation.
  */
 export function signWebhook(webhook: {
   readonly secrets: readonly string[];
-  /** The delivery's id, which is the header `webhook-id`. */
+  /** The delivery's id, which is the `webhook-id` header. */
   readonly id: string;
   readonly timestampSeconds: number;
   readonly body: Uint8Array | string;

@@ -9,7 +9,9 @@ export interface AuditHeadDeps {
   readonly setAuditFaults: (count: number) => void;
 }
 
-/** Seals the end of the audit log's chain every minute, and looks at what was appended before it. */
+/**
+ * Seals the head of the audit log's chain every minute and verifies the entries that were appended.
+ */
 export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
   const run = createHeadSealer(deps);

@@ -10,7 +10,7 @@ export const settlementConfig = Type.Object({
     maximum: 3_650,
     default: payloadRetentionDaysDefault,
     description:
-      'days after which what has ended loses its payload and what the node said, 1 to 3650',
+      'days after which an ended submission loses its payload and the texts of its node, 1 to 3650',
   }),
 });
 export type SettlementConfig = Static<typeof settlementConfig>;

@@ -9,7 +9,7 @@ import {
 } from '@svc/store';
 import { purge, type PurgeDeps } from './purge.ts';
 
-/** Partitions are made months ahead, so that a day without housekeeping is no harm. */
+/** Partitions are created months ahead, so that a day without housekeeping does no harm. */
 const partitionsIntervalMs = 3_600_000;
 const purgeIntervalMs = 60_000;
 
@@ -30,9 +30,9 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * What nobody asks for and somebody must do: the partitions of the coming months, beginning now,
- * the audit of the ledger, and the end of personal data. What goes wrong is a metric and an error in
- * the log; it never stops the service from starting.
+ * Starts the periodic tasks: the partitions of the coming months, beginning immediately, the audit
+ * of the ledger, and the purge of personal data. A failure is logged as an error and shown by a
+ * metric. It never stops the service from starting.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,
@@ -45,7 +45,7 @@ export async function startHousekeeping(
     setLedgerFaults(verdict?.faults ?? Number.NaN);
     setLedgerAuditedAt(secondsOf(verdict?.at ?? new Date(0)));
   } catch (error) {
-    logger.error({ err: error }, 'housekeeping failed at the start and goes on later');
+    logger.error({ err: error }, 'housekeeping failed at the start and will be retried');
   }
   const partitions = every({
     name: 'partitions',
@@ -71,12 +71,12 @@ export async function startHousekeeping(
 }
 
 /**
- * Makes the partitions that are missing; exported for its test. While one is missing, its rows go to
- * the default partition, so nothing is lost. Throws if the database cannot be asked.
+ * Creates the missing partitions; exported for its test. While a partition is missing, its rows go
+ * to the default partition, so that nothing is lost. Throws if the database cannot be asked.
  */
 export async function ensurePartitions(deps: Partitioning): Promise<void> {
   const { store, logger, setPartitionsMissing } = deps;
-  // A look that fails must not leave the count of the one before.
+  // A failed check must not leave the count of the previous one.
   setPartitionsMissing(Number.NaN);
   const { made, missing, errors } = await makePartitions(store);
   setPartitionsMissing(missing.length);
@@ -85,7 +85,7 @@ export async function ensurePartitions(deps: Partitioning): Promise<void> {
   if (missing.length > 0) logger.error({ missing }, 'partitions are missing');
 }
 
-/** One audit; exported for its test. Throws if it cannot be ended. */
+/** One audit; exported for its test. Throws if it cannot be completed. */
 export async function audit(deps: Auditing): Promise<void> {
   const { store, logger, setLedgerFaults, setLedgerAuditedAt } = deps;
   try {
@@ -97,7 +97,7 @@ export async function audit(deps: Auditing): Promise<void> {
     if (faults.length === 0) logger.info({ tenants, submissions }, 'the ledger adds up');
     else logger.error({ tenants, submissions, faults }, 'the ledger does not add up');
   } catch (error) {
-    // The count of an earlier audit says nothing about the ledger as it is.
+    // The count of an earlier audit says nothing about the current ledger.
     setLedgerFaults(Number.NaN);
     throw error;
   }

@@ -1,33 +1,33 @@
 import { createCounter, createGauge, createMetrics } from '@svc/runtime';
 
-/** The worker's own figures, beside those of every process. */
+/** The worker's own metrics, in addition to those of every process. */
 export function createSettlementMetrics() {
   const registry = createMetrics('settlement');
   return {
     registry,
     countSettled: createCounter(registry, {
       name: 'svc_submissions_settled_total',
-      help: 'Submissions settled, by the state they ended in',
+      help: 'Submissions that were settled, by their final state',
       label: 'state',
     }),
     countUsageCapped: createCounter(registry, {
       name: 'svc_submissions_usage_capped_total',
-      help: 'Submissions whose node reported more usage than the elapsed time allows, by the state they ended in',
+      help: 'Submissions whose node reported more usage than the elapsed time allows, by their final state',
       label: 'state',
     }),
-    countMended: createCounter(registry, {
-      name: 'svc_submissions_mended_total',
-      help: 'Submissions that the reconciler brought on, by what was wrong',
+    countReconciled: createCounter(registry, {
+      name: 'svc_submissions_reconciled_total',
+      help: 'Submissions that the reconciler repaired, by the kind of fault',
       label: 'kind',
     }),
     countPurged: createCounter(registry, {
       name: 'svc_submissions_purged_total',
-      help: 'Submissions whose personal data was deleted, by why',
+      help: 'Submissions whose personal data was deleted, by cause',
       label: 'cause',
     }).bind(undefined, 'age'),
     setDeadLetters: createGauge(registry, {
       name: 'svc_dead_letters',
-      help: 'Submissions that could not be reconciled or purged five times or more: alert on any',
+      help: 'Submissions that failed five times or more to be reconciled or purged: alert on any',
     }),
     setLedgerFaults: createGauge(registry, {
       name: 'svc_ledger_faults',
@@ -35,15 +35,15 @@ export function createSettlementMetrics() {
     }),
     setLedgerAuditedAt: createGauge(registry, {
       name: 'svc_ledger_audited_timestamp_seconds',
-      help: 'When the last audit of the ledger ended, Unix time, 0 if none has: alert if older than 30 minutes',
+      help: 'Unix time of the end of the last audit of the ledger, 0 if there was none: alert if older than 30 minutes',
     }),
     setPartitionsMissing: createGauge(registry, {
       name: 'svc_partitions_missing',
-      help: 'Partitions that could not be made ahead, NaN if the last look failed: alert on any',
+      help: 'Partitions that could not be created ahead, NaN if the last check failed: alert on any',
     }),
     setAuditFaults: createGauge(registry, {
       name: 'svc_audit_faults',
-      help: 'Faults that the last look at the chain of the audit log found: alert on any',
+      help: 'Faults that the last check of the audit log chain found: alert on any',
     }),
   };
 }

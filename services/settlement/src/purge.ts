@@ -14,20 +14,22 @@ export interface PurgeDeps {
   readonly logger: Logger;
   readonly retentionDays: number;
   readonly countPurged: (count: number) => void;
-  /** Submissions of one transaction. */
+  /** The most submissions in one transaction. */
   readonly pageMax?: number;
 }
 
-/** What a round does at most: a backlog is worked off over rounds, beside everything else. */
+/**
+ * The most pages of one pass. A backlog is purged over several passes, while other work goes on.
+ */
 const pagesMax = 200;
 
 const expired = { reconciler: 'purge', kind: 'expired' } as const;
 
 /**
- * One round of deleting personal data whose time is over (`PAYLOAD_RETENTION_DAYS`), a page a
- * transaction. It takes no input: the next round takes what a round leaves. Two workers purge
- * nothing twice. A submission that cannot be purged is put off and keeps no other waiting. Throws if
- * the database does not answer, or if anything could not be purged.
+ * One pass that deletes personal data older than `PAYLOAD_RETENTION_DAYS`, one page per
+ * transaction. It needs no input: the next pass continues with the rest. Two workers never purge
+ * the same data twice. A submission that cannot be purged is retried with backoff and does not
+ * block others. Throws if the database does not answer, or if anything could not be purged.
  */
 export async function purge({
   store,

@@ -17,14 +17,14 @@ import { settleEach, type SettleDeps } from './settle.ts';
 export interface ReconcileDeps extends SettleDeps {
   readonly redis: ReturnType<typeof connectRedis>;
   readonly redisPrefix: string;
-  readonly countMended: (kind: OverdueKind) => void;
+  readonly countReconciled: (kind: OverdueKind) => void;
 }
 
-/** How many candidates one statement looks at, and how many statements one round makes. */
+/** The most candidates in one statement, and the most statements in one pass. */
 const candidatesMax = 256;
 const pagesMax = 20;
 
-/** Where the next round goes on. */
+/** The position at which the next pass continues. */
 export interface ReconcileProgress {
   after: OverdueCursor | null;
 }
@@ -36,14 +36,14 @@ const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', Servic
 };
 
 /**
- * One round: finds in Postgres what should have gone on by itself and has not, and brings it on
- * (CONTRACT 7, "Nothing hangs"). It takes no input but where the last round stopped, so that
- * nothing that was lost matters to it. Each case is checked again where it is brought on, so that
- * rounds may repeat and overlap.
+ * One pass: finds overdue submissions in Postgres and reconciles them (CONTRACT 7, "Nothing
+ * hangs"). Its only input is the position at which the last pass stopped, so that lost messages do
+ * not matter. Each submission is checked again when it is reconciled, so that passes may repeat and
+ * overlap.
  *
- * It goes through all candidates, page by page. One that fails is put off with a backoff, so that
- * rows that cannot be reconciled keep no others waiting; in the end it is a dead letter, which `svc
- * status` lists. Throws if the database does not answer, or if anything could not be reconciled.
+ * It processes all candidates, page by page. A candidate that fails is retried with backoff, so
+ * that it does not block others. In the end it is a dead letter, which `svc status` lists. Throws
+ * if the database does not answer, or if anything could not be reconciled.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -54,7 +54,8 @@ export async function reconcile(
   for (let page = 0; page < pagesMax; page += 1) {
     const { after } = progress;
     const found = await findOverdue(deps.store, { after, limit: candidatesMax });
-    // Before the page is worked on: one that breaks the round off is not in the way of the next.
+    // Set before the page is processed, so that a page that aborts this pass does not block the
+    // next.
     progress.after = found.next;
     looked += found.candidates.length;
     errors.push(...(await reconcilePage(deps, found.candidates)));
@@ -65,7 +66,7 @@ export async function reconcile(
   }
 }
 
-/** Brings a page on and remembers what failed; returns the errors. */
+/** Reconciles a page and records the failures. Returns the errors. */
 async function reconcilePage(
   deps: ReconcileDeps,
   candidates: readonly OverdueCandidate[],
@@ -77,10 +78,10 @@ async function reconcilePage(
   for (const one of due) {
     tried += 1;
     try {
-      if (await bringOn(deps, one)) toSettle.push(one.submissionId);
+      if (await reconcileOne(deps, one)) toSettle.push(one.submissionId);
     } catch (error) {
       failed.set(one.submissionId, error);
-      // The others would wait for the same silence, each for itself.
+      // Each of the others would wait for the same silent server.
       if (isAnswerLost(error)) break;
     }
   }
@@ -88,11 +89,11 @@ async function reconcilePage(
     const unsettled = await settleEach(deps, toSettle.slice(start, start + batchIdsMax));
     for (const { submissionId, error } of unsettled) failed.set(submissionId, error);
   }
-  await remember(deps, due.slice(0, tried), failed);
+  await recordFailures(deps, due.slice(0, tried), failed);
   return [...failed.values()];
 }
 
-async function remember(
+async function recordFailures(
   { store, logger }: ReconcileDeps,
   tried: readonly OverdueCandidate[],
   failed: ReadonlyMap<string, unknown>,
@@ -115,16 +116,16 @@ async function remember(
   );
 }
 
-/** Brings one submission on; true where it is now to be settled. */
-async function bringOn(deps: ReconcileDeps, overdue: OverdueSubmission): Promise<boolean> {
+/** Reconciles one submission. Returns true if it must be settled next. */
+async function reconcileOne(deps: ReconcileDeps, overdue: OverdueSubmission): Promise<boolean> {
   const { submissionId, kind } = overdue;
   switch (kind) {
     case 'unsettled':
-      tell(deps, overdue);
+      logReconciled(deps, overdue);
       return true;
     case 'stale_pending': {
       const outcome = await rejectPending(deps.store, submissionId, { onlyOverdue: true });
-      if (outcome.kind === 'rejected') tell(deps, overdue);
+      if (outcome.kind === 'rejected') logReconciled(deps, overdue);
       return false;
     }
     case 'not_started':
@@ -133,25 +134,34 @@ async function bringOn(deps: ReconcileDeps, overdue: OverdueSubmission): Promise
       const code = failureCodes[kind];
       const outcome = await storeServiceFailure(deps.store, { submissionId, code });
       if (outcome.kind === 'refused') return false;
-      tell(deps, overdue);
+      logReconciled(deps, overdue);
       await cancelOnNode(deps, submissionId);
       return true;
     }
   }
 }
 
-function tell({ logger, countMended }: ReconcileDeps, overdue: OverdueSubmission): void {
+function logReconciled(
+  { logger, countReconciled }: ReconcileDeps,
+  overdue: OverdueSubmission,
+): void {
   const { submissionId, kind } = overdue;
-  countMended(kind);
-  logger.warn({ submissionId: toWireId('sub', submissionId), kind }, 'mended what was overdue');
+  countReconciled(kind);
+  logger.warn(
+    { submissionId: toWireId('sub', submissionId), kind },
+    'reconciled an overdue submission',
+  );
 }
 
-/** Lost, this costs only time: the node's next frame about the submission is answered `cancel`. */
+/**
+ * If this message is lost, the only cost is time: the dispatcher answers the node's next frame
+ * about the submission with `cancel`.
+ */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {
     await publishCancelled(deps.redis, deps.redisPrefix, submissionId);
   } catch (error) {
     const id = toWireId('sub', submissionId);
-    deps.logger.warn({ err: error, submissionId: id }, 'could not tell the dispatchers');
+    deps.logger.warn({ err: error, submissionId: id }, 'could not notify the dispatchers');
   }
 }

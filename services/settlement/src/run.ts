@@ -26,12 +26,14 @@ import { openStoreOrRefuse } from './open-store.ts';
 import { reconcile, type ReconcileProgress } from './reconcile.ts';
 import { settleSubmissions } from './settle.ts';
 
-/** The reconciler works without Redis, so a start does not wait for it longer than this. */
+/** A start waits at most this long for Redis, because the reconciler works without it. */
 const redisWaitMsMax = 2_000;
 
 const deadLettersIntervalMs = 60_000;
 
-/** Opens the worker's resources in order; `close` lets what runs finish and closes in reverse. */
+/**
+ * Opens the worker's resources in order. `close` waits for running work and closes them in reverse.
+ */
 export async function run(
   config: SettlementConfig,
   { logger }: { readonly logger: Logger },

@@ -3,13 +3,13 @@ import { announceDeliveries, type Producer } from '@svc/queue';
 import { failpoint, type Logger } from '@svc/runtime';
 import { settle, type Ended, type Store } from '@svc/store';
 
-/** What settling needs. */
+/** The dependencies of settling. */
 export interface SettleDeps {
   readonly store: Store;
   readonly producer: Producer;
   readonly logger: Logger;
   readonly countSettled: (state: string) => void;
-  /** By the state it ended in. */
+  /** By the final state of the submission. */
   readonly countUsageCapped: (state: string) => void;
 }
 
@@ -19,25 +19,28 @@ export interface UnsettledSubmission {
 }
 
 /**
- * Settles stored outcomes and tells the webhook deliverer of the events that were written with
- * them (CONTRACT 4; docs/decisions/0001: enqueue after the commit). Idempotent: what is settled
- * already stays as it is. The store settles together what is asked for at the same time, and one
- * that fails fails alone. Returns those that could not be settled.
+ * Settles stored outcomes and notifies the webhook deliverer of the events that were written with
+ * them (CONTRACT 4). Idempotent: a settled
+ * submission does not change. The store settles concurrent calls together; a failure affects only
+ * its own submission. Returns those that could not be settled.
  */
 export async function settleEach(
   deps: SettleDeps,
   submissionIds: readonly string[],
 ): Promise<UnsettledSubmission[]> {
   const outcomes = await Promise.allSettled(submissionIds.map((id) => settleOne(deps, id)));
-  const told = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-  await announceAfterCommit(deps, told);
+  const tenantIds = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  await announceAfterCommit(deps, tenantIds);
   return submissionIds.flatMap((submissionId, index) => {
     const outcome = outcomes[index];
     return outcome?.status === 'rejected' ? [{ submissionId, error: outcome.reason }] : [];
   });
 }
 
-/** The same for a job, which is retried as a whole: throws if any could not be settled. */
+/**
+ * Settles the submissions of a job. Throws if any could not be settled; the job is then retried as
+ * a whole.
+ */
 export async function settleSubmissions(
   deps: SettleDeps,
   submissionIds: readonly string[],
@@ -48,12 +51,12 @@ export async function settleSubmissions(
   throw new AggregateError(errors, `${errors.length} submissions could not be settled`);
 }
 
-/** The tenant, where events to be delivered to it were written with the end of this submission. */
+/** Returns the tenant if this submission's end wrote deliveries for it. */
 async function settleOne(deps: SettleDeps, submissionId: string): Promise<string[]> {
   try {
     const [ended] = await settle(deps.store, [submissionId]);
     if (ended === undefined || ended.kind === 'kept') return [];
-    tell(deps, ended);
+    logSettled(deps, ended);
     await failpoint('settled.committed');
     return ended.deliveryIds.length === 0 ? [] : [ended.tenantId];
   } catch (error) {
@@ -62,7 +65,7 @@ async function settleOne(deps: SettleDeps, submissionId: string): Promise<string
   }
 }
 
-function tell(deps: SettleDeps, ended: Ended): void {
+function logSettled(deps: SettleDeps, ended: Ended): void {
   const { submissionId, requestId, state, chargedMicros } = ended;
   deps.countSettled(state);
   if (ended.usageCapped) deps.countUsageCapped(state);
@@ -73,7 +76,7 @@ function tell(deps: SettleDeps, ended: Ended): void {
   );
 }
 
-/** A delivery that is not announced is due in Postgres, where its reconciler finds it. */
+/** A delivery that is not announced is due in Postgres, and its reconciler finds it there. */
 async function announceAfterCommit(
   { producer, logger }: SettleDeps,
   tenantIds: readonly string[],

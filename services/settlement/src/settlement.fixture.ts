@@ -26,16 +26,16 @@ import {
 } from '@svc/testkit';
 import type { ReconcileDeps } from './reconcile.ts';
 
-/** Submissions brought to where settlement comes in, on real servers. */
+/** Submissions in every state up to `settling`, on real servers. */
 export interface SettlementFixture {
   readonly database: TestDatabase;
   readonly redis: TestRedis;
   readonly store: Store;
   readonly deps: ReconcileDeps;
-  /** What was counted, in the order in which it was. */
+  /** The values that were counted, in order. */
   readonly counted: string[];
   readonly tenant: (options?: { webhookUrl?: string; credits?: number }) => Promise<string>;
-  /** Held, and after that as far as is asked for. */
+  /** Holds credits and then moves the submission to the state `upTo`. */
   readonly submission: (
     tenantId: string,
     upTo: 'pending' | 'dispatched' | 'running' | 'settling',
@@ -48,7 +48,7 @@ export interface SettlementFixture {
 }
 
 const microsPerCredit = 1_000_000;
-/** Well above the low-balance threshold, which would add an event. */
+/** Well above the low-balance threshold; below it there would be one more event. */
 export const grantedCredits = 5_000;
 export const heldCredits = 200;
 export const silent = createLogger({ service: 'settlement', level: 'silent' });
@@ -77,14 +77,14 @@ export async function createSettlementFixture(
       redisPrefix: 'test',
       countSettled: (state) => void counted.push(state),
       countUsageCapped: (state) => void counted.push(`capped ${state}`),
-      countMended: (kind) => void counted.push(kind),
+      countReconciled: (kind) => void counted.push(kind),
     },
     counted,
     tenant: ({ webhookUrl, credits } = {}) =>
       createFundedTenant(store, webhookUrl ?? null, credits ?? grantedCredits),
     async submission(tenantId, upTo) {
       const submissionId = await hold(store, tenantId);
-      if (upTo !== 'pending') await bringOn(store, submissionId, upTo);
+      if (upTo !== 'pending') await moveTo(store, submissionId, upTo);
       return submissionId;
     },
     async advance(ms) {
@@ -164,7 +164,7 @@ async function hold(store: Store, tenantId: string): Promise<string> {
   return id;
 }
 
-async function bringOn(
+async function moveTo(
   store: Store,
   submissionId: string,
   upTo: 'dispatched' | 'running' | 'settling',

@@ -20,11 +20,11 @@ export interface AttemptDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
-  /** For one request, from the look-up to the last byte of the answer. */
+  /** The limit of one request, from the DNS look-up to the last byte of the response. */
   readonly timeoutMs?: number;
 }
 
-/** An attempt that was sent, and what is to be recorded of it. */
+/** An attempt that was sent, with its outcome. */
 export interface MadeAttempt {
   readonly attempt: ClaimedAttempt;
   readonly outcome: OutboundOutcome;
@@ -33,7 +33,10 @@ export interface MadeAttempt {
 
 const userAgent = 'svc-webhooks/1';
 
-/** Sends a claimed attempt and decides what follows (CONTRACT 6). Never throws. */
+/**
+ * Sends a claimed attempt and decides what follows (CONTRACT 6). Never
+ * throws.
+ */
 export async function makeAttempt(
   deps: AttemptDeps,
   attempt: ClaimedAttempt,
@@ -51,9 +54,9 @@ export async function makeAttempt(
 }
 
 /**
- * Records an attempt, with what waits to be recorded at the same time, and logs it. Returns how
- * long until the next one; null where there is none. Throws where the database does not take it:
- * the claim then runs out, and the attempt counts.
+ * Records an attempt, together with others that wait at the same time, and logs it. Returns the
+ * milliseconds until the next attempt; null if there is none. Throws if the database does not
+ * record it. The claim then expires, and the attempt counts.
  */
 export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {
   const { attempt, outcome } = made;
@@ -67,10 +70,10 @@ export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<
     ...observed(outcome),
     verdict: made.verdict,
   });
-  // A retry that would come after 72 hours is none.
+  // The store exhausts a delivery if the retry would come after 72 hours.
   const isOver = made.verdict.kind === 'retry' && status === 'exhausted';
   const verdict: AttemptVerdict = isOver ? { kind: 'exhausted' } : made.verdict;
-  tell(deps, attempt, outcome, verdict);
+  logAttempt(deps, attempt, outcome, verdict);
   return verdict.kind === 'retry' && status === 'pending' ? verdict.delayMs : null;
 }
 
@@ -95,7 +98,7 @@ function refused(reason: string): OutboundOutcome {
   return { kind: 'refused', reason, durationMs: 0 };
 }
 
-/** The headers of CONTRACT 6; the delivery's id is the same for every attempt. */
+/** The headers of CONTRACT 6. The id of the delivery is the same for every attempt. */
 function attemptHeaders(
   { deliveryId, secrets, attemptNumber }: ClaimedAttempt,
   body: string,
@@ -113,7 +116,7 @@ function attemptHeaders(
   };
 }
 
-/** What the attempt's log keeps. */
+/** The result of the attempt as it is recorded and logged. */
 function observed(outcome: OutboundOutcome) {
   const { durationMs } = outcome;
   if (outcome.kind !== 'responded') {
@@ -124,7 +127,7 @@ function observed(outcome: OutboundOutcome) {
   return { statusCode: outcome.statusCode, durationMs, error: null, responseText };
 }
 
-function tell(
+function logAttempt(
   { logger, countAttempt }: AttemptDeps,
   { deliveryId, eventId, type, attemptNumber, requestId }: ClaimedAttempt,
   outcome: OutboundOutcome,

@@ -1,26 +1,26 @@
 /**
- * Whether an endpoint that keeps timing out is left alone for a while (CONTRACT 6): a
- * timeout costs 15 s of a connection, and the attempts that would run into it are put off, which
- * uses none of them up. Each deliverer learns by itself and forgets when it ends.
+ * A circuit breaker for an endpoint that keeps timing out (CONTRACT 6). Each timeout
+ * occupies a connection for 15 s. While the breaker is open, attempts are postponed and none is
+ * used up. Each deliverer has its own breakers, in memory.
  */
 export interface Breaker {
-  /** A tenant's new URL starts anew. */
+  /** A new URL of the tenant starts with a closed breaker. */
   readonly url: string | null;
-  /** One after another. */
+  /** Consecutive timeouts. */
   readonly timeouts: number;
-  /** By the monotonic clock; once it is over, one attempt at a time finds out. */
+  /** By the monotonic clock. After this, one attempt at a time probes the endpoint. */
   readonly openUntilMs: number;
 }
 
 export const closedBreaker: Breaker = { url: null, timeouts: 0, openUntilMs: 0 };
 
-/** So many timeouts in a row open it. */
+/** This many consecutive timeouts open the breaker. */
 export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * After an attempt: whatever answer closes the breaker, and a timeout beyond `breakerTimeoutsMax`
- * opens it, never for longer than `nextIntervalMs`, the next interval of the schedule.
+ * The breaker after an attempt. Any response closes it. The timeout number `breakerTimeoutsMax` and
+ * each further one open it, at most for `nextIntervalMs`, the next interval of the schedule.
  */
 export function afterAttempt(
   breaker: Breaker,
@@ -38,7 +38,7 @@ export function afterAttempt(
   return { url, timeouts, openUntilMs: nowMs + Math.min(nextIntervalMs, breakerPauseMsMax) };
 }
 
-/** Whether the endpoint has to show first, with one attempt, that it answers again. */
+/** True if only one attempt at a time may probe the endpoint. */
 export function isProbed(breaker: Breaker): boolean {
   return breaker.timeouts >= breakerTimeoutsMax;
 }

@@ -28,7 +28,7 @@ export const webhooksConfig = Type.Object({
 });
 export type WebhooksConfig = Static<typeof webhooksConfig>;
 
-/** The schedule as numbers. Throws `ConfigError`. */
+/** The schedule in seconds. Throws `ConfigError`. */
 export function backoffSecondsOf(config: WebhooksConfig): readonly number[] {
   const parsed = parseBackoffSeconds(config.WEBHOOK_BACKOFF_SECONDS);
   if (parsed !== undefined) return parsed;

@@ -4,22 +4,22 @@ import { makeAttempt, recordMade, type AttemptDeps, type MadeAttempt } from './a
 import { Schedule, type Asked, type Endpoint } from './schedule.ts';
 
 export interface DelivererDeps extends AttemptDeps {
-  /** Requests at a time to one endpoint. */
+  /** The most concurrent requests to one endpoint. */
   readonly endpointRequestsMax: number;
-  /** Requests at a time in all. */
+  /** The most concurrent requests in total. */
   readonly requestsMax?: number;
 }
 
 const requestsMaxDefault = 512;
 const claimFailedPauseMs = 1_000;
-/** How long what is under way may take when the service ends; then it is given up. */
+/** How long requests in flight may take when the service stops. After that they are aborted. */
 const drainMs = 7_000;
 
 /**
- * Sends what is due (CONTRACT 6): it asks Postgres for due deliveries of the endpoints that
- * have room, many endpoints to a statement and one statement at a time (what becomes free
- * meanwhile is the next one), and makes the attempts it got. An attempt is claimed only when it can
- * be sent at once, so that none is used up in a queue.
+ * Sends the deliveries that are due (CONTRACT 6). It claims due deliveries of the endpoints
+ * that have capacity: many endpoints in one statement, and one statement at a time. Endpoints that
+ * get capacity meanwhile are in the next statement. Then it makes the attempts that it has claimed.
+ * An attempt is claimed only when it can be sent immediately, so that none is used up in a queue.
  */
 export class Deliverer {
   readonly #deps: DelivererDeps;
@@ -44,19 +44,19 @@ export class Deliverer {
     });
   }
 
-  /** Something may be due for these tenants; once too often does no harm. */
+  /** Deliveries of these tenants may be due. An unnecessary call does no harm. */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
     this.#pump();
   }
 
-  /** While paused nothing new is claimed. */
+  /** While paused, nothing new is claimed. */
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#pump();
   }
 
-  /** Resolves as soon as nothing is under way, and nothing known that may be sent now. */
+  /** Resolves as soon as nothing is in flight and no known delivery can be sent. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idlers.push(resolve);
@@ -64,7 +64,7 @@ export class Deliverer {
     });
   }
 
-  /** Claims no more, waits for what is under way, and gives it up in the end. */
+  /** Stops claiming, waits for requests in flight, and aborts them after `drainMs`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#schedule.close();
@@ -95,7 +95,7 @@ export class Deliverer {
     } catch (error) {
       this.#deps.logger.error(
         { err: error, endpoints: asks.length },
-        'could not claim what is due',
+        'could not claim due deliveries',
       );
       for (const { tenantId } of asks) this.#schedule.wakeAfter(tenantId, claimFailedPauseMs);
     }
@@ -109,8 +109,9 @@ export class Deliverer {
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {
     const made = await makeAttempt(this.#deps, attempt, this.#ending.signal);
-    // The endpoint is free from here on; the record is this service's own affair. Only one that is
-    // gone stays taken until that is written, so that nothing more is sent to it.
+    // The endpoint has capacity again from here on, because recording does not concern it. Only an
+    // endpoint that is gone stays occupied until that is recorded, so that nothing more is sent to
+    // it.
     const isGone = made.verdict.kind === 'gone';
     if (!isGone) this.#answered(endpoint, made);
     try {
@@ -119,7 +120,7 @@ export class Deliverer {
         this.#schedule.wakeAfter(attempt.tenantId, retryInMs);
       }
     } catch (error) {
-      // The claim runs out, and the attempt counts.
+      // The claim expires, and the attempt counts.
       const { deliveryId } = attempt;
       this.#deps.logger.error({ err: error, deliveryId }, 'could not record an attempt');
     }

@@ -18,7 +18,7 @@ import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
 import { Deliverer } from './deliverer.ts';
 import { openStoreOrRefuse } from './open-store.ts';
 
-/** A start does not wait for Redis longer than this: what is due is found without it. */
+/** A start waits at most this long for Redis. Due deliveries are found without it. */
 const redisWaitMsMax = 2_000;
 
 export interface OpenedDeliverer {
@@ -28,7 +28,7 @@ export interface OpenedDeliverer {
   readonly redis: ReturnType<typeof connectRedis>;
 }
 
-/** Opens what delivering needs, in order, each with its place in the lifecycle. */
+/** Opens the deliverer's dependencies in order and registers each in the lifecycle. */
 export async function openDeliverer(
   config: WebhooksConfig,
   {

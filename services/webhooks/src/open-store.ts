@@ -3,7 +3,9 @@ import { createSealer, openKeyring } from '@svc/signing';
 import { openReadyStore, type Store } from '@svc/store';
 import type { WebhooksConfig } from './config.ts';
 
-/** A store on a database that this build may work with. Throws `CannotStart`. */
+/**
+ * Opens a store after checking that this build may use the database. Throws `CannotStart` if not.
+ */
 export async function openStoreOrRefuse(config: WebhooksConfig, logger: Logger): Promise<Store> {
   const opened = await openReadyStore({
     databaseUrl: config.DATABASE_URL,

@@ -18,20 +18,23 @@ export interface RecoverDeps {
   readonly logger: Logger;
 }
 
-/** How many tenants with pending deliveries one statement looks at, and how many statements a round makes. */
+/**
+ * The most tenants with pending deliveries in one statement, and the most statements in one pass.
+ */
 const endpointsMax = 1_000;
 const statementsMax = 20;
-/** The same for deliveries whose round is over by its age. */
+/** The same limits for deliveries whose round is too old. */
 const agedMax = 500;
 const agedPagesMax = 20;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
- * A reconciler of deliveries: each round finds in Postgres what is due and not under way (retries
- * that were not remembered, and whatever Redis has lost) and ends what is 72 hours old. It takes no
- * input but where the last round stopped, needs no Redis, and waking an endpoint once too often
- * does no harm. Deliveries that cannot be ended are put off with a backoff and keep nothing else
- * waiting. Throws if Postgres does not answer, or if a delivery could not be ended.
+ * The reconciler of deliveries. Each pass finds in Postgres the deliveries that are due and not in
+ * flight, such as retries that no timer remembers and deliveries that Redis has lost. It also ends
+ * deliveries after 72 hours. Its only input is the position at which the last pass stopped, and it
+ * needs no Redis. Waking an endpoint unnecessarily does no harm. Deliveries that cannot be ended
+ * are retried with backoff and block no others. Throws if Postgres does not answer, or if a
+ * delivery could not be ended.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;
@@ -39,7 +42,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // First, because it matters more, and nothing of it can fail for a single row.
+    // First, because it is more urgent and a single row cannot make it fail.
     await wakeDue();
     await endAged();
   };
@@ -73,12 +76,12 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     throw new AggregateError(errors, `${errors.length} aged deliveries could not be ended`);
   }
 
-  /** Without Redis it stays as it was last seen. */
+  /** Without Redis the last known pause state stays. */
   async function followPause(): Promise<void> {
     try {
       deliverer.setPaused(await producer.isPaused('webhook'));
     } catch (error) {
-      logger.debug({ err: error }, 'cannot ask whether the queue is paused');
+      logger.debug({ err: error }, 'could not read whether the queue is paused');
     }
   }
 }

@@ -16,12 +16,15 @@ import { createWebhooksMetrics } from './metrics.ts';
 import { openDeliverer } from './open-deliverer.ts';
 import { createRecovery } from './recover.ts';
 
-/** Alarms are taken this far apart, and what one rings for is claimed together. */
-const alarmIntervalMs = 20;
+/** The pause between two wake-up jobs. The tenants of one job are claimed together. */
+const wakeUpIntervalMs = 20;
 
 const deadLettersIntervalMs = 60_000;
 
-/** Opens the deliverer's resources in order; `close` lets what runs finish and closes in reverse. */
+/**
+ * Opens the deliverer's resources in order. `close` waits for running work and closes them in
+ * reverse.
+ */
 export async function run(
   config: WebhooksConfig,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
@@ -38,8 +41,8 @@ export async function run(
       async handle({ tenantIds }) {
         const joined = await takeAlarms(redis, config.REDIS_PREFIX).catch(() => []);
         deliverer.wake([...tenantIds, ...joined]);
-        // The next job waits meanwhile, for all who are told of to join it.
-        await pause(alarmIntervalMs);
+        // The next job waits meanwhile, so that more notified tenants join it.
+        await pause(wakeUpIntervalMs);
       },
       logger,
     });

@@ -1,57 +1,70 @@
 import type { EndpointAsk, EndpointClaim } from '@svc/store';
 import { afterAttempt, closedBreaker, isProbed, type Breaker } from './breaker.ts';
 
-/** What a deliverer knows of a tenant's endpoint while it has to do with it. */
+/** The state of a tenant's endpoint while the deliverer works with it. */
 export interface Endpoint {
   readonly tenantId: string;
-  /** Requests that are under way or being claimed. */
+  /** Requests that are in flight or being claimed. */
   inFlight: number;
-  /** Whether something may be due there. */
+  /** True if deliveries may be due there. */
   due: boolean;
-  /** The tenant's hour is spent until then, by the monotonic clock. */
+  /** The tenant's attempts of this hour are used up until then, by the monotonic clock. */
   cappedUntilMs: number;
   breaker: Breaker;
-  /** Set while a timer will bring it back. */
+  /** True while a timer is set that places the endpoint again. */
   isResting: boolean;
 }
 
-/** An endpoint, and for how many attempts it has room. */
+/** An endpoint and its capacity for attempts. */
 export interface Asked {
   readonly endpoint: Endpoint;
   readonly ask: EndpointAsk;
 }
 
 export interface ScheduleOptions {
-  /** Requests at a time to one endpoint. */
+  /** The most concurrent requests to one endpoint. */
   readonly endpointRequestsMax: number;
-  /** Requests at a time in all; connections and memory follow this and no backlog. */
+  /**
+   * The most concurrent requests in total. Connections and memory depend on this, not on the
+   * backlog.
+   */
   readonly requestsMax: number;
   readonly monotonicMs: () => number;
-  /** Called when time has made an endpoint ready. */
+  /** Called when a timer has made an endpoint ready. */
   readonly onReady: () => void;
 }
 
-/** The last of the slots are for endpoints that have none. */
+/** The share of the request slots that is reserved for endpoints with nothing in flight. */
 const reservedShare = 0.25;
-/** What one statement claims. */
+/** The most that one statement claims. */
 const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;
-/** A retry that is further away, or one too many to be remembered, is found when it is due. */
+/**
+ * Only retries within this time, and at most this many, have a timer. The reconciler finds the
+ * others.
+ */
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
-/** An alarm a moment late finds the delivery due; a moment early would leave it to the next look. */
+/**
+ * Added to each timer. If it fires slightly late, the delivery is due. If it fired early, only the
+ * reconciler would find the delivery.
+ */
 const alarmMarginMs = 25;
 
 /**
- * Whose turn it is (docs/decisions/0013): endpoints that may have something due come one after
- * another, each with a bounded number of requests, and one whose attempts are put off is left out.
- * It is all in memory, and none of it has to survive: what is due is in Postgres.
+ * Decides which endpoint is next (docs/decisions/0013). Endpoints that may have due deliveries take
+ * turns, each with a bounded number of requests. Endpoints whose attempts are postponed are
+ * skipped. Everything is in memory and none of it must survive, because Postgres has the due
+ * deliveries.
  */
 export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #reserved: number;
   readonly #endpoints = new Map<string, Endpoint>();
-  /** Due, with room, not put off; in the order in which they are asked for. */
+  /**
+   * Endpoints that may have due deliveries, have capacity and are not postponed, in the order of
+   * claiming.
+   */
   readonly #ready = new Set<Endpoint>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #remembered = 0;
@@ -67,7 +80,7 @@ export class Schedule {
     return this.#underWay;
   }
 
-  /** Something may be due for this tenant. */
+  /** Deliveries of this tenant may be due. */
   wake(tenantId: string): void {
     const endpoint = this.#endpoints.get(tenantId) ?? newEndpoint(tenantId);
     this.#endpoints.set(tenantId, endpoint);
@@ -75,7 +88,7 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** The same later; what is not remembered, the reconciler finds. */
+  /** Calls `wake` after the delay. The reconciler finds deliveries for which no timer is kept. */
   wakeAfter(tenantId: string, delayMs: number): void {
     if (delayMs > rememberedMsMax || this.#remembered >= rememberedMax) return;
     this.#remembered += 1;
@@ -85,7 +98,10 @@ export class Schedule {
     });
   }
 
-  /** Whom to claim for, and for how much; this counts as under way from here on. */
+  /**
+   * Returns the endpoints to claim for, with their capacity. The capacity counts as in flight from
+   * here on.
+   */
   take(): Asked[] {
     const asked: Asked[] = [];
     let attempts = 0;
@@ -105,7 +121,7 @@ export class Schedule {
     return asked;
   }
 
-  /** What came of asking; undefined where the claim failed. */
+  /** The result of a claim. Undefined if the claim failed. */
   claimed({ endpoint, ask }: Asked, claim: EndpointClaim | undefined): void {
     const unused = ask.attemptsMax - (claim?.attempts.length ?? 0);
     endpoint.inFlight -= unused;
@@ -117,7 +133,7 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** The endpoint has answered, or has not in time; the attempt is still to be recorded. */
+  /** The endpoint has answered or timed out. The attempt is not recorded yet. */
   answered(
     endpoint: Endpoint,
     attempt: { readonly url: string; readonly timedOut: boolean; readonly nextIntervalMs: number },
@@ -128,7 +144,7 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** The attempt is done with. */
+  /** The attempt is complete. */
   recorded(): void {
     this.#underWay -= 1;
   }
@@ -137,7 +153,7 @@ export class Schedule {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** How many more requests may go there: one where the breaker asks for a probe. */
+  /** The number of further requests for the endpoint. The breaker limits it to one probe. */
   #roomAt({ breaker, inFlight }: Endpoint): number {
     return (isProbed(breaker) ? 1 : this.#options.endpointRequestsMax) - inFlight;
   }
@@ -147,7 +163,7 @@ export class Schedule {
     return inFlight === 0 ? Math.max(unreserved, 1) : unreserved;
   }
 
-  /** Puts an endpoint where it belongs now: among the ready ones, to rest, or out of mind. */
+  /** Makes an endpoint ready, sets a timer for it, or forgets it. */
   #place(endpoint: Endpoint): void {
     if (isForgettable(endpoint)) {
       this.#endpoints.delete(endpoint.tenantId);
@@ -193,7 +209,7 @@ function newEndpoint(tenantId: string): Endpoint {
   };
 }
 
-/** Nothing is lost with an idle endpoint that answers. */
+/** An idle endpoint without timeouts has no state worth keeping. */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;
 }

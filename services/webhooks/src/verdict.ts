@@ -6,22 +6,22 @@ const retryAfterStatuses: readonly number[] = [429, 503];
 const goneStatus = 410;
 
 /**
- * Seconds of a `Retry-After` header, which is a number of them or a date; undefined where it is
- * neither. A date that has passed asks for nothing.
+ * The seconds of a `Retry-After` header, which is a number or a date. Undefined if it is neither. A
+ * date in the past gives 0.
  */
 export function parseRetryAfterSeconds(header: string, nowMs: number): number | undefined {
   const text = header.trim();
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);
-  // Only the dates of HTTP: `Date.parse` would take almost anything.
+  // Only HTTP dates, because `Date.parse` accepts almost anything.
   if (!/^[A-Z][a-z]{2}, .* GMT$/.test(text)) return undefined;
   const atMs = Date.parse(text);
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
 /**
- * What follows from an attempt (CONTRACT 6): a 2xx delivers, a 410 says that the endpoint
- * is gone for good, and everything else is tried again until the schedule is spent. `jitter` is a
- * random number from 0 to 1.
+ * Decides what follows an attempt (CONTRACT 6). A 2xx delivers, and a 410 means that the
+ * endpoint is gone for good. Everything else is retried until the schedule is exhausted. `jitter`
+ * is a random number from 0 to 1.
  */
 export function decideVerdict({
   outcome,

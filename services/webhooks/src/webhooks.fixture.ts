@@ -39,7 +39,7 @@ export interface WebhooksFixture {
   readonly producer: Producer;
   readonly secret: string;
   readonly tenant: (webhookUrl?: string) => Promise<string>;
-  /** An event of the tenant, committed and due: a submission that was cancelled. */
+  /** Creates an event of the tenant that is committed and due: a cancelled submission. */
   readonly delivery: (tenantId: string) => Promise<string>;
   readonly advance: (ms: number) => Promise<void>;
   readonly read: (deliveryId: string) => Promise<DeliveryRow>;
@@ -50,7 +50,7 @@ export interface WebhooksFixture {
 interface DeliveryRow {
   readonly status: string;
   readonly attempt_count: number;
-  /** Until the next attempt. */
+  /** Milliseconds until the next attempt. */
   readonly due_in_ms: number | null;
 }
 

@@ -8,7 +8,7 @@ const reconcile = 'services/settlement/src/reconcile.ts';
 const nobodySettlesLater: PlantedEdit = {
   file: reconcile,
   from: `case 'unsettled':
-      tell(deps, overdue);
+      logReconciled(deps, overdue);
       return true;`,
   to: `case 'unsettled':
       return false;`,

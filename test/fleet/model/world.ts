@@ -172,7 +172,7 @@ export class World implements Fleet {
         ...this.#settleDeps,
         redis: this.rig.redis,
         redisPrefix: this.prefix,
-        countMended: (kind) => {
+        countReconciled: (kind) => {
           if (kind !== 'unsettled' && kind !== 'stale_pending') this.#toldAll();
         },
       }),

@@ -20,7 +20,7 @@ export class SimulatedSettlement {
       logger,
       countSettled() {},
       countUsageCapped() {},
-      countMended() {},
+      countReconciled() {},
       redis: redisOf(ground, process),
       redisPrefix,
     };

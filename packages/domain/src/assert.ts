@@ -1,14 +1,14 @@
-/** Thrown where an invariant is broken: a defect of ours, never an answer to a tenant. */
+/** Thrown if an invariant is broken. It is a defect of the service, never an answer to a tenant. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
-/** Stops the work at hand where `condition` does not hold (docs/STYLE.md 2). */
+/** Throws InvariantError if `condition` is false (docs/STYLE.md 2). */
 export function assertInvariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new InvariantError(message);
 }
 
-/** The default of an exhaustive switch: the compiler refuses a case that was forgotten. */
+/** The default of an exhaustive switch. The compiler reports a missing case. */
 export function assertNever(value: never): never {
   throw new InvariantError(`unexpected ${typeof value}`);
 }

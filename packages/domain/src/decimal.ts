@@ -1,19 +1,25 @@
 import { assertInvariant } from './assert.ts';
 
 /**
- * An exact decimal: `digits / 10^scale`. Normalised, so that equal values have equal fields: the
- * scale is never negative, and no trailing zero stands behind the point.
+ * An exact decimal: `digits / 10^scale`. It is normalised, so that equal values have equal fields:
+ * the scale is never negative, and the fraction has no trailing zero.
  */
 export interface Decimal {
   readonly digits: bigint;
   readonly scale: number;
 }
 
-/** More digits that count than this are refused: they would cost time and mean nothing. */
+/** A number with more significant digits is refused. They would cost time and mean nothing. */
 export const decimalDigitsMax = 400;
-/** Written as `<whole number>e<exponent>`, an exponent further from zero than this is refused. */
+/**
+ * A number is refused if its exponent, written as `<whole number>e<exponent>`, is further from
+ * zero.
+ */
 export const decimalExponentMax = 400;
-/** Long enough for the plain notation of whatever these two allow, so all that is formatted reads back. */
+/**
+ * Long enough for the plain notation of every accepted number, so that each formatted number can be
+ * parsed.
+ */
 export const decimalTextLengthMax = 1000;
 
 const jsonNumber = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
@@ -32,8 +38,9 @@ function normalise(digits: bigint, scale: number): Decimal {
 }
 
 /**
- * Reads a number by the grammar of JSON, exponent included, without loss. Every double is in range.
- * Undefined for anything else, and for a value beyond `decimalDigitsMax` or `decimalExponentMax`.
+ * Parses a number in the grammar of JSON, exponent included, without loss. Every double is in
+ * range. Undefined for anything else, and for a value beyond `decimalDigitsMax` or
+ * `decimalExponentMax`.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   if (text.length > decimalTextLengthMax) return undefined;
@@ -50,7 +57,7 @@ export function parseDecimal(text: string): Decimal | undefined {
   return { digits: sign === '-' ? -magnitude : magnitude, scale: Math.max(-exponent, 0) };
 }
 
-/** Plain notation without an exponent, which reads back as the same value. */
+/** Plain notation without an exponent. It parses back to the same value. */
 export function formatDecimal(decimal: Decimal): string {
   const sign = decimal.digits < 0n ? '-' : '';
   const magnitude = decimal.digits < 0n ? -decimal.digits : decimal.digits;
@@ -63,7 +70,7 @@ function digitsAt(decimal: Decimal, scale: number): bigint {
   return decimal.digits * 10n ** BigInt(scale - decimal.scale);
 }
 
-/** By value: 1.0 and 1e0 compare as equal. */
+/** Compares by value: 1.0 equals 1e0. */
 export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
   const scale = Math.max(a.scale, b.scale);
   const left = digitsAt(a, scale);
@@ -83,18 +90,18 @@ export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
   return normalise(a.digits * b.digits, a.scale + b.scale);
 }
 
-/** `digits / 10^scale` as a decimal; the scale must not be negative. */
+/** `digits / 10^scale` as a decimal. The scale must not be negative. */
 export function decimalOf(digits: bigint, scale: number): Decimal {
   assertInvariant(Number.isInteger(scale) && scale >= 0, 'a scale is a natural number');
   return normalise(digits, scale);
 }
 
-/** A figure in millionths (micro-credits, a multiplier, a weight) as the decimal it stands for. */
+/** Converts millionths (micro-credits, a multiplier, a weight) to a decimal. */
 export function decimalOfMicros(micros: bigint): Decimal {
   return normalise(micros, 6);
 }
 
-/** Rounds a decimal that is not negative to whole millionths, halves upwards. */
+/** Rounds a non-negative decimal to whole millionths, halves upwards. */
 export function roundHalfUpToMicros(decimal: Decimal): bigint {
   assertInvariant(decimal.digits >= 0n, 'only what is not negative is rounded');
   if (decimal.scale <= 6) return digitsAt(decimal, 6);

@@ -6,29 +6,29 @@ import type { Rate } from './rate-card.ts';
 import { type SubmissionState, type SubmissionTrigger, transition } from './submission-state.ts';
 import type { Usage } from './usage.ts';
 
-/** Who wants a hold to end, and how. */
+/** The request that ends a hold. */
 export type EndingRequest =
   | { readonly kind: 'settle' }
   | { readonly kind: 'cancel'; readonly by: 'tenant' | 'operator' }
   | {
       readonly kind: 'reject';
       readonly onlyOverdue: boolean;
-      /** Whom it was offered to, where anybody knows. */
+      /** The nodes that it was offered to, if they are known. */
       readonly offers?: readonly OfferRecord[];
     };
 
-/** What the decision rests on, read under the submission's lock. */
+/** The facts for the decision, read while the submission is locked. */
 export interface EndingFacts {
   readonly state: SubmissionState;
-  /** Of the pinned rate card. */
+  /** The rate of the pinned rate card. */
   readonly rate: Rate | undefined;
   /** The pinned multiplier, in millionths. */
   readonly surgeMicros: bigint;
   readonly outcomeKind: 'completed' | 'failed' | null;
   readonly usage: Usage;
-  /** Since `begin`, by the service's clock; null before it. */
+  /** Milliseconds since `begin`, by the service's clock. Null before `begin`. */
   readonly runningMs: bigint | null;
-  /** Past the dispatch deadline; negative before it. */
+  /** Milliseconds after the dispatch deadline. Negative before it. */
   readonly dispatchOverdueMs: bigint;
 }
 
@@ -41,8 +41,9 @@ export type Ending =
     };
 
 /**
- * How a submission ends on this request, or null where it is in no state that the request ends
- * (CONTRACT 3 to 5). A cancel that finds a stored outcome settles that instead.
+ * Decides how this request ends a submission. Null if the submission's state does not allow it
+ * (CONTRACT 3 to 5). If a cancel finds a stored outcome, the outcome is settled
+ * instead.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {
@@ -70,7 +71,7 @@ function decideSettlement(facts: EndingFacts): Ending | null {
 
 function decideCancel(facts: EndingFacts, by: 'tenant' | 'operator'): Ending | null {
   if (!moves(facts.state, 'cancel')) return null;
-  // An operator's cancel is the service's own doing: the whole hold returns.
+  // An operator's cancel is caused by the service, so the whole hold is released.
   const chargeMicros =
     facts.runningMs === null || by === 'operator'
       ? 0n

@@ -1,4 +1,7 @@
-/** One kind of error answer: `title` is the problem's, `description` stands on the page of errors. */
+/**
+ * One kind of error answer. `title` is the problem's title; `description` is for the documentation
+ * of errors.
+ */
 export interface ErrorDefinition {
   readonly status: number;
   readonly title: string;

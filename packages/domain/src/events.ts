@@ -1,7 +1,7 @@
 import { creditsToNumber } from './credits.ts';
 import type { Tier } from './rate-card.ts';
 
-/** What a tenant can be told of (CONTRACT 6). */
+/** The events that a tenant can receive (CONTRACT 6). */
 export const eventTypes = [
   'submission.completed',
   'submission.failed',
@@ -12,7 +12,7 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** How a delivery of an event stands (CONTRACT 5). */
+/** The status of a delivery (CONTRACT 5). */
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
@@ -24,7 +24,7 @@ export interface FailureData {
 }
 
 interface EndingFigures {
-  /** As on the wire (`sub_…`). */
+  /** In wire form (`sub_…`). */
   readonly submissionId: string;
   readonly jobType: string;
   readonly tier: Tier;
@@ -50,7 +50,7 @@ export interface SubmissionEventData {
 
 const statusOf = { completed: 'submitted', failed: 'failed', cancelled: 'cancelled' } as const;
 
-/** `data` of `submission.completed`, `.failed` and `.cancelled`; amounts become JSON numbers. */
+/** `data` of `submission.completed`, `.failed` and `.cancelled`. Amounts become JSON numbers. */
 export function submissionEventData(ending: EndingEvent): SubmissionEventData {
   const data = {
     submissionId: ending.submissionId,
@@ -72,7 +72,7 @@ export interface LowBalanceEventData {
   readonly threshold: number;
 }
 
-/** `data` of `credits.low_balance` (CONTRACT 4): the figures after the change. */
+/** `data` of `credits.low_balance` (CONTRACT 4): the balances after the change. */
 export function lowBalanceEventData(figures: {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;
@@ -92,9 +92,9 @@ export interface LateOutcomeEventData {
   readonly at: string;
 }
 
-/** `data` of `submission.late_outcome`: what the node reported, and when it did. */
+/** `data` of `submission.late_outcome`: the status that the node reported, and when. */
 export function lateOutcomeEventData(late: {
-  /** As on the wire (`sub_…`). */
+  /** In wire form (`sub_…`). */
   readonly submissionId: string;
   readonly status: 'submitted' | 'failed';
   readonly at: Date;
@@ -103,8 +103,8 @@ export function lateOutcomeEventData(late: {
 }
 
 /**
- * The body of a webhook, to be stored as these very bytes: every attempt sends and signs them
- * again. `id` is the event's on the wire (`evt_…`).
+ * The body of a webhook. It is stored as exactly these bytes, and every attempt sends and signs
+ * them. `id` is the event's id in wire form (`evt_…`).
  */
 export function eventBody(event: {
   readonly id: string;
@@ -120,7 +120,7 @@ export function eventBody(event: {
   });
 }
 
-/** The body of a `submission.failed` event with nothing left of what the node said. */
+/** The body of a `submission.failed` event without the node's message. */
 export function withoutFailureMessage(body: string): string {
   const event: { data: { failure?: FailureData } } = JSON.parse(body);
   const { failure } = event.data;

@@ -1,4 +1,4 @@
-/** Why a submission failed, said by its node (CONTRACT 5). */
+/** Why a submission failed, reported by its node (CONTRACT 5). */
 export const nodeFailureCodes = [
   'ats_rejected',
   'posting_closed',
@@ -11,7 +11,7 @@ export const nodeFailureCodes = [
 ] as const;
 export type NodeFailureCode = (typeof nodeFailureCodes)[number];
 
-/** Why a submission failed, found by the service itself. */
+/** Why a submission failed, decided by the service. */
 export const serviceFailureCodes = ['node_lost', 'not_started', 'deadline_exceeded'] as const;
 export type ServiceFailureCode = (typeof serviceFailureCodes)[number];
 
@@ -20,7 +20,7 @@ export const failureCodes: readonly FailureCode[] = [...nodeFailureCodes, ...ser
 
 export interface FailureTraits {
   readonly retriable: boolean;
-  /** The node may have done the work all the same: look before you submit it again. */
+  /** The node may have done the work anyway. The tenant must check before it submits again. */
   readonly outcomeUnknown: boolean;
 }
 
@@ -28,7 +28,7 @@ const final: FailureTraits = { retriable: false, outcomeUnknown: false };
 const retriable: FailureTraits = { retriable: true, outcomeUnknown: false };
 const inDoubt: FailureTraits = { retriable: false, outcomeUnknown: true };
 
-/** Before `begin` a node may not act, so that its work is never in doubt then. */
+/** A node may not act before `begin`, so its work is not in doubt then. */
 const traits: Record<
   FailureCode,
   { readonly unbegun: FailureTraits; readonly begun: FailureTraits }
@@ -46,7 +46,10 @@ const traits: Record<
   deadline_exceeded: { unbegun: final, begun: inDoubt },
 };
 
-/** What a tenant may conclude from a failure (CONTRACT 5); `begun`: `begin` was committed. */
+/**
+ * The conclusions that a tenant may draw from a failure (CONTRACT 5). `begun`: `begin` was
+ * committed.
+ */
 export function failureTraits(code: FailureCode, begun: boolean): FailureTraits {
   return begun ? traits[code].begun : traits[code].unbegun;
 }

@@ -1,7 +1,7 @@
 import { assertInvariant } from './assert.ts';
 import type { Tier } from './rate-card.ts';
 
-/** The share of slots, in hundredths, that a tier leaves free for the dearer ones. */
+/** The share of slots, in hundredths, that a tier leaves free for more expensive tiers. */
 const reservedHundredths: Readonly<Record<Tier, number>> = {
   standard: 10,
   priority: 3,
@@ -9,8 +9,8 @@ const reservedHundredths: Readonly<Record<Tier, number>> = {
 };
 
 /**
- * Whether a tier may take one of the free slots (CONTRACT 7): of S slots of the connected
- * nodes with the job type it needs more than ⌊share × S⌋ free, counted before reserving.
+ * True if a tier may take one of the free slots (CONTRACT 7). With S slots on the connected
+ * nodes of the job type, more than ⌊share × S⌋ must be free, counted before reserving.
  */
 export function hasHeadroom(tier: Tier, slotsTotal: number, slotsFree: number): boolean {
   assertInvariant(Number.isInteger(slotsTotal) && Number.isInteger(slotsFree), 'slots are whole');

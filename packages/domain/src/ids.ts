@@ -1,20 +1,23 @@
 import { fromString, fromUUID, toUUID } from 'typeid-js';
 
-/** Kinds of ids on the wire (CONTRACT 0): each a TypeID over a UUIDv7. */
+/** The kinds of ids on the wire (CONTRACT, head). Each is a TypeID over a UUIDv7. */
 export const idPrefixes = ['sub', 'tnt', 'nod', 'dlv', 'evt', 'op', 'ofr', 'pur', 'txn'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
-/** 128 bits in 26 characters of Crockford's alphabet, lower case: the first has only three bits. */
+/**
+ * 128 bits in 26 characters of Crockford's alphabet, in lower case. The first character has only
+ * three bits.
+ */
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** The id on the wire of a lower-case, dashed UUID. */
+/** The wire id of a dashed UUID in lower case. */
 export function toWireId(prefix: IdPrefix, uuid: string): string {
   return fromUUID(uuid, prefix);
 }
 
 /**
- * The UUID of an id on the wire; undefined for anything malformed or of another prefix, which is
- * answered like an id that nobody has (CONTRACT 1).
+ * The UUID of a wire id. Undefined for a malformed id or another prefix; the answer is then the
+ * same as for an unknown id (CONTRACT 1).
  */
 export function fromWireId(prefix: IdPrefix, text: string): string | undefined {
   const suffix = text.slice(prefix.length + 1);
@@ -22,7 +25,7 @@ export function fromWireId(prefix: IdPrefix, text: string): string | undefined {
   try {
     return toUUID(fromString(text, prefix));
   } catch {
-    // Well-formed base32 of 128 bits that are no UUID.
+    // Valid base32 of 128 bits that are not a UUID.
     return undefined;
   }
 }

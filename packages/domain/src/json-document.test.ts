@@ -142,10 +142,10 @@ function acceptedByJsonParse(text: string): 'parsed' | 'malformed' {
   }
 }
 
-test('an escape that JSON does not know is refused at the string, with the reason', () => {
+test('an invalid escape is refused at the string, with the reason', () => {
   expect(parseJsonDocument('{"a": "b\\x"}')).toMatchObject({
     kind: 'malformed',
-    message: 'this string has an escape that JSON does not know',
+    message: 'this string has an invalid escape',
     column: 7,
   });
 });

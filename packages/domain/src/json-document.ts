@@ -11,16 +11,16 @@ import type {
 } from './json-node.ts';
 
 /**
- * JSON text read strictly (RFC 8259) and kept whole. `JSON.parse` loses what the wire promises
- * to keep (CONTRACT 3): the digits of a number, the order of members, a name that comes
- * twice, a member called `__proto__`. Here every value keeps its span in the text, so that what
- * is passed on is what was sent. Depth is bounded, so no input can exhaust the stack.
+ * Parses JSON text strictly (RFC 8259) and keeps all of it. `JSON.parse` loses what the wire
+ * promises to keep (CONTRACT 3): the digits of a number, the order of members, duplicate
+ * names, and a member called `__proto__`. Here every value keeps its span in the text, so that it
+ * is passed on exactly as sent. Depth is bounded, so that no input can exhaust the stack.
  */
 
-/** How deep arrays and objects may nest; the outermost value is level 1. */
+/** The deepest nesting of arrays and objects. The outermost value is level 1. */
 export const jsonDepthMax = 256;
 
-/** More unsafe strings than this are not reported one by one. */
+/** At most this many unsafe strings are reported. */
 const unsafeStringsMax = 20;
 
 export type JsonParsing =
@@ -37,13 +37,13 @@ interface Reader {
   offset: number;
   depth: number;
   readonly path: (string | number)[];
-  /** Whether the text has a lone surrogate that no escape stands for. */
+  /** True if the text itself, without escapes, has a lone surrogate. */
   readonly isIllFormed: boolean;
   readonly unsafeStrings: UnsafeString[];
   failure: string | undefined;
 }
 
-/** Reads one JSON text. Never throws; messages name a place and never quote the text. */
+/** Parses one JSON text. Never throws. Messages name a place and never quote the text. */
 export function parseJsonDocument(text: string): JsonParsing {
   const reader: Reader = {
     text,
@@ -78,19 +78,19 @@ export function rawText(document: JsonDocument, node: JsonNode): string {
   return document.text.slice(node.start, node.end);
 }
 
-/** The first member of that name, or undefined. */
+/** The first member with this name, or undefined. */
 export function memberValue(node: JsonObject, name: string): JsonNode | undefined {
   return node.members.find((member) => member.name === name)?.value;
 }
 
-/** RFC 6901 text of a path. */
+/** The RFC 6901 text of a path. */
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path
     .map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('');
 }
 
-/** Records the first failure only: what follows it is its consequence. */
+/** Records only the first failure, because later ones result from it. */
 function fail(reader: Reader, message: string): undefined {
   reader.failure ??= message;
   return undefined;
@@ -131,7 +131,7 @@ function readNested(
   read: (reader: Reader) => JsonNode | undefined,
 ): JsonNode | undefined {
   if (reader.depth === jsonDepthMax) {
-    return fail(reader, `arrays and objects may nest ${jsonDepthMax} deep at most`);
+    return fail(reader, `arrays and objects may nest at most ${jsonDepthMax} levels deep`);
   }
   reader.depth += 1;
   const node = read(reader);
@@ -147,11 +147,11 @@ function readObject(reader: Reader): JsonObject | undefined {
   skipWhitespace(reader);
   for (let first = true; text[reader.offset] !== '}'; first = false) {
     if (!first && !skipComma(reader, "'}'")) return undefined;
-    if (text[reader.offset] !== '"') return fail(reader, 'a member name in double quotes expected');
+    if (text[reader.offset] !== '"') return fail(reader, 'expected a member name in double quotes');
     const name = readString(reader, 'name')?.value;
     if (name === undefined) return undefined;
     skipWhitespace(reader);
-    if (text[reader.offset] !== ':') return fail(reader, "':' expected behind a member name");
+    if (text[reader.offset] !== ':') return fail(reader, "expected ':' after a member name");
     reader.offset += 1;
     skipWhitespace(reader);
     reader.path.push(name);
@@ -173,7 +173,7 @@ function readObject(reader: Reader): JsonObject | undefined {
 
 const none: readonly string[] = [];
 
-/** Each repeated name as often as it is repeated, in time linear in the members. */
+/** Each repeated name, once for each repetition, in time linear in the number of members. */
 function duplicateNamesOf(members: readonly JsonMember[]): readonly string[] {
   if (members.length < 2) return none;
   const names = new Set<string>();
@@ -205,7 +205,7 @@ function readArray(reader: Reader): JsonArray | undefined {
 
 function skipComma(reader: Reader, orElse: string): boolean {
   if (reader.text[reader.offset] !== ',') {
-    fail(reader, `',' or ${orElse} expected`);
+    fail(reader, `expected ',' or ${orElse}`);
     return false;
   }
   reader.offset += 1;
@@ -223,7 +223,8 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
       reader.offset = offset + 1;
       const value = escaped ? resolveEscapes(reader, start) : text.slice(start + 1, offset);
       if (value === undefined) return undefined;
-      // A character that is unsafe by itself is no JSON, or is found in the text as a whole.
+      // An unescaped NUL is refused above, and an unescaped lone surrogate makes the whole text
+      // ill-formed.
       if (escaped || reader.isIllFormed) noteUnsafe(reader, value, where);
       return { kind: 'string', value, start, end: reader.offset };
     }
@@ -231,7 +232,7 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
       escaped = true;
       offset += 1;
     } else if (!(code >= 0x20)) {
-      // Also taken at the end of the text, where the code is NaN.
+      // Also reached at the end of the text, where the code is NaN.
       reader.offset = Math.min(offset, text.length);
       return fail(reader, 'a string must be closed and hold no control characters');
     }
@@ -243,7 +244,7 @@ function resolveEscapes(reader: Reader, start: number): string | undefined {
     return String(JSON.parse(reader.text.slice(start, reader.offset)));
   } catch {
     reader.offset = start;
-    return fail(reader, 'this string has an escape that JSON does not know');
+    return fail(reader, 'this string has an invalid escape');
   }
 }
 
@@ -253,7 +254,7 @@ function noteUnsafe(reader: Reader, value: string, where: UnsafeString['where'])
   reader.unsafeStrings.push({ pointer: jsonPointer(reader.path), where, found });
 }
 
-/** The offset behind the digits that begin at `offset`. */
+/** The offset after the digits that begin at `offset`. */
 function skipDigits(text: string, offset: number): number {
   let end = offset;
   for (let code = text.charCodeAt(end); code >= 0x30 && code <= 0x39;) {
@@ -263,7 +264,7 @@ function skipDigits(text: string, offset: number): number {
   return end;
 }
 
-/** `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`, as much of it as is there. */
+/** Reads as much as possible of `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`. */
 function readNumber(reader: Reader): JsonNumber | undefined {
   const { text, offset: start } = reader;
   const whole = text[start] === '-' ? start + 1 : start;

@@ -1,9 +1,9 @@
-/** JSON values with where they stand in their text; what `parseJsonDocument` makes. */
+/** JSON values with their spans in the text, as `parseJsonDocument` returns them. */
 
 interface Span {
   /** Index of the first UTF-16 code unit of the value in the document's text. */
   readonly start: number;
-  /** Index behind its last code unit. */
+  /** Index after its last code unit. */
   readonly end: number;
 }
 export interface JsonLiteral extends Span {
@@ -12,12 +12,12 @@ export interface JsonLiteral extends Span {
 }
 export interface JsonNumber extends Span {
   readonly kind: 'number';
-  /** All digits as sent. */
+  /** All digits exactly as sent. */
   readonly text: string;
 }
 export interface JsonString extends Span {
   readonly kind: 'string';
-  /** The string by value, escapes resolved. */
+  /** The value of the string, with escapes resolved. */
   readonly value: string;
 }
 export interface JsonArray extends Span {
@@ -30,15 +30,15 @@ export interface JsonMember {
 }
 export interface JsonObject extends Span {
   readonly kind: 'object';
-  /** In the order sent, names that come twice included. */
+  /** In the order sent, including duplicate names. */
   readonly members: readonly JsonMember[];
   readonly duplicateNames: readonly string[];
 }
 export type JsonNode = JsonLiteral | JsonNumber | JsonString | JsonArray | JsonObject;
 
-/** A string that cannot be stored or passed on safely: it holds U+0000 or half a surrogate pair. */
+/** A string that cannot be stored or passed on safely: it has U+0000 or an unpaired surrogate. */
 export interface UnsafeString {
-  /** JSON Pointer to the string, or, for a member's name, to the object that has the member. */
+  /** JSON Pointer to the string. For a member's name, to the object of the member. */
   readonly pointer: string;
   readonly where: 'name' | 'value';
   readonly found: 'nul' | 'lone_surrogate';

@@ -1,6 +1,6 @@
 /**
- * Checks of JSON text before anything parses it. One pass over the characters, without recursion:
- * text from a stranger cannot exhaust the stack here, however deep it nests.
+ * Checks JSON text before it is parsed, in one pass over the characters and without recursion.
+ * Untrusted text cannot exhaust the stack here, even if it nests deeply.
  */
 
 export type JsonTextFault = 'too_deep' | 'nul' | 'lone_surrogate';
@@ -12,7 +12,7 @@ const escapeLength = 6;
 
 type Escaped = 'plain' | 'nul' | 'high' | 'low';
 
-/** What `\uXXXX` at `offset` stands for; malformed digits are left to the parser. */
+/** The class of `\uXXXX` at `offset`. Malformed digits are left to the parser. */
 function escapedUnit(text: string, offset: number): Escaped {
   const unit = Number.parseInt(text.slice(offset + 2, offset + escapeLength), 16);
   if (unit === 0) return 'nul';
@@ -21,8 +21,8 @@ function escapedUnit(text: string, offset: number): Escaped {
 }
 
 /**
- * Scans one string from behind its opening quote to behind its closing one. Returns the offset
- * there, or the fault that it found.
+ * Scans one string, from after its opening quote. Returns the offset after its closing quote, or
+ * the fault that it found.
  */
 function scanString(text: string, from: number): number | JsonTextFault {
   let offset = from;
@@ -54,9 +54,10 @@ function scanString(text: string, from: number): number | JsonTextFault {
 }
 
 /**
- * Finds what makes JSON text unsafe to parse or to pass on: nesting deeper than `depthMax` (the
- * outermost value is level 1), U+0000 or a lone surrogate in a string or member name. Text that is
- * no JSON may pass: the parser refuses it. Takes time linear in the length of the text.
+ * Finds a fault that makes JSON text unsafe to parse or to pass on: nesting deeper than `depthMax`
+ * (the outermost value is level 1), or U+0000 or a lone surrogate in a string or member name. Text
+ * that is not JSON may pass, because the parser refuses it. Takes time linear in the length of the
+ * text.
  */
 export function jsonTextFault(text: string, depthMax: number): JsonTextFault | undefined {
   if (!text.isWellFormed()) return 'lone_surrogate';
@@ -83,7 +84,7 @@ export type BoundedJson =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'refused'; readonly reason: JsonTextFault | 'too_large' | 'malformed' };
 
-/** Parses JSON text within bounds; `charactersMax` in UTF-16 code units. Never throws. */
+/** Parses JSON text within limits. `charactersMax` is in UTF-16 code units. Never throws. */
 export function parseBoundedJson(
   text: string,
   { charactersMax, depthMax }: { readonly charactersMax: number; readonly depthMax: number },

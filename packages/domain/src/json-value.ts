@@ -2,12 +2,12 @@ import { assertNever } from './assert.ts';
 import { jsonPointer } from './json-document.ts';
 import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
 
-/** What can be made of a parsed JSON value. Recursion is bounded by `jsonDepthMax`. */
+/** Conversions of a parsed JSON value. Recursion is bounded by `jsonDepthMax`. */
 
 /**
- * One text for all spellings of a value (CONTRACT 3, "Idempotency"): members sorted
- * by name, numbers by their exact decimal value, strings escaped one way, no white space.
- * Members that share a name keep their order among themselves.
+ * One text for all spellings of a value (CONTRACT 3, "same body means"). Members are sorted
+ * by name, numbers are written by their exact decimal value, strings are escaped one way, and there
+ * is no white space. Members that share a name keep their relative order.
  */
 export function canonicalText(node: JsonNode): string {
   const writer = { text: '' };
@@ -19,7 +19,7 @@ interface Writer {
   text: string;
 }
 
-/** Appends to one text, so that nesting copies nothing: the whole takes linear time. */
+/** Appends to one text, so that nesting copies nothing and the whole takes linear time. */
 function writeCanonical(node: JsonNode, writer: Writer): void {
   switch (node.kind) {
     case 'literal':
@@ -65,7 +65,7 @@ function byName(a: JsonMember, b: JsonMember): number {
   return a.name < b.name ? -1 : Number(a.name > b.name);
 }
 
-/** The object with a string member added where it has none of that name. */
+/** Returns the object with the string member added, if it has no member with that name. */
 export function withDefaultString(node: JsonObject, name: string, value: string): JsonObject {
   if (node.members.some((member) => member.name === name)) return node;
   const added = { name, value: { kind: 'string', value, start: node.end, end: node.end } } as const;
@@ -73,10 +73,10 @@ export function withDefaultString(node: JsonObject, name: string, value: string)
 }
 
 /**
- * The value as plain JavaScript, for a schema to look at. An array or object deeper than `levels`
- * is empty: no schema here looks that deep. Objects have no prototype, so a member
- * named `__proto__` is a member like any other. Numbers are rounded to a double here (beyond its
- * range: infinite), so nothing that is passed on may come from this.
+ * The value as plain JavaScript, for schema validation. Arrays and objects deeper than `levels` are
+ * empty, because no schema reads that deep. Objects have no prototype, so that a member named
+ * `__proto__` is an ordinary member. Numbers are rounded to a double (beyond its range: infinite),
+ * so nothing that is passed on may come from this value.
  */
 export function plainValue(node: JsonNode, levels: number): unknown {
   switch (node.kind) {
@@ -99,8 +99,8 @@ export function plainValue(node: JsonNode, levels: number): unknown {
 }
 
 /**
- * JSON Pointers, relative to `node`, of names that an object within it has twice; at most
- * `pointersMax`. The direct members named in `opaqueMembers` are not looked into.
+ * JSON Pointers, relative to `node`, of the duplicate names in its objects; at most `pointersMax`.
+ * The direct members named in `opaqueMembers` are not searched.
  */
 export function duplicateNamePointers(
   node: JsonNode,
@@ -129,17 +129,17 @@ export function duplicateNamePointers(
   return found;
 }
 
-/** Exponents of at most this many characters are added as doubles without rounding. */
+/** Exponents of at most this many characters are added as doubles, without rounding. */
 const exactExponentLengthMax = 15;
-/** Longer ones than this are compared by spelling: adding them would cost quadratic time. */
+/** Longer exponents are compared by their text, because adding them would take quadratic time. */
 const comparedExponentLengthMax = 1000;
 
 /**
- * `<digits>e<exponent>` without leading or trailing zeros among the digits, so that 1, 1.0 and
- * 10e-1 are one text. The value is never expanded: 1e999999999 stays short.
+ * `<digits>e<exponent>`, with no leading or trailing zeros in the digits, so that 1, 1.0 and 10e-1
+ * have one text. The value is never expanded: 1e999999999 stays short.
  */
 function canonicalNumber(text: string): string {
-  // Most numbers are short and whole, without a zero at the end.
+  // Fast path: most numbers are short, whole and have no zero.
   if (/^-?[1-9]{1,15}$/.test(text)) return `${text}e0`;
   const negative = text.startsWith('-');
   const [mantissa = '', exponentText = '0'] = text.slice(negative ? 1 : 0).split(/[eE]/);

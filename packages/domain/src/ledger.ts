@@ -2,8 +2,9 @@ import { assertInvariant } from './assert.ts';
 import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
 
 /**
- * Every movement takes an amount from one account and gives it to another, so entries sum to zero
- * by their form. `balance` counts what is held: `available = balance - held` (CONTRACT 4).
+ * Every movement takes an amount from one account and gives it to another, so that entries always
+ * sum to zero. `balance` includes the held credits: `available = balance - held` (CONTRACT 4).
+ * 
  */
 export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
 
@@ -16,7 +17,10 @@ export type MovementType =
   | 'rebate'
   | 'reversal';
 
-/** The movements that stand in a tenant's statement (CONTRACT 5): what accrues does not. */
+/**
+ * The movements that a tenant's statement shows (CONTRACT 5). A rebate accrual is not
+ * shown.
+ */
 export const statementTypes = [
   'grant',
   'hold',
@@ -27,14 +31,14 @@ export const statementTypes = [
 ] as const satisfies readonly MovementType[];
 export type StatementType = (typeof statementTypes)[number];
 
-/** What a tenant has; the stored account is a cache of its movements. */
+/** The balances of a tenant. The stored account is a cache of its movements. */
 export interface AccountFigures {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;
   readonly rebateAccruedMicros: bigint;
 }
 
-/** From `debit` to `credit`; `after` are the tenant's figures once it is done. */
+/** A movement from `debit` to `credit`. `after` has the tenant's balances after it. */
 export interface Movement {
   readonly type: MovementType;
   readonly debit: LedgerAccount;
@@ -53,7 +57,7 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
   reversal: { debit: 'tenant_available', credit: 'issuance' },
 };
 
-/** Which of the tenant's figures an account is part of: the held credits are part of the balance. */
+/** The tenant's balances that an account is part of. The held credits are part of the balance. */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },
   tenant_held: { balance: 1n, held: 1n, rebate: 0n },
@@ -78,8 +82,8 @@ function assertSound(figures: AccountFigures): void {
 }
 
 /**
- * One movement and the figures it leads to. Throws InvariantError for an amount that is not
- * positive (there are no zero lines) and where the result would be an overdraft.
+ * One movement and the balances after it. Throws InvariantError if the amount is not positive
+ * (there are no zero movements) or if the result would be an overdraft.
  */
 export function move(figures: AccountFigures, type: MovementType, amountMicros: bigint): Movement {
   assertInvariant(amountMicros > 0n, 'a movement has a positive amount');
@@ -93,7 +97,7 @@ export type HoldPlan =
   | { readonly kind: 'planned'; readonly movements: Movement[]; readonly after: AccountFigures }
   | { readonly kind: 'insufficient_credits'; readonly requiredMicros: bigint };
 
-/** Holds the worst case of a submission, where `available` covers it (CONTRACT 4). */
+/** Holds the worst case of a submission if the available credits cover it (CONTRACT 4). */
 export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPlan {
   assertInvariant(amountMicros >= 0n, 'a hold is never negative');
   if (figures.balanceMicros - figures.heldMicros < amountMicros) {
@@ -103,9 +107,9 @@ export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPla
 }
 
 /**
- * Ends a hold: the charge, the release of the rest, and the rebate on the charge at
- * `rebateMillionths` of it (rounded half up). Amounts of zero make no movement. Throws
- * InvariantError unless `0 <= charge <= held by this submission <= held in all`.
+ * Ends a hold: the charge, the release of the rest, and the rebate of `rebateMillionths` of the
+ * charge (rounded half up). Zero amounts make no movement. Throws InvariantError unless `0 <=
+ * charge <= held by this submission <= held in total`.
  */
 export function planEnding(
   figures: AccountFigures,
@@ -128,7 +132,7 @@ export function planEnding(
   ]);
 }
 
-/** Credits that an operator grants, or that a purchase brings. */
+/** Credits that an operator grants or a purchase adds. */
 export function planGrant(
   figures: AccountFigures,
   amountMicros: bigint,
@@ -152,7 +156,7 @@ function planAll(
   return { movements, after };
 }
 
-/** Whether a change takes `balance` from at or above the threshold to below it: micro-credits. */
+/** True if a change takes `balance` from at or above the threshold to below it. Micro-credits. */
 export function crossesLowBalance(
   beforeMicros: bigint,
   afterMicros: bigint,
@@ -161,7 +165,7 @@ export function crossesLowBalance(
   return beforeMicros >= thresholdMicros && afterMicros < thresholdMicros;
 }
 
-/** Whether a change takes the threshold from at or below the balance to above it: micro-credits. */
+/** True if a change takes the threshold from at or below the balance to above it. Micro-credits. */
 export function thresholdOvertakesBalance(
   thresholdBeforeMicros: bigint,
   thresholdAfterMicros: bigint,

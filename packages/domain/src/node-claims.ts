@@ -1,37 +1,43 @@
-/** What a node may claim, and how long one that does not finish its jobs is kept from more. */
+/**
+ * Limits on what a node may claim, and on how long a node that does not finish its jobs is
+ * quarantined.
+ */
 
 // CONTRACT 7, "Slots".
 export const slotsMaxDefault = 4;
 export const slotsMaxMax = 200;
-/** Beyond its slots, the ids that a node's `hello` may name: outcomes not yet acknowledged. */
+/** A node's `hello` may name this many ids beyond its slots: outcomes that are not acknowledged. */
 const unacknowledgedMax = 1_000;
 
-/** How many slots a node has. */
+/** The number of slots of a node. */
 export function slotsOf(node: { readonly wished: number; readonly slotsMax: number }): number {
   return Math.min(node.wished, node.slotsMax);
 }
 
-/** How many ids the `running` of its `hello` may have. */
+/** The most ids in the `running` of a node's `hello`. */
 export function runningMax(slotsMax: number): number {
   return slotsMax + unacknowledgedMax;
 }
 
 // CONTRACT 7, "Assignments".
-/** More frames in this time that name submissions which are not the node's close its link. */
+/**
+ * If more frames than this in the window name submissions that are not the node's, its link is
+ * closed.
+ */
 export const foreignFramesMax = 100;
 export const foreignFramesWindowMs = 60_000;
 
 // CONTRACT 7, "Quarantine".
-/** So many assignments that ended `not_started` or `node_lost` quarantine their node. */
+/** This many assignments that ended `not_started` or `node_lost` quarantine their node. */
 export const unfinishedBeforeQuarantine = 3;
-/** So many that ended `node_error` do. */
+/** This many assignments that ended `node_error` quarantine their node. */
 export const errorsBeforeQuarantine = 5;
-/** How long the first quarantine lasts, and each after a further failure; the last one repeats. */
+/** The lengths of successive quarantines. The last one repeats. */
 export const quarantineMs = [60_000, 300_000, 1_800_000, 7_200_000] as const;
 
 export type QuarantineReason = 'unfinished' | 'node_error';
 
-/** For operators. */
+/** The reasons in words, for operators. */
 export const quarantineReasons: Readonly<Record<QuarantineReason, string>> = {
   unfinished: `${unfinishedBeforeQuarantine} or more assignments ended not_started or node_lost`,
   node_error: `${errorsBeforeQuarantine} or more assignments ended node_error`,

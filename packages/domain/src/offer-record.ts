@@ -1,13 +1,14 @@
 /**
- * What became of each offer of a submission, kept with it for whoever looks into it later
- * (`svc trace`). `accepted`: the node has it. `revoked`: another node was first, or the offering
- * ended otherwise. `disconnected`: its link was gone, or broke before it had answered.
+ * The outcome of each offer of a submission, stored with it for later analysis (`svc trace`).
+ * `accepted`: the submission was assigned to the node. `revoked`: another node was first, or the
+ * offering ended in another way. `disconnected`: the node's link was gone, or broke before the
+ * answer.
  */
 export const offerAnswers = ['accepted', 'declined', 'expired', 'disconnected', 'revoked'] as const;
 export type OfferAnswer = (typeof offerAnswers)[number];
 
 export interface OfferRecord {
-  /** As on the wire. */
+  /** In wire form. */
   readonly offerId: string;
   /** A UUID. */
   readonly nodeId: string;
@@ -19,5 +20,5 @@ export interface OfferRecord {
   readonly answeredAt: string;
 }
 
-/** Of more offers than this the latest are kept. */
+/** If there are more offers, only the latest are kept. */
 export const offerRecordsMax = 20;

@@ -1,17 +1,17 @@
-/** Months are made before they come, so that a day without housekeeping does no harm. */
+/** Partitions are created months ahead, so that a day without housekeeping does no harm. */
 const monthsAhead = 3;
-/** The last month too: a submission that began in it may still report usage. */
+/** The last month is included, because a submission of that month may still report usage. */
 const monthsBehind = 1;
 
-/** From `fromMs` up to `toMs`, Unix time. */
+/** From `fromMs` (inclusive) to `toMs` (exclusive), Unix time in milliseconds. */
 export interface TimeRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /**
- * What the partitions of a table leave uncovered from last month to three months ahead, a range of at
- * most one month (UTC) each, oldest first. An existing partition may begin and end anywhere.
+ * The ranges without a partition, from last month to three months ahead, oldest first. Each range
+ * is at most one month (UTC). An existing partition may begin and end anywhere.
  */
 export function missingPartitions(nowMs: number, existing: readonly TimeRange[]): TimeRange[] {
   const now = new Date(nowMs);

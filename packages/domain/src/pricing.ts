@@ -12,8 +12,8 @@ import { findRate, type Rate, type RateCard, type Tier } from './rate-card.ts';
 import { secondsOfMs, type Usage, usageUnits } from './usage.ts';
 
 /**
- * The formulas of CONTRACT 4. Everything is exact until the one rounding, half up to whole
- * micro-credits, at the end; `packages/domain/vectors/pricing.json` has the figures to meet.
+ * The formulas of CONTRACT 4. Everything is exact until one rounding at the end, half up to
+ * whole micro-credits. `packages/domain/vectors/pricing.json` has the required results.
  */
 
 /** No surge: a multiplier of one, in millionths. */
@@ -31,14 +31,15 @@ function atMost(amount: Decimal, bound: Decimal): Decimal {
   return compareDecimals(amount, bound) > 0 ? bound : amount;
 }
 
-/** `quote.max`, the worst case, which is what a submission holds: micro-credits. */
+/** `quote.max`, the worst case, in micro-credits. It is the amount that a submission holds. */
 export function maxCharge(rate: Rate, surgeMicros: bigint): bigint {
   return priced(decimalOfMicros(rate.maxMicros), rate, surgeMicros);
 }
 
 /**
- * What completed work costs: `clamp(base + Σ weight × usage, min, max) × tierMultiplier × surge`,
- * micro-credits. A unit without a weight, or not reported, costs nothing. Never over `maxCharge`.
+ * The price of completed work in micro-credits: `clamp(base + Σ weight × usage, min, max) ×
+ * tierMultiplier × surge`. A unit that has no weight or was not reported costs nothing. Never above
+ * `maxCharge`.
  */
 export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
   let sum = decimalOfMicros(rate.baseMicros);
@@ -55,8 +56,9 @@ export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
 }
 
 /**
- * What a run costs that was cancelled `nodeMs` milliseconds (the service's clock) after `begin`:
- * node-seconds only, no base and no minimum, micro-credits. Nothing where it had not begun (0).
+ * The price in micro-credits of a run that was cancelled `nodeMs` milliseconds (the service's
+ * clock) after `begin`. It charges node-seconds only, without base and minimum. Nothing if the run
+ * had not begun (0).
  */
 export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): bigint {
   assertInvariant(nodeMs >= 0n, 'a run does not last less than no time');
@@ -65,7 +67,7 @@ export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): b
   return priced(atMost(cost, decimalOfMicros(rate.maxMicros)), rate, surgeMicros);
 }
 
-/** Amounts in micro-credits, surge in millionths; surge and card version are pinned by it. */
+/** Amounts in micro-credits, surge in millionths. The quote pins the surge and the card version. */
 export interface Quote {
   readonly estimatedMicros: bigint;
   readonly maxMicros: bigint;
@@ -79,7 +81,8 @@ export type QuoteOutcome =
 
 /**
  * The price of a submission before it runs (CONTRACT 4, `quote_failed` included).
- * `typicalUsage` are running figures of the job type; without them the card's defaults serve.
+ * `typicalUsage` is the average usage of the job type. Without it the defaults of the card are
+ * used.
  */
 export function quote(
   card: RateCard,
@@ -97,7 +100,7 @@ export function quote(
   const { surgeMicros } = request;
   const maxMicros = maxCharge(rate, surgeMicros);
   if (maxMicros > creditsMicrosMax) {
-    return { kind: 'quote_failed', reason: 'The worst case is more than an amount can be.' };
+    return { kind: 'quote_failed', reason: 'The worst case exceeds the largest amount.' };
   }
   const defaults = card.jobTypes.find((entry) => entry.jobType === request.jobType)?.typicalUsage;
   const estimatedMicros = charge(rate, surgeMicros, request.typicalUsage ?? defaults ?? {});

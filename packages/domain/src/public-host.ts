@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Whether an address or a host may be dealt with on a tenant's behalf (CONTRACT 3 and 6):
- * nodes sit in people's homes, and the service in a private network.
+ * Decides whether the service may contact an address or host for a tenant (CONTRACT 3 and
+ * 6). Nodes are in people's homes, and the service is in a private network.
  */
 
 /** Every block of IANA's IPv4 special-purpose registry, and multicast. */
@@ -28,9 +28,9 @@ const specialIpv4Blocks = [
 ].map((block) => ipaddr.IPv4.parseCIDR(block));
 
 /**
- * All that is global unicast lies in here. The rest is special or unassigned: unspecified,
- * loopback, IPv4-mapped and -compatible, NAT64, discard-only, SRv6, unique local, link and site
- * local, multicast.
+ * Contains all global unicast addresses. The rest is special or unassigned: unspecified, loopback,
+ * IPv4-mapped and -compatible, NAT64, discard-only, SRv6, unique local, link and site local,
+ * multicast.
  */
 const globalUnicastIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
@@ -43,7 +43,7 @@ const specialIpv6Blocks = [
   '3fff::/20', // documentation
 ].map((block) => ipaddr.IPv6.parseCIDR(block));
 
-/** Whether an IP address, in plain notation without brackets or zone, is an ordinary public one. */
+/** True if an IP address, in plain notation without brackets or zone, is an ordinary public one. */
 export function isPublicAddress(ip: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(ip)) {
     const address = ipaddr.IPv4.parse(ip);
@@ -57,12 +57,15 @@ export function isPublicAddress(ip: string): boolean {
 }
 
 const localSuffixes = ['localhost', 'local', 'internal', 'lan', 'home.arpa'];
-/** How the URL parser writes an IPv4 address, whatever notation it came in. */
+/** The form in which the URL parser writes an IPv4 address of any notation. */
 const fourParts = /^[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/;
 const hostDelimiters = /[/\\?#@:\s]/;
 const bracketed = /^\[([^\]]*)\]$/;
 
-/** The host as the WHATWG URL parser normalises it: numbers to an address, names to lower case. */
+/**
+ * The host as the WHATWG URL parser normalises it: numbers become an address, names become lower
+ * case.
+ */
 function normaliseHost(hostname: string): string | undefined {
   if (!bracketed.test(hostname) && hostDelimiters.test(hostname)) return undefined;
   try {
@@ -73,9 +76,9 @@ function normaliseHost(hostname: string): string | undefined {
 }
 
 /**
- * Whether the `hostname` of a URL (IPv6 in brackets) is public, by its spelling alone: a public
- * address in whatever notation, or a name with a dot that is not under a local suffix. Nothing is
- * looked up; what connects checks the address it connects to with `isPublicAddress`.
+ * True if the `hostname` of a URL (IPv6 in brackets) is public, judged by its text alone: a public
+ * address in any notation, or a name with a dot that is not under a local suffix. Nothing is looked
+ * up. The code that connects checks the resolved address with `isPublicAddress`.
  */
 export function isPublicHost(hostname: string): boolean {
   const host = normaliseHost(hostname);
@@ -83,7 +86,7 @@ export function isPublicHost(hostname: string): boolean {
   const ipv6 = bracketed.exec(host)?.[1];
   if (ipv6 !== undefined) return isPublicAddress(ipv6);
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
-  // Asked of a name, the library throws and catches.
+  // Without this check the library would throw and catch internally for each name.
   if (fourParts.test(name)) return isPublicAddress(name);
   const labels = name.split('.');
   if (labels.length < 2 || labels.includes('')) return false;

@@ -1,7 +1,7 @@
 import { formatCredits, parseCreditsExact } from './credits.ts';
 import { parseUsage, type Usage, usageToJson, type UsageUnit, usageUnits } from './usage.ts';
 
-/** Tiers in the order of their price (CONTRACT 3). */
+/** Tiers in the order of their prices (CONTRACT 4). */
 export const tiers = ['standard', 'priority', 'instant'] as const;
 export type Tier = (typeof tiers)[number];
 export const tierDefault: Tier = 'standard';
@@ -10,7 +10,7 @@ export function isTier(name: string): name is Tier {
   return (tiers as readonly string[]).includes(name);
 }
 
-/** The price of one job type in one tier; every figure in millionths. */
+/** The price of one job type in one tier. Every figure is in millionths. */
 export interface Rate {
   readonly baseMicros: bigint;
   readonly minMicros: bigint;
@@ -22,11 +22,11 @@ export interface Rate {
 export interface JobTypeRates {
   readonly jobType: string;
   readonly tiers: Partial<Record<Tier, Rate>>;
-  /** What a submission of this type usually takes, until running figures are known. */
+  /** The typical usage of a submission of this type, used until averages are known. */
   readonly typicalUsage: Usage;
 }
 
-/** A version is never edited: a submission keeps the one it was quoted by. */
+/** A version is never edited. A submission keeps the version that it was quoted with. */
 export interface RateCard {
   readonly version: number;
   readonly usdPerCreditMicros: bigint;
@@ -41,7 +41,9 @@ export interface RateJson {
   readonly weights: Partial<Record<UsageUnit, string>>;
 }
 
-/** How a card is stored: as `GET /v1/rate-card` gives it, but every amount a decimal string. */
+/**
+ * The stored form of a card: as in `GET /v1/rate-card`, but with every amount as a decimal string.
+ */
 export interface RateCardJson {
   readonly usdPerCredit: string;
   readonly jobTypes: readonly {
@@ -51,7 +53,7 @@ export interface RateCardJson {
   }[];
 }
 
-/** A rate card that cannot be used; the message names the place and what is wrong with it. */
+/** An invalid rate card. The message names the place and the fault. */
 export class RateCardError extends Error {
   override readonly name = 'RateCardError';
 }
@@ -68,12 +70,12 @@ function requireObject(value: unknown, path: string): JsonObject {
 }
 
 function requireAmount(value: unknown, path: string): bigint {
-  // A number is taken by its shortest text, so a card may also be written with JSON numbers.
+  // A number is read from its shortest text, so that a card may also use JSON numbers.
   const isText = typeof value === 'string' || typeof value === 'number';
   const micros = isText ? parseCreditsExact(String(value)) : undefined;
   if (micros === undefined) {
     throw new RateCardError(
-      `${path} must be a decimal from 0 to below 10^9 with at most six decimals.`,
+      `${path} must be a decimal from 0 to less than 10^9 with at most six decimals.`,
     );
   }
   return micros;
@@ -81,11 +83,13 @@ function requireAmount(value: unknown, path: string): bigint {
 
 function requirePositive(value: unknown, path: string): bigint {
   const micros = requireAmount(value, path);
-  if (micros === 0n) throw new RateCardError(`${path} must be over 0.`);
+  if (micros === 0n) throw new RateCardError(`${path} must be greater than 0.`);
   return micros;
 }
 
-/** A misspelt name would silently make something free of charge or unavailable. */
+/**
+ * Without this check a misspelt name would silently make something free of charge or unavailable.
+ */
 function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {
   for (const name of Object.keys(object)) {
     if (!known.includes(name)) throw new RateCardError(`${path}.${name} is not known.`);
@@ -112,7 +116,8 @@ function parseRate(value: unknown, path: string): Rate {
     tierMultiplierMicros: requirePositive(object['tierMultiplier'], `${path}.tierMultiplier`),
     weightsMicros: parseWeights(object['weights'], `${path}.weights`),
   };
-  if (rate.minMicros > rate.maxMicros) throw new RateCardError(`${path}.min is over its max.`);
+  if (rate.minMicros > rate.maxMicros)
+    throw new RateCardError(`${path}.min must not be greater than its max.`);
   return rate;
 }
 
@@ -121,7 +126,7 @@ function parseJobType(value: unknown, path: string): JobTypeRates {
   refuseUnknown(object, ['jobType', 'tiers', 'typicalUsage'], path);
   const jobType = object['jobType'];
   if (typeof jobType !== 'string' || jobType === '') {
-    throw new RateCardError(`${path}.jobType must be a name.`);
+    throw new RateCardError(`${path}.jobType must be a non-empty string.`);
   }
   const tiersJson = requireObject(object['tiers'], `${path}.tiers`);
   refuseUnknown(tiersJson, tiers, `${path}.tiers`);
@@ -138,8 +143,8 @@ function parseJobType(value: unknown, path: string): JobTypeRates {
 }
 
 /**
- * Reads a stored card, or one as `GET /v1/rate-card` gives it (`surgeMultiplier` and `version` in
- * it are passed over: they are not the card's own). Throws RateCardError where it is broken.
+ * Parses a stored card or one from `GET /v1/rate-card`. `surgeMultiplier` and `version` in it are
+ * ignored, because they are not part of the card. Throws RateCardError if it is invalid.
  */
 export function parseRateCard(version: number, json: unknown): RateCard {
   const object = requireObject(json, 'rateCard');
@@ -172,7 +177,7 @@ function rateToJson(rate: Rate): RateJson {
   };
 }
 
-/** The stored form of a card; `parseRateCard` reads it back. The version is kept beside it. */
+/** The stored form of a card; `parseRateCard` reads it. The version is stored separately. */
 export function rateCardToJson(card: RateCard): RateCardJson {
   return {
     usdPerCredit: formatCredits(card.usdPerCreditMicros),
@@ -191,7 +196,7 @@ export function rateCardToJson(card: RateCard): RateCardJson {
   };
 }
 
-/** The rate in force for a job type and tier; undefined: it cannot be quoted. */
+/** The rate in force for a job type and tier. Undefined if there is none. */
 export function findRate(card: RateCard, jobType: string, tier: Tier): Rate | undefined {
   return card.jobTypes.find((entry) => entry.jobType === jobType)?.tiers[tier];
 }
@@ -210,7 +215,7 @@ const defaultRate: RateJson = {
   },
 };
 
-/** The card a new environment starts with (CONTRACT 4). */
+/** The initial card of a new environment (CONTRACT 4). */
 export const defaultRateCardJson: RateCardJson = {
   usdPerCredit: '0.01',
   jobTypes: [

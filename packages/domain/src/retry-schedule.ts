@@ -1,15 +1,17 @@
 import { assertInvariant } from './assert.ts';
 import { webhookAttemptsMax } from './limits.ts';
 
-/** Each interval of the schedule is moved by up to this share, either way (CONTRACT 6). */
+/**
+ * Each interval of the schedule varies by up to this share in both directions (CONTRACT 6).
+ */
 const jitterShare = 0.1;
-/** `Retry-After` moves an attempt later by at most this many times its interval. */
+/** `Retry-After` delays an attempt by at most this many times its interval. */
 const retryAfterFactorMax = 2;
 const secondsPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
 
 /**
- * Reads `WEBHOOK_BACKOFF_SECONDS`: the seconds between attempts, separated by commas. Undefined
- * where one of them is no number of seconds, or where there are more than eight attempts allow.
+ * Parses `WEBHOOK_BACKOFF_SECONDS`: the seconds between attempts, separated by commas. Undefined if
+ * one of them is not a number of seconds, or if there are more intervals than eight attempts have.
  */
 export function parseBackoffSeconds(text: string): number[] | undefined {
   const parts = text.split(',').map((part) => part.trim());
@@ -18,15 +20,15 @@ export function parseBackoffSeconds(text: string): number[] | undefined {
   return parts.map(Number);
 }
 
-/** How many attempts a schedule makes: the first one at once, then one after each interval. */
+/** The number of attempts of a schedule: one immediately and one after each interval. */
 export function attemptsMax(backoffSeconds: readonly number[]): number {
   return backoffSeconds.length + 1;
 }
 
 /**
- * Milliseconds from the attempt just made (`attemptNumber`, from 1) to the next, or undefined where
- * the schedule is exhausted. `jitter` is a random number from 0 to 1; `retryAfterSeconds` is what
- * the endpoint asked for on a 429 or 503 (CONTRACT 6).
+ * Milliseconds from the attempt just made (`attemptNumber`, from 1) to the next. Undefined if the
+ * schedule is exhausted. `jitter` is a random number from 0 to 1. `retryAfterSeconds` is the value
+ * that the endpoint requested with a 429 or 503 (CONTRACT 6).
  */
 export function nextAttemptDelayMs(input: {
   readonly backoffSeconds: readonly number[];

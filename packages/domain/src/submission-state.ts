@@ -1,7 +1,7 @@
 /**
- * Inside there are two states more than on the wire: `settling` (an outcome is stored, its money
- * not yet moved; the wire still says `running`) and `rejected` (a creation that ended in an error;
- * no tenant sees it, and its key is free again).
+ * Internal states. Two of them are not on the wire. `settling`: an outcome is stored and its money
+ * has not moved; the wire still says `running`. `rejected`: the creation ended in an error; no
+ * tenant sees it, and its key is free again.
  */
 export const submissionStates = [
   'pending',
@@ -37,8 +37,8 @@ export const submissionTriggers = [
 export type SubmissionTrigger = (typeof submissionTriggers)[number];
 
 /**
- * CONTRACT 3, 5 and 7. What is not listed is refused: above all, nothing
- * leads back to `pending`, so nothing is ever offered again once it is dispatched.
+ * CONTRACT 3 and 7. Transitions that are not listed are refused. In
+ * particular, nothing leads back to `pending`, so a dispatched submission is never offered again.
  */
 const transitions: Record<SubmissionState, Partial<Record<SubmissionTrigger, SubmissionState>>> = {
   pending: { dispatch: 'dispatched', cancel: 'cancelled', reject: 'rejected' },
@@ -51,7 +51,7 @@ const transitions: Record<SubmissionState, Partial<Record<SubmissionTrigger, Sub
   rejected: {},
 };
 
-/** States that nothing leads out of. */
+/** States without a way out. */
 export const terminalStates = ['submitted', 'failed', 'cancelled', 'rejected'] as const;
 
 export function isTerminal(state: SubmissionState): boolean {
@@ -62,13 +62,15 @@ export type Transition =
   | { readonly kind: 'moved'; readonly to: SubmissionState }
   | { readonly kind: 'refused' };
 
-/** Where a trigger leads from a state, or that it leads nowhere. */
+/** The transition of a state by a trigger, or `refused`. */
 export function transition(state: SubmissionState, trigger: SubmissionTrigger): Transition {
   const to = transitions[state][trigger];
   return to === undefined ? { kind: 'refused' } : { kind: 'moved', to };
 }
 
-/** The status a tenant is shown (CONTRACT 5); null: the submission is none for a tenant. */
+/**
+ * The status that a tenant sees (CONTRACT 5). Null if tenants do not see the submission.
+ */
 export function wireStatus(state: SubmissionState): WireStatus | null {
   if (state === 'rejected') return null;
   return state === 'settling' ? 'running' : state;

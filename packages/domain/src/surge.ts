@@ -1,13 +1,13 @@
 import { surgeNoneMicros } from './pricing.ts';
 
-/** Surge, in millionths, follows how busy the fleet is (CONTRACT 4, last rule). */
+/** Surge, in millionths, depends on how busy the fleet is (CONTRACT 4, last rule). */
 export const surgeMaxMicros = 3_000_000n;
 const surgeStepMicros = 50_000n;
 const smoothingMs = 30_000n;
 
 /**
- * Where surge is heading: 1 up to 70 % of the connected slots busy (and with none connected), then
- * in a straight line to 3 at 100 %.
+ * The value that surge moves towards. It is 1 up to 70 % of the connected slots busy (and with none
+ * connected), and rises linearly to 3 at 100 %.
  */
 export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
   if (slotsTotal <= 0) return surgeNoneMicros;
@@ -19,8 +19,8 @@ export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
 }
 
 /**
- * One step of the smoothing: from `currentMicros` towards `targetMicros` by the share of 30 s that
- * `elapsedMs` is. The result is carried on; `steppedSurge` of it is what is charged.
+ * One smoothing step: moves `currentMicros` towards `targetMicros` by the fraction `elapsedMs` / 30
+ * s. The next step continues from the result. `steppedSurge` of it is what is charged.
  */
 export function smoothSurge(input: {
   readonly currentMicros: bigint;
@@ -32,7 +32,7 @@ export function smoothSurge(input: {
   return input.currentMicros + ((input.targetMicros - input.currentMicros) * elapsed) / smoothingMs;
 }
 
-/** The nearest step of 0.05, halves upwards, and never outside 1 to 3. */
+/** Rounds to the nearest step of 0.05, halves upwards, and clamps to 1 to 3. */
 export function steppedSurge(smoothedMicros: bigint): bigint {
   const stepped = ((smoothedMicros + surgeStepMicros / 2n) / surgeStepMicros) * surgeStepMicros;
   if (stepped < surgeNoneMicros) return surgeNoneMicros;

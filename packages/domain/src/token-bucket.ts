@@ -1,16 +1,16 @@
 /**
- * Rate limits (CONTRACT 2: 429): a bucket of `burst` tokens that fills at `perSecond`; a
- * request takes one. The rule of the script in Redis and of the buckets that stand in for it.
+ * Rate limits (CONTRACT 2, 429): a bucket of `burst` tokens that fills at `perSecond`. A
+ * request takes one token. The Redis script and the buckets that replace it follow this rule.
  */
 export interface RatePolicy {
   readonly perSecond: number;
-  /** What a full bucket holds. */
+  /** The capacity of the bucket. */
   readonly burst: number;
 }
 
 export interface TokenBucket {
   readonly tokens: number;
-  /** Of the clock by which it fills. */
+  /** By the clock that fills the bucket, in milliseconds. */
   readonly atMs: number;
 }
 
@@ -18,9 +18,9 @@ export interface RateDecision {
   readonly allowed: boolean;
   /** Whole tokens left. */
   readonly left: number;
-  /** Until the bucket is full again. */
+  /** Milliseconds until the bucket is full. */
   readonly fullInMs: number;
-  /** Until there is a token; 0 where this one was allowed. */
+  /** Milliseconds until there is a token. 0 if this request was allowed. */
   readonly retryInMs: number;
 }
 
@@ -29,7 +29,10 @@ export interface TokenTaking {
   readonly decision: RateDecision;
 }
 
-/** What a bucket holds now; none yet is a full one, and a clock that goes back adds nothing. */
+/**
+ * The tokens in a bucket now. A bucket that does not exist yet is full. A clock that goes back adds
+ * nothing.
+ */
 function filled(bucket: TokenBucket | undefined, policy: RatePolicy, nowMs: number): number {
   if (bucket === undefined) return policy.burst;
   const elapsedMs = Math.max(nowMs - bucket.atMs, 0);
@@ -37,8 +40,8 @@ function filled(bucket: TokenBucket | undefined, policy: RatePolicy, nowMs: numb
 }
 
 /**
- * Takes a token, or `cost` of them, where they are there; a refusal takes nothing. A negative
- * `cost` puts tokens back, up to `burst`.
+ * Takes one token, or `cost` tokens, if they are available. A refusal takes nothing. A negative
+ * `cost` returns tokens, up to `burst`.
  */
 export function takeToken(
   bucket: TokenBucket | undefined,
@@ -52,7 +55,7 @@ export function takeToken(
   return { bucket: { tokens, atMs: nowMs }, decision: decisionOf(tokens, allowed, policy) };
 }
 
-/** What the tokens left behind a taking or a refusal mean to its client. */
+/** The decision that a client gets, for the tokens left after the request. */
 export function decisionOf(tokens: number, allowed: boolean, policy: RatePolicy): RateDecision {
   return {
     allowed,
@@ -62,7 +65,7 @@ export function decisionOf(tokens: number, allowed: boolean, policy: RatePolicy)
   };
 }
 
-/** Whether a bucket has a token now; takes none. */
+/** True if a bucket has a token. Takes none. */
 export function hasToken(
   bucket: TokenBucket | undefined,
   policy: RatePolicy,

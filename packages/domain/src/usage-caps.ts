@@ -7,16 +7,19 @@ import {
 } from './decimal.ts';
 import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts';
 
-/** The units that a cap bounds; `nodeSeconds` is bounded by the elapsed time itself. */
+/** The units that have a cap. `nodeSeconds` is limited by the elapsed time itself. */
 export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
-/** How much a node may report after t seconds: `perSecond` × t + `allowance` (CONTRACT 7). */
+/** A node may report `perSecond` × t + `allowance` after t seconds (CONTRACT 7). */
 export interface UsageCap {
   readonly perSecond: number;
   readonly allowance: number;
 }
 
-/** Far above what a browser can use on a machine at home, and far below what takes a whole hold. */
+/**
+ * Far above the use of a browser on a machine at home, and far below the amount that uses a whole
+ * hold.
+ */
 export const usageCaps: Readonly<Record<CappedUnit, UsageCap>> = {
   cpuSeconds: { perSecond: 32, allowance: 5 },
   memoryGbSeconds: { perSecond: 64, allowance: 5 },
@@ -26,7 +29,7 @@ export const usageCaps: Readonly<Record<CappedUnit, UsageCap>> = {
 
 export interface CappedUsage {
   readonly usage: Usage;
-  /** Something was above its cap and was cut to it. */
+  /** True if a unit was above its cap and was cut to it. */
   readonly isCapped: boolean;
 }
 
@@ -37,7 +40,7 @@ function capOf({ perSecond, allowance }: UsageCap, elapsedMs: bigint, factor: De
 
 /**
  * Cuts each unit of `usage` to its cap for a run of `elapsedMs` milliseconds. `factor` multiplies
- * every cap. `nodeSeconds` is left as it is.
+ * every cap. `nodeSeconds` does not change.
  */
 export function capUsage(usage: Usage, elapsedMs: bigint, factor: Decimal): CappedUsage {
   const capped: Usage = {};

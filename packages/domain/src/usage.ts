@@ -10,10 +10,13 @@ export const usageUnits = [
 ] as const;
 export type UsageUnit = (typeof usageUnits)[number];
 
-/** What a node has metered, or what a job type typically takes. A unit left out was not reported. */
+/**
+ * The usage that a node metered, or that is typical for a job type. A missing unit was not
+ * reported.
+ */
 export type Usage = Partial<Record<UsageUnit, Decimal>>;
 
-/** How usage is stored: exact decimals as strings. */
+/** The stored form of usage: exact decimals as strings. */
 export type UsageJson = Partial<Record<UsageUnit, string>>;
 
 export function isUsageUnit(name: string): name is UsageUnit {
@@ -21,17 +24,17 @@ export function isUsageUnit(name: string): name is UsageUnit {
 }
 
 function parseAmount(value: unknown): Decimal | undefined {
-  // The shortest text of a number that came from JSON is the text the sender wrote, as far as a
-  // double could hold it; what is kept from here on is exact.
+  // The shortest text of a JSON number is the text that the sender wrote, within the precision of a
+  // double. Everything after this is exact.
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const decimal = parseDecimal(String(value));
   return decimal === undefined || decimal.digits < 0n ? undefined : decimal;
 }
 
 /**
- * Usage of an object with an amount per unit, each a JSON number or a decimal string.
- * Undefined where there is an unknown unit or an amount that is none or is negative. However
- * much it is, and however fine: what it is worth is bounded by the price alone.
+ * Parses an object with an amount per unit, each a JSON number or a decimal string. Undefined if a
+ * unit is unknown, or if an amount is negative or not a number. Size and precision have no limit
+ * here, because the price limits what usage can cost.
  */
 export function parseUsage(json: unknown): Usage | undefined {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;
@@ -44,7 +47,7 @@ export function parseUsage(json: unknown): Usage | undefined {
   return usage;
 }
 
-/** The form that is stored; `parseUsage` reads it back. */
+/** The stored form; `parseUsage` reads it. */
 export function usageToJson(usage: Usage): UsageJson {
   const json: UsageJson = {};
   for (const unit of usageUnits) {
@@ -54,7 +57,7 @@ export function usageToJson(usage: Usage): UsageJson {
   return json;
 }
 
-/** Usage as the JSON numbers of the wire; for printing alone. */
+/** Usage as the JSON numbers of the wire, only for output. */
 export function usageToNumbers(usage: Usage): Partial<Record<UsageUnit, number>> {
   const numbers: Partial<Record<UsageUnit, number>> = {};
   for (const unit of usageUnits) {
@@ -64,7 +67,7 @@ export function usageToNumbers(usage: Usage): Partial<Record<UsageUnit, number>>
   return numbers;
 }
 
-/** Seconds, exactly, of whole milliseconds by the service's clock. */
+/** Exact seconds of whole milliseconds by the service's clock. */
 export function secondsOfMs(milliseconds: bigint): Decimal {
   return decimalOf(milliseconds, 3);
 }

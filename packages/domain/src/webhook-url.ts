@@ -10,9 +10,9 @@ function refuse(reason: string): WebhookUrlCheck {
 }
 
 /**
- * Whether a tenant's events may be sent to a URL, by its text alone (CONTRACT 6): `https`
- * and a public host, unless private networks are allowed, which also allows `http`. The deliverer
- * checks the address that it connects to all the same.
+ * Checks by its text whether a tenant's events may be sent to a URL (CONTRACT 6). It must
+ * use `https` and have a public host. If private networks are allowed, any host and `http` are
+ * accepted too. The deliverer also checks the address that it connects to.
  */
 export function checkWebhookUrl(
   text: string,

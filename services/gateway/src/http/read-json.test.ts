@@ -57,7 +57,7 @@ describe('the text', () => {
 
   test('malformed JSON is reported by its position and never quoted', () => {
     expect(read('{"secret-name" 1}')).toBe(
-      "validation_error : ':' expected behind a member name (line 1, column 16)",
+      "validation_error : expected ':' after a member name (line 1, column 16)",
     );
   });
 

@@ -3,10 +3,10 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * What dispatchers tell one another over Redis's channels (CONTRACT 7: a job taken by one
- * is offered through another). A lost message costs time and never correctness: an offer runs out
- * by itself, and what has ended is refused by Postgres. Ids are UUIDs, but an offer's, which is as
- * on the wire; nothing of a payload travels here but the host that an offer names.
+ * The messages between dispatchers over Redis channels. With them a job taken by one dispatcher is
+ * offered through another (CONTRACT 7). A lost message costs time, never correctness: offers expire,
+ * and Postgres refuses changes to ended submissions. Ids are UUIDs, except offer ids, which are as on
+ * the wire. The only part of a payload in a message is the host that an offer names.
  */
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });
@@ -20,10 +20,10 @@ const OfferRecord = Type.Object({
   answeredAt: Type.String(),
 });
 
-/** To the dispatcher that holds the node's link: make this offer. */
+/** Asks the dispatcher with the node's link to make this offer. */
 export const MakeOffer = Type.Object({
   kind: Type.Literal('make_offer'),
-  /** The dispatcher that coordinates the submission and wants to know what became of the offer. */
+  /** The dispatcher that coordinates the submission. It gets the result of the offer. */
   coordinatorId: Id,
   nodeId: Id,
   linkId: Id,
@@ -33,13 +33,13 @@ export const MakeOffer = Type.Object({
   expiresInMs: Type.Integer({ minimum: 1 }),
   /** RFC 3339, by the database's clock. */
   offeredAt: Type.String(),
-  /** What came before it; an accept is committed together with it. */
+  /** The earlier offers of the submission. An accept is committed together with them. */
   before: Type.Array(OfferRecord, { maxItems: offerRecordsMax }),
   ...OfferFacts.properties,
 });
 export type MakeOffer = Static<typeof MakeOffer>;
 
-/** To the dispatcher that holds the node's link: the offer is void, unless it is being committed. */
+/** Asks the dispatcher with the node's link to revoke the offer, unless its commit is in progress. */
 export const RevokeOffer = Type.Object({
   kind: Type.Literal('revoke_offer'),
   nodeId: Id,
@@ -48,8 +48,9 @@ export const RevokeOffer = Type.Object({
 export type RevokeOffer = Static<typeof RevokeOffer>;
 
 /**
- * To the coordinating dispatcher. `dispatched`: accepted and committed. `gone`: accepted, but the
- * submission was no longer pending. `lost`: the link is not there, or broke, or the commit failed.
+ * Reports the result of an offer to the coordinating dispatcher. `dispatched`: accepted and
+ * committed. `gone`: accepted, but the submission was no longer pending. `lost`: the link is missing
+ * or broke, or the commit failed.
  */
 export const offerResults = ['dispatched', 'gone', 'declined', 'expired', 'lost'] as const;
 export type OfferResult = (typeof offerResults)[number];
@@ -63,27 +64,27 @@ export const OfferEnded = Type.Object({
 });
 export type OfferEnded = Static<typeof OfferEnded>;
 
-/** To all: this submission has ended otherwise than by its node; whoever has it stops. */
+/** Tells all dispatchers that this submission ended without its node, so that its node stops. */
 export const StopSubmission = Type.Object({
   kind: Type.Literal('stop_submission'),
   submissionId: Id,
 });
 
-/** To all: this node has a new link; an older one is to be closed. */
+/** Tells all dispatchers that this node has a new link, so that they close an older one. */
 export const NodeLinked = Type.Object({
   kind: Type.Literal('node_linked'),
   nodeId: Id,
   linkId: Id,
   epoch: Type.Integer(),
-  /** The number of the link in Postgres; dispatchers of an older version send none. */
+  /** The number of the link in Postgres. Dispatchers of an older version omit it. */
   linkEpoch: Type.Optional(Type.Integer()),
 });
 export type NodeLinked = Static<typeof NodeLinked>;
 
-/** To all: an operator has changed this node; whoever holds its link looks at once. */
+/** Tells all dispatchers that an operator changed this node. The one with its link reads it again. */
 export const NodeChanged = Type.Object({ kind: Type.Literal('node_changed'), nodeId: Id });
 
-/** To all: the fleet registry was lost; enter your nodes again at once. */
+/** Tells all dispatchers that the fleet registry was lost, so that they register their nodes again. */
 export const RegistryLost = Type.Object({ kind: Type.Literal('registry_lost') });
 
 export const DispatcherMessage = Type.Union([

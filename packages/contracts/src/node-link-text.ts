@@ -16,7 +16,7 @@ import {
   type FrameToNode,
 } from './node-link.ts';
 
-/** Why a frame is a bad one: the `code` of the `error` frame that answers it. */
+/** The reason why a frame is refused: the `code` of the `error` frame that answers it. */
 export type BadFrameCode =
   | 'malformed_frame'
   | 'unknown_type'
@@ -28,7 +28,7 @@ export type BadFrameCode =
 export interface BadFrame {
   readonly kind: 'bad';
   readonly code: BadFrameCode;
-  /** Never quotes what was sent: it may be personal data. */
+  /** Never quotes the frame, because it may contain personal data. */
   readonly message: string;
 }
 
@@ -38,14 +38,14 @@ export type ParsedFrame<F> = { readonly kind: 'frame'; readonly frame: F } | Bad
 const ajv = new Ajv2020({ validateSchema: false, strict: true });
 ajv.addFormat(httpUrlFormat, isAbsoluteHttpUrl);
 
-/** Stricter than the URL parser, which drops white space and reads `https:host` as a URL. */
+/** Stricter than the URL parser, which removes white space and accepts `https:host`. */
 function isAbsoluteHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\p{C}\p{Z}]+$/iu.test(text) && URL.canParse(text);
 }
 
 type FrameChecks<F> = ReadonlyMap<string, ValidateFunction<F>>;
 
-/** Compiles the checks at the first frame: most processes that import this file read none. */
+/** Compiles the checks at the first frame, because most processes that import this file read none. */
 function checksOf<F>(schemas: Readonly<Record<string, object>>): () => FrameChecks<F> {
   let checks: FrameChecks<F> | undefined;
   return () => {
@@ -70,11 +70,11 @@ function bad(code: BadFrameCode, message: string): BadFrame {
 type JsonRefusal = Extract<ReturnType<typeof parseBoundedJson>, { kind: 'refused' }>['reason'];
 
 const refusals: Readonly<Record<JsonRefusal, string>> = {
-  too_large: 'a frame is too large',
-  too_deep: 'a frame nests too deep',
-  nul: 'no string of a frame holds U+0000',
-  lone_surrogate: 'no string of a frame holds half of a surrogate pair',
-  malformed: 'a frame is one JSON text',
+  too_large: 'the frame is too large',
+  too_deep: 'the frame nests too deep',
+  nul: 'a string of the frame contains U+0000',
+  lone_surrogate: 'a string of the frame contains half of a surrogate pair',
+  malformed: 'the frame is not valid JSON',
 };
 
 function parse<F>(
@@ -85,20 +85,20 @@ function parse<F>(
   const parsed = parseBoundedJson(text, bounds);
   if (parsed.kind === 'refused') return bad('malformed_frame', refusals[parsed.reason]);
   const { value } = parsed;
-  if (!isObject(value)) return bad('malformed_frame', 'a frame is a JSON object');
-  if (typeof value['type'] !== 'string') return bad('malformed_frame', 'a frame has a type');
+  if (!isObject(value)) return bad('malformed_frame', 'the frame is not a JSON object');
+  if (typeof value['type'] !== 'string') return bad('malformed_frame', 'the frame has no type');
   const check = checks.get(value['type']);
-  if (check === undefined) return bad('unknown_type', 'there is no frame of this type');
+  if (check === undefined) return bad('unknown_type', 'the type of the frame is unknown');
   if (check(value)) return { kind: 'frame', frame: value };
   const [first] = check.errors ?? [];
   return bad('invalid_frame', `${first?.instancePath ?? ''} ${first?.message ?? ''}`.trim());
 }
 
 const boundsFromNode = { charactersMax: frameFromNodeBytesMax, depthMax: frameFromNodeDepthMax };
-/** A payload is as deep as a request's body may be, and stands below the frame itself. */
+/** The payload may be as deep as a request's body, and the frame contains it. */
 const boundsToNode = { charactersMax: frameToNodeBytesMax, depthMax: jsonDepthMax };
 
-/** Reads a frame that a node sent, checked against its schema (CONTRACT 7). Never throws. */
+/** Parses a frame from a node and checks it against its schema (CONTRACT 7). Never throws. */
 export function parseFrameFromNode(text: string): ParsedFrame<FrameFromNode> {
   const parsed = parse(checksFromNode(), text, boundsFromNode);
   if (parsed.kind === 'frame' && parsed.frame.type === 'completed') {
@@ -110,15 +110,15 @@ export function parseFrameFromNode(text: string): ParsedFrame<FrameFromNode> {
   return parsed;
 }
 
-/** Reads a frame that the service sent, checked against its schema (CONTRACT 7). Never throws. */
+/** Parses a frame from the service and checks it against its schema (CONTRACT 7). Never throws. */
 export function parseFrameToNode(text: string): ParsedFrame<FrameToNode> {
   return parse(checksToNode(), text, boundsToNode);
 }
 
 /**
- * The `assign` frame, with the payload as the JSON text that the tenant sent spliced in: parsed
- * and written again, numbers beyond 2^53 and the order of members would not reach the node
- * untouched (CONTRACT 3). The payload is the last member; `assignPayloadText` relies on it.
+ * Builds the `assign` frame around the payload's JSON text as the tenant sent it. Parsing and
+ * serialising the payload would change numbers beyond 2^53 and the order of members (CONTRACT 3).
+ * The payload must be the last member, because `assignPayloadText` relies on that.
  */
 export function assignFrameText({
   offerId,
@@ -135,8 +135,8 @@ export function assignFrameText({
 const assignHead = /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*","payload":/;
 
 /**
- * The payload of a checked `assign` frame as the text that was sent. Of a frame that was not
- * written by `assignFrameText` it is the parsed payload written again.
+ * Returns the payload's text of a checked `assign` frame. The text is exact if `assignFrameText`
+ * built the frame. For any other frame the payload is parsed and serialised again.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

@@ -70,11 +70,11 @@ function nested(levels: number): unknown {
 }
 
 describe('frames', () => {
-  test.each(fromNode)('of a node are read as they are sent: %o', (frame) => {
+  test.each(fromNode)('from a node are parsed as sent: %o', (frame) => {
     expect(parseFrameFromNode(JSON.stringify(frame))).toEqual({ kind: 'frame', frame });
   });
 
-  test.each(toNode)('of the service are read as they are sent: %o', (frame) => {
+  test.each(toNode)('from the service are parsed as sent: %o', (frame) => {
     expect(parseFrameToNode(JSON.stringify(frame))).toEqual({ kind: 'frame', frame });
   });
 
@@ -94,13 +94,13 @@ describe('frames', () => {
       '{"type":"failed","submissionId":"x","usage":{},"failure":{"code":"node_lost","message":""}}',
       'invalid_frame',
     ],
-  ])('that are bad are told apart, and never quoted: %s', (text, code) => {
+  ])('that are bad get their own code and are never quoted: %s', (text, code) => {
     const parsed = parseFrameFromNode(text);
     expect(parsed).toMatchObject({ kind: 'bad', code });
     expect(JSON.stringify(parsed)).not.toContain('tired');
   });
 
-  test('a message of a failure is measured in code points', () => {
+  test('the length of a failure message is counted in code points', () => {
     expect(parseFrameFromNode(failedSaying('😀'.repeat(512))).kind).toBe('frame');
     expect(parseFrameFromNode(failedSaying('😀'.repeat(513))).kind).toBe('bad');
   });
@@ -146,7 +146,7 @@ describe('frames', () => {
     ['has U+0000 in a member that nobody reads', '{"type":"drain","x":"\\u0000"}', 'bad'],
     ['has a lone surrogate in a name', '{"type":"drain","\\ud800":1}', 'bad'],
     ['is larger than a frame may be', `{"type":"drain","x":"${'x'.repeat(256 * 1024)}"}`, 'bad'],
-  ])('a frame that %s is judged before it is parsed: %#', (_what, text, kind) => {
+  ])('a frame that %s is checked before it is parsed: %#', (_what, text, kind) => {
     expect(parseFrameFromNode(text).kind).toBe(kind);
   });
 });
@@ -155,14 +155,14 @@ describe('assign', () => {
   const payloadText =
     '{"applicationUrl":"https://a.example/","applicantProfile":{"z":1,"10":12345678901234567890.10,"a":{"payload":"}"}}}';
 
-  test('carries the payload to the character, digits and order of members included', () => {
+  test('contains the exact text of the payload, with its digits and order of members', () => {
     const text = assignFrameText({ offerId, submissionId, payloadText });
     expect(text).toContain(`"payload":${payloadText}`);
     expect(parseFrameToNode(text)).toMatchObject({ kind: 'frame', frame: { submissionId } });
     expect(assignPayloadText(text)).toBe(payloadText);
   });
 
-  test('of another author is read all the same', () => {
+  test('built by another program is parsed too', () => {
     const text = `{"payload":{"a":1},"type":"assign","offerId":"o","submissionId":"s"}`;
     expect(assignPayloadText(text)).toBe('{"a":1}');
   });

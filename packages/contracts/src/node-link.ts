@@ -9,10 +9,9 @@ import {
 import { Type, type Static } from 'typebox';
 
 /**
- * The frames of the node link (CONTRACT 7), in both directions. Members that are not
- * named here are allowed and ignored, so that an older service and a newer node, or the other way
- * round, understand one another. Ids are only bounded here: one that is malformed is an unknown
- * one, and is answered as such.
+ * The frames of the node link in both directions (CONTRACT 7). Unknown members are allowed and
+ * ignored, so that services and nodes of different versions work together. Only the length of ids is
+ * checked here. A malformed id is handled as an unknown one.
  */
 
 export const nodeLinkPath = '/node/v1';
@@ -27,11 +26,11 @@ export const nodeLinkCloseCodes = {
 } as const;
 
 export const jobTypesPerNodeMax = 64;
-/** What `slots` of a `hello` may say; the node has no more than its `slotsMax`. */
+/** The largest `slots` of a `hello`. The node's own `slotsMax` limits it further. */
 export const slotsPerNodeMax = 1_000;
-/** What `running` of a `hello` may list before its node's own limit is known. */
+/** The most entries of `running` in a `hello`, checked before the node's own limit is known. */
 export const runningPerNodeMax = 4_000;
-/** More of any unit is no measurement; the domain refuses it too. */
+/** The largest plausible amount of any unit. The domain refuses more, too. */
 const amountMax = 1e12;
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });
@@ -49,7 +48,7 @@ export const ReportedUsage = Type.Object({
 });
 export type ReportedUsage = Static<typeof ReportedUsage>;
 
-/** Of `ats.application`, the one job type there is; `resultBytesMax` as JSON in all. */
+/** The result of `ats.application`, the only job type. At most `resultBytesMax` bytes as JSON. */
 export const JobResult = Type.Object({
   confirmationId: Type.Optional(Type.String()),
   confirmationUrl: Type.Optional(Type.String()),
@@ -60,7 +59,7 @@ export type JobResult = Static<typeof JobResult>;
 /** The name of the `confirmationUrl` format: an absolute `http` or `https` URL. */
 export const httpUrlFormat = 'absolute-http-url';
 
-/** The same result as a node may report it (CONTRACT 7). */
+/** The result as a node may report it, with stricter checks (CONTRACT 7). */
 const ReportedResult = Type.Object({
   confirmationId: Type.Optional(
     Type.String({
@@ -78,23 +77,23 @@ const ReportedResult = Type.Object({
 export const declineReasons = ['busy', 'unsupported', 'draining', 'policy'] as const;
 export type DeclineReason = (typeof declineReasons)[number];
 
-/** What does the work of a job type on a node (CONTRACT 7). */
+/** The executor of a job type on a node (CONTRACT 7). */
 const ExecutorName = Type.String({ pattern: '^[ -~]{1,64}$' });
 export const ReportedExecutor = Type.Object({
   jobType: JobType,
   name: ExecutorName,
   version: ExecutorName,
 });
-/** The executor that a production link does not take: it pretends to do the work. */
+/** The executor that only pretends to work. A production link refuses it. */
 export const simulatedExecutorName = 'simulated';
 
 const hello = Type.Object({
   type: Type.Literal('hello'),
   agentVersion: Type.String({ pattern: '^[ -~]{1,64}$' }),
-  /** Made anew at each start of the agent; agents of an older version send none. */
+  /** New at each start of the agent. Agents of an older version omit it. */
   instanceId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
   jobTypes: Type.Array(JobType, { maxItems: jobTypesPerNodeMax }),
-  /** Older nodes do not say it. */
+  /** Agents of an older version omit it. */
   executors: Type.Optional(Type.Array(ReportedExecutor, { maxItems: jobTypesPerNodeMax })),
   slots: Type.Integer({ minimum: 0, maximum: slotsPerNodeMax }),
   running: Type.Array(Id, { maxItems: runningPerNodeMax }),
@@ -152,9 +151,9 @@ const welcome = Type.Object({
   stop: Type.Array(Id),
 });
 /**
- * `sandboxBehaviour` is there in the sandbox only, and only where the payload's `atsType` begins
- * with `sandbox.`: it repeats that value. A simulated node must decline `sandbox.decline`, and an
- * offer has nothing else of the payload in it to tell it by.
+ * `sandboxBehaviour` exists only in the sandbox and only if the payload's `atsType` begins with
+ * `sandbox.`. It repeats that value. A simulated node must decline `sandbox.decline`, and the offer
+ * contains nothing else of the payload that would show it.
  */
 const offer = Type.Object({
   type: Type.Literal('offer'),
@@ -184,7 +183,7 @@ const error = Type.Object({
   message: Type.String({ maxLength: 512 }),
 });
 
-/** `drain` is the same in both directions: whoever says it wants no more offers on this link. */
+/** `drain` has the same form in both directions. Its sender wants no more offers on this link. */
 export const framesToNode = {
   welcome,
   offer,
@@ -204,5 +203,5 @@ export type FrameToNodeOf<T extends FrameToNodeType> = Static<(typeof framesToNo
 export type FrameFromNode = { [T in FrameFromNodeType]: FrameFromNodeOf<T> }[FrameFromNodeType];
 export type FrameToNode = { [T in FrameToNodeType]: FrameToNodeOf<T> }[FrameToNodeType];
 
-/** What the service sends as an object; `assign` goes out as text (`assignFrameText`). */
+/** The frames that the service sends as objects. `assign` is sent as text (`assignFrameText`). */
 export type SentFrame = Exclude<FrameToNode, FrameToNodeOf<'assign'>>;

@@ -3,10 +3,10 @@ import { Type, type Static } from 'typebox';
 import type { OfferedPayload } from './job-types/catalogue.ts';
 
 /**
- * What an offer says of a submission (CONTRACT 7, `offer`): true from its creation on and
- * for good. No personal data: of the payload only the host of its `applicationUrl`, and in the
- * sandbox an `atsType` that asks simulated nodes for a behaviour, without which they could not
- * decline `sandbox.decline`.
+ * The facts about a submission in an offer (CONTRACT 7, `offer`). They never change after its
+ * creation. They contain no personal data: only the host of `applicationUrl`, and in the sandbox an
+ * `atsType` that selects a behaviour of simulated nodes. Without it these nodes could not decline
+ * `sandbox.decline`.
  */
 export const OfferFacts = Type.Object(
   {
@@ -22,7 +22,7 @@ export type OfferFacts = Static<typeof OfferFacts>;
 
 const sandboxPrefix = 'sandbox.';
 
-/** Throws where `applicationUrl` is none, which no checked payload has. */
+/** Extracts the facts. Throws if `applicationUrl` is not a URL, which a checked payload excludes. */
 export function offerFacts(
   submission: { readonly jobType: string; readonly tier: Tier; readonly requestId: string },
   { applicationUrl, atsType }: OfferedPayload,

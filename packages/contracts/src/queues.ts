@@ -2,21 +2,21 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * The one catalogue of queues: what crosses from one service to another through BullMQ
- * (docs/ARCHITECTURE.md, Queues). Payloads hold ids and what can never change, never copies of state or
- * personal data: a job is an alarm clock, Postgres is the truth.
+ * The catalogue of the BullMQ queues between services (docs/ARCHITECTURE.md, Queues). Payloads
+ * contain ids and facts that never change. They never contain copies of state or personal data,
+ * because a job only wakes a worker and Postgres has the truth.
  */
 
-/** How many ids one job may carry (same queue, same tier). */
+/** The most ids in one job. They share the queue and the tier. */
 export const jobIdsMax = 64;
 
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 
 /**
- * `replyTo` is the channel of the gateway that waits, or null where nobody does. `held`: what was held
- * at `sentAtMs` by the gateway's clock, in the order of the ids, so that it can be offered before
- * Postgres is asked for anything but the commit (decision 17).
+ * `replyTo` is the channel of the waiting gateway, or null if no gateway waits. `held` has the facts
+ * of each submission, in the order of the ids. With them a dispatcher makes offers without reading
+ * Postgres before the commit (decision 17). `sentAtMs` is a time by the gateway's clock.
  */
 export const DispatchJob = Type.Object(
   {
@@ -27,7 +27,7 @@ export const DispatchJob = Type.Object(
         {
           sentAtMs: Type.Integer(),
           each: Type.Array(
-            // `heldAtMs`: by the database's clock.
+            // `heldAtMs` is Unix time by the database's clock.
             Type.Object(
               { heldAtMs: Type.Integer(), facts: OfferFacts },
               { additionalProperties: false },
@@ -47,20 +47,20 @@ export type HeldFacts = NonNullable<DispatchJob['held']>['each'][number];
 export const SettlementJob = Type.Object({ submissionIds: Uuids }, { additionalProperties: false });
 export type SettlementJob = Static<typeof SettlementJob>;
 
-/** Tenants with deliveries that are due: which ones, and how many, only Postgres knows. */
+/** Tenants with due deliveries. Postgres has the deliveries themselves. */
 export const WebhookJob = Type.Object({ tenantIds: Uuids }, { additionalProperties: false });
 export type WebhookJob = Static<typeof WebhookJob>;
 
 interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
-  /** How often BullMQ runs a job; the reconciler, not BullMQ, is what retries. */
+  /** How often BullMQ runs a job. Retries are the task of the reconciler, not of BullMQ. */
   readonly attemptsMax: number;
-  /** How long a worker owns a job before it counts as stalled. */
+  /** How long a worker may own a job before BullMQ treats it as stalled. */
   readonly lockDurationMs: number;
-  /** How many jobs one worker process has in hand at once. */
+  /** How many jobs one worker process runs at once. */
   readonly concurrency: number;
-  /** How often a stalled job is handed to another worker; 0: never, the reconciler decides. */
+  /** How often another worker gets a stalled job. With 0 the reconciler takes over instead. */
   readonly stalledCountMax: number;
 }
 
@@ -86,7 +86,7 @@ export const queues = {
     schema: WebhookJob,
     attemptsMax: 1,
     lockDurationMs: 60_000,
-    // Tenants that are told of while one job is in hand join the next.
+    // Tenants announced while a job is active join the next job.
     concurrency: 1,
     stalledCountMax: 1,
   },

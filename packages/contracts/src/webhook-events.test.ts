@@ -33,7 +33,7 @@ const dataOf = {
   'webhook.test': {},
 } as const;
 
-test.each(eventTypes)('a body of %s is what its schema says, and no other event', (type) => {
+test.each(eventTypes)('a body of %s matches its own schema and no other event', (type) => {
   const id = 'evt_01h455vb4pex5vsknk084sn02q';
   const body: unknown = JSON.parse(eventBody({ id, type, at: new Date(), data: dataOf[type] }));
   expect(isEvent(body)).toBe(true);
@@ -41,7 +41,7 @@ test.each(eventTypes)('a body of %s is what its schema says, and no other event'
   expect(matching).toEqual([type]);
 });
 
-test('a member that a later version adds is no error', () => {
+test('a member that a later version adds is not an error', () => {
   const body: unknown = {
     id: 'evt_01h455vb4pex5vsknk084sn02q',
     type: 'webhook.test',

@@ -2,9 +2,9 @@ import type { EventType } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 
 /**
- * The bodies of webhooks as tenants receive them (CONTRACT 6), for OpenAPI
- * and for tests; `@svc/domain` builds them. Consumers ignore unknown keys, so that members may be
- * added (CONTRACT 0): nothing here refuses additional ones.
+ * The bodies of webhooks as tenants receive them (CONTRACT 6), for OpenAPI and for tests.
+ * `@svc/domain` builds them. Consumers ignore unknown keys, so members may be added (CONTRACT 0).
+ * Therefore these schemas allow additional members.
  */
 
 const SubmissionId = Type.String({ pattern: '^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$' });
@@ -61,7 +61,7 @@ export const TestData = Type.Object({});
 
 const envelope = { id: EventId, timestamp: Timestamp };
 
-/** Every event by its type; a type of `@svc/domain` that is missing here does not compile. */
+/** The schema of every event by its type. The compiler reports a missing type of `@svc/domain`. */
 export const webhookEvents = {
   'submission.completed': Type.Object({
     ...envelope,

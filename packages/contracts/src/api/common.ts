@@ -8,15 +8,15 @@ import {
 } from '@svc/domain';
 import { Type, type Static, type TSchema } from 'typebox';
 
-/** Parts that several endpoints share. Answers are open: v1 is additive (CONTRACT 0). */
+/** Parts that several endpoints share. Answers may gain members, because v1 is additive (CONTRACT 0). */
 
 /** Credits on the wire: a JSON number with at most six decimals. */
 export const Credits = Type.Number({ description: 'Credits, at most six decimals.' });
 
-/** The most that an amount may be: fifteen digits in all. */
+/** The largest amount: fifteen digits in total. */
 export const creditsMax = creditsToNumber(creditsMicrosMax);
 
-/** A TypeID: the prefix, and a UUIDv7 in 26 characters of base32. */
+/** A TypeID: a prefix and a UUIDv7 in 26 characters of base32. */
 export function WireId(prefix: IdPrefix) {
   return Type.String({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$` });
 }
@@ -34,7 +34,7 @@ export const QuoteFigures = Type.Object({
 
 export const RefundFigures = Type.Object({ amount: Credits, charged: Credits });
 
-/** An amount per unit of usage; units that were not reported are left out. */
+/** An amount for one unit of usage. Units that were not reported are omitted. */
 const UsageAmount = Type.Optional(Type.Number());
 export const UsageFigures = Type.Object({
   nodeSeconds: UsageAmount,
@@ -49,13 +49,13 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A point in time as a query parameter: RFC 3339 with any offset, to the millisecond at most. */
+/** A time as a query parameter: RFC 3339 with any offset and at most three decimals. */
 export const queryTimeFormat = 'query-time';
 export const QueryTime = Type.String({ format: queryTimeFormat });
 
 const cursorLengthMax = 128;
 
-/** What every list takes beside its filters (CONTRACT 5). */
+/** The paging parameters of every list (CONTRACT 5). */
 export const pageParameters = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: pageLimitMax, default: pageLimitDefault }),
@@ -64,12 +64,12 @@ export const pageParameters = {
     Type.String({
       minLength: 1,
       maxLength: cursorLengthMax,
-      description: '`nextCursor` of the page before.',
+      description: '`nextCursor` of the previous page.',
     }),
   ),
 };
 
-/** One page of a list, newest first; `nextCursor` is null on the last one. */
+/** One page of a list, newest first. `nextCursor` is null on the last page. */
 export function PageOf<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item), nextCursor: Nullable(Type.String()) });
 }

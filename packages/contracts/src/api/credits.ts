@@ -26,7 +26,7 @@ export const TransactionsQuery = Type.Object(
 );
 export type TransactionsQuery = Static<typeof TransactionsQuery>;
 
-/** One line of the statement: the amount is always positive, the figures are those after it. */
+/** One line of the statement. The amount is always positive; the other figures are those after it. */
 export const Transaction = Type.Object({
   id: WireId('txn'),
   type: StatementType,

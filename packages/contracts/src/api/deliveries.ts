@@ -6,14 +6,14 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
 export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
-/** One attempt of the present round; what is null is not known yet, or never was. */
+/** One attempt of the current round. Null means not known yet or never known. */
 export const DeliveryAttempt = Type.Object({
   number: Type.Integer(),
   at: Time,
   statusCode: Nullable(Type.Integer()),
   durationMs: Nullable(Type.Integer()),
   error: Nullable(Type.String()),
-  /** The first 1 KiB of what the endpoint answered. */
+  /** The first 1 KiB of the endpoint's response. */
   response: Nullable(Type.String()),
 });
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
@@ -38,6 +38,6 @@ export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
 export const DeliveryPage = PageOf(Delivery);
 export type DeliveryPage = Static<typeof DeliveryPage>;
 
-/** With `202`: what was queued. */
+/** The body of a `202`: the queued delivery. */
 export const DeliveryQueued = Type.Object({ deliveryId: WireId('dlv') });
 export type DeliveryQueued = Static<typeof DeliveryQueued>;

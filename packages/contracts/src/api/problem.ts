@@ -5,7 +5,7 @@ import { SubmissionStatus } from './submissions.ts';
 
 export const problemMediaType = 'application/problem+json';
 
-/** One violation in a 422; `parameter` stands in for the path of a bad query parameter. */
+/** One violation in a 422. For a bad query parameter, `parameter` names it and `path` is empty. */
 export const ProblemError = Type.Object({
   path: Type.String(),
   message: Type.String(),

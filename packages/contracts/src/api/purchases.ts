@@ -2,12 +2,12 @@ import { purchaseNoteLengthMax, purchaseReferenceLengthMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, creditsMax, WireId } from './common.ts';
 
-/** `POST /v1/credits/purchase` (CONTRACT 5); amounts have at most six decimals. */
+/** The body of `POST /v1/credits/purchase` (CONTRACT 5). Amounts have at most six decimals. */
 export const PurchaseRequest = Type.Object(
   {
     tenantId: Type.String(),
     credits: Type.Number({ exclusiveMinimum: 0, maximum: creditsMax }),
-    /** Unique for ever: what makes the purchase idempotent. */
+    /** The idempotency key of the purchase. It never expires. */
     reference: Type.String({ minLength: 1, maxLength: purchaseReferenceLengthMax }),
     usd: Type.Optional(Type.Number({ minimum: 0, maximum: creditsMax })),
     note: Type.Optional(Type.String({ maxLength: purchaseNoteLengthMax })),

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 export const Ready = Type.Object({ status: Type.Literal('ready') });
 export type Ready = Static<typeof Ready>;
 
-/** With status 503; `missing` names the dependencies that do not answer. */
+/** The body of a 503. `missing` names the dependencies that do not answer. */
 export const NotReady = Type.Object({
   status: Type.Literal('not_ready'),
   missing: Type.Array(Type.String()),

@@ -2,11 +2,11 @@ import { webhookUrlLengthMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, creditsMax, Nullable, Time, WireId } from './common.ts';
 
-/** `GET /v1/settings` (CONTRACT 5): the first two can be changed. */
+/** `GET /v1/settings` (CONTRACT 5). `webhookUrl` and `lowBalanceThreshold` can be changed. */
 export const Settings = Type.Object({
   webhookUrl: Nullable(Type.String()),
   lowBalanceThreshold: Credits,
-  /** Since when and why nothing is sent to the URL, although one is set. */
+  /** When and why deliveries to the URL were disabled, although a URL is set. Else null. */
   webhookDisabled: Nullable(Type.Object({ at: Time, reason: Type.String() })),
   allowedJobTypes: Type.Array(Type.String()),
   tenantId: WireId('tnt'),
@@ -15,8 +15,8 @@ export const Settings = Type.Object({
 export type Settings = Static<typeof Settings>;
 
 /**
- * `PATCH /v1/settings`: what is left out stays as it is, `null` clears the URL. Which URLs are
- * taken is `checkWebhookUrl`'s rule; the threshold has at most six decimals.
+ * The body of `PATCH /v1/settings`. Omitted members stay unchanged; `null` clears the URL.
+ * `checkWebhookUrl` decides which URLs are allowed. The threshold has at most six decimals.
  */
 export const SettingsChange = Type.Object(
   {

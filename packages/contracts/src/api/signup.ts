@@ -2,7 +2,7 @@ import { tenantNameLengthMax, webhookUrlLengthMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, WireId } from './common.ts';
 
-/** `POST /signup`, sandbox only (CONTRACT 5): who wants to try, and where events go. */
+/** The body of `POST /signup`, sandbox only (CONTRACT 5): the tenant's name and its webhook URL. */
 export const SignupRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: tenantNameLengthMax }),
@@ -12,7 +12,7 @@ export const SignupRequest = Type.Object(
 );
 export type SignupRequest = Static<typeof SignupRequest>;
 
-/** The new tenant; its secrets are shown this once. */
+/** The new tenant. Its secrets are shown only in this answer. */
 export const SignupAnswer = Type.Object({
   tenantId: WireId('tnt'),
   hmacSecret: Type.String(),

@@ -19,8 +19,8 @@ import {
 export const IdempotencyKey = Type.String({ minLength: 1, maxLength: idempotencyKeyLengthMax });
 
 /**
- * `jobType` and `tier` are any string here: a name that is not known has a code of its own, and
- * the order of the checks puts those later. `payload` is checked by the job type's schema.
+ * `jobType` and `tier` accept any string here, because later checks answer unknown names with their
+ * own codes. The schema of the job type checks `payload`.
  */
 const envelopeMembers = {
   jobType: Type.String(),
@@ -28,14 +28,14 @@ const envelopeMembers = {
   payload: Type.Object({}),
 };
 
-/** Closed: a misspelt `tier` must not cost money. */
+/** Unknown members are refused, so that a misspelt `tier` does not cost money. */
 export const SubmissionRequest = Type.Object(
   { idempotencyKey: IdempotencyKey, ...envelopeMembers },
   { additionalProperties: false },
 );
 export type SubmissionRequest = Static<typeof SubmissionRequest>;
 
-/** What `POST /v1/quotes` takes: a submission's body without its key. */
+/** The body of `POST /v1/quotes`: a submission's body without its idempotency key. */
 export const QuoteRequest = Type.Object(envelopeMembers, { additionalProperties: false });
 export type QuoteRequest = Static<typeof QuoteRequest>;
 
@@ -69,7 +69,7 @@ export const LateOutcome = Type.Object({
   at: Time,
 });
 
-/** The whole record; the payload is never echoed. */
+/** The full record of a submission. It never contains the payload. */
 export const SubmissionDetail = Type.Object({
   id: WireId('sub'),
   status: SubmissionStatus,
@@ -79,7 +79,7 @@ export const SubmissionDetail = Type.Object({
   quote: QuoteFigures,
   actualCredits: Type.Union([Credits, Type.Null()]),
   refundedCredits: Type.Union([Credits, Type.Null()]),
-  /** As far as it was reported; empty before the first report. */
+  /** The usage reported so far. Empty before the first report. */
   usage: UsageFigures,
   failure: Type.Union([SubmissionFailure, Type.Null()]),
   result: Type.Union([JobResult, Type.Null()]),
@@ -98,7 +98,7 @@ export const CancelAnswer = Type.Object({
 });
 export type CancelAnswer = Static<typeof CancelAnswer>;
 
-/** `GET /v1/submissions`: `createdAfter` is inclusive, `createdBefore` exclusive. */
+/** The query of `GET /v1/submissions`. `createdAfter` is inclusive, `createdBefore` exclusive. */
 export const SubmissionsQuery = Type.Object(
   {
     status: Type.Optional(SubmissionStatus),

@@ -7,7 +7,7 @@ import { compileSchema, fieldErrorsMax, type Validation } from './validate.ts';
 const validateEnvelope = compileSchema(SubmissionRequest);
 const validatePayload = (payload: unknown) => {
   const definition = findJobType('ats.application');
-  if (definition === undefined) throw new Error('ats.application is not declared');
+  if (definition === undefined) throw new Error('the job type ats.application is not declared');
   return definition.validatePayload(payload, '/payload');
 };
 
@@ -25,23 +25,23 @@ function errorsOf(validation: Validation<unknown>): string[] {
 }
 
 describe('the envelope', () => {
-  test('is taken with and without a tier, whatever its name', () => {
+  test('is valid without a tier and with any name of a tier', () => {
     expect(errorsOf(validateEnvelope(envelope))).toEqual([]);
     expect(errorsOf(validateEnvelope({ ...envelope, tier: 'no-such' }))).toEqual([]);
   });
 
-  test('a misspelt member is refused by its own path', () => {
+  test('a misspelt member is refused with its own path', () => {
     expect(errorsOf(validateEnvelope({ ...envelope, teir: 'instant' }))).toEqual([
-      '/teir: is not a member that is known here (additionalProperties)',
+      '/teir: is not a known member (additionalProperties)',
     ]);
   });
 
-  test('a member named __proto__ is an unknown one', () => {
+  test('a member named __proto__ is refused as unknown', () => {
     const withProto: unknown = JSON.parse('{"__proto__":{"payload":{}},"idempotencyKey":"a"}');
     expect(errorsOf(validateEnvelope(withProto))).toEqual([
       '/jobType: is required (required)',
       '/payload: is required (required)',
-      '/__proto__: is not a member that is known here (additionalProperties)',
+      '/__proto__: is not a known member (additionalProperties)',
     ]);
   });
 
@@ -57,11 +57,11 @@ describe('the envelope', () => {
 });
 
 describe('ats.application', () => {
-  test('is taken with further members in jobContext, and in applicantProfile whatever it holds', () => {
+  test('allows further members in jobContext and any members in applicantProfile', () => {
     expect(errorsOf(validatePayload(payload))).toEqual([]);
   });
 
-  test('all violations are listed, each by its pointer and in words', () => {
+  test('all violations are listed, each with its pointer and a message', () => {
     const wrong = {
       applicationUrl: 'ftp://x',
       atsType: '',
@@ -72,16 +72,16 @@ describe('ats.application', () => {
       '/payload/applicantProfile: is required (required)',
       '/payload/applicationUrl: must be an http or https URL whose host is public (format)',
       '/payload/atsType: must have 1 character or more (minLength)',
-      '/payload/extra~1~0: is not a member that is known here (additionalProperties)',
+      '/payload/extra~1~0: is not a known member (additionalProperties)',
       '/payload/jobContext/company: is required (required)',
       '/payload/jobContext/title: must be a string (type)',
     ]);
   });
 
-  test('no more than 20 violations are listed, and no path is as long as the body', () => {
+  test('at most 20 violations are listed, and their paths are limited in length', () => {
     const names = Array.from({ length: 100 }, (_, index) => [`${index}`.repeat(2000), 1]);
     const validation = validatePayload({ ...payload, ...Object.fromEntries(names) });
-    if (validation.kind === 'valid') throw new Error('taken');
+    if (validation.kind === 'valid') throw new Error('the body was accepted');
     expect(validation.errors).toHaveLength(fieldErrorsMax);
     for (const error of validation.errors) expect(error.path.length).toBeLessThan(300);
   });
@@ -96,7 +96,7 @@ describe('applicationUrl', () => {
     'https://münchen.example/ä',
     'https://93.184.215.14/',
     'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
-  ])('%s is taken', (applicationUrl) => {
+  ])('%s is accepted', (applicationUrl) => {
     expect(errorsOf(validatePayload({ ...payload, applicationUrl }))).toEqual([]);
   });
 
@@ -149,7 +149,7 @@ describe('applicationUrl', () => {
     ]);
   });
 
-  test('its length is counted in code points, 2048 at most', () => {
+  test('its length is counted in code points, at most 2048', () => {
     const base = 'https://example.com/';
     const taken = base + '😀'.repeat(2048 - base.length);
     expect(errorsOf(validatePayload({ ...payload, applicationUrl: taken }))).toEqual([]);
@@ -159,9 +159,9 @@ describe('applicationUrl', () => {
   });
 });
 
-test('a name that cannot be shown safely is made safe in the path', () => {
+test('unsafe characters of a name are replaced in the path', () => {
   const validate = compileSchema(Type.Object({}, { additionalProperties: false }));
   expect(errorsOf(validate({ '\ud800\0': 1 }))).toEqual([
-    '/\ufffd\ufffd: is not a member that is known here (additionalProperties)',
+    '/\ufffd\ufffd: is not a known member (additionalProperties)',
   ]);
 });

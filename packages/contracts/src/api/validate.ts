@@ -5,9 +5,9 @@ import { queryTimeFormat } from './common.ts';
 
 /** One violation, as `errors[]` of a 422 shows it (CONTRACT 2). */
 export interface FieldError {
-  /** JSON Pointer into the body, to the member that is wrong, missing or unknown. */
+  /** A JSON Pointer to the wrong, missing or unknown member of the body. */
   readonly path: string;
-  /** What it must be, to be read behind the path. */
+  /** The rule that the member breaks, such as `must be a string`. It reads as text after the path. */
   readonly message: string;
   readonly keyword: string;
 }
@@ -16,14 +16,14 @@ export type Validation<Value> =
   | { readonly kind: 'valid'; readonly value: Value }
   | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] };
 
-/** More violations than this are not listed. */
+/** The most violations that an answer lists. */
 export const fieldErrorsMax = 20;
-/** A member's name may be as long as the body: an answer must not be. */
+/** Limits the path in an answer, because a member's name may be as long as the body. */
 const pathLengthMax = 256;
 
 export const publicHttpUrlFormat = 'public-http-url';
 
-/** What a format asks for, in words; every format that a schema here names has its line. */
+/** The check and the message of every format that a schema in this package uses. */
 const formats: Readonly<Record<string, { test: (text: string) => boolean; message: string }>> = {
   [publicHttpUrlFormat]: {
     test: isPublicHttpUrl,
@@ -35,7 +35,7 @@ const formats: Readonly<Record<string, { test: (text: string) => boolean; messag
   },
   [queryTimeFormat]: {
     test: isQueryTime,
-    message: 'must be an RFC 3339 time with at most three decimals, as 2026-11-20T09:30:00.000Z',
+    message: 'must be an RFC 3339 time with at most three decimals, like 2026-11-20T09:30:00.000Z',
   },
 };
 
@@ -49,8 +49,8 @@ const ajv = new Ajv2020({
 for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format.test);
 
 /**
- * Compiles a schema, once, into a check that lists every violation up to `fieldErrorsMax`.
- * `basePath` is where the value stands in the body.
+ * Compiles a schema into a check that lists at most `fieldErrorsMax` violations. `basePath` is the
+ * JSON Pointer of the checked value in the body. Call it once for each schema, at start.
  */
 export function compileSchema<Schema extends TSchema>(
   schema: Schema,
@@ -63,10 +63,10 @@ export function compileSchema<Schema extends TSchema>(
   };
 }
 
-/** A violation made by hand, with the same bounds as those of the schemas. */
+/** Makes a violation that no schema found, with the same limits. */
 export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
   const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;
-  // Half a surrogate pair or U+0000 in a name would make the answer unreadable for some.
+  // Some JSON parsers refuse an answer with a lone surrogate or U+0000 in a name.
   return { path: cut.toWellFormed().replaceAll('\0', '\ufffd'), message, keyword };
 }
 
@@ -79,7 +79,7 @@ function fieldError(error: ErrorObject, basePath: string): FieldError {
     case 'additionalProperties':
       return fieldErrorAt(
         at + jsonPointer([params['additionalProperty']]),
-        'is not a member that is known here',
+        'is not a known member',
         keyword,
       );
     default:
@@ -128,9 +128,9 @@ function characters(count: number): string {
 }
 
 /**
- * The host rule of CONTRACT 3. What nodes get is the text as sent, so texts that other
- * URL parsers may read differently (back slashes, white space, a missing `//`, an `@` before the
- * path) are refused and not mended.
+ * Checks the host rule of CONTRACT 3. Nodes get the text as sent, and other URL parsers may read it
+ * differently. Therefore texts with backslashes, white space, a missing `//` or an `@` before the
+ * path are refused instead of normalised.
  */
 function isPublicHttpUrl(text: string): boolean {
   const authority = /^https?:\/\/([^/?#\\\s]+)(?:[/?#]|$)/i.exec(text)?.[1];
@@ -142,7 +142,7 @@ function isPublicHttpUrl(text: string): boolean {
 const queryTimePattern =
   /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** `Date` lets the 30th of February pass as the 2nd of March; here it is refused. */
+/** Also refuses days such as 30 February, which `Date` reads as 2 March. */
 function isQueryTime(text: string): boolean {
   const day = queryTimePattern.exec(text)?.[1];
   if (day === undefined) return false;

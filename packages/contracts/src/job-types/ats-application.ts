@@ -11,7 +11,7 @@ import { publicHttpUrlFormat } from '../api/validate.ts';
 
 const ContextText = Type.String({ minLength: 1, maxLength: jobContextTextLengthMax });
 
-/** `applicantProfile` is opaque: it is passed on as sent and never looked into. */
+/** `applicantProfile` is opaque: it is passed on as sent, and its members are not checked. */
 export const AtsApplicationPayload = Type.Object(
   {
     applicationUrl: Type.String({

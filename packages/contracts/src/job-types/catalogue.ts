@@ -2,17 +2,20 @@ import type { TSchema } from 'typebox';
 import { compileSchema, type Validation } from '../api/validate.ts';
 import { AtsApplicationPayload } from './ats-application.ts';
 
-/** What a payload of every job type has: offers name the host of the one, nodes go by the other. */
+/**
+ * The members that the payload of every job type has. Offers name the host of `applicationUrl`.
+ * Nodes decide by `atsType`.
+ */
 export interface OfferedPayload {
   readonly applicationUrl: string;
   readonly atsType: string;
 }
 
-/** A declared type of job; nothing else is accepted (CONTRACT 0). */
+/** A declared job type. No other is accepted (CONTRACT 0). */
 export interface JobTypeDefinition {
   readonly jobType: string;
   readonly payloadSchema: TSchema;
-  /** Members of the payload that are passed on untouched and not looked into. */
+  /** The members of the payload that are passed on untouched and unchecked. */
   readonly opaqueMembers: readonly string[];
   readonly validatePayload: (payload: unknown, basePath: string) => Validation<OfferedPayload>;
 }

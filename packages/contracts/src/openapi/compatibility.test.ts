@@ -6,11 +6,11 @@ import { frozenDocumentUrl } from './frozen.ts';
 
 const frozen: unknown = JSON.parse(readFileSync(frozenDocumentUrl, 'utf8'));
 
-test('nothing under /v1/ changes but by additions', () => {
+test('v1 changes only by additions', () => {
   expect(breakingChanges(frozen, openApiDocument())).toEqual([]);
 });
 
-test('the frozen copy holds every addition: run `pnpm openapi:freeze` after one', () => {
+test('the frozen copy has every addition; if not, run `pnpm openapi:freeze`', () => {
   expect(JSON.parse(JSON.stringify(openApiDocument()))).toEqual(frozen);
 });
 
@@ -20,7 +20,7 @@ const requestSchema = `${post}/requestBody/content/application~1json/schema`;
 const completed =
   '/webhooks/submission.completed/post/requestBody/content/application~1json/schema';
 
-/** Each is planted into the document alone: [where, what stands there then, what is told of it]. */
+/** Breaking changes, each made alone: [pointer, new value, the expected report]. */
 const breaking: readonly [string, unknown, RegExp][] = [
   ['/paths/~1v1~1quotes', undefined, /POST \/v1\/quotes: the endpoint is gone/],
   [`${post}/operationId`, 'makeSubmission', /operationId/],
@@ -58,11 +58,11 @@ const breaking: readonly [string, unknown, RegExp][] = [
   [`${schema}/AtsApplicationPayload/required/4`, 'consent', /consent is required now/],
   // Answers.
   [`${schema}/Submission/properties/usage`, undefined, /usage: the member is gone/],
-  [`${schema}/Submission/required/0`, undefined, /id is not always there now/],
+  [`${schema}/Submission/required/0`, undefined, /id is optional now/],
   [`${schema}/Quote/properties/max/type`, 'string', /the type is string and was number/],
   [`${schema}/Submission/properties/status/enum/6`, 'paused', /"paused" is new/],
   [`${schema}/Submission/properties/status/enum/0`, undefined, /"pending" is gone/],
-  [`${schema}/Submission/properties/actualCredits/anyOf/2`, { type: 'string' }, /further variant/],
+  [`${schema}/Submission/properties/actualCredits/anyOf/2`, { type: 'string' }, /variant is new/],
   [`${schema}/Submission/properties/id/pattern`, undefined, /pattern/],
   [`${schema}/SubmissionFailure/properties/code/enum/0`, undefined, /"ats_rejected" is gone/],
   [`${schema}/Problem/properties/detail`, undefined, /detail: the member is gone/],
@@ -79,9 +79,9 @@ const breaking: readonly [string, unknown, RegExp][] = [
   [`${completed}/properties/type/const`, 'submission.done', /"submission.completed" is gone/],
 ];
 
-test.each(breaking)('a change that clients would stumble over is found: %s', (at, value, told) => {
-  const found = breakingChanges(openApiDocument(), planted(at, value));
-  expect(found.join('\n')).toMatch(told);
+test.each(breaking)('a change that breaks clients is found: %s', (at, value, report) => {
+  const found = breakingChanges(openApiDocument(), changed(at, value));
+  expect(found.join('\n')).toMatch(report);
 });
 
 const additive: readonly [string, unknown][] = [
@@ -101,20 +101,20 @@ const additive: readonly [string, unknown][] = [
   ['/webhooks/submission.paused', { post: {} }],
 ];
 
-test.each(additive)('an addition is none: %s', (at, value) => {
-  expect(breakingChanges(openApiDocument(), planted(at, value))).toEqual([]);
+test.each(additive)('an addition is not reported as breaking: %s', (at, value) => {
+  expect(breakingChanges(openApiDocument(), changed(at, value))).toEqual([]);
 });
 
-test('a further code of an answer is an addition', () => {
-  const present = planted(
+test('a new code in an answer is an addition', () => {
+  const present = changed(
     '/components/responses/Problem402/content/application~1problem+json/schema/oneOf/1',
     { properties: { code: { const: 'account_frozen' } }, required: ['code'] },
   );
   expect(breakingChanges(openApiDocument(), present)).toEqual([]);
 });
 
-/** The document with one thing changed, or gone where the value is undefined. */
-function planted(pointer: string, value: unknown): unknown {
+/** The document with the value at this pointer replaced, or removed if the value is undefined. */
+function changed(pointer: string, value: unknown): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(openApiDocument()));
   const names = pointer
     .slice(1)

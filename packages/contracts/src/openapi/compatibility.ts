@@ -2,9 +2,9 @@ import { compareSchemas, type Comparison } from './schema-compatibility.ts';
 import { itemsOf, memberOf, membersOf, resolveRef, textOf } from './read-json.ts';
 
 /**
- * What a client of the frozen document would stumble over in the present one: everything under
- * /v1/, the webhooks and the shared error responses (CONTRACT 0). Each in words; none means
- * that there are additions at most.
+ * Lists the changes from the frozen document that would break its clients. It compares everything
+ * under /v1/, the webhooks and the shared error responses (CONTRACT 0). An empty list means that the
+ * present document has only additions.
  */
 export function breakingChanges(frozen: unknown, present: unknown): string[] {
   const context: Comparison = { frozen, present, found: [] };
@@ -27,7 +27,7 @@ export function breakingChanges(frozen: unknown, present: unknown): string[] {
 function compareOperations(context: Comparison, at: string, was: unknown, now: unknown): void {
   for (const name of ['operationId', 'security']) {
     if (JSON.stringify(memberOf(was, name)) !== JSON.stringify(memberOf(now, name))) {
-      context.found.push(`${at}: ${name} is another one`);
+      context.found.push(`${at}: ${name} has changed`);
     }
   }
   compareParameters(context, at, was, now);
@@ -104,7 +104,7 @@ function compareContents(
   }
 }
 
-/** A webhook is something that a tenant receives, as an answer is. */
+/** Webhook bodies follow the rules of responses, because tenants receive both. */
 function compareWebhooks(context: Comparison): void {
   for (const [type, webhook] of membersOf(memberOf(context.frozen, 'webhooks'))) {
     const now = memberOf(memberOf(context.present, 'webhooks'), type);

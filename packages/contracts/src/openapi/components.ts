@@ -18,7 +18,7 @@ import { findJobType, jobTypeNames } from '../job-types/catalogue.ts';
 import { JobResult } from '../node-link.ts';
 import { codesByStatus, problemResponse } from './problems.ts';
 
-/** Schemas that have a name in the document; any other is written where it is used. */
+/** The schemas with a name in the document. Any other schema is written inline. */
 const named: Readonly<Record<string, TSchema>> = {
   Problem,
   ProblemError,
@@ -48,7 +48,7 @@ const nameByText = new Map(
   Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]),
 );
 
-/** The schema as the document holds it: parts that have a name are referred to by it. */
+/** The schema as JSON for the document. Named parts become references. */
 export function schemaJson(schema: TSchema): Json {
   return withRefs(toJson(schema));
 }
@@ -67,13 +67,13 @@ function withRefs(value: Json, isRoot = false): Json {
   );
 }
 
-/** `ats.application` is `AtsApplicationPayload`. */
+/** The name of a payload schema: `AtsApplicationPayload` for `ats.application`. */
 function payloadName(jobType: string): string {
   const words = jobType.split(/[^A-Za-z0-9]+/);
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Payload`;
 }
 
-/** A body whose payload is that of one of the job types. */
+/** The schema of a body whose payload is that of any job type. */
 export function withPayloads(schema: TSchema): Json {
   const body = schemaJson(schema);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
@@ -89,7 +89,7 @@ export function withPayloads(schema: TSchema): Json {
   return { ...body, properties: { ...properties, payload } };
 }
 
-/** Everything that the paths refer to. */
+/** The components to which the paths refer. */
 export function components(): object {
   const payloads = jobTypeNames.flatMap((jobType) => {
     const schema = findJobType(jobType)?.payloadSchema;
@@ -118,32 +118,32 @@ const text = { type: 'string' };
 const headers = {
   'x-request-id': {
     description:
-      'The id of this request, to be quoted in support reports: the one that was sent, where it has 1 to 128 characters of `[A-Za-z0-9._-]`.',
+      'The id of this request. Quote it when you contact support. An id that you send is kept if it has 1 to 128 characters of `[A-Za-z0-9._-]`.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     required: true,
   },
   'Retry-After': {
-    description: 'When to repeat the request, in seconds.',
+    description: 'The seconds to wait before you repeat the request.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
     required: true,
   },
   'RateLimit-Policy': {
-    description: 'The limit of this tenant: `q` requests at once, refilled in `w` seconds.',
+    description: 'The rate limit of this tenant: `q` requests at once, refilled in `w` seconds.',
     schema: { type: 'string', pattern: '^"tenant";q=[0-9]+;w=[0-9]+$' },
     required: true,
   },
   RateLimit: {
-    description: 'What is left of it: `r` requests, and `t` seconds until it is whole again.',
+    description: 'The rest of the rate limit: `r` requests now, full again in `t` seconds.',
     schema: { type: 'string', pattern: '^"tenant";r=[0-9]+;t=[0-9]+$' },
     required: true,
   },
   'WWW-Authenticate': {
-    description: 'The scheme by which requests are signed.',
+    description: 'The signature scheme of requests.',
     schema: { const: 'SVC1-HMAC-SHA256' },
     required: true,
   },
   Allow: {
-    description: 'The methods that the route has.',
+    description: 'The methods of the route.',
     schema: text,
     required: true,
   },
@@ -160,14 +160,14 @@ const securitySchemes = {
   tenant: apiKey('X-SVC-Tenant', 'The tenant API id (`tnt_…`).'),
   operator: apiKey(
     'X-SVC-Operator',
-    'The operator id (`op_…`), for an operator in place of a tenant.',
+    'The operator id (`op_…`), if an operator signs instead of a tenant.',
   ),
   timestamp: apiKey(
     'X-SVC-Timestamp',
-    'Unix time in seconds, decimal digits; within 300 s of the clock of the service.',
+    'Unix time in seconds as decimal digits. It must be within 300 s of the clock of the service.',
   ),
   signature: apiKey(
     'X-SVC-Signature',
-    '`v1=` and the lowercase hex HMAC-SHA256, under the whole secret string, of five lines joined by `\\n`: `SVC1-HMAC-SHA256`, the timestamp, the method, the request target exactly as sent, and the lowercase hex SHA-256 of the raw body (of zero bytes where there is none). Up to four values, separated by commas; one match is enough.',
+    '`v1=` and a lowercase hex HMAC-SHA256. The key is the whole secret string. The message is five lines joined by `\\n`: `SVC1-HMAC-SHA256`, the timestamp, the method, the request target exactly as sent, and the lowercase hex SHA-256 of the raw body (of zero bytes if there is no body). You may send up to four values, separated by commas; one match is enough.',
   ),
 };

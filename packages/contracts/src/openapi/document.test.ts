@@ -8,7 +8,7 @@ import { problemType } from './problems.ts';
 const document: unknown = openApiDocument();
 const text = JSON.stringify(document);
 
-/** Every object in the document, with the JSON Pointer to it. */
+/** Every object in the document with its JSON Pointer. */
 function* objectsIn(value: unknown, at = ''): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return;
   const members = Object.entries(value);
@@ -24,7 +24,7 @@ const everyObject = [...objectsIn(document)].filter(
   ([at]) => !/\/(?:example|value)(?:\/|$)/.test(at),
 );
 
-test('every reference leads somewhere', () => {
+test('every reference has a target', () => {
   const found = new Map(everyObject);
   const broken = everyObject
     .map(([, { $ref }]) => $ref)
@@ -32,7 +32,7 @@ test('every reference leads somewhere', () => {
   expect(broken).toEqual([]);
 });
 
-test('every schema is one that Ajv understands, and every example is valid by it', () => {
+test('Ajv accepts every schema, and every example matches its schema', () => {
   const violations: string[] = [];
   let checked = 0;
   for (const [at, body] of everyObject) {
@@ -53,7 +53,7 @@ function examplesOf({ example, examples }: Record<string, unknown>): unknown[] {
   return example === undefined ? several : [example, ...several];
 }
 
-test('every body of our own has an example', () => {
+test('every body has an example', () => {
   const answers = apiOperations.flatMap((operation) => Object.values(operation.answers));
   expect(
     answers.filter(({ schema, example }) => schema !== undefined && example === undefined),
@@ -62,13 +62,13 @@ test('every body of our own has an example', () => {
   expect(bodies.filter(({ examples }) => Object.keys(examples).length === 0)).toEqual([]);
 });
 
-test('every code of the catalogue is described, and no other', () => {
+test('the document describes exactly the codes of the catalogue', () => {
   const described = [...text.matchAll(/"code":\{"const":"([a-z_]+)"\}/g)].map(([, code]) => code);
   expect(new Set(described)).toEqual(new Set(errorCodes));
   for (const code of errorCodes) expect(text).toContain(`"${problemType(code)}"`);
 });
 
-test('an operation describes the status of each code that it may answer', () => {
+test('an operation describes the status of each of its codes', () => {
   const { paths } = openApiDocument();
   for (const operation of apiOperations) {
     const described = JSON.stringify(paths[templateOf(operation.path)]?.[operation.method]);
@@ -78,7 +78,7 @@ test('an operation describes the status of each code that it may answer', () => 
   }
 });
 
-test('every event is a webhook of the document', () => {
+test('every event is described as a webhook', () => {
   expect(Object.keys(openApiDocument().webhooks)).toEqual([...eventTypes]);
 });
 

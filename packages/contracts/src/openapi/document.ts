@@ -16,7 +16,7 @@ import { settingsOperations, webhookOperations } from './operations-settings.ts'
 import { submissionOperations } from './operations-submissions.ts';
 import { codesByStatus, headerRefs, problemResponse } from './problems.ts';
 
-/** Every endpoint that is described; the gateway's test compares them with those it serves. */
+/** Every described endpoint. A test of the gateway compares them with the served ones. */
 export const apiOperations: readonly OperationDefinition[] = [
   ...submissionOperations,
   ...creditOperations,
@@ -36,8 +36,9 @@ export interface OpenApiDocument {
 }
 
 /**
- * The OpenAPI 3.1 document of the tenant API, from the schemas that validate, the catalogue of
- * errors and the events (CONTRACT 5). It is plain JSON, the same for every environment.
+ * Makes the OpenAPI 3.1 document of the tenant API (CONTRACT 5). Its sources are the schemas that
+ * validate requests, the catalogue of errors and the events. It is plain JSON and the same in every
+ * environment.
  */
 export function openApiDocument(
   operations: readonly OperationDefinition[] = apiOperations,
@@ -62,16 +63,16 @@ const info = {
   title: 'Submission service',
   version: '1',
   description:
-    'Typed jobs, paid in prepaid credits, run at most once on a node, reported by signed webhooks. Everything under `/v1` is signed. v1 is frozen but for additions: new optional members, endpoints, events and error codes may appear, so ignore what you do not know. Credits are JSON numbers with at most six decimals; times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457) whose `code` is stable and whose `type` points to its description. What an unknown route (`404`) or method (`405`) is answered is among the responses of the components.',
+    'The service runs typed jobs at most once on a node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
 };
 
 const tags = [
-  { name: 'Submissions', description: 'Create, follow and cancel jobs.' },
-  { name: 'Credits', description: 'What there is, what it costs, and where it went.' },
-  { name: 'Settings', description: 'What a tenant sets for itself.' },
-  { name: 'Webhooks', description: 'What was sent to the webhook URL, and sending it again.' },
-  { name: 'Purchases', description: 'How credits come in.' },
-  { name: 'Service', description: 'Readiness, this document and signing up.' },
+  { name: 'Submissions', description: 'Create, read and cancel jobs.' },
+  { name: 'Credits', description: 'Read the balance, the prices and the statement.' },
+  { name: 'Settings', description: 'Read and change the settings of the tenant.' },
+  { name: 'Webhooks', description: 'Read webhook deliveries and send them again.' },
+  { name: 'Purchases', description: 'Add credits.' },
+  { name: 'Service', description: 'Check readiness, read the documentation and sign up.' },
 ];
 
 function operationObject(operation: OperationDefinition): object {
@@ -130,7 +131,7 @@ function examplesObject(values: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
-/** A status that problems and a proper answer share (`/ready`, 503) has both media types. */
+/** A status of an answer stays that answer if problems have the same status (`/ready`, 503). */
 function responsesObject(operation: OperationDefinition): object {
   const responses: Record<string, { content?: object }> = {};
   for (const [status, answer] of Object.entries(operation.answers)) {
@@ -144,7 +145,7 @@ function responsesObject(operation: OperationDefinition): object {
 
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'];
 
-/** By name where the codes are all that the status has, else written out. */
+/** A reference if these are all codes of the status, else an inline response. */
 function problemRef(status: number, codes: readonly (typeof errorCodes)[number][]): object {
   const all = codesByStatus(errorCodes).get(status) ?? [];
   return all.length === codes.length
@@ -175,7 +176,7 @@ function webhookObject(type: keyof typeof webhookEvents): object {
       tags: ['Webhooks'],
       summary: webhookSummaries[type],
       description:
-        'Signed as Standard Webhooks v1 says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Delivered at least once and in no order: deduplicate on `X-SVC-Delivery`, and answer with a 2xx within 15 s.',
+        'Signed by Standard Webhooks v1 (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Events are delivered at least once and in any order. Deduplicate by `X-SVC-Delivery`, and answer with a 2xx within 15 s.',
       parameters: webhookHeaders,
       requestBody: {
         required: true,
@@ -186,18 +187,18 @@ function webhookObject(type: keyof typeof webhookEvents): object {
           },
         },
       },
-      responses: { '2XX': { description: 'Received; it is not sent again.' } },
+      responses: { '2XX': { description: 'The event was received. It is not sent again.' } },
     },
   };
 }
 
 const webhookSummaries: Readonly<Record<keyof typeof webhookEvents, string>> = {
   'submission.completed': 'A submission was completed and settled',
-  'submission.failed': 'A submission failed; its hold is back',
+  'submission.failed': 'A submission failed and its hold was released',
   'submission.cancelled': 'A submission was cancelled',
-  'submission.late_outcome': 'A node reported an outcome for a submission that had ended otherwise',
+  'submission.late_outcome': 'A node reported an outcome after its submission had ended without it',
   'credits.low_balance': 'The balance fell below its threshold',
-  'webhook.test': 'A test that the tenant asked for',
+  'webhook.test': 'The tenant requested a test event',
 };
 
 const webhookHeader = (name: string, description: string, example: string) => ({
@@ -212,15 +213,15 @@ const webhookHeader = (name: string, description: string, example: string) => ({
 const webhookHeaders = [
   webhookHeader(
     'X-SVC-Delivery',
-    'The delivery, the same for every attempt and for a redelivery; equal to `webhook-id`.',
+    'The id of the delivery. It is the same for every attempt and redelivery, and equal to `webhook-id`.',
     'dlv_01jd5r0w6mfqsbx41c7thp2n8e',
   ),
-  webhookHeader('X-SVC-Attempt', 'The number of the attempt, from 1.', '1'),
-  webhookHeader('webhook-id', 'The delivery.', 'dlv_01jd5r0w6mfqsbx41c7thp2n8e'),
-  webhookHeader('webhook-timestamp', 'Unix seconds of this attempt.', '1772442962'),
+  webhookHeader('X-SVC-Attempt', 'The number of the attempt, starting at 1.', '1'),
+  webhookHeader('webhook-id', 'The id of the delivery.', 'dlv_01jd5r0w6mfqsbx41c7thp2n8e'),
+  webhookHeader('webhook-timestamp', 'The time of this attempt in Unix seconds.', '1772442962'),
   webhookHeader(
     'webhook-signature',
-    '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the webhook secret; two, separated by a space, while a rotation overlaps.',
+    '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the base64-decoded part of the webhook secret after `whsec_`. While a rotation overlaps, there are two signatures, separated by a space.',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ),
 ];

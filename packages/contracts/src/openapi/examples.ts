@@ -1,4 +1,4 @@
-/** The values that the document shows; a test checks each against its schema. */
+/** The examples of the document. A test checks each against its schema. */
 
 export const submissionId = 'sub_01jd5qz8v0e3wvr9n7tk2m4xhc';
 export const tenantId = 'tnt_01jd5qz2m8f0gan4c6s1yb7kpe';

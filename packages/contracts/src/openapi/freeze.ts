@@ -4,13 +4,15 @@ import { openApiDocument } from './document.ts';
 import { frozenDocumentUrl } from './frozen.ts';
 
 /**
- * `pnpm openapi:freeze`: takes additions to v1 into the frozen copy, and refuses anything else
- * (CONTRACT 0). What would break a client belongs under /v2/.
+ * `pnpm openapi:freeze`: copies additions to v1 into the frozen copy and refuses any other change
+ * (CONTRACT 0). A change that would break clients belongs under /v2/.
  */
 const present = openApiDocument();
 const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);
 if (changes.length > 0) {
-  process.stderr.write(`v1 may only grow. Not frozen:\n${changes.join('\n')}\n`);
+  process.stderr.write(
+    `The frozen copy was not updated, because these changes break clients of v1:\n${changes.join('\n')}\n`,
+  );
   process.exitCode = 1;
 } else {
   writeFileSync(frozenDocumentUrl, `${JSON.stringify(present, null, 2)}\n`);

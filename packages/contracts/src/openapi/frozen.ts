@@ -1,2 +1,2 @@
-/** The copy of the v1 document that changes are compared with. */
+/** The copy of the v1 document with which changes are compared. */
 export const frozenDocumentUrl = new URL('../../openapi/v1.json', import.meta.url);

@@ -5,19 +5,19 @@ import type { TObject, TSchema } from 'typebox';
 export interface OperationDefinition {
   readonly operationId: string;
   readonly method: 'get' | 'post' | 'patch';
-  /** As the gateway's routes have it: `/v1/submissions/:id`. */
+  /** The path in the notation of the gateway's routes: `/v1/submissions/:id`. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** Who signs it; `open`: nobody. */
+  /** Who signs the request. `open` needs no signature. */
   readonly access: 'open' | 'tenant' | 'operator';
   readonly pathParameters?: Readonly<Record<string, ParameterDefinition>>;
-  /** The schema that the query is checked by: an object of its parameters. */
+  /** The schema that checks the query: an object of its parameters. */
   readonly query?: TObject;
   readonly request?: RequestDefinition;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
-  /** The codes of its own, beyond those that every endpoint of its kind may answer. */
+  /** The codes of this endpoint, besides those of every endpoint with the same access. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -36,10 +36,10 @@ export interface RequestDefinition {
 
 export interface AnswerDefinition {
   readonly description: string;
-  /** Of an `application/json` answer. */
+  /** The schema of an `application/json` answer. */
   readonly schema?: TSchema;
   readonly example?: unknown;
-  /** Media types whose answers are texts to be read by a person, or documents of their own. */
+  /** Media types of answers without a schema: pages for people and whole documents. */
   readonly texts?: readonly string[];
 }
 

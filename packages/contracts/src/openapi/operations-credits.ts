@@ -10,11 +10,11 @@ export const creditOperations: readonly OperationDefinition[] = [
     path: '/v1/credits/balance',
     tag: 'Credits',
     summary: 'Read the balance',
-    description: '`balance` counts what is held; `available` is `balance - held`.',
+    description: '`balance` includes held credits; `available` is `balance - held`.',
     access: 'tenant',
     answers: {
       200: {
-        description: 'The figures at this moment.',
+        description: 'The current figures.',
         schema: Balance,
         example: examples.balance,
       },
@@ -28,7 +28,7 @@ export const creditOperations: readonly OperationDefinition[] = [
     tag: 'Credits',
     summary: 'Read the prices',
     description:
-      '`charge = clamp(base + Σ weight × usage, min, max) × tierMultiplier × surge`, rounded half up once to six decimals. Surge and version are pinned when a submission is quoted.',
+      '`charge = clamp(base + Σ weight × usage, min, max) × tierMultiplier × surge`, rounded half up once to six decimals. A quote pins the surge and the version of the rate card.',
     access: 'tenant',
     answers: {
       200: {
@@ -46,7 +46,7 @@ export const creditOperations: readonly OperationDefinition[] = [
     tag: 'Credits',
     summary: 'Read the statement',
     description:
-      'Every movement of credits, newest first. `amount` is always positive; the figures are those after it.',
+      'Every movement of credits, newest first. `amount` is always positive. The other figures are those after the movement.',
     access: 'tenant',
     query: TransactionsQuery,
     answers: {

@@ -3,7 +3,7 @@ import { AwaitIntentQuery, PurchaseAnswer, PurchaseRequest } from '../api/purcha
 import * as examples from './examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
-/** The Solana rail is not built yet: nothing looks into the body, every call is answered 409. */
+/** The Solana rail is not implemented. Every call is answered 409 without a check of its body. */
 const PurchaseIntentRequest = Type.Object({
   credits: Type.Number({ exclusiveMinimum: 0 }),
   token: Type.Literal('USDC'),
@@ -15,7 +15,7 @@ const reference = {
   example: '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj',
 };
 
-const off = 'Answers `409 solana_disabled` where the rail is not enabled.';
+const off = 'Answers `409 solana_disabled` if the Solana rail is not enabled.';
 
 export const purchaseOperations: readonly OperationDefinition[] = [
   {
@@ -23,9 +23,9 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     method: 'post',
     path: '/v1/credits/purchase',
     tag: 'Purchases',
-    summary: 'Grant credits that were paid for',
+    summary: 'Grant purchased credits',
     description:
-      'Signed by an operator; a tenant is answered `403 operator_only`. `reference` makes it idempotent: the same purchase again is `200` with `idempotent: true`, another one under the same reference is `409`.',
+      'An operator must sign it; a tenant gets `403 operator_only`. `reference` is the idempotency key: a repeat of the same purchase is `200` with `idempotent: true`, and a different purchase with the same reference is `409`.',
     access: 'operator',
     request: {
       schema: PurchaseRequest,
@@ -40,12 +40,12 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     },
     answers: {
       201: {
-        description: 'The credits are there.',
+        description: 'The credits were granted.',
         schema: PurchaseAnswer,
         example: examples.purchase,
       },
       200: {
-        description: 'They were there already.',
+        description: 'A replay: the credits had been granted before.',
         schema: PurchaseAnswer,
         example: { ...examples.purchase, idempotent: true },
       },

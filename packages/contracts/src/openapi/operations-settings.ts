@@ -6,7 +6,7 @@ import type { OperationDefinition } from './operation.ts';
 
 const id = {
   schema: WireId('dlv'),
-  description: 'The delivery: `X-SVC-Delivery` of its attempts.',
+  description: 'The id of the delivery: `X-SVC-Delivery` of its attempts.',
   example: examples.deliveryId,
 };
 
@@ -17,7 +17,7 @@ const queued = {
 };
 
 const settings = {
-  description: 'The whole settings.',
+  description: 'All settings.',
   schema: Settings,
   example: examples.settings,
 };
@@ -40,7 +40,7 @@ export const settingsOperations: readonly OperationDefinition[] = [
     tag: 'Settings',
     summary: 'Change the settings',
     description:
-      'What is left out stays as it is. Setting `webhookUrl` enables it again; `null` clears it, and drops what is still to be delivered.',
+      'Omitted members stay unchanged. Setting `webhookUrl` enables it again. `null` clears it and drops the pending deliveries.',
     access: 'tenant',
     request: {
       schema: SettingsChange,
@@ -61,7 +61,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     path: '/v1/webhooks/test',
     tag: 'Webhooks',
     summary: 'Send a test event',
-    description: 'On the same path as real events; at most one a minute.',
+    description: 'The test event is delivered and retried like a real one. At most one a minute.',
     access: 'tenant',
     answers: { 202: queued },
     errors: ['webhook_url_missing'],
@@ -72,7 +72,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     path: '/v1/webhooks/deliveries',
     tag: 'Webhooks',
     summary: 'List deliveries',
-    description: 'Newest first, each with the attempts of its present round.',
+    description: 'Newest first, each with the attempts of its current round.',
     access: 'tenant',
     query: DeliveriesQuery,
     answers: {
@@ -104,7 +104,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     tag: 'Webhooks',
     summary: 'Send a delivery again',
     description:
-      'A fresh round of attempts under the same `X-SVC-Delivery`; one that is pending is moved to now. A body is ignored.',
+      'Starts a new round of attempts with the same `X-SVC-Delivery`. A pending delivery is sent now instead. Any body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: { 202: queued },

@@ -15,11 +15,11 @@ import type { OperationDefinition } from './operation.ts';
 
 const id = {
   schema: WireId('sub'),
-  description: 'The submission: `submissionId` of its creation and of its webhooks.',
+  description: 'The id of the submission: `submissionId` of its creation and of its webhooks.',
   example: examples.submissionId,
 };
 
-/** The codes of a job that is checked and priced. */
+/** The codes of the checks and the pricing of a job. */
 const jobErrors = [
   'unsupported_media_type',
   'unknown_job_type',
@@ -35,7 +35,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     path: '/v1/submissions',
     tag: 'Submissions',
     summary: 'Create a submission',
-    description: `Quotes a price, holds the worst case and hands the job to one node. \`201\` says that a node has accepted it, not how it ends: that comes by webhook, or by reading the submission. Repeat a request whose answer you did not get with the same \`idempotencyKey\`: the same body is answered again with \`200\` and \`idempotent: true\` and is never charged twice, another body is \`409\`. Derive keys from records of your own. The tier is \`${tierDefault}\` where left out.`,
+    description: `Quotes a price, holds the worst case and hands the job to one node. \`201\` means that a node has accepted the job. A webhook reports how it ends; you can also read the submission. If you get no answer, repeat the request with the same \`idempotencyKey\`. The same body then gets the first answer with \`200\` and \`idempotent: true\`, and is never charged twice. A different body is \`409\`. Derive keys from your own records. The default tier is \`${tierDefault}\`.`,
     access: 'tenant',
     request: {
       schema: SubmissionRequest,
@@ -50,12 +50,12 @@ export const submissionOperations: readonly OperationDefinition[] = [
     },
     answers: {
       201: {
-        description: 'A node has accepted the job; the worst case is held.',
+        description: 'A node has accepted the job, and the worst case is held.',
         schema: SubmissionCreated,
         example: examples.submissionCreated,
       },
       200: {
-        description: 'A replay: the first answer again. Nothing is held a second time.',
+        description: 'A replay of the first answer. Nothing is held a second time.',
         schema: SubmissionCreated,
         example: { ...examples.submissionCreated, idempotent: true },
       },
@@ -75,7 +75,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'List submissions',
     description:
-      'Newest first, each in full. `createdAfter` is inclusive, `createdBefore` exclusive. Pages follow one another by `nextCursor`.',
+      'Full records, newest first. `createdAfter` is inclusive, `createdBefore` exclusive. Pass `nextCursor` as `cursor` to get the next page.',
     access: 'tenant',
     query: SubmissionsQuery,
     answers: {
@@ -94,12 +94,12 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Read a submission',
     description:
-      'The state in force, safe to ask for again and again. The payload is never shown. Between the outcome of a node and its settlement the status is still `running`.',
+      'The current state; you may poll it. The payload is never shown. Between the outcome of a node and its settlement the status is still `running`.',
     access: 'tenant',
     pathParameters: { id },
     answers: {
       200: {
-        description: 'The whole record.',
+        description: 'The full record.',
         schema: SubmissionDetail,
         example: examples.submissionDetail,
       },
@@ -113,12 +113,12 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Cancel a submission',
     description:
-      'Before the node begins nothing is charged; mid-run the node-seconds so far are, without base fee or minimum. One that has ended already is `409 terminal_state`, with how it ended, and with the refund where that was a cancel. A body is ignored.',
+      'Before the node begins, nothing is charged. During the run, the node-seconds so far are charged, without base fee or minimum. A submission that has ended already is `409 terminal_state` with its status, and with the refund if a cancel ended it. Any body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: {
       200: {
-        description: 'Cancelled, and what came back.',
+        description: 'Cancelled, with the refund.',
         schema: CancelAnswer,
         example: {
           submissionId: examples.submissionId,
@@ -134,9 +134,9 @@ export const submissionOperations: readonly OperationDefinition[] = [
     method: 'post',
     path: '/v1/quotes',
     tag: 'Submissions',
-    summary: 'Ask what a submission would hold',
+    summary: 'Quote a submission',
     description:
-      "Takes a submission's body without its key and holds nothing. The estimate may change; `quote.max` is the ceiling of the charge.",
+      "Takes a submission's body without its idempotency key and holds nothing. The estimate may change; `quote.max` is the most that is charged.",
     access: 'tenant',
     request: {
       schema: QuoteRequest,
@@ -146,7 +146,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     },
     answers: {
       200: {
-        description: 'The price, and whether the available credits cover it.',
+        description: 'The price. `sufficient` is true if the available credits cover it.',
         schema: QuoteAnswer,
         example: { quote: examples.quote, sufficient: true, available: 9800 },
       },

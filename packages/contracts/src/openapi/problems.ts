@@ -3,17 +3,17 @@ import type { Problem } from '../api/problem.ts';
 import { problemMediaType } from '../api/problem.ts';
 import * as examples from './examples.ts';
 
-/** The responses of the error catalogue, for the document (CONTRACT 2). */
+/** The error responses of the document, from the error catalogue (CONTRACT 2). */
 
-/** Where the page of errors stands; each code is an anchor on it. */
+/** The path of the page of errors. Each code is an anchor on it. */
 export const errorsPagePath = '/docs/errors';
 
-/** What `type` of a problem says. */
+/** The `type` of a problem. */
 export function problemType(code: ErrorCode): string {
   return `${errorsPagePath}#${code}`;
 }
 
-/** What some codes add to the members that every problem has. */
+/** Examples of the members that only some codes have. */
 const extras: Partial<Record<ErrorCode, Partial<Problem>>> = {
   insufficient_credits: { required: 200 },
   terminal_state: {
@@ -48,7 +48,7 @@ export function problemExample(code: ErrorCode): Problem {
   };
 }
 
-/** Each status with the codes of these that have it. */
+/** Groups these codes by their status. */
 export function codesByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorCodes.filter((one) => codes.includes(one))) {
@@ -58,7 +58,7 @@ export function codesByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCod
   return byStatus;
 }
 
-/** Members that every answer of a code has, though others have them not. */
+/** The members that are required for a code but not for every problem. */
 const requiredExtras: Partial<Record<ErrorCode, readonly string[]>> = {
   insufficient_credits: ['required'],
   validation_error: ['errors'],
@@ -75,7 +75,7 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 };
 
-/** The response of a status that answers with one of these codes. */
+/** The response of a status with one of these codes. */
 export function problemResponse(status: number, codes: readonly ErrorCode[]): object {
   return {
     description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].description}`).join(' '),
@@ -106,7 +106,7 @@ export function problemResponse(status: number, codes: readonly ErrorCode[]): ob
   };
 }
 
-/** Every answer carries its id; some carry more. */
+/** The headers of an answer: `x-request-id` and these. */
 export function headerRefs(names: readonly string[]): Record<string, object> {
   return Object.fromEntries(
     ['x-request-id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),

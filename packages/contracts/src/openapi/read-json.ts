@@ -1,4 +1,4 @@
-/** A document is plain JSON: what is not where it is looked for is undefined. */
+/** Readers of plain JSON. A missing member reads as undefined. */
 
 export function memberOf(value: unknown, name: string): unknown {
   return new Map(membersOf(value)).get(name);
@@ -20,14 +20,14 @@ export function textOf(value: unknown): string {
 
 const pointerStart = '#/';
 
-/** What a value is, or what its `$ref` refers to. */
+/** Returns the target of a `$ref`, or the value itself if it has none. */
 export function resolveRef(document: unknown, value: unknown): unknown {
   const ref = textOf(memberOf(value, '$ref'));
   if (!ref.startsWith(pointerStart)) return value;
   return ref.slice(pointerStart.length).split('/').reduce<unknown>(memberOf, document);
 }
 
-/** The last word of a `$ref`: the name that the document gives a schema. */
+/** The name of a schema: the last part of its `$ref`. Empty without a `$ref`. */
 export function refName(value: unknown): string {
   return textOf(memberOf(value, '$ref')).split('/').at(-1) ?? '';
 }

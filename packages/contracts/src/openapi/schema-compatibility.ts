@@ -1,6 +1,6 @@
 import { itemsOf, memberOf, membersOf, resolveRef } from './read-json.ts';
 
-/** Two documents, and what of the first one does not hold in the second. */
+/** Two documents and the breaking changes found between them. */
 export interface Comparison {
   readonly frozen: unknown;
   readonly present: unknown;
@@ -8,14 +8,14 @@ export interface Comparison {
 }
 
 /**
- * `request`: what was taken must be taken still. `response`: what was sent is all that is sent,
- * but for further members.
+ * `request`: every value that was accepted must still be accepted. `response`: no value may be sent
+ * that could not be sent before, except for new members.
  */
 export type Direction = 'request' | 'response';
 
 /**
- * Members whose values may grow in answers: codes of errors and failures, types of events and of
- * statement lines. Clients treat one that they do not know by what stands beside it.
+ * Members that may get new values in answers: codes of errors and failures, types of events and of
+ * statement lines. Clients handle an unknown value by the members next to it.
  */
 const growingMembers: readonly string[] = ['code', 'type'];
 
@@ -29,11 +29,11 @@ export function compareSchemas(
 ): void {
   const before = resolveRef(context.frozen, was);
   const after = resolveRef(context.present, now);
-  const tell = (what: string) => context.found.push(`${at}: ${what}`);
-  compareTypes(direction, before, after, tell);
-  compareValues(direction, before, after, memberName, tell);
-  compareBounds(direction, before, after, tell);
-  compareRequired(direction, before, after, tell);
+  const report = (what: string) => context.found.push(`${at}: ${what}`);
+  compareTypes(direction, before, after, report);
+  compareValues(direction, before, after, memberName, report);
+  compareBounds(direction, before, after, report);
+  compareRequired(direction, before, after, report);
   compareMembers(context, direction, at, before, after);
   compareVariants(context, direction, at, before, after);
   const items = memberOf(before, 'items');
@@ -45,13 +45,13 @@ export function compareSchemas(
   });
 }
 
-type Tell = (what: string) => void;
+type Report = (what: string) => void;
 
 function typesOf(schema: unknown): unknown[] {
   return [memberOf(schema, 'type') ?? []].flat();
 }
 
-function compareTypes(direction: Direction, was: unknown, now: unknown, tell: Tell): void {
+function compareTypes(direction: Direction, was: unknown, now: unknown, report: Report): void {
   const before = typesOf(was);
   const after = typesOf(now);
   const isTaken = (type: unknown) =>
@@ -59,7 +59,7 @@ function compareTypes(direction: Direction, was: unknown, now: unknown, tell: Te
   const isSame = before.length === after.length && before.every((type) => after.includes(type));
   const isWider =
     direction === 'request' && (after.length === 0 || (before.length > 0 && before.every(isTaken)));
-  if (!isSame && !isWider) tell(`the type is ${inWords(after)} and was ${inWords(before)}`);
+  if (!isSame && !isWider) report(`the type is ${inWords(after)} and was ${inWords(before)}`);
 }
 
 function inWords(types: readonly unknown[]): string {
@@ -78,28 +78,29 @@ function compareValues(
   was: unknown,
   now: unknown,
   memberName: string,
-  tell: Tell,
+  report: Report,
 ): void {
   const before = valuesOf(was);
   const after = valuesOf(now);
   if (direction === 'request') {
     if (after === undefined) return;
-    if (before === undefined) tell('the values are a closed list now');
+    if (before === undefined) report('the values are a closed list now');
     for (const value of before ?? []) {
-      if (!after.includes(value)) tell(`the value ${JSON.stringify(value)} is taken no more`);
+      if (!after.includes(value))
+        report(`the value ${JSON.stringify(value)} is no longer accepted`);
     }
     return;
   }
   if (before === undefined || after === undefined) {
-    if (before !== after) tell('the list of values came or went');
+    if (before !== after) report('the list of values was added or removed');
     return;
   }
   for (const value of before) {
-    if (!after.includes(value)) tell(`the value ${JSON.stringify(value)} is gone`);
+    if (!after.includes(value)) report(`the value ${JSON.stringify(value)} is gone`);
   }
   if (growingMembers.includes(memberName)) return;
   for (const value of after) {
-    if (!before.includes(value)) tell(`the value ${JSON.stringify(value)} is new`);
+    if (!before.includes(value)) report(`the value ${JSON.stringify(value)} is new`);
   }
 }
 
@@ -107,7 +108,7 @@ const lowerBounds = ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'mi
 const upperBounds = ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'maxProperties'];
 const fixedKeywords = ['pattern', 'format', 'multipleOf', 'default'];
 
-function compareBounds(direction: Direction, was: unknown, now: unknown, tell: Tell): void {
+function compareBounds(direction: Direction, was: unknown, now: unknown, report: Report): void {
   const sign = direction === 'request' ? 1 : -1;
   const bounded = [
     ...lowerBounds.map((keyword) => ({ keyword, sign, none: -Infinity })),
@@ -116,26 +117,26 @@ function compareBounds(direction: Direction, was: unknown, now: unknown, tell: T
   for (const { keyword, sign: up, none } of bounded) {
     const before = Number(memberOf(was, keyword) ?? none);
     const after = Number(memberOf(now, keyword) ?? none);
-    if (up * after > up * before) tell(`${keyword} is ${after} and was ${before}`);
+    if (up * after > up * before) report(`${keyword} is ${after} and was ${before}`);
   }
   for (const keyword of fixedKeywords) {
     const before = memberOf(was, keyword);
     const after = memberOf(now, keyword);
     const isLifted = direction === 'request' && after === undefined && keyword !== 'default';
     if (before !== after && !isLifted) {
-      tell(`${keyword} is ${JSON.stringify(after)} and was ${JSON.stringify(before)}`);
+      report(`${keyword} is ${JSON.stringify(after)} and was ${JSON.stringify(before)}`);
     }
   }
 }
 
-function compareRequired(direction: Direction, was: unknown, now: unknown, tell: Tell): void {
+function compareRequired(direction: Direction, was: unknown, now: unknown, report: Report): void {
   const before = itemsOf(memberOf(was, 'required'));
   const after = itemsOf(memberOf(now, 'required'));
   const [from, to] = direction === 'request' ? [after, before] : [before, after];
-  const says = direction === 'request' ? 'is required now' : 'is not always there now';
-  for (const one of from) if (!to.includes(one)) tell(`the member ${String(one)} ${says}`);
+  const says = direction === 'request' ? 'is required now' : 'is optional now';
+  for (const one of from) if (!to.includes(one)) report(`the member ${String(one)} ${says}`);
   if (direction === 'request' && isClosed(now) && !isClosed(was)) {
-    tell('further members are refused now');
+    report('further members are refused now');
   }
 }
 
@@ -161,7 +162,7 @@ function compareMembers(
   if (direction === 'response' || isClosed(was)) return;
   for (const [member] of membersOf(after)) {
     if (memberOf(before, member) !== undefined) continue;
-    context.found.push(`${at}.${member}: the member was free, and has a schema now`);
+    context.found.push(`${at}.${member}: the member was free and has a schema now`);
   }
 }
 
@@ -169,7 +170,7 @@ function variantsOf(schema: unknown): readonly unknown[] {
   return itemsOf(memberOf(schema, 'anyOf') ?? memberOf(schema, 'oneOf'));
 }
 
-/** Each variant must have its like in the other document; in answers also the other way round. */
+/** Each old variant must have an equal new one. In answers, each new one must also have an old one. */
 function compareVariants(
   context: Comparison,
   direction: Direction,
@@ -189,10 +190,10 @@ function compareVariants(
   }
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;
-  if (after.length > before.length) context.found.push(`${at}: there is a further variant`);
+  if (after.length > before.length) context.found.push(`${at}: a variant is new`);
 }
 
-/** A variant that is told from the others by a member that may grow. */
+/** True if a member that may get new values distinguishes this variant from the others. */
 function isGrowing(schema: unknown): boolean {
   const properties = memberOf(schema, 'properties');
   return growingMembers.some((name) => memberOf(memberOf(properties, name), 'const') !== undefined);

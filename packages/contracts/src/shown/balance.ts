@@ -1,7 +1,7 @@
 import { creditsToNumber } from '@svc/domain';
 import type { Balance } from '../api/credits.ts';
 
-/** A tenant's account as `GET /v1/credits/balance` gives it (CONTRACT 5). */
+/** Makes the answer of `GET /v1/credits/balance` (CONTRACT 5). */
 export function balanceAnswer(
   figures: {
     readonly balanceMicros: bigint;

@@ -11,8 +11,8 @@ import type { UsageFigures } from '../api/common.ts';
 import type { RateCardAnswer, RateFigures } from '../api/rate-card.ts';
 
 /**
- * A card as `GET /v1/rate-card` gives it (CONTRACT 5). Typical usage stays inside: it is our estimate
- * and not a price.
+ * Makes the answer of `GET /v1/rate-card` (CONTRACT 5). It omits the typical usage, which is an
+ * internal estimate and not a price.
  */
 export function rateCardAnswer(card: RateCard, surgeMicros: bigint): RateCardAnswer {
   return {

@@ -11,7 +11,7 @@ import {
 } from '@svc/domain';
 import type { SubmissionDetail } from '../api/submissions.ts';
 
-/** What is known of a submission inside; amounts in micro-credits, ids as UUIDs. */
+/** A submission as the store has it: amounts in micro-credits, ids as UUIDs. */
 export interface KnownSubmission {
   readonly id: string;
   readonly state: SubmissionState;
@@ -40,15 +40,15 @@ export interface KnownSubmission {
 }
 
 /**
- * A submission as its tenant sees it (CONTRACT 5); undefined where it is none for a
- * tenant. The payload is never echoed.
+ * A submission as its tenant sees it (CONTRACT 5). Undefined if tenants cannot see it. It never
+ * contains the payload.
  */
 export function submissionDetail(known: KnownSubmission): SubmissionDetail | undefined {
   const status = wireStatus(known.state);
   return status === null ? undefined : { ...shownSubmission(known), status };
 }
 
-/** The same without its status: an operator sees rejected ones too. */
+/** The same record without the status. Operators also see rejected submissions. */
 export function shownSubmission(known: KnownSubmission): Omit<SubmissionDetail, 'status'> {
   const { quote, failure, lateOutcome } = known;
   return {

@@ -106,7 +106,7 @@ describe.each([
     );
     const operator = { SVC_OPERATOR_ID, SVC_OPERATOR_SECRET };
     expect(String(await listTenants({ ...ours.context, ...operator }))).toContain(
-      'not those of an operator in force',
+      'do not match an enabled operator',
     );
   });
 });

@@ -23,7 +23,7 @@ interface Answer {
 let server: Server;
 let baseUrl: string;
 let received: Received[];
-/** Answers in turn, the last one again and again. */
+/** The answers in order. The last one repeats. */
 let answers: Answer[];
 let nowMs: number;
 let sleptMs: number[];
@@ -86,7 +86,7 @@ function only(): Received {
   return request;
 }
 
-/** The signature that the service expects, from what arrived. */
+/** The signature that the service expects, computed from the received request. */
 function expectedSignature(request: Received): string {
   const bodySha256 = createHash('sha256').update(request.body).digest('hex');
   const { method, target } = request;
@@ -120,7 +120,7 @@ describe('requests', () => {
     ['GET', '/v1/rate-card', { jobTypes: [] }, (api) => api.rateCard()],
   ];
 
-  test.each(calls)('%s %s is signed as it is sent', async (method, target, body, call) => {
+  test.each(calls)('%s %s is signed as sent', async (method, target, body, call) => {
     answers = [{ body }];
     await expect(call(client())).resolves.toEqual(body);
     const request = only();
@@ -132,7 +132,7 @@ describe('requests', () => {
     });
   });
 
-  test('a submission is sent as JSON, whole', async () => {
+  test('a submission is sent completely as JSON', async () => {
     answers = [{ status: 201, body: created }];
     await client().submit(submission);
     const { headers, body } = only();
@@ -140,7 +140,7 @@ describe('requests', () => {
     expect(JSON.parse(body)).toEqual(submission);
   });
 
-  test('a base path and an id with odd characters are signed as they are sent', async () => {
+  test('a base path and an id with special characters are signed as sent', async () => {
     answers = [{ body: { id: 'x' } }];
     await client({ baseUrl: `${baseUrl}/svc/` }).getSubmission('a/b ?ü');
     const request = only();
@@ -148,7 +148,7 @@ describe('requests', () => {
     expect(request.headers['x-svc-signature']).toBe(expectedSignature(request));
   });
 
-  test('a fetch of your own is used', async () => {
+  test('a given fetch function is used', async () => {
     const api = client({ fetch: async () => Response.json({ available: 7 }) });
     await expect(api.balance()).resolves.toEqual({ available: 7 });
     expect(received).toEqual([]);
@@ -156,7 +156,7 @@ describe('requests', () => {
 });
 
 describe('readiness', () => {
-  test('is asked for without a signature, and not_ready is an answer', async () => {
+  test('needs no signature, and not_ready is an answer', async () => {
     answers = [{ body: { status: 'ready' } }];
     await expect(client().ready()).resolves.toEqual({ status: 'ready' });
     expect(Object.keys(only().headers).filter((name) => name.startsWith('x-svc'))).toEqual([]);
@@ -164,7 +164,7 @@ describe('readiness', () => {
     await expect(client().ready()).resolves.toMatchObject({ status: 'not_ready' });
   });
 
-  test('of something else altogether is an error', async () => {
+  test('from another program is an error', async () => {
     answers = [{ status: 502, body: '<html>' }];
     await expect(client().ready()).rejects.toMatchObject({ status: 502 });
   });
@@ -177,11 +177,11 @@ async function failure(call: Promise<unknown>): Promise<ApiError> {
     if (error instanceof ApiError) return error;
     throw error;
   }
-  throw new Error('it did not fail');
+  throw new Error('the call did not fail');
 }
 
 describe('errors', () => {
-  test('carry status, code, detail, request id and the whole problem', async () => {
+  test('have status, code, detail, request id and the whole problem', async () => {
     answers = [problem(402, 'insufficient_credits', { required: 200, requestId: 'req-1' })];
     const error = await failure(client().submit(submission));
     expect(error).toMatchObject({
@@ -196,12 +196,12 @@ describe('errors', () => {
   });
 
   test.each([
-    ['a page of a proxy', { status: 502, body: '<html>Bad gateway</html>' }],
+    ['a page from a proxy', { status: 502, body: '<html>Bad gateway</html>' }],
     ['a redirect', { status: 302, headers: { location: '/elsewhere' }, body: '' }],
-    ['a success that is none', { status: 200, body: '<html>Sign in</html>' }],
-    ['a success of another shape', { status: 200, body: { hello: 'world' } }],
-    ['an error of another shape', { status: 500, body: ['no'] }],
-  ])('%s is told as unrecognised, with the request id of the header', async (_name, answer) => {
+    ['a success without JSON', { status: 200, body: '<html>Sign in</html>' }],
+    ['a success with other members', { status: 200, body: { hello: 'world' } }],
+    ['an error without a code', { status: 500, body: ['no'] }],
+  ])('%s is reported as unrecognised, with the request id of its header', async (_name, answer) => {
     const headers = { ...('headers' in answer ? answer.headers : {}), 'x-request-id': 'req-2' };
     answers = [{ ...answer, headers }];
     const error = await failure(client().balance());
@@ -211,7 +211,7 @@ describe('errors', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('without an answer are what fetch throws', async () => {
+  test('without an answer are those of fetch', async () => {
     const api = client({
       fetch: async () => {
         throw new TypeError('fetch failed');
@@ -220,7 +220,7 @@ describe('errors', () => {
     await expect(api.balance()).rejects.toThrow('fetch failed');
   });
 
-  test('a request that takes too long is given up', async () => {
+  test('a request that takes too long is cancelled', async () => {
     const api = client({
       requestTimeoutMs: 1,
       fetch: (_input, init) =>
@@ -238,21 +238,21 @@ describe('waiting for the end', () => {
   const running: Answer = { body: { id: 'sub_1', status: 'running' } };
   const submitted: Answer = { body: { id: 'sub_1', status: 'submitted' } };
 
-  test.each(['submitted', 'failed', 'cancelled'])('%s is an end', async (status) => {
+  test.each(['submitted', 'failed', 'cancelled'])('ends at %s', async (status) => {
     answers = [{ body: { id: 'sub_1', status } }];
     const ended = await client().waitFor('sub_1', { timeoutMs: 1000 });
     expect(ended.status).toBe(status);
     expect(sleptMs).toEqual([]);
   });
 
-  test('asks less and less often, every two seconds at the least', async () => {
+  test('polls with growing pauses of at most two seconds', async () => {
     answers = [...Array.from({ length: 8 }, () => running), submitted];
     await client().waitFor('sub_1', { timeoutMs: 60_000 });
     expect(sleptMs.slice(0, 2)).toEqual([250, 375]);
     expect(sleptMs.slice(-2)).toEqual([2000, 2000]);
   });
 
-  test('goes on through an outage and a rate limit, as long as that asks for', async () => {
+  test('continues after an outage and a rate limit, and obeys retryAfterSeconds', async () => {
     answers = [
       problem(503, 'unavailable'),
       { status: 502, body: '<html>' },
@@ -263,7 +263,7 @@ describe('waiting for the end', () => {
     expect(sleptMs).toEqual([250, 375, 7000]);
   });
 
-  test('ends at once where there is no such submission', async () => {
+  test('fails at once if the submission does not exist', async () => {
     answers = [problem(404, 'not_found')];
     await expect(client().waitFor('sub_1', { timeoutMs: 1000 })).rejects.toMatchObject({
       code: 'not_found',
@@ -271,17 +271,17 @@ describe('waiting for the end', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('gives up at the timeout and tells how it was last seen', async () => {
+  test('fails at the timeout with the last known state', async () => {
     answers = [running];
     const waiting = client().waitFor('sub_1', { timeoutMs: 1000 });
     const error: unknown = await waiting.catch((thrown: unknown) => thrown);
-    if (!(error instanceof WaitTimeoutError)) throw new Error('another end', { cause: error });
+    if (!(error instanceof WaitTimeoutError)) throw new Error('unexpected error', { cause: error });
     expect(error.last).toEqual(running.body);
     expect(error.cause).toBeUndefined();
     expect(nowMs).toBeLessThanOrEqual(startMs + 1000);
   });
 
-  test('gives up with the error that kept it from seeing anything', async () => {
+  test('fails at the timeout with the last error as its cause', async () => {
     answers = [problem(503, 'unavailable')];
     const waiting = client().waitFor('sub_1', { timeoutMs: 300 });
     await expect(waiting).rejects.toMatchObject({ last: null, cause: { code: 'unavailable' } });

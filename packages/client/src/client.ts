@@ -12,36 +12,36 @@ import type {
 } from './types.ts';
 
 export interface ClientOptions {
-  /** The environment's address, `https://…`, with or without a slash at its end. */
+  /** The base URL of the environment, `https://…`, with or without a trailing slash. */
   readonly baseUrl: string;
   readonly tenantId: string;
-  /** The HMAC secret, `hsk_…`, whole. */
+  /** The whole HMAC secret, `hsk_…`. */
   readonly secret: string;
   readonly fetch?: typeof globalThis.fetch;
-  /** Milliseconds since 1970; a request is refused where it is off by more than five minutes. */
+  /** The clock: milliseconds since 1970. Requests fail if it is off by more than five minutes. */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number) => Promise<void>;
-  /** How long one request may take; a creation waits up to six seconds for a node. */
+  /** The timeout of one request. A creation waits up to six seconds for a node. */
   readonly requestTimeoutMs?: number;
 }
 
 /**
- * Each method throws ApiError where the service answers with an error, and what `fetch` throws
- * where there is no answer; everything may be repeated, a submission with the same key.
+ * Each method throws `ApiError` if the service answers with an error, or the error of `fetch` if
+ * there is no answer. Every call is safe to repeat. Repeat a submission with the same key.
  */
 export interface Client {
   submit(request: SubmissionRequest): Promise<SubmissionCreated>;
   getSubmission(submissionId: string): Promise<Submission>;
-  /** ApiError `terminal_state` where it has ended already; its problem says how. */
+  /** Throws `ApiError` with code `terminal_state` if the submission has ended. Its problem says how. */
   cancel(submissionId: string): Promise<Cancellation>;
   balance(): Promise<CreditBalance>;
   rateCard(): Promise<RateCard>;
   /**
-   * Polls until the submission has ended, through errors that pass; webhooks tell it sooner.
-   * Throws WaitTimeoutError after `timeoutMs`.
+   * Polls until the submission has ended, and continues after temporary errors. Webhooks report the
+   * end sooner. Throws `WaitTimeoutError` after `timeoutMs`.
    */
   waitFor(submissionId: string, options: { readonly timeoutMs: number }): Promise<EndedSubmission>;
-  /** Needs no key; `not_ready` is an answer, too. */
+  /** Needs no credentials. `not_ready` is an answer, not an error. */
   ready(): Promise<Readiness>;
 }
 
@@ -87,7 +87,7 @@ async function send(connection: Connection, call: Call, isSigned: boolean): Prom
       ...(isSigned ? signedHeaders(connection, call, url) : {}),
     },
     ...(call.body === undefined ? {} : { body: call.body }),
-    // A signature holds for one target: what a redirect leads to would be refused.
+    // The signature covers one target, so the target of a redirect would refuse it.
     redirect: 'manual',
     signal: AbortSignal.timeout(call.timeoutMs ?? connection.requestTimeoutMs),
   });
@@ -97,7 +97,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object in an answer's body; null where it holds none. */
+/** The JSON object in the body of an answer. Null if the body is not a JSON object. */
 async function readObject(response: Response): Promise<Readonly<Record<string, unknown>> | null> {
   const text = await response.text();
   try {
@@ -126,7 +126,7 @@ async function request<Result extends object>(
   throw new ApiError(response.status, response.headers.get('x-request-id'), problem);
 }
 
-/** An answer is taken for what it should be by the member that it cannot be without. */
+/** Recognises an answer by one required member. */
 function having<Result extends object>(member: keyof Result) {
   return (value: object): value is Result => member in value;
 }
@@ -148,7 +148,7 @@ function hasEnded(submission: Submission): submission is EndedSubmission {
   return ['submitted', 'failed', 'cancelled'].includes(submission.status);
 }
 
-/** Errors that say nothing about the submission: too many requests, or an outage. */
+/** True for errors that do not concern the submission: rate limits, outages, connection errors. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status === 429 || error.status >= 500;
 }
@@ -200,7 +200,7 @@ function sleep(milliseconds: number): Promise<void> {
   });
 }
 
-/** A tenant's client: it signs each request and gives typed answers. It keeps nothing open. */
+/** Creates a client that signs requests and returns typed answers. It holds no sockets or timers. */
 export function createClient(options: ClientOptions): Client {
   const connection: Connection = {
     baseUrl: options.baseUrl,

@@ -1,6 +1,6 @@
 import type { Submission } from './types.ts';
 
-/** The body of an error answer: RFC 9457 problem details. */
+/** The body of an error: RFC 9457 problem details. */
 export interface Problem {
   readonly type?: string;
   readonly title?: string;
@@ -8,9 +8,9 @@ export interface Problem {
   readonly detail?: string;
   readonly code?: string;
   readonly requestId?: string;
-  /** 402: the credits that the hold would have taken. */
+  /** For 402: the credits that the submission would have held. */
   readonly required?: number;
-  /** 422: where in the body (JSON Pointer) or in which query parameter, and why. */
+  /** For 422: each violation, at a JSON Pointer into the body or in a query parameter. */
   readonly errors?: readonly {
     readonly path: string;
     readonly message: string;
@@ -19,16 +19,16 @@ export interface Problem {
   }[];
   readonly submissionId?: string;
   readonly submissionStatus?: string;
-  /** 409 `terminal_state` of a cancelled submission. */
+  /** For 409 `terminal_state` of a cancelled submission. */
   readonly refund?: { readonly amount: number; readonly charged: number };
-  /** 429 and 503. */
+  /** For 429 and 503. */
   readonly retryAfterSeconds?: number;
 }
 
-/** What `code` is where an answer is not the service's own, of a proxy in between for example. */
+/** The `code` of an answer that is not from the service, for example from a proxy. */
 export const unrecognisedAnswer = 'unrecognised_answer';
 
-/** The service answered, with an error. `code` is what to decide by; `requestId` what to quote. */
+/** The service answered with an error. Decide by `code`. Quote `requestId` when you ask for support. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -39,7 +39,7 @@ export class ApiError extends Error {
 
   constructor(status: number, requestId: string | null, problem: Problem) {
     const code = problem.code ?? unrecognisedAnswer;
-    const detail = problem.detail ?? problem.title ?? 'The answer is not one of the service.';
+    const detail = problem.detail ?? problem.title ?? 'The answer does not come from the service.';
     super(`${status} ${code}: ${detail}`);
     this.status = status;
     this.code = code;
@@ -49,18 +49,21 @@ export class ApiError extends Error {
   }
 }
 
-/** `waitFor` gave up. The submission goes on; `last` is how it was last seen, `cause` what failed. */
+/**
+ * `waitFor` reached its timeout. The submission continues. `last` is its last known state, and
+ * `cause` the last error, if any.
+ */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError';
   readonly last: Submission | null;
 
   constructor(submissionId: string, timeoutMs: number, last: Submission | null, cause: unknown) {
-    super(`${submissionId} has not ended within ${timeoutMs} ms.`, { cause });
+    super(`${submissionId} did not end within ${timeoutMs} ms.`, { cause });
     this.last = last;
   }
 }
 
-/** The webhook is not to be trusted: answer 400 or 401 and do nothing. */
+/** The webhook cannot be trusted. Answer 400 or 401 and do not act on it. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }

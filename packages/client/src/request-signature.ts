@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** The value of `X-SVC-Signature`. `target` is path and query exactly as they are sent. */
+/** The value of `X-SVC-Signature`. `target` is the path and query exactly as sent. */
 export function signRequest(request: {
   readonly secret: string;
   readonly timestampSeconds: number;

@@ -1,7 +1,7 @@
 /**
- * What the service answers, as it stands on the wire. Under `/v1` fields may be added at any time:
- * ignore those you do not know. Amounts are credits, as exact decimals of at most six places;
- * times are RFC 3339 in UTC.
+ * The answers of the service, as on the wire. Members may be added under `/v1` at any time, so
+ * ignore those that you do not know. Amounts are credits with at most six decimals. Times are
+ * RFC 3339 in UTC.
  */
 
 export type Tier = 'standard' | 'priority' | 'instant';
@@ -16,10 +16,10 @@ export type TerminalStatus = 'submitted' | 'failed' | 'cancelled';
 
 /** The payload of the job type `ats.application`. */
 export interface AtsApplicationPayload {
-  /** http or https, at a public host, at most 2048 characters. */
+  /** An http or https URL with a public host, at most 2048 characters. */
   readonly applicationUrl: string;
   readonly atsType: string;
-  /** Passed on to the node as you send it. */
+  /** Passed to the node exactly as you send it. */
   readonly applicantProfile: Readonly<Record<string, unknown>>;
   readonly jobContext: {
     readonly title: string;
@@ -29,17 +29,17 @@ export interface AtsApplicationPayload {
 }
 
 export interface SubmissionRequest {
-  /** 1 to 128 characters, from your own durable records: what makes a repetition safe. */
+  /** 1 to 128 characters, derived from your own stored records, so that a repeat is safe. */
   readonly idempotencyKey: string;
   readonly jobType: string;
-  /** `standard` where it is left out. */
+  /** Default: `standard`. */
   readonly tier?: Tier;
   readonly payload: AtsApplicationPayload | Readonly<Record<string, unknown>>;
 }
 
 export interface Quote {
   readonly estimated: number;
-  /** The worst case, which is what is held. */
+  /** The worst case. These credits are held. */
   readonly max: number;
   readonly surge: number;
 }
@@ -49,7 +49,7 @@ export interface SubmissionCreated {
   readonly status: SubmissionStatus;
   readonly quote: Quote;
   readonly balance: { readonly after: number; readonly held: number };
-  /** Present where the key had been used before with the same body; nothing was held again. */
+  /** Present if the key was used before with the same body. Nothing was held again. */
   readonly idempotent?: true;
 }
 
@@ -64,9 +64,9 @@ export interface Usage {
 export interface SubmissionFailure {
   readonly code: string;
   readonly message: string;
-  /** The same work may well succeed under a new idempotency key. */
+  /** True if the same job may succeed with a new idempotency key. */
   readonly retriable: boolean;
-  /** The work may have been done all the same: look before you submit it again. */
+  /** True if the job may have been done. Check before you submit it again. */
   readonly outcomeUnknown: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface Submission {
   readonly tier: Tier;
   readonly idempotencyKey: string;
   readonly quote: Quote;
-  /** Null until it is settled. */
+  /** Null until the submission is settled. */
   readonly actualCredits: number | null;
   readonly refundedCredits: number | null;
   readonly usage: Usage | null;
@@ -147,7 +147,7 @@ interface WebhookEventOf<Type extends string, Data> {
   readonly data: Data;
 }
 
-/** Further types may be added under `/v1`: acknowledge and ignore those you do not know. */
+/** More types may be added under `/v1`. Acknowledge and ignore those that you do not know. */
 export type WebhookEvent =
   | WebhookEventOf<'submission.completed', Ended & { readonly status: 'submitted' }>
   | WebhookEventOf<

@@ -21,11 +21,11 @@ function verify(changes: Partial<Parameters<typeof verifyWebhook>[0]> = {}) {
 }
 
 describe('the vector', () => {
-  test('is verified, and its event returned with the delivery to deduplicate on', () => {
+  test('is verified and returns its event and the delivery id', () => {
     const verified = verify();
     expect(verified.deliveryId).toBe('dlv_01kajh8z2wf5xav9c3q7m4n6rt');
     expect(verified.event).toEqual(JSON.parse(vector.body));
-    if (verified.event.type !== 'submission.completed') throw new Error('another type');
+    if (verified.event.type !== 'submission.completed') throw new Error('unexpected type of event');
     expect(verified.event.data.actualCredits).toBe(41.25);
   });
 
@@ -36,7 +36,7 @@ describe('the vector', () => {
     expect(verify({ headers }).event.type).toBe('submission.completed');
   });
 
-  test('is verified from the bytes of its body', () => {
+  test('is verified if the body is given as bytes', () => {
     const body = new TextEncoder().encode(vector.body);
     expect(verify({ body }).event.type).toBe('submission.completed');
   });
@@ -49,7 +49,7 @@ function upperCased(headers: Readonly<Record<string, string>>): Record<string, s
 }
 
 describe('a rotation', () => {
-  test('either secret is enough, on either side', () => {
+  test('works with the old and the new secret, for sender and receiver', () => {
     expect(verify({ secret: [otherSecret, vector.secret] }).deliveryId).toMatch(/^dlv_/);
     const signature = `v1,${'A'.repeat(43)}= ${vector.headers['webhook-signature']}`;
     const headers = { ...vector.headers, 'webhook-signature': signature };
@@ -57,7 +57,7 @@ describe('a rotation', () => {
   });
 });
 
-describe('what is not to be trusted', () => {
+describe('an untrusted webhook', () => {
   const { 'webhook-signature': signature = '', ...unsigned } = vector.headers;
 
   test.each<[string, Partial<Parameters<typeof verifyWebhook>[0]>]>([
@@ -67,10 +67,10 @@ describe('what is not to be trusted', () => {
     ['an altered body', { body: vector.body.replace('41.25', '1.25') }],
     ['another delivery', { headers: { ...vector.headers, 'webhook-id': 'dlv_x' } }],
     ['another time', { headers: { ...vector.headers, 'webhook-timestamp': '1795000001' } }],
-    ['a time that is none', { headers: { ...vector.headers, 'webhook-timestamp': 'now' } }],
+    ['a malformed time', { headers: { ...vector.headers, 'webhook-timestamp': 'now' } }],
     ['no signature', { headers: unsigned }],
     ['an empty signature', { headers: { ...unsigned, 'webhook-signature': 'v1,' } }],
-    ['a signature cut short', { headers: { ...unsigned, 'webhook-signature': 'v1,cZ0T' } }],
+    ['a truncated signature', { headers: { ...unsigned, 'webhook-signature': 'v1,cZ0T' } }],
     [
       'another version',
       { headers: { ...unsigned, 'webhook-signature': signature.replace('v1', 'v2') } },
@@ -78,12 +78,12 @@ describe('what is not to be trusted', () => {
     ['a header twice', { headers: { ...unsigned, 'webhook-signature': [signature, signature] } }],
     ['one sent too long ago', { now: () => sentAtMs + 301_000 }],
     ['one from the future', { now: () => sentAtMs - 301_000 }],
-    ['one older than is tolerated', { now: () => sentAtMs + 11_000, toleranceSeconds: 10 }],
-  ])('%s', (_name, changes) => {
+    ['one older than the tolerance', { now: () => sentAtMs + 11_000, toleranceSeconds: 10 }],
+  ])('with %s is refused', (_name, changes) => {
     expect(() => verify(changes)).toThrow(WebhookVerificationError);
   });
 
-  test('a right signature over what is no JSON', () => {
+  test('is refused if its body is not JSON, even with a valid signature', () => {
     const key = Buffer.from('b3RoZXI=', 'base64');
     const content = 'dlv_1.1795000000.not json';
     const headers = {
@@ -91,6 +91,6 @@ describe('what is not to be trusted', () => {
       'webhook-timestamp': '1795000000',
       'webhook-signature': `v1,${createHmac('sha256', key).update(content).digest('base64')}`,
     };
-    expect(() => verify({ secret: otherSecret, headers, body: 'not json' })).toThrow('no JSON');
+    expect(() => verify({ secret: otherSecret, headers, body: 'not json' })).toThrow('not JSON');
   });
 });

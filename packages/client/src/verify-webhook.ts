@@ -5,13 +5,13 @@ import type { WebhookEvent } from './types.ts';
 const toleranceSecondsDefault = 300;
 const signaturesMax = 16;
 
-/** The headers of a request as `fetch` (Headers) or as Node's http server gives them. */
+/** The headers of a request: a `Headers` object or the headers object of Node's http server. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifiedWebhook {
-  /** The same for every attempt: deduplicate on it before you act. */
+  /** The same for every attempt. Deduplicate by it before you act. */
   readonly deliveryId: string;
   readonly event: WebhookEvent;
 }
@@ -35,14 +35,19 @@ function checkTimestamp(timestamp: string, nowSeconds: number, toleranceSeconds:
     throw new WebhookVerificationError('webhook-timestamp is not Unix time in seconds.');
   }
   if (Math.abs(Number(timestamp) - nowSeconds) > toleranceSeconds) {
-    throw new WebhookVerificationError('webhook-timestamp is too far from the clock here.');
+    throw new WebhookVerificationError(
+      'webhook-timestamp is too far from the local clock. Check that the clock is right.',
+    );
   }
 }
 
 function isSignedWith(secret: string, content: Buffer, signatures: readonly Buffer[]): boolean {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  // An empty key would let anybody sign.
-  if (key.byteLength === 0) throw new WebhookVerificationError('The webhook secret is malformed.');
+  // With an empty key, anyone could sign.
+  if (key.byteLength === 0)
+    throw new WebhookVerificationError(
+      'The webhook secret is malformed. Pass the whole secret, whsec_….',
+    );
   const expected = createHmac('sha256', key).update(content).digest();
   return signatures.some(
     (signature) =>
@@ -51,12 +56,12 @@ function isSignedWith(secret: string, content: Buffer, signatures: readonly Buff
 }
 
 /**
- * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the bytes as they
- * came, before any parsing. Give both secrets while a rotation overlaps, or either.
- * Throws WebhookVerificationError; what is thrown for is not to be acted upon.
+ * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the received bytes
+ * before any parsing. While a rotation overlaps, either secret or both work. Throws
+ * `WebhookVerificationError` if the webhook cannot be trusted.
  */
 export function verifyWebhook(webhook: {
-  /** The webhook secret, `whsec_…`: not the one that signs requests. */
+  /** The webhook secret, `whsec_…`. It is not the secret that signs requests. */
   readonly secret: string | readonly string[];
   readonly headers: WebhookHeaders;
   readonly body: string | Uint8Array;
@@ -76,7 +81,9 @@ export function verifyWebhook(webhook: {
   const content = Buffer.concat([Buffer.from(`${deliveryId}.${timestamp}.`), body]);
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (!secrets.some((candidate) => isSignedWith(candidate, content, signatures))) {
-    throw new WebhookVerificationError('No signature of the webhook is right.');
+    throw new WebhookVerificationError(
+      'No signature of the webhook matches. Check the secret, and pass the body as received.',
+    );
   }
   return { deliveryId, event: parseEvent(body) };
 }
@@ -85,6 +92,6 @@ function parseEvent(body: Buffer): WebhookEvent {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (cause) {
-    throw new WebhookVerificationError('The body is no JSON.', { cause });
+    throw new WebhookVerificationError('The body is not JSON.', { cause });
   }
 }

@@ -1,8 +1,9 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * What limits by address go by. One home or host has a whole /64 of IPv6 addresses, so those count
- * as one; an IPv4 address in IPv6 notation is that IPv4 address.
+ * Maps a client address to the group that shares limits by address. An IPv6 address maps to its /64,
+ * because one home or host owns a whole /64. An IPv4 address in IPv6 notation maps to the IPv4
+ * address.
  */
 export function addressGroup(ip: string | undefined): string {
   if (ip === undefined) return 'unknown';

@@ -20,7 +20,7 @@ async function start(ready: () => Promise<readonly string[]>): Promise<string> {
   return `http://127.0.0.1:${server.port}`;
 }
 
-test('a process that is not ready is live all the same, and says what is missing', async () => {
+test('a process that is not ready is still live, and names the missing dependencies', async () => {
   const url = await start(async () => ['redis']);
   expect((await fetch(`${url}/live`)).status).toBe(200);
   const response = await fetch(`${url}/ready`);
@@ -28,14 +28,14 @@ test('a process that is not ready is live all the same, and says what is missing
   expect(await response.json()).toEqual({ status: 'not_ready', missing: ['redis'] });
 });
 
-test('a ready process says so and shows its figures', async () => {
+test('a ready process answers ready and shows its metrics', async () => {
   const url = await start(async () => []);
   expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: 'ready' });
   const metrics = await (await fetch(`${url}/metrics`)).text();
   expect(metrics).toContain('process_cpu_user_seconds_total{service="example"}');
 });
 
-test('a readiness check that fails is an error and not an open connection', async () => {
+test('a failed readiness check is answered with an error', async () => {
   const url = await start(() => Promise.reject(new Error('no')));
   expect((await fetch(`${url}/ready`)).status).toBe(500);
 });

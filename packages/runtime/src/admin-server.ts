@@ -12,7 +12,7 @@ export interface AdminServer {
 export interface AdminServerOptions {
   readonly host: string;
   readonly port: number;
-  /** The names of what is missing; none means ready. */
+  /** The names of unavailable dependencies. An empty list means ready. */
   ready(): Promise<readonly string[]>;
   readonly metrics: Registry;
   readonly logger: Logger;
@@ -50,8 +50,9 @@ async function route(
 }
 
 /**
- * The operator's port of a process: `/live` (it runs), `/ready` (it can do its work, else 503 and
- * what is missing) and `/metrics` (Prometheus). Not for tenants; no authentication.
+ * Opens the admin port of a process. `/live` shows that it runs. `/ready` shows that it can work, or
+ * is 503 with the unavailable dependencies. `/metrics` is for Prometheus. The port has no
+ * authentication and must not be reachable for tenants.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
@@ -64,7 +65,8 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   server.listen(options.port, options.host);
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port to listen on');
+  if (address === null || typeof address === 'string')
+    throw new Error('the admin server has no port');
   return {
     port: address.port,
     async close() {

@@ -1,11 +1,11 @@
 /**
- * The process's clock, as an argument. What is decided for a submission goes by the database's
- * clock and not by this one (CONTRACT 4); this one stamps signatures and measures spans.
+ * The process's clock, passed as an argument. It checks signatures and measures durations. Decisions
+ * about submissions use the database's clock instead (CONTRACT 4).
  */
 export interface Clock {
   /** Unix time. */
   nowMs(): number;
-  /** Never goes back; only differences mean anything. */
+  /** Never goes back. Only differences are meaningful. */
   monotonicMs(): number;
 }
 

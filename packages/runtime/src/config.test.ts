@@ -14,7 +14,7 @@ const complete = {
   SVC_MASTER_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
 };
 
-test('numbers are read as numbers, and what is not set has its default', () => {
+test('numbers are parsed, and unset variables have their defaults', () => {
   const config = loadConfig(schema, { ...complete, RECONCILE_INTERVAL_MS: '250', UNRELATED: 'x' });
   expect(config).toEqual({
     ...complete,
@@ -32,7 +32,7 @@ test('an empty variable counts as not set', () => {
   expect(() => loadConfig(schema, { ...complete, REDIS_URL: '' })).toThrow('REDIS_URL is not set');
 });
 
-test('every wrong variable is named at once, with what to set it to', () => {
+test('the error names every wrong variable and what to set', () => {
   const env = { ...complete, REDIS_URL: undefined, ADMIN_PORT: '65536', EXAMPLE: 'yes' };
   let message = '';
   try {
@@ -41,10 +41,10 @@ test('every wrong variable is named at once, with what to set it to', () => {
     if (error instanceof ConfigError) message = error.message;
   }
   expect(message.split('\n')).toEqual([
-    'The configuration is not complete:',
+    'The configuration has missing or invalid variables:',
     '  ADMIN_PORT is not valid: the port of /live, /ready and /metrics, 0 for any',
     '  EXAMPLE is not valid: 1 for yes, 0 for no',
-    '  REDIS_URL is not set: the address of Redis, redis://host:port',
+    '  REDIS_URL is not set: the URL of Redis, redis://host:port',
   ]);
 });
 
@@ -54,14 +54,14 @@ test('an error never repeats a value, which may be a secret', () => {
   expect(() => loadConfig(schema, env)).toThrow(ConfigError);
 });
 
-test('several master keys are taken, one that is no key is not', () => {
+test('several master keys are valid, and a malformed one is not', () => {
   const keys = `${complete.SVC_MASTER_KEY},k2:${Buffer.alloc(32, 2).toString('base64')}`;
   expect(loadConfig(schema, { ...complete, SVC_MASTER_KEY: keys }).SVC_MASTER_KEY).toBe(keys);
   const broken = { ...complete, SVC_MASTER_KEY: `${keys},k3` };
   expect(() => loadConfig(schema, broken)).toThrow('SVC_MASTER_KEY is not valid');
 });
 
-test('the master key is read from a file, and from one place only', () => {
+test('the master key can be read from a file, but not from two places', () => {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-config-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const file = path.join(dir, 'master-key');

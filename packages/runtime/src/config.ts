@@ -2,42 +2,43 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Type, type Static, type TObject } from 'typebox';
 
-/** Says of every wrong variable what to set; it never repeats a value, which may be a secret. */
+/** Names every wrong variable and what to set. Never repeats a value, because it may be a secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 const masterKeyPattern = '[A-Za-z0-9._-]{1,32}:[A-Za-z0-9+/]{43}=';
 
-/** `'1'` or `'0'`. */
+/** A variable that is `'1'` or `'0'`. */
 export function flag(byDefault: '0' | '1', description: string) {
   return Type.Union([Type.Literal('0'), Type.Literal('1')], { default: byDefault, description });
 }
 
-/** A TCP port to listen on; 0 takes any that is free. */
+/** A TCP port to listen on. 0 chooses a free port. */
 export function port(byDefault: number, description: string) {
   return Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description });
 }
 
-/** What every service takes; spread it into the service's own schema (CONTRACT 9). */
+/** The variables of every service. Spread them into the service's own schema (CONTRACT 9). */
 export const commonConfig = {
   SVC_ENVIRONMENT: Type.Union([Type.Literal('sandbox'), Type.Literal('production')], {
     description: 'sandbox or production',
   }),
   DATABASE_URL: Type.String({
     pattern: '^postgres(ql)?://',
-    description: 'the address of Postgres, postgresql://user@host:port/database',
+    description: 'the URL of Postgres, postgresql://user@host:port/database',
   }),
   REDIS_URL: Type.String({
     pattern: '^rediss?://',
-    description: 'the address of Redis, redis://host:port',
+    description: 'the URL of Redis, redis://host:port',
   }),
   SVC_MASTER_KEY: Type.String({
     pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,
-    description: '<key id>:<base64 of 32 bytes>, several separated by commas, the first one seals',
+    description:
+      '<key id>:<base64 of 32 bytes>; several are separated by commas, the first one seals',
   }),
   SVC_MASTER_KEY_FILE: Type.Optional(
-    Type.String({ description: 'a file that holds SVC_MASTER_KEY, in place of the variable' }),
+    Type.String({ description: 'a file that contains SVC_MASTER_KEY, instead of the variable' }),
   ),
   REDIS_PREFIX: Type.String({
     pattern: '^[a-z0-9-]{1,32}$',
@@ -60,17 +61,17 @@ export const commonConfig = {
     minimum: 50,
     maximum: 60_000,
     default: 1_000,
-    description: 'milliseconds between two rounds of a reconciler, 50 to 60000',
+    description: 'milliseconds between two passes of a reconciler, 50 to 60000',
   }),
   ADMIN_HOST: Type.String({
     minLength: 1,
     default: '127.0.0.1',
     description: 'the address of /live, /ready and /metrics, which have no authentication',
   }),
-  ADMIN_PORT: port(0, 'the port of /live, /ready and /metrics, 0 for any'),
+  ADMIN_PORT: port(0, 'the port of /live, /ready and /metrics; 0 chooses a free port'),
 };
 
-/** What a service takes that has an interface of its own. */
+/** The variables of a service that listens for tenants or nodes. */
 export const bindConfig = {
   BIND_HOST: Type.String({
     minLength: 1,
@@ -103,12 +104,12 @@ function explain(schema: TObject, errors: readonly ErrorObject[], present: objec
         : 'see .env.example';
     return `  ${name} is ${name in present ? 'not valid' : 'not set'}: ${description}`;
   });
-  return ['The configuration is not complete:', ...lines].join('\n');
+  return ['The configuration has missing or invalid variables:', ...lines].join('\n');
 }
 
 /**
- * Puts the contents of a file in place of a variable: `NAME_FILE` names the file of `NAME`, for each
- * `NAME` of the schema.
+ * Reads variables from files: if `NAME_FILE` is set, its file contains the value of `NAME`. Only for
+ * pairs that are both in the schema.
  */
 function readFiles(names: readonly string[], present: Record<string, unknown>): void {
   for (const name of names) {
@@ -118,14 +119,17 @@ function readFiles(names: readonly string[], present: Record<string, unknown>): 
     try {
       present[name] = readFileSync(file, 'utf8').trim();
     } catch (error) {
-      throw new ConfigError(`The file of ${name}_FILE cannot be read.`, { cause: error });
+      throw new ConfigError(
+        `The file of ${name}_FILE cannot be read. Check its path and permissions.`,
+        { cause: error },
+      );
     }
   }
 }
 
 /**
- * Reads a service's configuration from environment variables; an empty one counts as not set.
- * Throws `ConfigError`, which names every wrong variable and what to set it to.
+ * Reads a service's configuration from environment variables. An empty variable counts as not set.
+ * Throws `ConfigError` with every wrong variable and what to set.
  */
 export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
   const names = Object.keys(schema.properties);

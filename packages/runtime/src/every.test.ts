@@ -8,7 +8,7 @@ const logger = createLogger({ service: 'test', level: 'silent' });
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('rounds never overlap: the next one comes an interval after the end of the last', async () => {
+test('runs never overlap: the next one starts an interval after the end of the last', async () => {
   let started = 0;
   const running: (() => void)[] = [];
   const repeating = every({
@@ -33,7 +33,7 @@ test('rounds never overlap: the next one comes an interval after the end of the 
   await repeating.close();
 });
 
-test('a round that fails does not end the rounds', async () => {
+test('a failed run does not stop the following runs', async () => {
   let rounds = 0;
   const repeating = every({
     name: 'test',
@@ -49,7 +49,7 @@ test('a round that fails does not end the rounds', async () => {
   await repeating.close();
 });
 
-test('closing waits for the round that is running and starts no other', async () => {
+test('close waits for the current run and starts no other', async () => {
   let finished = false;
   const running = Promise.withResolvers<void>();
   const repeating = every({

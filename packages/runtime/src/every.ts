@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 
 export interface Repeating {
-  /** Starts no further round and waits for the one that is running. */
+  /** Starts no further run and waits for the current one. */
   close(): Promise<void>;
 }
 
 /**
- * Runs `run` again and again, the next round `intervalMs` after the end of the last one, so that
- * rounds never overlap. A round that fails is logged, and the next one comes all the same.
+ * Calls `run` repeatedly. The next run starts `intervalMs` after the end of the last one, so runs
+ * never overlap. A failed run is logged and does not stop the following ones.
  */
 export function every({
   name,
@@ -24,11 +24,11 @@ export function every({
   let current: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout;
 
-  async function round(): Promise<void> {
+  async function runOnce(): Promise<void> {
     try {
       await run();
     } catch (error) {
-      logger.error({ err: error, name }, 'a round failed');
+      logger.error({ err: error, name }, 'a periodic task failed');
     }
     schedule();
   }
@@ -36,7 +36,7 @@ export function every({
   function schedule(): void {
     if (closed) return;
     timer = setTimeout(() => {
-      current = round();
+      current = runOnce();
     }, intervalMs);
   }
 

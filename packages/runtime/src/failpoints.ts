@@ -1,21 +1,21 @@
 import { ConfigError } from './config.ts';
 
 /**
- * Places where tests stop a process, to kill it there or to empty Redis under it. Armed by
- * `SVC_FAILPOINTS=name,name`, never in production, and only under a parent that holds an IPC
- * channel and thereby can let the process go on. An armed point stops the first who reaches it.
+ * Named places at which tests stop a process, to kill it there or to empty Redis. They are armed by
+ * `SVC_FAILPOINTS=name,name`, never in production, and only if a parent process with an IPC channel
+ * can release the process. An armed failpoint stops the first caller that reaches it.
  */
 const armed = new Set<string>();
 
-/** Arms what the environment names. Throws `ConfigError` where that is not allowed. */
+/** Arms the failpoints that the environment names. Throws `ConfigError` if that is not allowed. */
 export function armFailpoints(env: NodeJS.ProcessEnv): void {
   const names = (env['SVC_FAILPOINTS'] ?? '').split(',').filter((name) => name !== '');
   if (names.length === 0) return;
   if (env['SVC_ENVIRONMENT'] === 'production') {
-    throw new ConfigError('SVC_FAILPOINTS is for tests and must not be set in production');
+    throw new ConfigError('SVC_FAILPOINTS is for tests and must not be set in production.');
   }
   if (process.send === undefined) {
-    throw new ConfigError('SVC_FAILPOINTS needs a parent process with an IPC channel');
+    throw new ConfigError('SVC_FAILPOINTS needs a parent process with an IPC channel.');
   }
   for (const name of names) armed.add(name);
 }
@@ -29,7 +29,7 @@ function isRelease(message: unknown, name: string): boolean {
   );
 }
 
-/** Does nothing unless `name` is armed; then tells the parent and waits to be released. */
+/** If `name` is armed, notifies the parent and waits until it is released. Else does nothing. */
 export async function failpoint(name: string): Promise<void> {
   if (!armed.delete(name)) return;
   await new Promise<void>((resolve) => {

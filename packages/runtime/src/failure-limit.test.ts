@@ -9,7 +9,7 @@ function setUp() {
 const forger = { address: '192.0.2.1', identity: 'tnt_forged' };
 const client = { address: '192.0.2.1', identity: 'tnt_client' };
 
-test('an address whose requests fail has to wait, and other addresses have not', () => {
+test('an address whose requests fail must wait, and other addresses do not', () => {
   const { clock, limit } = setUp();
   limit.failed(forger);
   expect(limit.waitMs(forger)).toBe(0);
@@ -21,7 +21,7 @@ test('an address whose requests fail has to wait, and other addresses have not',
   expect(limit.waitMs(forger)).toBe(0);
 });
 
-test('a key that has signed correctly is not shut out by others at its address', () => {
+test('a key that has signed correctly is not blocked by others at its address', () => {
   const { limit } = setUp();
   limit.succeeded(client);
   for (let count = 0; count < 5; count += 1) limit.failed(forger);

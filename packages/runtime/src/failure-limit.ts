@@ -2,32 +2,32 @@ import { type RatePolicy, takeToken, type TokenBucket } from '@svc/domain';
 
 import type { Clock } from './clock.ts';
 
-/** Who sends a request, before anybody knows whether that is true. */
+/** The claimed sender of a request, before authentication. */
 export interface Sender {
   readonly address: string;
-  /** The identity header as sent; empty where there is none. */
+  /** The identity header as sent. Empty if it is missing. */
   readonly identity: string;
 }
 
 /**
- * The limit by address before authentication: it counts what fails, so that forged signatures
- * cannot buy hashing and look-ups, and who signs correctly never meets it.
+ * The limit by address before authentication. It counts only failures. It limits the hashing and
+ * look-ups that forged signatures cause, and never affects clients that sign correctly.
  */
 export interface FailureLimit {
-  /** How long this sender has to wait before a request of it is looked at; 0: it has not. */
+  /** Milliseconds until a request of this sender is processed again. 0 if it is not limited. */
   waitMs(sender: Sender): number;
   failed(sender: Sender): void;
   succeeded(sender: Sender): void;
 }
 
-/** Generous: no client gets there by mistake, and what it lets through costs next to nothing. */
+/** High enough that no client reaches it by mistake. The allowed failures cost almost nothing. */
 const policyByDefault: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;
 const trustedMax = 10_000;
 
 /**
- * Failures are counted for each address; but a key that has signed correctly from an address is
- * counted for itself there, so that somebody else behind the same address cannot shut it out.
+ * Counts failures for each address. A key that has signed correctly from an address gets its own
+ * count there, so that other clients behind the same address cannot block it.
  */
 export function createFailureLimit({
   clock,
@@ -53,7 +53,7 @@ export function createFailureLimit({
     failed(sender) {
       const name = nameOf(sender);
       const { bucket } = takeToken(buckets.get(name), policy, clock.monotonicMs());
-      // Deleted first, so that the map stays in the order of use.
+      // Delete before set keeps the map in the order of use.
       buckets.delete(name);
       buckets.set(name, bucket);
       dropOldest(buckets, bucketsMax);

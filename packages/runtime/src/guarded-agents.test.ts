@@ -60,7 +60,7 @@ test('a unix socket is refused', async () => {
   expect(await errorOf(request)).toBeInstanceOf(DestinationRefused);
 });
 
-test('a refusal for a request that waited for a free connection fails that request alone', async () => {
+test('a refusal for a waiting request fails only that request', async () => {
   const port = await serverPort();
   const { http: agent } = agentsFor({
     isAllowed: (ip) => ip === '127.0.0.1',
@@ -72,7 +72,7 @@ test('a refusal for a request that waited for a free connection fails that reque
   expect(await error).toBeInstanceOf(DestinationRefused);
 });
 
-test('of the addresses of a name only the allowed ones are connected to', async () => {
+test('only the allowed addresses of a name are connected to', async () => {
   const port = await serverPort();
   const { http: agent } = agentsFor({
     isAllowed: (ip) => ip === '127.0.0.1',
@@ -85,18 +85,18 @@ test('of the addresses of a name only the allowed ones are connected to', async 
   expect((await responseTo(request)).statusCode).toBe(200);
 });
 
-/** Resolves when the answer is whole and its connection free again, or ended. */
+/** Resolves when the response is complete and its connection is free again or closed. */
 async function completed(request: http.ClientRequest): Promise<http.ClientRequest> {
   return await new Promise((resolve, reject) => {
     request.on('error', reject);
     request.on('response', (response) => {
-      // The connection is handed back in the turn after the last byte.
+      // Node returns the connection to the agent in the turn after the last byte.
       response.resume().on('close', () => setImmediate(resolve, request));
     });
   });
 }
 
-test('idle connections to some hosts are in the way of no request to another one', async () => {
+test('idle connections to some hosts never delay a request to another host', async () => {
   const ports = [await serverPort(), await serverPort(), await serverPort()];
   const { http: agent } = agentsFor({
     isAllowed: () => true,
@@ -108,7 +108,7 @@ test('idle connections to some hosts are in the way of no request to another one
   expect(Object.values(agent.freeSockets).flat()).toHaveLength(1);
 });
 
-test('a connection that is used again is kept again', async () => {
+test('a reused connection is kept for reuse again', async () => {
   const [one, other] = [await serverPort(), await serverPort()];
   const { http: agent } = agentsFor({
     isAllowed: () => true,

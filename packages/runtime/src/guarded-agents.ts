@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 
 import type { ResolveAll } from './resolve-names.ts';
 
-/** The connection would have gone to an address that tenants must not reach through us. */
+/** The connection was refused, because tenants must not reach its address through the service. */
 export class DestinationRefused extends Error {
   override readonly name = 'DestinationRefused';
   readonly code = 'DESTINATION_REFUSED';
@@ -15,7 +15,7 @@ export class DestinationRefused extends Error {
   }
 }
 
-/** By the system, `/etc/hosts` included; on a thread pool that the whole process shares. */
+/** Resolves by the system, including `/etc/hosts`. It uses a thread pool that the process shares. */
 export const resolveAllBySystem: ResolveAll = (hostname, options, callback) => {
   systemLookup(hostname, { ...options, all: true }, callback);
 };
@@ -26,10 +26,10 @@ type LookupCallback = (
   family?: number,
 ) => void;
 
-/** Whether an IP address may be connected to. */
+/** True if connections to this IP address are allowed. */
 export type IsAllowed = (ip: string) => boolean;
 
-/** A `lookup` for sockets that answers with allowed addresses only: what it says is connected to. */
+/** A `lookup` that returns only allowed addresses. The socket connects to one of them. */
 function guardedLookup(resolveAll: ResolveAll, isAllowed: IsAllowed) {
   return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
     resolveAll(hostname, options, (error, addresses) => {
@@ -48,14 +48,14 @@ interface ConnectionOptions {
   readonly socketPath?: string | null | undefined;
 }
 
-/** An address that is written in the URL is never looked up, so it is checked here. */
+/** Checks an IP address in the URL, because `lookup` is not called for it. */
 function isRefusedLiteral(options: ConnectionOptions, isAllowed: IsAllowed): boolean {
   if (options.socketPath !== undefined && options.socketPath !== null) return true;
   const host = (options.host ?? '').replace(/^\[|\]$/g, '');
   return isIP(host) !== 0 && !isAllowed(host);
 }
 
-/** The last word: the address that the socket did connect to. */
+/** The final check: destroys a socket that has connected to a forbidden address. */
 function refuseOnConnect(socket: Duplex | null | undefined, isAllowed: IsAllowed): void {
   if (socket === null || socket === undefined) return;
   socket.once('connect', function (this: Socket) {
@@ -64,15 +64,14 @@ function refuseOnConnect(socket: Duplex | null | undefined, isAllowed: IsAllowed
   });
 }
 
-/** By the callback: thrown, it would end the process where the agent connects for a waiting request. */
+/** Reports by the callback. If the agent connects for a waiting request, a throw would crash. */
 function refuse(callback: ((error: Error | null, socket: Duplex) => void) | undefined): undefined {
   callback?.(new DestinationRefused(), new Socket());
 }
 
 /**
- * Connections that wait for their next request. `maxTotalSockets` of an agent would count them too,
- * and keep a request to another host waiting until one of them ends: so none is kept beyond a
- * number of our own, and new ones are never refused.
+ * Limits the idle connections of an agent without limiting new ones. `maxTotalSockets` would count
+ * idle connections too, and a request to another host would wait until one of them ends.
  */
 class IdleSockets {
   readonly #max: number;
@@ -97,7 +96,7 @@ class IdleSockets {
 }
 
 interface GuardedOptions extends Omit<http.AgentOptions, 'maxTotalSockets'> {
-  /** Idle connections in all. */
+  /** The most idle connections of all hosts together. */
   readonly idleSocketsMax?: number;
 }
 
@@ -117,7 +116,7 @@ class GuardedHttpAgent extends http.Agent {
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
-    // It answers whether the socket can be kept, whatever its type says.
+    // It returns if the socket can be kept, although its type says void.
     const isKept: unknown = super.keepSocketAlive(socket);
     return isKept === true && this.#idle.hasRoomFor(socket);
   }
@@ -151,7 +150,7 @@ class GuardedHttpsAgent extends https.Agent {
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
-    // It answers whether the socket can be kept, whatever its type says.
+    // It returns if the socket can be kept, although its type says void.
     const isKept: unknown = super.keepSocketAlive(socket);
     return isKept === true && this.#idle.hasRoomFor(socket);
   }
@@ -177,9 +176,8 @@ export interface Agents {
 }
 
 /**
- * Agents whose every connection goes to an allowed address, whatever a name resolves to and however
- * an address is written (CONTRACT 6). A connection that was allowed once is only ever used
- * again for the same host and port.
+ * Agents that connect only to allowed addresses, for every result of name resolution and every
+ * notation of an address (CONTRACT 6). A kept connection is reused only for the same host and port.
  */
 export function createAgents({
   isAllowed,

@@ -5,7 +5,7 @@ import { createLogger } from './logger.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-test('what was opened is closed in reverse, each waiting for the one before', async () => {
+test('resources close in reverse order, one after another', async () => {
   const closed: string[] = [];
   const lifecycle = createLifecycle(logger);
   lifecycle.add('first', () => void closed.push('first'));
@@ -17,7 +17,7 @@ test('what was opened is closed in reverse, each waiting for the one before', as
   expect(closed).toEqual(['second', 'first']);
 });
 
-test('one that cannot be closed does not keep the others open', async () => {
+test('a resource that fails to close does not keep the others open', async () => {
   const closed: string[] = [];
   const lifecycle = createLifecycle(logger);
   lifecycle.add('first', () => void closed.push('first'));
@@ -28,13 +28,13 @@ test('one that cannot be closed does not keep the others open', async () => {
   expect(closed).toEqual(['first']);
 });
 
-test('one that never closes is left behind when the time is over', async () => {
+test('close returns at the timeout although a resource never closes', async () => {
   const lifecycle = createLifecycle(logger);
   lifecycle.add('hanging', () => new Promise(() => {}));
   await expect(lifecycle.close(10)).resolves.toBeUndefined();
 });
 
-test('closing twice closes once', async () => {
+test('a second close has no effect', async () => {
   let count = 0;
   const lifecycle = createLifecycle(logger);
   lifecycle.add('one', () => {

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 
 export interface Lifecycle {
-  /** Remembers how to close what was just opened. */
+  /** Registers how to close a resource that was just opened. */
   add(name: string, close: () => void | Promise<void>): void;
-  /** Closes everything in the reverse order of opening; what takes too long is left behind. */
+  /** Closes all resources in reverse order of opening. Returns after `timeoutMs` at the latest. */
   close(timeoutMs?: number): Promise<void>;
 }
 
 const closeTimeoutMsDefault = 10_000;
 
-/** Opens in order, closes in reverse (docs/STYLE.md 6). */
+/** Closes resources in the reverse order of opening (docs/STYLE.md 6). */
 export function createLifecycle(logger: Logger): Lifecycle {
   const opened: { name: string; close: () => void | Promise<void> }[] = [];
   let closing: Promise<void> | undefined;
@@ -19,7 +19,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
       try {
         await entry.close();
       } catch (error) {
-        logger.error({ err: error, resource: entry.name }, 'could not close');
+        logger.error({ err: error, resource: entry.name }, 'could not close a resource');
       }
     }
   }
@@ -31,7 +31,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
     });
     const outcome = await Promise.race([closeAll(), timeout]);
     clearTimeout(timer);
-    if (outcome === 'timeout') logger.warn({ timeoutMs }, 'did not close in time');
+    if (outcome === 'timeout') logger.warn({ timeoutMs }, 'could not close all resources in time');
   }
 
   return {

@@ -1,14 +1,14 @@
 import { destination as createDestination } from 'pino';
 
-/** How long a line that is no warning may wait for others to be written with it. */
+/** The longest that a line below `warn` waits to be written together with others. */
 const logWrittenWithinMs = 100;
-/** Lines are written when there is this much of them: half of what a pipe takes in one piece. */
+/** The buffered size at which lines are written: half of what a pipe accepts in one piece. */
 const bufferedBytesMax = 8 * 1024;
-/** Of pino: `warn`. */
+/** The level `warn` of pino. */
 const urgentLevel = 40;
 
 interface LogOutput {
-  /** By this pino knows that it is to set `lastLevel` before each line. */
+  /** Tells pino to set `lastLevel` before each line. */
   readonly [metadata: symbol]: true;
   lastLevel: number;
   write(line: string): void;
@@ -19,11 +19,10 @@ interface LogOutput {
 let opened: LogOutput | undefined;
 
 /**
- * The standard output of this process, for all its loggers. A line was a system call, and those cost
- * more than the line (a fortieth of the gateway's time); so lines are gathered, and written without
- * anything going on meanwhile: when there are enough of them, within `logWrittenWithinMs`, with the
- * next warning or worse, and when the process exits, by an error that nobody caught too. Only a
- * process that is killed outright loses lines, those of its last moment.
+ * The standard output of this process, shared by all its loggers. Lines are buffered, because a
+ * system call for each line took 2.5 % of the gateway's time. They are written synchronously: when
+ * the buffer is full, within `logWrittenWithinMs`, with the next warning or worse, and when the
+ * process exits, also by an uncaught error. Only a killed process loses its last lines.
  */
 export function standardOutput(): LogOutput {
   opened ??= openOutput();
@@ -45,7 +44,7 @@ function openOutput(): LogOutput {
     write(line) {
       output.write(line);
       if (opening.lastLevel >= urgentLevel) flush();
-      // Not waited for: what it has not written yet is written on exit.
+      // The timer does not keep the process running, because its exit writes the rest.
       else timer ??= setTimeout(flush, logWrittenWithinMs).unref();
     },
     flush(done) {

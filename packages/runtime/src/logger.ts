@@ -6,10 +6,10 @@ import { describeError, placeholder, redactedPaths, redactFields } from './redac
 export type { Logger } from 'pino';
 
 /**
- * A JSON logger on standard output (or `destination`), one object to a line, without secrets and
- * personal data. Lines are written together, a tenth of a second later at most; a warning or
- * worse takes what came before it along at once, and so does `logger.flush()`. Errors belong under
- * `err`, submissions under `submissionId`.
+ * Creates a JSON logger on standard output (or `destination`). Each line is one object without
+ * secrets and personal data. Lines are written together within 100 ms. A warning or worse, and
+ * `logger.flush()`, write all buffered lines at once. Log errors under `err` and submissions under
+ * `submissionId`.
  */
 export function createLogger({
   service,
@@ -34,7 +34,7 @@ export function createLogger({
   return pino(options, destination ?? standardOutput());
 }
 
-/** A logger whose every line carries the id of the request that caused it (CONTRACT 2). */
+/** A logger that adds the id of the causing request to every line (CONTRACT 2). */
 export function withRequestId(logger: Logger, requestId: string): Logger {
   return logger.child({ requestId });
 }

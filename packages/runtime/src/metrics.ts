@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** A registry of the process's own figures; a service adds its own to it. */
+/** A registry with the metrics of the process. A service adds its own. */
 export function createMetrics(service: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -8,7 +8,7 @@ export function createMetrics(service: string): Registry {
   return registry;
 }
 
-/** Counts, by one label. The values of the label must be few and known. */
+/** A counter with one label. Its values must be few and known in advance. */
 export function createCounter(
   registry: Registry,
   { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
@@ -17,7 +17,7 @@ export function createCounter(
   return (value, by = 1) => counter.inc({ [label]: value }, by);
 }
 
-/** A figure that goes up and down. */
+/** A gauge: a value that can rise and fall. */
 export function createGauge(
   registry: Registry,
   { name, help }: { readonly name: string; readonly help: string },
@@ -26,7 +26,7 @@ export function createGauge(
   return (value) => gauge.set(value);
 }
 
-/** Durations by labels, each of whose values must be few and known; its count counts. */
+/** A histogram of durations. The values of each label must be few and known in advance. */
 export function createDurations<Label extends string>(
   registry: Registry,
   {

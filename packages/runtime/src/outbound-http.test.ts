@@ -48,7 +48,7 @@ function answering(...answers: string[]): ResolveAll {
 const request = { headers: { 'x-a': '1' }, body: Buffer.from('{"a":1}'), timeoutMs: 5_000 };
 
 describe('with private networks allowed', () => {
-  test('exactly the given bytes and headers are posted, and status, headers and body come back', async () => {
+  test('posts exactly the given bytes and headers, and returns status, headers and body', async () => {
     let seen = '';
     const { url } = await serve((incoming, response) => {
       incoming.setEncoding('utf8').on('data', (chunk: string) => {
@@ -64,7 +64,7 @@ describe('with private networks allowed', () => {
     expect(Buffer.from(outcome.body).toString()).toBe('thanks');
   });
 
-  test('a redirect is an answer and is not followed', async () => {
+  test('a redirect is returned as a response and not followed', async () => {
     let requests = 0;
     const { url } = await serve((_incoming, response) => {
       requests += 1;
@@ -75,7 +75,7 @@ describe('with private networks allowed', () => {
     expect(requests).toBe(1);
   });
 
-  test('an error status is an answer, asked for once', async () => {
+  test('an error status is returned as a response, without a retry', async () => {
     let requests = 0;
     const { url } = await serve((_incoming, response) => {
       requests += 1;
@@ -86,7 +86,7 @@ describe('with private networks allowed', () => {
     expect(requests).toBe(1);
   });
 
-  test('an endless answer is cut off at the limit, together with its connection', async () => {
+  test('an endless response is cut at the limit, and its connection is closed', async () => {
     const chunk = Buffer.alloc(16 * 1024, 'x');
     const closed = Promise.withResolvers<void>();
     const { url } = await serve((_incoming, response) => {
@@ -101,7 +101,7 @@ describe('with private networks allowed', () => {
     await closed.promise;
   });
 
-  test('an answer that drips is given up when the time for all of it is over', async () => {
+  test('a slow response fails when its total time is over', async () => {
     const { url } = await serve((_incoming, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write('x'), 20);
@@ -112,17 +112,17 @@ describe('with private networks allowed', () => {
       url,
       timeoutMs: 150,
     });
-    expect(outcome).toMatchObject({ kind: 'failed', reason: 'no complete answer within 150 ms' });
+    expect(outcome).toMatchObject({ kind: 'failed', reason: 'no complete response within 150 ms' });
   });
 
-  test('silence is given up in time', async () => {
+  test('a missing response fails in time', async () => {
     const { url } = await serve(() => {});
     const outcome = await client({ allowPrivateNetworks: true }).post({
       ...request,
       url,
       timeoutMs: 100,
     });
-    expect(outcome).toMatchObject({ kind: 'failed', reason: 'no complete answer within 100 ms' });
+    expect(outcome).toMatchObject({ kind: 'failed', reason: 'no complete response within 100 ms' });
   });
 
   test('garbage, a reset and a closed port are failures, not exceptions', async () => {
@@ -159,7 +159,7 @@ describe('with private networks allowed', () => {
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n',
     ],
     ['nothing', ''],
-  ])('an endpoint that answers with %s has not answered', async (_what, answer) => {
+  ])('a response with %s counts as no response', async (_what, answer) => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {}).once('data', () => socket.end(answer));
     }).listen(0, '127.0.0.1');
@@ -170,7 +170,7 @@ describe('with private networks allowed', () => {
     expect(outcome).toMatchObject({ kind: 'failed', timedOut: false });
   });
 
-  test('a connection is used again, also by what is sent after an answer came early', async () => {
+  test('a connection is reused, also after a response that came early', async () => {
     const ports = new Set<number | undefined>();
     const { url } = await serve((incoming, response) => {
       ports.add(incoming.socket.remotePort);
@@ -185,7 +185,7 @@ describe('with private networks allowed', () => {
     expect(ports.size).toBe(1);
   });
 
-  test('a request is given up when the service stops', async () => {
+  test('a request is cancelled when the service stops', async () => {
     const { url } = await serve(() => {});
     const stopping = new AbortController();
     const outcome = client({ allowPrivateNetworks: true }).post({
@@ -196,19 +196,19 @@ describe('with private networks allowed', () => {
     stopping.abort();
     expect(await outcome).toMatchObject({
       kind: 'failed',
-      reason: 'given up because the service is stopping',
+      reason: 'cancelled because the service is stopping',
     });
   });
 });
 
-test('a name is looked up and its address connected to, over TLS for https', async () => {
+test('a name is resolved and its address is connected to, over TLS for https', async () => {
   const server = createTlsServer({}, () => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanups.push(() => void server.close());
   const attempted = once(server, 'tlsClientError');
   const http = client({ allowPrivateNetworks: true, resolveAll: answering('127.0.0.1') });
   const url = `https://hooks.example.com:${portOf(server)}/`;
-  // The server has no certificate, so that the handshake is as far as it gets.
+  // The server has no certificate, so the connection ends at the handshake.
   expect((await http.post({ ...request, url })).kind).toBe('failed');
   await attempted;
 });
@@ -243,7 +243,7 @@ describe('with private networks refused', () => {
     'https://[fd00::1]/',
     'https://224.0.0.1/',
     'https://localhost/',
-  ])('%s is refused by its text, before anything is looked up', async (url) => {
+  ])('%s is refused by its text, before any name look-up', async (url) => {
     expect(await client({ allowPrivateNetworks: false }).post({ ...request, url })).toMatchObject({
       kind: 'refused',
       reason: 'the URL must have a public host',
@@ -263,13 +263,13 @@ describe('with private networks refused', () => {
     },
   );
 
-  test('a name that is public at first and private when it is connected to is refused then', async () => {
+  test('a name that is public at first and private when connecting is refused', async () => {
     let asked = 0;
     const rebinding: ResolveAll = (_hostname, _options, callback) => {
       asked += 1;
       callback(null, [{ address: asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 }]);
     };
-    // Whoever looks first and connects by name afterwards is answered differently.
+    // A client that checks first and connects by name afterwards gets the second answer.
     rebinding('hooks.example.com', {}, () => {});
     const http = client({ allowPrivateNetworks: false, resolveAll: rebinding });
     for (let n = 0; n < 2; n += 1) {
@@ -294,7 +294,7 @@ describe('with private networks refused', () => {
       const outcome = await http.post({ ...request, url: `https://${host}:${port}/` });
       expect(outcome.kind).toBe('refused');
     }
-    // Connections are accepted in order, so once this one is, none came before it.
+    // Connections are accepted in order. When this one is accepted, none came before it.
     const probe = connect(Number(port), '127.0.0.1');
     await once(server, 'connection');
     probe.destroy();
@@ -313,7 +313,7 @@ describe('with private networks refused', () => {
   });
 });
 
-test('http://unix: URLs do not reach a socket even where private networks are allowed', async () => {
+test('http://unix: URLs do not reach a socket even if private networks are allowed', async () => {
   const outcome = await client({ allowPrivateNetworks: true }).post({
     ...request,
     url: 'http://unix:/var/run/docker.sock:/x',

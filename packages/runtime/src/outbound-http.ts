@@ -5,7 +5,7 @@ import { checkWebhookUrl, isPublicAddress } from '@svc/domain';
 import { createAgents, DestinationRefused, resolveAllBySystem } from './guarded-agents.ts';
 import { createResolver, type ResolveAll } from './resolve-names.ts';
 
-/** Every request ends as one of these; none throws. */
+/** Every request ends with one of these outcomes. No request throws. */
 export type OutboundOutcome =
   | {
       readonly kind: 'responded';
@@ -15,9 +15,9 @@ export type OutboundOutcome =
       readonly body: Uint8Array;
       readonly durationMs: number;
     }
-  /** The destination is none that may be connected to; nothing was sent. */
+  /** Connections to the destination are not allowed. Nothing was sent. */
   | { readonly kind: 'refused'; readonly reason: string; readonly durationMs: number }
-  /** No complete answer in time; the other side may have received the request all the same. */
+  /** There was no complete response in time. The endpoint may have received the request. */
   | {
       readonly kind: 'failed';
       readonly reason: string;
@@ -29,7 +29,7 @@ export interface OutboundRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** From the first look-up to the last byte of the answer. */
+  /** Limits the time from the name look-up to the last byte of the response. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
@@ -39,13 +39,13 @@ export interface OutboundHttp {
   close(): void;
 }
 
-/** Of an answer, no more than this is read; the rest is cut off with the connection. */
+/** The most bytes of a response that are read. After that the connection is closed. */
 export const responseBytesMax = 64 * 1024;
 const idleConnectionsPerHostMax = 64;
 const idleConnectionMs = 20_000;
 const reasonLengthMax = 200;
 
-/** The first bytes of an answer; beyond them it is cut off, together with its connection. */
+/** Reads the first `bytesMax` bytes of a response. Closes the connection if there are more. */
 function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -60,8 +60,8 @@ function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
     });
     incoming.on('end', settle);
     incoming.on('error', reject);
-    // Behind an end or an error it changes nothing.
-    incoming.on('close', () => reject(new Error('the answer ended before it was complete')));
+    // After `end` or `error` this has no effect.
+    incoming.on('close', () => reject(new Error('the response ended before it was complete')));
   });
 }
 
@@ -75,7 +75,7 @@ class GivenUp extends Error {
 
 type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
-/** One request by `node:http`, which follows nothing, repeats nothing and unpacks nothing by itself. */
+/** Sends one request by `node:http`. It follows no redirects, does not retry and does not unpack. */
 function sendOnce(
   { url, headers, body, timeoutMs, signal }: OutboundRequest,
   agents: ReturnType<typeof createAgents>,
@@ -101,7 +101,7 @@ function sendOnce(
       outgoing.destroy();
     };
     outgoing.on('error', fail);
-    const onClose = (): void => fail(new Error('the connection ended without an answer'));
+    const onClose = (): void => fail(new Error('the connection closed without a response'));
     outgoing.on('close', onClose);
     const succeed = (
       { statusCode = 0, headers: sent }: IncomingMessage,
@@ -111,7 +111,7 @@ function sendOnce(
       resolve({ kind: 'responded', statusCode, headers: sent, body: read });
     };
     outgoing.on('response', (incoming) => {
-      // From here on the answer says how it ends.
+      // From this point the response reports how it ends.
       outgoing.off('close', onClose);
       readUpTo(incoming, responseBytesMax).then((read) => succeed(incoming, read), fail);
     });
@@ -129,10 +129,10 @@ function isRefused(error: unknown): boolean {
 }
 
 function describeFailure(error: unknown, request: OutboundRequest): string {
-  if (error instanceof TimedOut) return `no complete answer within ${request.timeoutMs} ms`;
-  if (error instanceof GivenUp) return 'given up because the service is stopping';
+  if (error instanceof TimedOut) return `no complete response within ${request.timeoutMs} ms`;
+  if (error instanceof GivenUp) return 'cancelled because the service is stopping';
   const message = error instanceof Error ? error.message : String(error);
-  // Parts of it may be the other side's words, and it is stored and shown.
+  // The message may contain text from the endpoint, and it is stored and shown.
   return message
     .slice(0, reasonLengthMax)
     .toWellFormed()
@@ -140,10 +140,11 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
 }
 
 /**
- * An HTTP client for URLs that tenants chose, which cannot be turned inwards (CONTRACT 6):
- * https only, public addresses only, checked on the connection itself; no redirects, no retries, no
- * credentials in URLs, one limit of time over everything and one of bytes over the answer.
- * `allowPrivateNetworks` admits http and any address, for the embedded stack and tests.
+ * An HTTP client for URLs that tenants choose. It cannot reach internal addresses (CONTRACT 6): it
+ * allows only https and public addresses, and checks the address of the connection itself. It
+ * follows no redirects, does not retry and refuses credentials in URLs. It limits the total time and
+ * the size of the response. `allowPrivateNetworks` allows http and any address, for the embedded
+ * stack and tests.
  */
 export function createOutboundHttp({
   allowPrivateNetworks,

@@ -5,7 +5,7 @@ import { missingDependencies, readinessTimeoutMs } from './readiness.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('what says no, throws, rejects or does not answer in time is missing', async () => {
+test('a check that is false, throws, rejects or is too slow makes its dependency missing', async () => {
   const missing = missingDependencies({
     yes: () => true,
     answers: () => Promise.resolve(),

@@ -1,10 +1,10 @@
-/** A dependency that takes longer to answer counts as missing. */
+/** A dependency that takes longer to answer counts as unavailable. */
 export const readinessTimeoutMs = 2_000;
 
-/** Throws, rejects, or says false where the dependency cannot be used. */
+/** Throws, rejects or returns false if the dependency is unavailable. */
 export type ReadinessCheck = () => unknown;
 
-async function holds(check: ReadinessCheck): Promise<boolean> {
+async function isAvailable(check: ReadinessCheck): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, readinessTimeoutMs, false);
@@ -19,12 +19,15 @@ async function holds(check: ReadinessCheck): Promise<boolean> {
   }
 }
 
-/** The names of the dependencies that cannot be used at present, all asked at once. */
+/** Checks all dependencies in parallel and returns the names of the unavailable ones. */
 export async function missingDependencies(
   checks: Readonly<Record<string, ReadinessCheck>>,
 ): Promise<string[]> {
   const answers = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => ({ name, present: await holds(check) })),
+    Object.entries(checks).map(async ([name, check]) => ({
+      name,
+      available: await isAvailable(check),
+    })),
   );
-  return answers.filter(({ present }) => !present).map(({ name }) => name);
+  return answers.filter(({ available }) => !available).map(({ name }) => name);
 }

@@ -1,6 +1,6 @@
 /**
- * What must not reach a log, whatever object it arrives in: secrets, and the personal data of the
- * people whose applications are sent. Names are compared without regard to case.
+ * The names of members that must not reach a log: secrets and the personal data of applicants. They
+ * are redacted in every object. Names are compared case-insensitively.
  */
 const namesToRedact = [
   'applicantProfile',
@@ -38,7 +38,7 @@ const depthMax = 6;
 const membersMax = 200;
 export const placeholder = '[redacted]';
 
-/** The same names for pino itself, which alone sees the fields of child loggers. */
+/** The same names for pino, because only pino sees the fields of child loggers. */
 export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
 
 function redactMembers(value: object, depth: number): Record<string, unknown> {
@@ -77,8 +77,8 @@ interface LoggedError {
 const causesMax = 3;
 
 /**
- * What a log says of an error: never its other members, because libraries hang requests, with
- * their bodies and headers, on theirs.
+ * The parts of an error that are logged. Other members are omitted, because libraries attach whole
+ * requests with bodies and headers to their errors.
  */
 export function describeError(error: unknown, causesLeft = causesMax): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

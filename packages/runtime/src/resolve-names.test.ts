@@ -9,7 +9,7 @@ import { createResolver, type ResolveAll } from './resolve-names.ts';
 let server: Socket;
 let resolveAll: ResolveAll;
 
-/** A name server: silent about `silent.…`, no such name under `none.…`, else one address. */
+/** A name server: no answer for `silent.…`, no such name for `none.…`, else one address. */
 beforeEach(async () => {
   server = createSocket('udp4');
   server.on('message', (query, from) => {
@@ -53,11 +53,11 @@ test('a name is resolved to its addresses', async () => {
   expect(await lookUp('hooks.example.com')).toEqual([{ address: '93.184.216.34', family: 4 }]);
 });
 
-test('a name that is not there is an error', async () => {
+test('an unknown name is an error', async () => {
   await expect(lookUp('none.example.com')).rejects.toThrow('ENOTFOUND');
 });
 
-test('names whose servers do not answer hold up no other', async () => {
+test('names with unresponsive servers delay no other look-up', async () => {
   let silent = 0;
   for (let n = 0; n < 64; n += 1) {
     resolveAll(`silent${n}.example.com`, {}, () => void (silent += 1));

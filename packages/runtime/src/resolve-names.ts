@@ -1,20 +1,20 @@
 import { Resolver, type LookupAddress, type LookupOptions } from 'node:dns';
 
-/** How a name is resolved; a test answers by itself. */
+/** Resolves a name to all its addresses. Tests pass their own. */
 export type ResolveAll = (
   hostname: string,
   options: LookupOptions,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Of each of the tries of a query. */
+/** The timeout of each try of a query. */
 const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 
 /**
- * Asks the name servers directly. `dns.lookup` would do it on one of four threads that the whole
- * process shares: four names whose servers do not answer would hold up every other look-up.
- * `servers` are the system's where left out.
+ * Creates a resolver that asks the name servers directly. `dns.lookup` uses four threads that the
+ * whole process shares, so four names with unresponsive servers would block every other look-up.
+ * `servers` defaults to the servers of the system.
  */
 export function createResolver(servers?: readonly string[]): ResolveAll {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

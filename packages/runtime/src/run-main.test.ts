@@ -25,7 +25,7 @@ interface Line {
 interface Service {
   readonly process: ChildProcess;
   readonly lines: Line[];
-  /** Resolves with the line that has this message. */
+  /** Resolves with the log line that has this message. */
   said(msg: string): Promise<Line>;
   exited(): Promise<number | null>;
 }
@@ -62,7 +62,7 @@ function start(variables: Record<string, string>, how: 'fork' | 'spawn' = 'fork'
   };
 }
 
-test('a service says ready with its ports, and drains on SIGTERM with code 0', async () => {
+test('a service logs ready with its ports, and drains on SIGTERM with exit code 0', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'run' });
   expect(await service.said('ready')).toMatchObject({ service: 'example', port: 1, adminPort: 2 });
   service.process.kill('SIGTERM');
@@ -70,19 +70,19 @@ test('a service says ready with its ports, and drains on SIGTERM with code 0', a
   expect(service.lines.map(({ msg }) => msg)).toEqual(['ready', 'stopping', 'closed', 'stopped']);
 });
 
-test('a service whose configuration is not complete exits with 1 and says what is missing', async () => {
+test('a service with an invalid configuration exits with 1 and names the variables', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'run', REDIS_URL: '' });
   expect(await service.exited()).toBe(1);
   expect(service.lines[0]?.msg).toContain('REDIS_URL is not set');
 });
 
-test('a service that cannot start exits with 1 and says why', async () => {
+test('a service that cannot start exits with 1 and logs the reason', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'cannot-start' });
   expect(await service.exited()).toBe(1);
   expect(service.lines.map(({ msg }) => msg)).toEqual(['the schema is not known']);
 });
 
-test('an exception that nobody caught is logged and ends the process with 1', async () => {
+test('an uncaught exception is logged and ends the process with 1', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'crash' });
   expect(await service.exited()).toBe(1);
   expect(service.lines.at(-1)).toMatchObject({
@@ -91,18 +91,18 @@ test('an exception that nobody caught is logged and ends the process with 1', as
   });
 });
 
-test('a warning is written at once, and what came before it too: a kill takes neither', async () => {
+test('a warning writes all lines at once, so that a kill loses none of them', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'warn-and-die' });
   await service.exited();
   expect(service.lines.map(({ msg }) => msg)).toEqual(['before', 'worse']);
 });
 
-test('a line that nothing follows is written all the same', async () => {
+test('a single line is written without further lines', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'talk' });
   expect(await service.said('by the way')).toMatchObject({ level: 'info' });
 });
 
-test('a service goes when the parent that holds its channel goes', async () => {
+test('a service ends when the parent with its IPC channel ends', async () => {
   const service = start({ EXAMPLE_BEHAVIOUR: 'run' });
   await service.said('ready');
   service.process.disconnect();

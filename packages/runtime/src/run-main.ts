@@ -7,13 +7,13 @@ import { createLogger } from './logger.ts';
 
 /** A running service. */
 export interface Running {
-  /** Of its own interface, where it has one. */
+  /** The port of the service's interface, if it has one. */
   readonly port?: number;
   readonly adminPort: number;
   close(): Promise<void>;
 }
 
-/** The service cannot start, for a reason that the operator can do something about. */
+/** The service cannot start for a reason that the operator can fix. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart';
 }
@@ -29,7 +29,7 @@ function reasonNotToStart(error: unknown): string | undefined {
   return error instanceof ConfigError || error instanceof CannotStart ? error.message : undefined;
 }
 
-/** Runs the process to its end: by signal or with its parent, draining, or by a fatal error. */
+/** Drains and exits on SIGTERM or SIGINT, or when the parent process is gone. */
 function superviseUntilExit(running: Running, logger: Logger): void {
   let stopping = false;
   const stop = async (why: string): Promise<void> => {
@@ -37,7 +37,7 @@ function superviseUntilExit(running: Running, logger: Logger): void {
     stopping = true;
     logger.info({ why }, 'stopping');
     const deadline = setTimeout(() => {
-      logger.warn({ drainTimeoutMs }, 'did not drain in time');
+      logger.warn({ drainTimeoutMs }, 'could not drain in time');
       process.exit(0);
     }, drainTimeoutMs);
     try {
@@ -51,14 +51,14 @@ function superviseUntilExit(running: Running, logger: Logger): void {
   };
   process.on('SIGTERM', () => void stop('SIGTERM'));
   process.on('SIGINT', () => void stop('SIGINT'));
-  // A parent that started this process with an IPC channel takes it along when it dies.
+  // If the parent started this process with an IPC channel, the process ends with its parent.
   if (process.channel !== undefined) process.on('disconnect', () => void stop('parent gone'));
 }
 
 /**
- * What every service's `main.ts` does: reads the configuration, starts the service, says `ready`
- * in one log line with its ports, drains on SIGTERM and SIGINT for at most 10 s, and exits with 1
- * on anything that it did not expect.
+ * Runs a service; each `main.ts` calls it. It reads the configuration, starts the service and logs
+ * one line `ready` with the ports. On SIGTERM and SIGINT it drains for at most 10 s. It exits with 1
+ * if the service cannot start or on any unexpected error.
  */
 export async function runMain<T extends TObject>({
   service,
@@ -86,7 +86,7 @@ export async function runMain<T extends TObject>({
     const running = await run(config, { logger });
     superviseUntilExit(running, logger);
     logger.info({ port: running.port, adminPort: running.adminPort }, 'ready');
-    // Whoever started the process waits for this line.
+    // The process that started this one waits for the line.
     logger.flush();
   } catch (error) {
     die(error);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A request as a server on this machine receives it, over plain HTTP from 127.0.0.1. */
+/** A request as a local server receives it, over plain HTTP from 127.0.0.1. */
 async function received(headers: Record<string, string | string[]>): Promise<IncomingMessage> {
   const arrived = once(server, 'request');
   const outgoing = httpRequest({ port, host: '127.0.0.1', headers });
@@ -39,7 +39,7 @@ describe('TLS', () => {
     ['127.0.0.0/8', { 'x-forwarded-proto': 'http' }, false],
     ['loopback', {}, false],
     ['loopback', { 'x-forwarded-proto': '' }, false],
-    // What a client said, and what the proxy added.
+    // The value of the client, then the value that the proxy added.
     ['loopback', { 'x-forwarded-proto': 'https, http' }, false],
     ['loopback', { 'x-forwarded-proto': ['https', 'http'] }, false],
     ['loopback', { 'x-forwarded-proto': 'https,https' }, true],
@@ -48,7 +48,7 @@ describe('TLS', () => {
     expect(proxies(trusted).cameOverTls(await received(headers))).toBe(isTls);
   });
 
-  test('is not believed of anybody where no proxy is declared', async () => {
+  test('is not trusted from any peer without a trusted proxy', async () => {
     expect(noTrustedProxies.cameOverTls(await received({ 'x-forwarded-proto': 'https' }))).toBe(
       false,
     );
@@ -70,7 +70,7 @@ describe('the address of a client', () => {
 });
 
 test.each(['', 'everybody', '10.0.0.0/0', '10.0.0.1/33', '10.0.0.1/8/8', '10.0.0.1,'])(
-  '"%s" is no list of proxies',
+  '"%s" is not a list of proxies',
   (text) => {
     expect(parseTrustedProxies(text)).toBeUndefined();
   },

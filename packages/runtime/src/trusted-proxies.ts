@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** The proxies of `TRUST_PROXY`: what they say about a request is believed (CONTRACT 9). */
+/** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * The address of the client: that of the connection or, if a trusted proxy holds the connection,
-   * the last address in `X-Forwarded-For` that is not a trusted proxy's.
+   * The address of the client: the peer of the connection. If the peer is a trusted proxy, the last
+   * address in `X-Forwarded-For` that is not a trusted proxy.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**
-   * Whether the client's request came over TLS on its whole way: by the connection or, if a trusted
-   * proxy holds the connection, by each value of its `X-Forwarded-Proto`.
+   * True if the request used TLS on its whole way from the client. The connection decides. If its
+   * peer is a trusted proxy, every value of `X-Forwarded-Proto` must be `https`.
    */
   cameOverTls(request: IncomingMessage): boolean;
 }
@@ -51,20 +51,20 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-/** An IPv4 address in IPv6 notation is that IPv4 address. */
+/** Converts an IPv4 address in IPv6 notation to plain IPv4. */
 function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** The values of a header that may be repeated or hold a list, in their order. */
+/** The values of a header in order. It may be repeated or contain a list. */
 function valuesOf(request: IncomingMessage, name: string): string[] {
   const values = request.headersDistinct[name]?.join(',') ?? '';
   return values === '' ? [] : values.split(',').map((value) => value.trim());
 }
 
 /**
- * Reads `TRUST_PROXY`: addresses, blocks and the names `loopback`, `linklocal` and `uniquelocal`,
- * separated by commas. Undefined if it is anything else.
+ * Parses `TRUST_PROXY`: a comma-separated list of addresses, blocks and the names `loopback`,
+ * `linklocal` and `uniquelocal`. Undefined if it is invalid.
  */
 export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   const trusted = new BlockList();
@@ -76,7 +76,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   return proxiesOf(trusted);
 }
 
-/** With no proxy declared, only the connection itself is believed. */
+/** Without trusted proxies, only the connection itself counts. */
 export const noTrustedProxies: TrustedProxies = proxiesOf(new BlockList());
 
 function peerOf({ socket }: IncomingMessage): string | undefined {

@@ -100,7 +100,7 @@ test('a service that stops gives up what does not answer, and the rest stays due
   await fixture.receiver.waitFor(({ attempt }) => attempt === 1);
   await Promise.all(running.splice(0).map((one) => one.close()));
   expect(await fixture.attempts(deliveryId)).toMatchObject([
-    { number: 1, status_code: null, error: 'given up because the service is stopping' },
+    { number: 1, status_code: null, error: 'cancelled because the service is stopping' },
   ]);
   expect(await statusOf(deliveryId)).toBe('pending');
 });

@@ -42,7 +42,7 @@ async function begun(id = submissionId): Promise<void> {
 }
 
 describe('a run', () => {
-  test('is remembered before it is begun, and its outcome before it is reported', async () => {
+  test('is on disk before it begins, and its outcome is on disk before it is reported', async () => {
     await home.start(scripted.executor);
     const hello = await service.greet();
     expect(service.verification()).toBe('verified');
@@ -69,7 +69,7 @@ describe('a run', () => {
     await waitUntil(async () => (await home.entry(submissionId)) === undefined);
   });
 
-  test('is begun once, however often the service says begin', async () => {
+  test('begins once, also if the service sends begin several times', async () => {
     await home.start(scripted.executor);
     await service.greet();
     await begun();
@@ -82,7 +82,7 @@ describe('a run', () => {
     expect(scripted.calls).toHaveLength(1);
   });
 
-  test('fails with the code of its executor, or as node_error without telling more', async () => {
+  test('fails with the code of its executor, or as node_error without any details', async () => {
     await home.start(scripted.executor);
     await service.greet();
     await begun();
@@ -100,11 +100,11 @@ describe('a run', () => {
     expect(failure.message).not.toContain('secrets');
   });
 
-  test('that cannot be written down as begun does nothing and is given up at once', async () => {
+  test('whose begin cannot be recorded is not run and fails at once', async () => {
     await home.start(scripted.executor);
     await service.greet();
     await assigned();
-    // Neither the begun file nor a draft can be made.
+    // Neither the begun file nor a draft can be created.
     const file = path.join(home.stateDir, submissionId);
     await symlink(`${file}.begun`, `${file}.begun`);
     await mkdir(`${file}.json.draft`);
@@ -121,7 +121,7 @@ describe('a run', () => {
     await home.start(scripted.executor);
     await service.greet();
     await service.next('start');
-    // A second process got past the lock, because somebody removed its file.
+    // The lock file was removed, so a second process got past the lock.
     await rm(path.join(home.stateDir, 'agent.lock'));
     const second = await openJournal(home.stateDir);
     onTestFinished(() => second.close());
@@ -142,7 +142,7 @@ describe('a run', () => {
     expect(await home.entry(submissionId)).toBeUndefined();
   });
 
-  test('that was done all the same is reported, though it should have stopped', async () => {
+  test('that completes although it should have stopped is reported', async () => {
     await home.start({
       ...scripted.executor,
       run: async (_payload, { signal }) => {
@@ -179,7 +179,7 @@ describe('after a crash', () => {
     await waitUntil(() => scripted.calls.length === 1);
   });
 
-  test('what was begun is never begun again, and is reported as node_error', async () => {
+  test('a begun run is never begun again, and is reported as node_error', async () => {
     const first = await home.start(scripted.executor);
     await service.greet();
     await begun();
@@ -193,7 +193,7 @@ describe('after a crash', () => {
     expect(scripted.calls).toHaveLength(1);
   });
 
-  test('an outcome that was not acknowledged is reported again, even if it is to be stopped', async () => {
+  test('an unacknowledged outcome is reported again, even if the service asks to stop it', async () => {
     const first = await home.start(scripted.executor);
     await service.greet();
     await begun();
@@ -205,7 +205,7 @@ describe('after a crash', () => {
     expect((await service.next('completed')).result).toEqual({ confirmationId: 'A-1' });
   });
 
-  test('the service is told that this is another start of the agent', async () => {
+  test('the agent has a new instance id', async () => {
     const first = await home.start(scripted.executor);
     const { instanceId } = await service.greet();
     service.cut();
@@ -217,14 +217,14 @@ describe('after a crash', () => {
     expect(later).not.toBe(instanceId);
   });
 
-  test('one directory is one process at a time', async () => {
+  test('only one process at a time can use a directory', async () => {
     await home.start(scripted.executor);
     await expect(openJournal(home.stateDir)).rejects.toThrow(DirectoryInUse);
   });
 });
 
 describe('a link that breaks', () => {
-  test('is made again, and the run goes on as if nothing had been', async () => {
+  test('is opened again, and the run goes on', async () => {
     await home.start(scripted.executor);
     await service.greet();
     await begun();
@@ -235,7 +235,7 @@ describe('a link that breaks', () => {
     expect(scripted.calls).toHaveLength(1);
   });
 
-  test('ends what the service says has ended meanwhile', async () => {
+  test('stops the runs that the next welcome names in stop', async () => {
     await home.start(scripted.executor);
     await service.greet();
     await begun();
@@ -246,7 +246,7 @@ describe('a link that breaks', () => {
 });
 
 describe('an offer is declined', () => {
-  test('where the sandbox asks for it', async () => {
+  test('if the sandbox behaviour asks for it', async () => {
     await home.start();
     await service.greet();
     service.offer(submissionId, offerId, 'sandbox.decline');
@@ -255,7 +255,7 @@ describe('an offer is declined', () => {
     await service.next('accept');
   });
 
-  test('where all slots are taken, by accepted offers too', async () => {
+  test('if all slots are taken, also by accepted offers', async () => {
     await home.start(scripted.executor, 1);
     await service.greet();
     service.offer(submissionId, offerId);
@@ -267,7 +267,7 @@ describe('an offer is declined', () => {
     await service.next('accept');
   });
 
-  test('by a node that is told to drain, until its next link', async () => {
+  test('by a node that received drain, until its next link', async () => {
     await home.start(scripted.executor);
     await service.greet();
     await begun();
@@ -282,7 +282,7 @@ describe('an offer is declined', () => {
     await service.next('accept');
   });
 
-  test('by a node that drains, which ends when what runs is acknowledged', async () => {
+  test('by a node that drains, whose drain ends when its outcomes are acknowledged', async () => {
     const { agent } = await home.start(scripted.executor);
     await service.greet();
     await begun();
@@ -301,7 +301,7 @@ describe('an offer is declined', () => {
   });
 });
 
-test('a drain gives up in the end', async () => {
+test('a drain ends after its timeout', async () => {
   const { agent } = await home.start(scripted.executor);
   await service.greet();
   await begun();

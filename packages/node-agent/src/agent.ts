@@ -20,25 +20,25 @@ export interface AgentOptions extends NodeIdentity {
   readonly executors: readonly Executor[];
   readonly journal: Journal;
   readonly log: Log;
-  /** 0 to 1, for the jitter of reconnecting. */
+  /** Returns 0 to 1, for the jitter of the reconnect delay. */
   readonly random?: () => number;
 }
 
 export interface Agent {
   /**
-   * Takes nothing more and waits for what is in hand to be done and acknowledged; false where that
-   * takes longer than `timeoutMs`.
+   * Takes no more submissions, and waits until the present ones have ended and are acknowledged.
+   * Returns false if that takes longer than `timeoutMs`.
    */
   drain(timeoutMs: number): Promise<boolean>;
-  /** Ends the link. What is in hand stays in the journal. */
+  /** Ends the link. Unfinished submissions stay in the journal. */
   close(): Promise<void>;
 }
 
 export const agentVersion = '0.1.0';
-/** An accepted offer that is neither assigned nor revoked is void after this. */
+/** An accepted offer expires after this time if it is neither assigned nor revoked. */
 const acceptedOfferVoidAfterMs = 10_000;
 
-const lapsedOffer: Failure = { code: 'node_error', message: 'The accepted offer had lapsed.' };
+const expiredOffer: Failure = { code: 'node_error', message: 'The accepted offer had expired.' };
 
 interface AcceptedOffer {
   readonly jobType: string;
@@ -47,27 +47,27 @@ interface AcceptedOffer {
 
 interface State {
   readonly options: AgentOptions;
-  /** Tells this start of the agent from others: what one was told to begin, another never runs. */
+  /** Identifies this start of the agent. Another instance never runs what this one has begun. */
   readonly instanceId: string;
   readonly runs: RunsInHand;
   readonly accepted: Map<string, AcceptedOffer>;
   socket: NodeSocket | undefined;
   isDraining: boolean;
-  /** An operator wants this node to take nothing more, for as long as this link lasts. */
-  isToldToDrain: boolean;
+  /** An operator drains this node; the mark lasts as long as this link. */
+  isDrainOrdered: boolean;
   isClosed: boolean;
   failures: number;
   hasBeenReady: boolean;
   reconnecting?: NodeJS.Timeout;
-  /** Looks whether there is nothing in hand any more. */
-  readonly waiting: Set<() => void>;
+  /** Callbacks of `drain`, called when a submission or offer ends. */
+  readonly idleChecks: Set<() => void>;
 }
 
-/** Runs a node (CONTRACT 7): connects, and connects again, until it is closed. */
+/** Runs a node (CONTRACT 7): connects, and reconnects until it is closed. */
 export function startAgent(options: AgentOptions): Agent {
   const { journal, executors, log } = options;
   const changed = (): void => {
-    for (const look of state.waiting) look();
+    for (const check of state.idleChecks) check();
   };
   const runs = new RunsInHand({
     journal,
@@ -83,11 +83,11 @@ export function startAgent(options: AgentOptions): Agent {
     accepted: new Map(),
     socket: undefined,
     isDraining: false,
-    isToldToDrain: false,
+    isDrainOrdered: false,
     isClosed: false,
     failures: 0,
     hasBeenReady: false,
-    waiting: new Set(),
+    idleChecks: new Set(),
   };
   connect(state);
   return {
@@ -137,17 +137,17 @@ function connect(state: State): void {
 
 function reconnect(state: State, end: LinkEnd): void {
   state.socket = undefined;
-  state.isToldToDrain = false;
+  state.isDrainOrdered = false;
   forgetOffers(state);
   if (state.isClosed) return;
   const { log, random = Math.random } = state.options;
   const delayMs = Math.round(reconnectDelayMs(end, state.failures, random()));
   state.failures += 1;
-  log('info', 'not linked, connecting again', { ...end, delayMs });
+  log('info', 'not linked, reconnecting', { ...end, delayMs });
   state.reconnecting = setTimeout(() => connect(state), delayMs);
 }
 
-/** They are void with the link they were accepted on. */
+/** Accepted offers end with their link. */
 function forgetOffers(state: State): void {
   for (const offerId of state.accepted.keys()) forgetOffer(state, offerId);
 }
@@ -156,7 +156,7 @@ function forgetOffer(state: State, offerId: string): AcceptedOffer | undefined {
   const offer = state.accepted.get(offerId);
   clearTimeout(offer?.timer);
   state.accepted.delete(offerId);
-  for (const look of state.waiting) look();
+  for (const check of state.idleChecks) check();
   return offer;
 }
 
@@ -185,11 +185,11 @@ function receive(state: State, frame: FrameToNode, text: string): void {
       runs.stop(frame.submissionId);
       return;
     case 'drain':
-      state.isToldToDrain = true;
-      options.log('info', 'told to drain: finishing what runs', { running: runs.size });
+      state.isDrainOrdered = true;
+      options.log('info', 'draining: the running submissions are finished', { running: runs.size });
       return;
     case 'error':
-      options.log('warn', 'the service did not take a frame', { code: frame.code });
+      options.log('warn', 'the service refused a frame', { code: frame.code });
       return;
   }
 }
@@ -217,10 +217,10 @@ function onOffer(state: State, offer: FrameToNodeOf<'offer'>): void {
 }
 
 function reasonToDecline(
-  { isDraining, isToldToDrain, options, runs, accepted }: State,
+  { isDraining, isDrainOrdered, options, runs, accepted }: State,
   offer: FrameToNodeOf<'offer'>,
 ): DeclineReason | undefined {
-  if (isDraining || isToldToDrain) return 'draining';
+  if (isDraining || isDrainOrdered) return 'draining';
   const executor = options.executors.find(({ jobType }) => jobType === offer.jobType);
   if (executor === undefined || !isJournalable(offer.submissionId)) return 'unsupported';
   if (runs.size + accepted.size >= options.slots) return 'busy';
@@ -232,8 +232,9 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   if (!isJournalable(submissionId)) return;
   const { jobType } = state.accepted.get(offerId) ?? {};
   if (jobType === undefined) {
-    // Void here, and its slot may be taken: better said at once than found out as `not_started`.
-    state.runs.refuse(submissionId, lapsedOffer);
+    // The offer has expired here, and its slot may be taken. Reports it at once, because otherwise
+    // the submission would end later as `not_started`.
+    state.runs.refuse(submissionId, expiredOffer);
     return;
   }
   state.runs.assign({ submissionId, jobType, payloadText: assignPayloadText(text) });
@@ -246,13 +247,13 @@ async function untilIdle(state: State, timeoutMs: number): Promise<boolean> {
   return await new Promise<boolean>((resolve) => {
     const finish = (): void => {
       clearTimeout(timer);
-      state.waiting.delete(look);
+      state.idleChecks.delete(check);
       resolve(isIdle());
     };
-    const look = (): void => {
+    const check = (): void => {
       if (isIdle()) finish();
     };
     const timer = setTimeout(finish, timeoutMs);
-    state.waiting.add(look);
+    state.idleChecks.add(check);
   });
 }

@@ -1,10 +1,10 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
 
-/** How a link ended, as far as it says when to try again. */
+/** The facts about the end of a link that decide when to reconnect. */
 export interface LinkEnd {
-  /** The code it was closed with; 1006 where it broke or never stood. */
+  /** The close code; 1006 if the link broke or was never open. */
   readonly closeCode: number;
-  /** The status that the upgrade was refused with. */
+  /** The HTTP status of a refused upgrade. */
   readonly refusedStatus?: number;
 }
 
@@ -13,16 +13,16 @@ const delayMsMax = 15_000;
 const handedBackDelayMsMax = 1_000;
 
 /**
- * How long to wait before the next attempt to connect, with jitter (0 to 1), so that the nodes of
- * a dispatcher that died do not all come back at once. `attempt` counts the failures in a row,
- * from 0. Handed back by a draining dispatcher: soon. Refused, or displaced by another process of
- * this node: as late as ever, as only a person can mend that.
+ * The delay in ms before the next attempt to connect. `jitter` (0 to 1) spreads the nodes of a dead
+ * dispatcher over time. `attempt` counts the consecutive failures, from 0. The delay is short after
+ * a draining dispatcher has closed the link. It is the longest if the service refused the link or
+ * another process of this node replaced it, because only a person can fix that.
  */
 export function reconnectDelayMs(end: LinkEnd, attempt: number, jitter: number): number {
   if (end.closeCode === nodeLinkCloseCodes.drain) return jitter * handedBackDelayMsMax;
-  const isForPeople =
+  const needsPerson =
     end.closeCode === nodeLinkCloseCodes.newerLink ||
     (end.refusedStatus !== undefined && end.refusedStatus < 500);
-  if (isForPeople) return delayMsMax * (1 + jitter);
+  if (needsPerson) return delayMsMax * (1 + jitter);
   return jitter * Math.min(delayMsMax, firstDelayMsMax * 2 ** Math.min(attempt, 10));
 }

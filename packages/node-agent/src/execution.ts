@@ -14,8 +14,8 @@ export interface Execution {
 const usageIntervalMsByDefault = 5_000;
 
 /**
- * Runs an executor and reports what it meters. Nothing is reported where nothing was metered since
- * the last report: the lease must run out on an executor that hangs.
+ * Runs an executor and reports its metered usage. Sends no report if the executor has metered
+ * nothing since the last one, so that the lease of an executor that hangs expires.
  */
 export function execute(
   executor: Executor,

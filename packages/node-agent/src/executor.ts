@@ -8,15 +8,15 @@ import type {
 
 export type Failure = FrameFromNodeOf<'failed'>['failure'];
 
-/** What was used so far, in the units of the rate card; `nodeSeconds` the agent adds itself. */
+/** The usage so far, in the units of the rate card. The agent adds `nodeSeconds` itself. */
 export type MeteredUsage = Omit<ReportedUsage, 'nodeSeconds'>;
 
 export interface ExecutionContext {
-  /** Aborted when the work must stop now: reject soon after, with whatever reason. */
+  /** Aborted when the work must stop now. Reject soon after, with any reason. */
   readonly signal: AbortSignal;
   /**
-   * Takes the cumulative usage. It is also the sign of life that renews the submission's lease
-   * (60 s): an executor that hangs reports nothing, and its submission is lost.
+   * Takes the cumulative usage. A report also renews the submission's lease (60 s). An executor
+   * that hangs reports nothing, and its submission is lost.
    */
   readonly meter: { record(usage: MeteredUsage): void };
 }
@@ -27,18 +27,18 @@ export interface Executor {
   /** Reported in `hello`; 1 to 64 printable ASCII characters each. */
   readonly name: string;
   readonly version: string;
-  /** How often what was metered is reported; about 5 s where it is left out. */
+  /** The interval of usage reports; the default is 5 s. */
   readonly usageIntervalMs?: number;
-  /** Why this executor does not want what is offered; undefined: it does. */
+  /** Returns the reason to decline an offer, or undefined to accept it. */
   consider?(offer: FrameToNodeOf<'offer'>): DeclineReason | undefined;
   /**
-   * Does the job once, and resolves with its result. Throws `JobFailed` where it legitimately
-   * fails; any other error is reported as `node_error`.
+   * Does the job once, and returns its result. Throws `JobFailed` if the job fails for a known
+   * reason. Any other error is reported as `node_error`.
    */
   run(payload: unknown, context: ExecutionContext): Promise<JobResult>;
 }
 
-/** The job failed for a reason that the tenant is told (CONTRACT 5). */
+/** The job failed for a reason that the tenant gets to see (CONTRACT 5). */
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';
   readonly code: Failure['code'];

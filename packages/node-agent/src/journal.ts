@@ -8,8 +8,9 @@ import { lockDirectory } from './lock.ts';
 export type Outcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;
 
 /**
- * What the node remembers of a submission through a crash. `assigned`: not begun, it may ask to.
- * `begun`: it may have acted, and never begins again. `ended`: its outcome is not acknowledged.
+ * The state of a submission that survives a crash of the node. `assigned`: the node may ask to
+ * begin it. `begun`: the node may have acted, and never begins it again. `ended`: its outcome is
+ * not acknowledged.
  */
 export type JournalEntry =
   | {
@@ -20,17 +21,17 @@ export type JournalEntry =
     }
   | { readonly phase: 'ended'; readonly submissionId: string; readonly outcome: Outcome };
 
-/** `taken`: another process has begun it. `missing`: there is no assignment on disk to begin. */
+/** `taken`: another process has begun it. `missing`: no assignment is on disk. */
 export type BeginClaim = 'claimed' | 'taken' | 'missing';
 
 export interface Journal {
-  /** What was found when it was opened. */
+  /** The entries on disk when the journal was opened. */
   readonly found: readonly JournalEntry[];
-  /** Replaces the entry of a submission; on disk when it resolves. */
+  /** Replaces the entry of a submission. It is on disk when the promise resolves. */
   write(entry: Exclude<JournalEntry, { phase: 'begun' }>): Promise<void>;
   /**
-   * Turns an assignment into one that is begun, on disk when it resolves. Of all processes that try,
-   * one is answered `claimed`, whether or not they were kept apart by the lock.
+   * Marks an assignment as begun. The mark is on disk when the promise resolves. Only one of all
+   * processes that try gets `claimed`, even if the lock failed to keep them apart.
    */
   claimBegin(submissionId: string): Promise<BeginClaim>;
   remove(submissionId: string): Promise<void>;
@@ -39,9 +40,9 @@ export interface Journal {
 
 const suffix = '.json';
 const draftSuffix = '.draft';
-/** An assignment that is begun is its own file, renamed to this. */
+/** The file of a begun assignment is the file of the assignment, renamed. */
 const begunSuffix = '.begun';
-/** Ids come from outside and become names of files. */
+/** Ids come from the network and become file names. */
 const safeId = /^sub_[0-9a-z]{1,40}$/;
 const privateFile = 0o600;
 const privateDirectory = 0o700;
@@ -59,7 +60,9 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Written beside it, synced, renamed: after a crash there is the old entry or the new one. */
+/**
+ * Writes a draft, syncs it and renames it. After a crash either the old or the new entry exists.
+ */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}${draftSuffix}`;
   const handle = await open(draft, 'w', privateFile);
@@ -93,7 +96,7 @@ async function isThere(file: string): Promise<boolean> {
   }
 }
 
-/** Renaming is the claim: the kernel lets one process rename a file, and the next one finds none. */
+/** Claims by renaming: only one process can rename a file, and the next one does not find it. */
 async function claim(assigned: string, begun: string): Promise<BeginClaim> {
   if (await isThere(begun)) return 'taken';
   try {
@@ -115,7 +118,7 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
     return await Promise.all(files.map((name) => readEntry(path.join(directory, name))));
   };
   const begun = await read(begunSuffix);
-  // An outcome counts more than the begin before it, and that more than the assignment.
+  // An outcome wins over a begun assignment, and that wins over an assignment.
   const entries = new Map(begun.map((entry) => [entry.submissionId, entry]));
   for (const entry of await read(suffix)) {
     const { submissionId, phase } = entry;
@@ -125,15 +128,15 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 }
 
 /**
- * Opens the node's memory: one file a submission, private to the user, as it holds personal data
- * until the submission has ended. Throws `DirectoryInUse` if another process has it open, and
- * `CannotLock` if nobody can tell.
+ * Opens the node's journal: one file per submission. The files are private to the user, because
+ * they contain personal data until the submission has ended. Throws `DirectoryInUse` if another
+ * process has the journal open, and `CannotLock` if that cannot be determined.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });
   const unlock = await lockDirectory(directory);
   const fileOf = (submissionId: string): string => {
-    if (!isJournalable(submissionId)) throw new Error('not an id to name a file after');
+    if (!isJournalable(submissionId)) throw new Error('the id cannot be a file name');
     return path.join(directory, submissionId + suffix);
   };
   const begunFileOf = (submissionId: string): string =>
@@ -147,7 +150,7 @@ export async function openJournal(directory: string): Promise<Journal> {
     },
     claimBegin: (submissionId) => claim(fileOf(submissionId), begunFileOf(submissionId)),
     async remove(submissionId) {
-      // The outcome goes last: a crash in between must not leave a begin without it.
+      // Removes the outcome last, because a crash in between must not leave a begin without it.
       await rm(begunFileOf(submissionId), { force: true });
       await rm(fileOf(submissionId), { force: true });
       await syncDirectory(directory);

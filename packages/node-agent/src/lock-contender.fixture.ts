@@ -2,12 +2,12 @@ import { openJournal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * A process that opens the journal of a directory when it is told which, says over IPC whether it
- * got it, and then holds it until it is killed.
+ * A process that receives a directory over IPC, opens its journal, and answers whether it got the
+ * lock. It keeps the journal open until it is killed.
  */
 process.on('message', (directory: string) => {
   void openJournal(directory).then(
-    () => process.send?.('held'),
+    () => process.send?.('locked'),
     (error: unknown) => {
       if (!(error instanceof DirectoryInUse)) throw error;
       process.send?.('in use');

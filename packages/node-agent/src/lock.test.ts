@@ -22,7 +22,7 @@ async function answer(child: ChildProcess): Promise<unknown> {
   return message;
 }
 
-/** A process that is ready to open a directory. */
+/** Starts a process that is ready to open a directory. */
 async function startContender(env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
   const child = fork(contenderFile, { env: { ...bareEnvironment(), ...env }, execArgv: [] });
   onTestFinished(() => kill(child));
@@ -44,29 +44,29 @@ async function open(child: ChildProcess, directory: string): Promise<unknown> {
 }
 
 test(
-  'of agents that start at the same instant after a kill -9, exactly one opens the directory',
+  'exactly one of several agents that start together after a kill -9 opens the directory',
   { timeout: 120_000 },
   async () => {
     const directory = await newDirectory();
-    const held: number[] = [];
+    const counts: number[] = [];
     let all = await Promise.all(Array.from({ length: contendersAtOnce }, () => startContender()));
     for (let round = 0; round < rounds; round += 1) {
       const answers = await Promise.all(all.map((contender) => open(contender, directory)));
-      const holders = all.filter((_, index) => answers[index] === 'held');
-      held.push(holders.length);
-      // Those that were refused try again, beside newcomers.
-      await Promise.all(holders.map(kill));
-      const newcomers = await Promise.all(holders.map(() => startContender()));
-      all = [...all.filter((one) => !holders.includes(one)), ...newcomers];
+      const owners = all.filter((_, index) => answers[index] === 'locked');
+      counts.push(owners.length);
+      // The refused processes try again, together with new ones.
+      await Promise.all(owners.map(kill));
+      const newcomers = await Promise.all(owners.map(() => startContender()));
+      all = [...all.filter((one) => !owners.includes(one)), ...newcomers];
     }
-    expect(held).toEqual(Array.from({ length: rounds }, () => 1));
+    expect(counts).toEqual(Array.from({ length: rounds }, () => 1));
   },
 );
 
-test('an agent with another temporary directory does not get past the lock', async () => {
+test('the lock also stops an agent with another temporary directory', async () => {
   const directory = await newDirectory();
   const first = await startContender();
   const second = await startContender({ TMPDIR: await newDirectory() });
-  expect(await open(first, directory)).toBe('held');
+  expect(await open(first, directory)).toBe('locked');
   expect(await open(second, directory)).toBe('in use');
 });

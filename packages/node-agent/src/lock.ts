@@ -4,31 +4,33 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Another process of this node is at work in the same directory. */
+/** Another process of this node uses the same directory. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
-/** The lock cannot be taken or refused: a tool is missing, or the file system has no locks. */
+/** Locking is not possible: a tool is missing, or the file system has no locks. */
 export class CannotLock extends Error {
   override readonly name = 'CannotLock';
 }
 
 const lockName = 'agent.lock';
 const privateFile = 0o600;
-/** What flock(1) exits with if another process holds the lock. */
+/** The exit code of flock(1) if another process has the lock. */
 const heldElsewhere = 1;
-/** `O_EXLOCK` of macOS, which Node does not name: open and lock in one call. */
+/** `O_EXLOCK` of macOS, which Node does not export: opens and locks in one call. */
 const openLockedOnMacOs = 0x20;
 
 function inUse(directory: string): DirectoryInUse {
-  return new DirectoryInUse(`another process is at work in ${directory}`);
+  return new DirectoryInUse(
+    `Another process of this node uses ${directory}. Stop it, or set another --state-dir.`,
+  );
 }
 
 /**
- * Locks an open file with flock(2). Node has no call for it, so flock(1) does it on the descriptor
- * that it inherits: the lock belongs to the open file, which this process goes on holding when
- * flock(1) has ended. Children that this process starts later do not inherit the descriptor.
+ * Locks an open file with flock(2). Node has no call for it, so flock(1) locks the descriptor that
+ * it inherits. The lock belongs to the open file, which this process keeps open after flock(1) has
+ * ended. Children that this process starts later do not inherit the descriptor.
  */
 async function flock(file: FileHandle, directory: string): Promise<void> {
   const child = spawn('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', file.fd] });
@@ -36,12 +38,19 @@ async function flock(file: FileHandle, directory: string): Promise<void> {
   try {
     [code] = await once(child, 'exit');
   } catch (error) {
-    throw new CannotLock('flock is needed to lock the state directory; install util-linux', {
-      cause: error,
-    });
+    throw new CannotLock(
+      'The state directory cannot be locked without flock. Install util-linux.',
+      {
+        cause: error,
+      },
+    );
   }
   if (code === heldElsewhere) throw inUse(directory);
-  if (code !== 0) throw new CannotLock(`the file system of ${directory} has no locks`);
+  if (code !== 0) {
+    throw new CannotLock(
+      `The file system of ${directory} has no locks. Set --state-dir to a local directory.`,
+    );
+  }
 }
 
 async function openLocked(file: string, directory: string): Promise<FileHandle> {
@@ -65,13 +74,14 @@ async function openLocked(file: string, directory: string): Promise<FileHandle> 
 }
 
 /**
- * Makes this process the only one at work in a directory, for as long as it lives. The kernel holds
- * the lock and releases it when the process ends, however it ends, so there is no stale lock to take
- * over and no race in doing so. The lock is on a file in the directory itself: it counts for every
- * container of this machine that shares the directory, and on a network file system for every
- * machine if that file system forwards locks. The file stays, because removing a locked file would
- * let a second process lock another one of the same name. Resolves with how to let go. Throws
- * `DirectoryInUse` or `CannotLock`.
+ * Makes this process the only one that uses a directory, for as long as the process lives. Returns
+ * the function that unlocks it. Throws `DirectoryInUse` or `CannotLock`.
+ *
+ * The kernel releases the lock when the process ends in any way, so no stale lock exists and no
+ * race to take it over. The lock is on a file in the directory, so it works for all containers of
+ * this machine that share the directory. On a network file system it works for all machines if that
+ * file system forwards locks. The file is never removed, because a second process could then lock a
+ * new file of the same name.
  */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const handle = await openLocked(path.join(directory, lockName), directory);

@@ -1,4 +1,4 @@
-/** JSON lines on standard output; never a payload, a result or a secret. */
+/** Writes JSON lines to standard output. Never logs a payload, a result or a secret. */
 export type Log = (
   level: 'info' | 'warn' | 'error',
   message: string,

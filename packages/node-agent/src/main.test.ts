@@ -27,7 +27,7 @@ beforeEach(async () => {
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
 });
 
-/** `svc-node` as its operator runs it. */
+/** Runs `svc-node` as a node owner does. */
 function svcNode(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   const child = spawn(process.execPath, [entry, ...args], {
     env: { ...bareEnvironment(), ...env },
@@ -61,7 +61,7 @@ async function begun(atsType: string): Promise<void> {
 }
 
 describe('svc-node', () => {
-  test('takes everything from the environment, and on SIGTERM finishes what runs before it ends', async () => {
+  test('reads its options from the environment, and finishes its runs after SIGTERM', async () => {
     const child = svcNode([], environment());
     expect(await service.greet()).toMatchObject({ slots: 3, running: [] });
     expect(service.verification()).toBe('verified');
@@ -75,26 +75,26 @@ describe('svc-node', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test('takes flags before the environment', async () => {
+  test('prefers flags over the environment', async () => {
     const args = ['--link', service.link, '--id', nodeId, '--secret', secret, '--slots', '2'];
     svcNode(args, { ...environment(), SVC_NODE_LINK: 'ws://127.0.0.1:1', SVC_NODE_SECRET: 'x' });
     expect(await service.greet()).toMatchObject({ slots: 2 });
     expect(service.verification()).toBe('verified');
   });
 
-  test('refuses a plain link beyond this machine, unless it is told to be insecure', async () => {
-    // This machine as well, but not by an address that stands for nothing else.
+  test('refuses a plain link to another machine, unless --insecure is given', async () => {
+    // 0.0.0.0 reaches this machine too, but it is not a loopback address.
     const link = service.link.replace('127.0.0.1', '0.0.0.0');
     const refused = svcNode(['--link', link], environment());
-    const said: Buffer[] = [];
-    refused.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
+    const output: Buffer[] = [];
+    refused.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
     expect(await once(refused, 'close')).toEqual([1, null]);
-    expect(Buffer.concat(said).toString()).toContain('wss://');
+    expect(Buffer.concat(output).toString()).toContain('wss://');
     svcNode(['--link', link, '--insecure'], environment());
     expect(await service.greet()).toMatchObject({ slots: 3 });
   });
 
-  test('says in its hello what does the work', async () => {
+  test('names its executors in hello', async () => {
     svcNode([], environment());
     expect(await service.greet()).toMatchObject({
       executors: [{ jobType: 'ats.application', name: 'simulated', version: '1' }],
@@ -114,11 +114,11 @@ describe('svc-node', () => {
     service.send({ type: 'begin', submissionId });
     service.send({ type: 'ack', submissionId });
     service.cut();
-    // With nothing in hand: neither begun again nor remembered.
+    // The submission was neither begun again nor kept.
     expect(await service.greet()).toMatchObject({ running: [] });
   });
 
-  test('killed with an outcome that nobody acknowledged, reports it again', async () => {
+  test('killed with an unacknowledged outcome, reports it again', async () => {
     const killed = svcNode([], environment());
     await service.greet();
     await begun('sandbox.fail');
@@ -131,13 +131,13 @@ describe('svc-node', () => {
     expect(await service.next('failed')).toEqual(first);
   });
 
-  test('says what is missing, and ends', async () => {
+  test('names a missing option, and exits', async () => {
     const { SVC_NODE_SECRET: _, ...incomplete } = environment();
     const child = svcNode([], incomplete);
-    let said = '';
-    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    let output = '';
+    child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const [code] = await once(child, 'exit');
     expect(code).toBe(1);
-    expect(said).toContain('--secret');
+    expect(output).toContain('--secret');
   });
 });

@@ -32,13 +32,14 @@ const agent = startAgent({
 
 let isStopping = false;
 
-/** Finishes what runs; told a second time, or without a parent, it ends at once. */
+/** Drains for `drainMs`, then exits. A second call exits at once. */
 async function stop(why: string, drainMs: number): Promise<void> {
   if (isStopping) process.exit(0);
   isStopping = true;
   log('info', 'stopping', { why });
   const isDone = await agent.drain(drainMs);
-  if (!isDone) log('warn', 'stopped with work in hand, which is reported after a restart');
+  if (!isDone)
+    log('warn', 'stopped with unfinished submissions, which are reported after a restart');
   await agent.close();
   await journal.close();
   process.exit(0);

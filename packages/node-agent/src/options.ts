@@ -13,7 +13,7 @@ export interface NodeOptions {
 }
 
 const slotsMax = 1_000;
-/** The longest run that there is, so that a drain finishes what runs. */
+/** The longest run limit, so that a drain can finish every run. */
 const drainSecondsByDefault = 30 * 60;
 
 function wholeNumber(max: number): (text: string) => number {
@@ -29,7 +29,7 @@ function linkAddress(text: string): string {
   throw new InvalidArgumentError('It must be an address like wss://host:port.');
 }
 
-/** Whether what is sent there can be read on the way. */
+/** True if the link is plain `ws` to another machine, so that others could read it. */
 function isPlainBeyondLoopback(link: string): boolean {
   const { protocol, hostname } = new URL(link);
   if (protocol !== 'ws:') return false;
@@ -41,15 +41,15 @@ function nodeId(text: string): string {
   throw new InvalidArgumentError('It must be the nodeId that `svc node create` printed.');
 }
 
-/** Where a user's programs keep what must survive a restart; one directory a node. */
+/** One directory per node, below the user's state directory (XDG_STATE_HOME). */
 function stateDirByDefault(id: string): string {
   const base = process.env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
   return path.join(base, 'svc-node', id);
 }
 
 /**
- * Reads flags, and where one is missing its environment variable. Says what is wrong and exits
- * where they do not make a node.
+ * Reads the flags, or the environment variable of each missing flag. If they are invalid, prints
+ * the reason and exits.
  */
 export function readOptions(argv: readonly string[]): NodeOptions {
   const command = new Command('svc-node')
@@ -69,7 +69,7 @@ export function readOptions(argv: readonly string[]): NodeOptions {
     .addOption(
       new Option(
         '--secret <nodeSecret>',
-        'its secret; better in the environment, as others see flags',
+        'its secret; use the environment variable, because other users can see flags',
       )
         .env('SVC_NODE_SECRET')
         .makeOptionMandatory(),
@@ -81,12 +81,12 @@ export function readOptions(argv: readonly string[]): NodeOptions {
         .default(1),
     )
     .addOption(
-      new Option('--state-dir <directory>', 'where to remember what is in hand')
+      new Option('--state-dir <directory>', 'where to keep unfinished submissions')
         .env('SVC_NODE_STATE_DIR')
         .default('', 'svc-node/<nodeId> below the state directory of the user'),
     )
     .addOption(
-      new Option('--drain-seconds <number>', 'how long to finish what runs when told to stop')
+      new Option('--drain-seconds <number>', 'how long to finish running submissions after SIGTERM')
         .env('SVC_NODE_DRAIN_SECONDS')
         .argParser(wholeNumber(24 * 3600))
         .default(drainSecondsByDefault),
@@ -97,7 +97,7 @@ export function readOptions(argv: readonly string[]): NodeOptions {
   const options = command.parse(argv).opts<NodeOptions & { insecure: boolean }>();
   if (!options.insecure && isPlainBeyondLoopback(options.link)) {
     command.error(
-      'error: the link is not encrypted: use wss://, or --insecure if nobody can read along.',
+      'error: The link is not encrypted. Use wss://, or --insecure if nobody else can read it.',
     );
   }
   const { insecure: _, ...rest } = options;

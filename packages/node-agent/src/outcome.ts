@@ -5,7 +5,7 @@ import type { Outcome } from './journal.ts';
 
 const messageLengthMax = 512;
 
-/** Made such that the service takes it: well-formed, without U+0000, cut by code points. */
+/** Makes a message valid for the service: well-formed, without U+0000, cut by code points. */
 function sendableMessage(message: string): string {
   const characters = Array.from(message.toWellFormed().replaceAll('\0', '\uFFFD'));
   return characters.length <= messageLengthMax
@@ -23,8 +23,8 @@ function isSendable(outcome: Outcome): boolean {
 }
 
 /**
- * The outcome of work that was done. A result that is against the contract, or too large, is cut
- * to what the tenant can confirm it by: the work is done, and must be reported all the same.
+ * The outcome of completed work. A result that violates the contract or is too large is reduced to
+ * its `confirmationId`, because the work is done and must be reported.
  */
 export function completedOutcome(
   submissionId: string,
@@ -52,7 +52,7 @@ export function failedOutcome(
   };
 }
 
-/** What the tenant is told of an executor's error: its words only where it is meant for tenants. */
+/** The failure that the tenant sees. Only the message of a `JobFailed` is passed on. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof JobFailed) return { code: error.code, message: error.message };
   return { code: 'node_error', message: 'The node failed while it ran the submission.' };

@@ -15,9 +15,9 @@ export interface Assignment {
 interface RunsContext {
   readonly journal: Journal;
   readonly executors: readonly Executor[];
-  /** Sends, where there is a link. */
+  /** Sends a frame; does nothing without a link. */
   readonly send: (frame: FrameFromNode) => void;
-  /** Something is no longer in hand. */
+  /** Called when a submission is forgotten. */
   readonly onChange: () => void;
   readonly log: Log;
 }
@@ -26,12 +26,12 @@ interface Run {
   entry: JournalEntry;
   isStopping: boolean;
   execution?: Execution;
-  /** When the service was last asked or told, and has not answered since. */
-  saidAtMs: number;
+  /** When the `start` or outcome was last sent. */
+  sentAtMs: number;
 }
 
-/** What is not answered is said again after this. */
-const sayAgainAfterMs = 5_000;
+/** An unanswered `start` or outcome is sent again after this. */
+const sendAgainAfterMs = 5_000;
 
 const restarted: Failure = {
   code: 'node_error',
@@ -39,7 +39,7 @@ const restarted: Failure = {
 };
 const cannotRemember: Failure = {
   code: 'node_error',
-  message: 'The node could not write down that it began, and did nothing.',
+  message: 'The node could not record the begin of the submission, and did not run it.',
 };
 const noExecutor: Failure = {
   code: 'node_error',
@@ -51,32 +51,32 @@ function ended(outcome: Outcome): JournalEntry & { phase: 'ended' } {
 }
 
 /**
- * What was begun by a process that is gone may have acted: it is never begun again, and is
- * reported as `node_error` (CONTRACT 5).
+ * A run that a previous process has begun may have acted. It is never begun again, and is reported
+ * as `node_error` (CONTRACT 5).
  */
 function afterRestart(entry: JournalEntry): JournalEntry {
   return entry.phase === 'begun' ? ended(failedOutcome(entry.submissionId, {}, restarted)) : entry;
 }
 
 /**
- * Everything the node has in hand: assignments, begun or not, and outcomes that the service has
- * not acknowledged. What is decided is on disk before it is done or said, and things are done one
- * after the other, so that the last decision is the one on disk.
+ * The node's submissions: assignments, begun or not, and outcomes that the service has not
+ * acknowledged. A decision is on disk before the node acts on it or sends it. Decisions run one
+ * after another, so the last one is the one on disk.
  */
 export class RunsInHand {
   readonly #context: RunsContext;
   readonly #runs = new Map<string, Run>();
-  readonly #sayAgain: NodeJS.Timeout;
+  readonly #sendAgain: NodeJS.Timeout;
   #isClosed = false;
   #tail: Promise<void> = Promise.resolve();
 
   constructor(context: RunsContext) {
     this.#context = context;
     for (const entry of context.journal.found) this.#add(afterRestart(entry));
-    this.#sayAgain = setInterval(() => this.#sayUnanswered(), sayAgainAfterMs);
+    this.#sendAgain = setInterval(() => this.#sendUnanswered(), sendAgainAfterMs);
   }
 
-  /** For `hello`. */
+  /** The submissions to name in `hello`. */
   ids(): string[] {
     return [...this.#runs.keys()];
   }
@@ -85,7 +85,7 @@ export class RunsInHand {
     return this.#runs.size;
   }
 
-  /** Remembers an assignment, then asks to begin it. */
+  /** Writes an assignment to the journal, then asks to begin it. */
   assign(assignment: Assignment): void {
     const { submissionId } = assignment;
     if (this.#runs.has(submissionId)) return;
@@ -93,11 +93,11 @@ export class RunsInHand {
     this.#inOrder(async () => {
       await this.#context.journal.write(run.entry);
       this.#context.log('info', 'assigned', { submissionId });
-      this.#say(run);
+      this.#report(run);
     });
   }
 
-  /** Reports an assignment that cannot be taken on as failed before it began. */
+  /** Reports an assignment as failed without beginning it. */
   refuse(submissionId: string, failure: Failure): void {
     if (this.#runs.has(submissionId)) return;
     const outcome = failedOutcome(submissionId, {}, failure);
@@ -105,38 +105,38 @@ export class RunsInHand {
     this.#inOrder(() => this.#keepOutcome(run, outcome));
   }
 
-  /** Begins, once, however often it is told to. */
+  /** Begins the submission. Further calls do nothing. */
   begin(submissionId: string): void {
     const run = this.#runs.get(submissionId);
     if (run !== undefined) this.#inOrder(() => this.#begin(run));
   }
 
-  /** Stops it, and says so; what has an outcome already goes on being reported. */
+  /** Stops the submission and sends `stopped`. A submission with an outcome is still reported. */
   stop(submissionId: string): void {
     this.#inOrder(() => this.#stop(submissionId));
   }
 
-  /** The service has stored the outcome: it is forgotten here. */
+  /** Forgets a submission whose outcome the service has stored. */
   acknowledge(submissionId: string): void {
     if (this.#runs.get(submissionId)?.entry.phase !== 'ended') return;
     this.#inOrder(() => this.#forget(submissionId));
   }
 
-  /** On a new link: asks and reports again what was not answered. */
+  /** Sends every unanswered `start` and outcome again, on a new link. */
   resume(): void {
-    for (const run of this.#runs.values()) this.#inOrder(async () => this.#say(run));
+    for (const run of this.#runs.values()) this.#inOrder(async () => this.#report(run));
   }
 
-  /** Stops all work without an outcome: the journal keeps what was begun. */
+  /** Stops all work without an outcome. Begun submissions stay in the journal. */
   async close(): Promise<void> {
-    clearInterval(this.#sayAgain);
+    clearInterval(this.#sendAgain);
     this.#isClosed = true;
     for (const run of this.#runs.values()) run.execution?.stop();
     await this.#tail;
   }
 
   #add(entry: JournalEntry): Run {
-    const run: Run = { entry, isStopping: false, saidAtMs: Number.NEGATIVE_INFINITY };
+    const run: Run = { entry, isStopping: false, sentAtMs: Number.NEGATIVE_INFINITY };
     this.#runs.set(entry.submissionId, run);
     return run;
   }
@@ -153,24 +153,24 @@ export class RunsInHand {
       await work();
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
-      this.#context.log('error', 'could not keep what has to be remembered', { reason });
+      this.#context.log('error', 'could not write to the journal', { reason });
     }
   }
 
-  /** Asks to begin, or reports the outcome. */
-  #say(run: Run): void {
+  /** Sends `start`, or the outcome. */
+  #report(run: Run): void {
     const { entry } = run;
     if (entry.phase === 'begun' || run.isStopping) return;
-    run.saidAtMs = performance.now();
+    run.sentAtMs = performance.now();
     const { send } = this.#context;
     if (entry.phase === 'ended') send(entry.outcome);
     else send({ type: 'start', submissionId: entry.submissionId });
   }
 
-  #sayUnanswered(): void {
-    const saidBeforeMs = performance.now() - sayAgainAfterMs;
+  #sendUnanswered(): void {
+    const sentBeforeMs = performance.now() - sendAgainAfterMs;
     for (const run of this.#runs.values()) {
-      if (run.saidAtMs <= saidBeforeMs) this.#inOrder(async () => this.#say(run));
+      if (run.sentAtMs <= sentBeforeMs) this.#inOrder(async () => this.#report(run));
     }
   }
 
@@ -187,8 +187,8 @@ export class RunsInHand {
     run.entry = { ...entry, phase: 'begun' };
     const claimed = await this.#claimBegin(submissionId);
     if (claimed === 'taken') {
-      // It stays in hand without being run here: the other process says how it ends.
-      log('error', 'another process has begun it', { submissionId });
+      // The run stays in the list but does not run here. The other process reports its outcome.
+      log('error', 'another process has begun the submission', { submissionId });
       return;
     }
     if (claimed === 'missing') {
@@ -201,14 +201,14 @@ export class RunsInHand {
     void this.#whenEnded(run, run.execution);
   }
 
-  /** What cannot be written down is not begun: `missing`, so that it is given up at once. */
+  /** Returns `missing` if the begin cannot be recorded, so that the submission ends at once. */
   async #claimBegin(submissionId: string): Promise<BeginClaim> {
     const { journal, log } = this.#context;
     try {
       return await journal.claimBegin(submissionId);
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
-      log('error', 'could not write down that it began', { submissionId, reason });
+      log('error', 'could not record the begin of the submission', { submissionId, reason });
       return 'missing';
     }
   }
@@ -222,10 +222,10 @@ export class RunsInHand {
     const { submissionId } = run.entry;
     const { usage } = executed;
     if (executed.kind === 'completed') {
-      // Also where it should have stopped: it was done, and the service keeps it as late.
+      // Also if the run should have stopped: the work is done, and the service stores it as late.
       await this.#keepOutcome(run, completedOutcome(submissionId, usage, executed.result));
     } else if (run.isStopping) {
-      await this.#sayStopped(submissionId, usage);
+      await this.#confirmStop(submissionId, usage);
     } else {
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(executed.error)));
     }
@@ -238,10 +238,10 @@ export class RunsInHand {
     try {
       await this.#context.journal.write(entry);
     } finally {
-      // Reported even where it could not be written: unsaid it would be lost for certain.
+      // Reports the outcome even if it could not be written, because otherwise it would be lost.
       const { submissionId, type } = outcome;
       this.#context.log('info', 'ended', { submissionId, outcome: type });
-      this.#say(run);
+      this.#report(run);
     }
   }
 
@@ -253,11 +253,11 @@ export class RunsInHand {
     }
     if (run.entry.phase === 'ended') return;
     run.isStopping = true;
-    if (run.execution === undefined) await this.#sayStopped(submissionId, {});
+    if (run.execution === undefined) await this.#confirmStop(submissionId, {});
     else run.execution.stop();
   }
 
-  async #sayStopped(submissionId: string, usage: ReportedUsage): Promise<void> {
+  async #confirmStop(submissionId: string, usage: ReportedUsage): Promise<void> {
     await this.#forget(submissionId);
     this.#context.log('info', 'stopped', { submissionId });
     this.#context.send({ type: 'stopped', submissionId, usage });

@@ -1,32 +1,32 @@
 import type { Failure } from './executor.ts';
 
 /**
- * What a tenant asks of a simulated node beside `atsType`, in `jobContext.sandbox` of its payload
- * (docs/SANDBOX.md). What is not understood is as if it were not there: the contract lets
- * `jobContext` have any members.
+ * The options that a tenant sets for a simulated node in addition to `atsType`, in
+ * `jobContext.sandbox` of its payload (docs/SANDBOX.md). Unknown values are ignored, because the
+ * contract lets `jobContext` have any members.
  */
 export interface SandboxWishes {
-  /** What `sandbox.fail` fails with. */
+  /** The failure code of `sandbox.fail`. */
   readonly failure: Failure['code'];
-  /** Actions to be metered, in place of plausible ones. */
+  /** The actions to meter, instead of plausible ones. */
   readonly actions: number | undefined;
-  /** Completes where it was cancelled: a late outcome. */
+  /** Completes although it was cancelled, which makes a late outcome. */
   readonly ignoresCancel: boolean;
 }
 
-/** What a simulated node says of each failure. */
+/** The message of a simulated node for each failure. */
 export const failureMessages: Readonly<Record<Failure['code'], string>> = {
   ats_rejected: 'The simulated system rejected the application.',
   posting_closed: 'The simulated posting is closed.',
-  form_unsupported: 'The simulated form is of a kind that the node cannot fill in.',
+  form_unsupported: 'The node cannot fill in this simulated form.',
   login_required: 'The simulated system asked for a login.',
   captcha: 'The simulated system asked for a captcha.',
   site_unreachable: 'The simulated site did not answer.',
-  invalid_payload: 'The simulated system did not take what was filled in.',
-  node_error: 'The simulated node broke down.',
+  invalid_payload: 'The simulated system did not accept the values of the form.',
+  node_error: 'The simulated node failed.',
 };
 
-/** As many as fit into the run limit of every tier at the pace that the service allows. */
+/** At the rate that the service allows, this many actions fit into the run limit of every tier. */
 const actionsMax = 10_000;
 
 export function wishesOf(payload: unknown): SandboxWishes {

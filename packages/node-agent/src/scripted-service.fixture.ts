@@ -26,7 +26,7 @@ export const secret = 'nsk_secret';
 
 type Received = FrameFromNodeOf<FrameFromNodeType>;
 
-/** The service's side of the link under a test's control, over a real socket. */
+/** The service's side of the link, controlled by a test, over a real socket. */
 export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>;
 
 function isOfType<T extends FrameFromNodeType>(
@@ -56,7 +56,7 @@ export async function startScriptedService() {
     }).kind;
     socket.on('message', (data: Buffer) => {
       const parsed = parseFrameFromNode(data.toString('utf8'));
-      if (parsed.kind === 'bad') throw new Error(`a bad frame: ${parsed.message}`);
+      if (parsed.kind === 'bad') throw new Error(`the agent sent a bad frame: ${parsed.message}`);
       frames.push(parsed.frame);
     });
     links.emit('link');
@@ -74,7 +74,7 @@ export async function startScriptedService() {
   const sendText = (text: string): void => current?.send(text);
   const send = (frame: SentFrame): void => sendText(JSON.stringify(frame));
 
-  /** The next frame of a type that was not taken yet. */
+  /** Waits for the next frame of a type that was not taken yet. */
   async function next<T extends FrameFromNodeType>(type: T): Promise<FrameFromNodeOf<T>> {
     return await waitUntil(
       () => {
@@ -88,7 +88,7 @@ export async function startScriptedService() {
 
   return {
     link: `ws://127.0.0.1:${address.port}`,
-    /** What came and was not taken. */
+    /** The received frames that were not taken yet. */
     frames,
     verification: () => verification,
     send,
@@ -125,7 +125,7 @@ export async function startScriptedService() {
   };
 }
 
-/** A directory of the test's own, and the agent in it; started again, it finds what it left. */
+/** A state directory for one test. Every agent that is started here uses the same directory. */
 export async function createAgentHome(service: ScriptedService) {
   const stateDir = await mkdtemp(path.join(tmpdir(), 'svc-node-test-'));
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
@@ -153,7 +153,7 @@ export async function createAgentHome(service: ScriptedService) {
       onTestFinished(stop);
       return { agent, stop };
     },
-    /** What is on disk of a submission; undefined: nothing. */
+    /** The entry of a submission on disk, or undefined. */
     async entry(submissionId: string): Promise<Record<string, unknown> | undefined> {
       const names = [`${submissionId}.json`, `${submissionId}.begun`];
       const name = (await readdir(stateDir)).find((one) => names.includes(one));
@@ -165,7 +165,7 @@ export async function createAgentHome(service: ScriptedService) {
   };
 }
 
-/** An executor that does what a test says, and tells how often it ran. */
+/** An executor that a test controls, and its recorded calls. */
 export function scriptedExecutor() {
   const calls: { payload: unknown; finish: () => void; fail: (error: Error) => void }[] = [];
   const executor: Executor = {

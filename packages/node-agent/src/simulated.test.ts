@@ -11,7 +11,7 @@ function runAs(atsType: string, signal = new AbortController().signal) {
 }
 
 describe('the simulated executor', () => {
-  test('completes after 1 to 3 s for any other atsType, metering on the way', async () => {
+  test('completes after 1 to 3 s for any other atsType, and meters meanwhile', async () => {
     const { record, ended, elapsedMs } = runAs('greenhouse');
     expect(await ended).toMatchObject({ details: { simulated: true } });
     expect(elapsedMs()).toBeGreaterThan(1_000);
@@ -36,7 +36,7 @@ describe('the simulated executor', () => {
     },
   );
 
-  test('says nothing at all for sandbox.lost', async () => {
+  test('meters nothing for sandbox.lost', async () => {
     const controller = new AbortController();
     const { record, ended } = runAs('sandbox.lost', controller.signal);
     controller.abort();

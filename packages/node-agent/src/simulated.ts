@@ -6,7 +6,7 @@ import { simulatedExecutorName } from '@svc/contracts';
 import { type ExecutionContext, type Executor, JobFailed, type MeteredUsage } from './executor.ts';
 import { failureMessages, type SandboxWishes, wishesOf } from './sandbox-wishes.ts';
 
-/** Simulated work: so many steps of so long, after each of which it meters. */
+/** Simulated work: a number of steps of equal length, with metering after each step. */
 interface Work {
   readonly steps: number;
   readonly stepMs: number;
@@ -17,10 +17,10 @@ const succeedStepsMin = 3;
 const succeedStepsMax = 7;
 const fail: Work = { steps: 2, stepMs };
 const slow: Work = { steps: 12, stepMs: 5_000 };
-/** Often enough that even a short run is seen to be metered. */
+/** Short, so that even a short run reports usage. */
 const usageIntervalMs = 200;
 
-/** What filling in a form takes. */
+/** Plausible usage for filling in a form. */
 function usageAfter(seconds: number): MeteredUsage {
   return {
     cpuSeconds: seconds * 0.4,
@@ -31,14 +31,14 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * The service takes 100 actions and 50 for each second of a run, and cuts what is above
- * (CONTRACT 7). More of them take longer.
+ * The number of steps for the wanted actions. The service caps the usage of a run at 100 actions
+ * plus 50 per second (CONTRACT 7), so more actions take longer.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));
 }
 
-/** Steps on to the end, or to where it is stopped: that throws, unless it was asked to go on. */
+/** Runs all steps. An abort throws, or ends the work at once if cancels are ignored. */
 async function work(
   { steps, stepMs: ms }: Work,
   { signal, meter }: ExecutionContext,
@@ -59,7 +59,7 @@ async function work(
   }
 }
 
-async function fallSilent(signal: AbortSignal): Promise<never> {
+async function hang(signal: AbortSignal): Promise<never> {
   return await new Promise((_resolve, reject) => {
     const stop = (): void => reject(new Error('stopped'));
     if (signal.aborted) stop();
@@ -73,9 +73,9 @@ function atsTypeOf(payload: unknown): string {
 }
 
 /**
- * Obeys `atsType` instead of applying anywhere (CONTRACT 7); for the sandbox only. What
- * else a tenant may ask for is in sandbox-wishes.ts.
- * `sandbox.decline` is told from the offer's `sandboxBehaviour`: an offer has no payload in it.
+ * Follows `atsType` instead of applying anywhere (CONTRACT 7). For the sandbox only. The
+ * other options of a tenant are in sandbox-wishes.ts. An offer has no payload, so `sandbox.decline`
+ * comes from the offer's `sandboxBehaviour`.
  */
 export const simulatedExecutor: Executor = {
   jobType: 'ats.application',
@@ -91,7 +91,7 @@ export const simulatedExecutor: Executor = {
         await work(fail, context, wishes);
         throw new JobFailed(wishes.failure, failureMessages[wishes.failure]);
       case 'sandbox.lost':
-        return await fallSilent(context.signal);
+        return await hang(context.signal);
       case 'sandbox.slow':
         await work(slow, context, wishes);
         break;

@@ -22,7 +22,7 @@ export interface NodeIdentity {
 
 /** One connection to the service. */
 export interface NodeSocket {
-  /** Does nothing where the connection is gone. */
+  /** Does nothing if the connection is closed. */
   send(frame: FrameFromNode): void;
   close(): void;
   terminate(): void;
@@ -30,16 +30,16 @@ export interface NodeSocket {
 
 export interface SocketEvents {
   opened(socket: NodeSocket): void;
-  /** A checked frame, and its text as it came. */
+  /** A valid frame, and its original text. */
   received(frame: FrameToNode, text: string): void;
-  /** Exactly once, whatever happened. */
+  /** Called exactly once, after any kind of end. */
   ended(end: LinkEnd): void;
 }
 
 const connectTimeoutMs = 10_000;
 const frameBytesMax = 1024 * 1024;
 const brokenCode = 1006;
-/** The service pings every 5 s; a link that is silent for so long is dead. */
+/** The service pings every 5 s. A link without a frame or ping for this long is dead. */
 const silentMs = 15_000;
 
 function textOf(data: RawData): string {
@@ -49,7 +49,7 @@ function textOf(data: RawData): string {
 
 function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
   const url = new URL(nodeLinkPath, link);
-  // A signature opens one link only, and two attempts may fall into one second.
+  // A signature opens one link only, and two attempts in one second would have the same timestamp.
   url.searchParams.set('nonce', randomUUID());
   const timestamp = Math.floor(Date.now() / 1000);
   const target = url.pathname + url.search;
@@ -69,10 +69,10 @@ function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
 export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Log): NodeSocket {
   const socket = connect(identity);
   let refusedStatus: number | undefined;
-  let silence: NodeJS.Timeout | undefined;
-  const heard = (): void => {
-    clearTimeout(silence);
-    silence = setTimeout(() => socket.terminate(), silentMs);
+  let silenceTimer: NodeJS.Timeout | undefined;
+  const noteReceived = (): void => {
+    clearTimeout(silenceTimer);
+    silenceTimer = setTimeout(() => socket.terminate(), silentMs);
   };
   const handle: NodeSocket = {
     send(frame) {
@@ -82,16 +82,16 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
     terminate: () => socket.terminate(),
   };
   socket.on('open', () => {
-    heard();
+    noteReceived();
     events.opened(handle);
   });
-  socket.on('ping', heard);
+  socket.on('ping', noteReceived);
   socket.on('message', (data) => {
-    heard();
+    noteReceived();
     const text = textOf(data);
     const parsed = parseFrameToNode(text);
     if (parsed.kind === 'frame') events.received(parsed.frame, text);
-    else log('warn', 'ignored a frame', { code: parsed.code });
+    else log('warn', 'ignored a bad frame', { code: parsed.code });
   });
   socket.on('unexpected-response', (_request, response) => {
     refusedStatus = response.statusCode ?? 0;
@@ -101,7 +101,7 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
   });
   socket.on('error', (error) => log('warn', 'the link broke', { reason: error.message }));
   socket.on('close', (code) => {
-    clearTimeout(silence);
+    clearTimeout(silenceTimer);
     const closeCode = code === 0 ? brokenCode : code;
     events.ended(refusedStatus === undefined ? { closeCode } : { closeCode, refusedStatus });
   });

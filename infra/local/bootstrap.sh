@@ -1,7 +1,6 @@
 #!/bin/sh
-# What `npm start` and `npm test` run: with nothing but Node 20 (or newer) and npm it installs what
-# is missing, puts Node 24 first on the PATH, and goes on in TypeScript. A second run finds all of
-# it in place and costs no time.
+# Runs `npm start` and `npm test`. It needs only Node 20 (or newer) and npm. It installs what is
+# missing, puts Node 24 first on the PATH, and continues in TypeScript. A second run installs nothing.
 #
 #   sh infra/local/bootstrap.sh start          the embedded stack (infra/local/src/main.ts)
 #   sh infra/local/bootstrap.sh start --watch  the same; processes start again when their code changes
@@ -26,7 +25,7 @@ major=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
 export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 CHECKPOINT_DISABLE=1
 export NODE_COMPILE_CACHE="$PWD/.local/cache/compile"
 
-# A step is skipped where everything it depends on is as it was when it last went well.
+# Skips a step if its inputs have not changed since it last succeeded.
 is_done() {
   [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]
 }
@@ -40,13 +39,13 @@ if ! is_done "$installed" "$manifests"; then
   echo "Installing dependencies with $pnpm ..."
   npm_config_update_notifier=false npm_config_loglevel=error \
     npx --yes "$pnpm" install --frozen-lockfile --reporter=append-only </dev/null ||
-    fail 'The dependencies could not be installed.' 'Check that the npm registry can be reached, then run the same command again.'
+    fail 'The dependencies could not be installed.' 'Check that the npm registry is reachable. Then run the same command again.'
   printf '%s' "$manifests" >"$installed"
 fi
 
 PATH="$PWD/node_modules/.bin:$PATH"
 export PATH
-# On Linux that is Node 24, a dependency; elsewhere it is the Node of the machine.
+# On Linux this is Node 24, a dependency. On other systems it is the Node of the machine.
 node -e '
   const [major, minor] = process.versions.node.split(".").map(Number);
   process.exit(major > 22 || (major === 22 && minor >= 18) ? 0 : 1);
@@ -55,8 +54,8 @@ node -e '
 generated=node_modules/.svc-generated
 schema="$(cksum <prisma/schema.prisma) $manifests"
 if ! is_done "$generated" "$schema" || [ ! -f packages/store/src/generated/client.ts ]; then
-  said=$(prisma generate --config prisma/prisma.config.ts 2>&1) ||
-    fail "$said" 'The Prisma client could not be generated: mend prisma/schema.prisma.'
+  output=$(prisma generate --config prisma/prisma.config.ts 2>&1) ||
+    fail "$output" 'The Prisma client could not be generated. Fix prisma/schema.prisma.'
   printf '%s' "$schema" >"$generated"
 fi
 

@@ -2,13 +2,13 @@
 
 const reference =
   /^(\s*(?:FROM|image:)\s+)([a-z0-9./-]+(?::[\w.-]+)?)(@sha256:[0-9a-f]{64})?(\s.*)?$/gm;
-/** Built here: it has no digest before it is built. */
+/** The image of this repository, which has no digest before it is built. */
 const own = 'submission-service';
 
 export interface ImageReference {
   /** Name and tag. */
   readonly image: string;
-  /** `sha256:…`; null if the reference may mean another image tomorrow. */
+  /** `sha256:…`; null if the reference has only a tag, whose image may change. */
   readonly digest: string | null;
 }
 
@@ -18,7 +18,7 @@ export function imagesIn(text: string): ImageReference[] {
     .map(([, , image = '', digest]) => ({ image, digest: digest?.slice(1) ?? null }));
 }
 
-/** The text with each base image at the digest that `digests` has for it. */
+/** Returns the text with each base image pinned to its digest in `digests`. */
 export function pinned(text: string, digests: ReadonlyMap<string, string>): string {
   return text.replaceAll(reference, (line, before, image, _, after) => {
     const digest = digests.get(image);

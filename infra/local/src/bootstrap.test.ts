@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkoutDir } from './paths.ts';
 
-/** Stands before the machine's programs on the PATH. */
+/** A directory that comes before all others on the PATH. */
 let binDir: string;
 beforeAll(() => {
   binDir = mkdtempSync(path.join(tmpdir(), 'svc-bootstrap-'));
@@ -20,7 +20,7 @@ function bootstrap(...words: string[]): { status: number | null; stdout: string;
   });
 }
 
-function plant(program: string, script: string): void {
+function replaceProgram(program: string, script: string): void {
   const file = path.join(binDir, program);
   writeFileSync(file, `#!/bin/sh\n${script}\n`);
   chmodSync(file, 0o755);
@@ -31,18 +31,18 @@ it('runs a command with Node 24 first on the PATH', () => {
   expect([status, stdout.trimEnd().split('\n').at(-1)]).toStrictEqual([0, process.version]);
 });
 
-it('hands on the exit code of what it runs', () => {
+it('exits with the exit code of the command', () => {
   expect(bootstrap('run', 'sh', '-c', 'exit 7').status).toBe(7);
 });
 
-it('says which tasks there are', () => {
+it('lists the valid tasks for an unknown one', () => {
   const { status, stderr } = bootstrap('deploy');
   expect(status).toBe(1);
   expect(stderr).toContain('There is no task deploy.\nThe tasks are start, test, check and run.');
 });
 
-it('says what to do about a Node that is too old', () => {
-  plant('node', 'echo v18.20.4');
+it('says what to do if Node is too old', () => {
+  replaceProgram('node', 'echo v18.20.4');
   const { status, stderr } = bootstrap('start');
   expect(status).toBe(1);
   expect(stderr).toContain('Node.js v18.20.4 is too old.\nInstall Node.js 20 or newer');

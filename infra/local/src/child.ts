@@ -10,20 +10,22 @@ function hasSetpriv(): boolean {
 }
 
 /**
- * The words to put before a command so that the kernel sends it `signal` when the process that
- * started it dies, however it dies: kill -9 of a launcher or a test leaves nothing behind.
- * Empty where the system has no such thing (macOS).
+ * A command prefix that makes the kernel send `signal` to the command when its parent process ends
+ * in any way. So kill -9 of a launcher or a test leaves no process behind. Empty on systems without
+ * this feature (macOS).
  */
 export function dieWithParent(signal: 'INT' | 'TERM' | 'KILL'): string[] {
   return hasSetpriv() ? ['setpriv', '--pdeathsig', signal, '--'] : [];
 }
 
-/** Whether the process has not ended yet (a process that could not be spawned has). */
+/** True until the process ends. False for a process that could not be spawned. */
 export function isAlive(child: ChildProcess): boolean {
   return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
-/** Sends the signal and waits for the end; kills what has not ended after `boundMs`. */
+/**
+ * Sends the signal and waits for the end. Kills the process if it has not ended after `boundMs`.
+ */
 export async function stopChild(
   child: ChildProcess,
   signal: NodeJS.Signals,
@@ -40,7 +42,7 @@ export async function stopChild(
   await exited;
 }
 
-/** How a process ended, in words for an error message. */
+/** Describes how a process ended, for an error message. */
 export function describeExit(child: ChildProcess): string {
   return child.signalCode ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;
 }

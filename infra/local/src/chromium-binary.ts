@@ -10,12 +10,11 @@ export interface ChromiumBinary {
 }
 
 const advice =
-  'Install chromium (Debian, Ubuntu: apt-get install chromium): the pages are tested in a real browser.';
+  'Install chromium (Debian, Ubuntu: apt-get install chromium). The pages are tested in a real browser.';
 
 /**
- * A Chromium to run tests in: the one on the PATH, else Debian's package, unpacked below .local
- * without installing anything. `onFetch` is called before it is fetched. Throws StartError if it cannot be
- * fetched.
+ * Finds a Chromium for tests: the one on the PATH, or Debian's package, which is unpacked below
+ * .local without installing it. Throws StartError if neither is available.
  */
 export async function chromiumBinary(onFetch: () => void = () => {}): Promise<ChromiumBinary> {
   const installed = onPath('chromium') ?? onPath('chromium-browser') ?? onPath('google-chrome');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCloser } from './closer.ts';
 
-it('closes in reverse what was opened, the rest too where one fails', async () => {
+it('closes resources in reverse order, and closes the rest if one fails', async () => {
   const closer = createCloser();
   const closed: string[] = [];
   await closer.add(async () => void closed.push('database'));
@@ -13,14 +13,14 @@ it('closes in reverse what was opened, the rest too where one fails', async () =
   expect(closed).toStrictEqual(['service', 'database']);
 });
 
-it('closes at once what is opened while everything is being closed', async () => {
+it('closes a resource at once if it is opened during the shutdown', async () => {
   const closer = createCloser();
   const closing = closer.close();
   let isClosed = false;
   const late = closer.add(async () => {
     isClosed = true;
   });
-  await expect(late).rejects.toThrow('being ended');
+  await expect(late).rejects.toThrow('shutting down');
   expect(isClosed).toBe(true);
   await closing;
 });

@@ -1,11 +1,11 @@
-/** What has been opened, in order, and is closed in reverse. */
+/** Closes resources in the reverse order of their opening. */
 export interface Closer {
   /**
-   * Remembers how to close what was just opened. Where everything is being closed already, closes
-   * it at once and throws: whoever opened it must not go on.
+   * Adds the close function of a resource that was just opened. If `close` was called already,
+   * closes the resource at once and throws, so that the caller does not continue.
    */
   add(close: () => Promise<void>): Promise<void>;
-  /** Closes everything; the same promise to whoever asks again. Throws the first error, at the end. */
+  /** Closes everything, then throws the first error. Further calls return the same promise. */
   close(): Promise<void>;
   readonly isClosing: boolean;
 }
@@ -33,7 +33,7 @@ export function createCloser(): Closer {
         return;
       }
       await close();
-      throw new Error('the stack is being ended');
+      throw new Error('the stack is shutting down');
     },
     close() {
       closing ??= closeAll();

@@ -2,7 +2,9 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path';
 import { runCommand } from './run-command.ts';
 
-/** Programs that no npm package ships, out of Debian's packages, unpacked without installing them. */
+/**
+ * Unpacks programs from Debian packages without installing them, because npm has no such packages.
+ */
 
 export function onPath(name: string): string | undefined {
   const dirs = (process.env['PATH'] ?? '').split(path.delimiter);
@@ -14,8 +16,8 @@ export function canFetchPackages(): boolean {
 }
 
 /**
- * Unpacks the packages, with what they need and this machine has not, into `dir`. Under another
- * name first: a fetch that was cut short is never taken for whole.
+ * Unpacks the packages and their missing dependencies into `dir`. Unpacks under another name first,
+ * so that an interrupted fetch is never used.
  */
 export async function fetchPackages(dir: string, packages: readonly string[]): Promise<void> {
   const work = `${dir}.${process.pid}`;
@@ -35,7 +37,9 @@ export async function fetchPackages(dir: string, packages: readonly string[]): P
   }
 }
 
-/** apt with lists, cache and lock of its own: needs no root and changes nothing on the machine. */
+/**
+ * Runs apt with its own lists, cache and lock. Needs no root and changes nothing on the machine.
+ */
 async function download(work: string, packages: readonly string[]): Promise<void> {
   const options = [
     `Dir::State::lists=${work}/lists`,
@@ -56,7 +60,7 @@ async function download(work: string, packages: readonly string[]): Promise<void
   ]);
 }
 
-/** Where programs unpacked in `dir` find their libraries, also those in directories of their own. */
+/** The library path for programs unpacked in `dir`, with all subdirectories of their libraries. */
 export function libraryPath(dir: string): NodeJS.ProcessEnv {
   const lib = path.join(dir, 'usr/lib');
   const own = readdirSync(lib).filter((name) => name.endsWith('-linux-gnu'));

@@ -3,15 +3,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { NodeCredentials, TenantCredentials } from './provisioning.ts';
 
-/** What the launcher keeps from one start to the next. */
+/** The state that the launcher keeps from one start to the next. */
 export interface DemoState {
   readonly tenant: TenantCredentials;
-  /** Taken again where it is free, so that the tenant's webhook URL stays the same. */
+  /** Used again if it is free, so that the tenant's webhook URL stays the same. */
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
 }
 
-/** One file for the embedded database and one for each DATABASE_URL: each has tenants of its own. */
+/**
+ * One file for the embedded database and one per DATABASE_URL, because each has its own tenants.
+ */
 function fileIn(dir: string, databaseUrl: string | undefined): string {
   if (databaseUrl === undefined) return path.join(dir, 'demo.json');
   const hash = createHash('sha256').update(databaseUrl).digest('hex').slice(0, 12);
@@ -25,7 +27,7 @@ export function readDemoState(dir: string, databaseUrl: string | undefined): Dem
   return isDemoState(state) ? state : undefined;
 }
 
-/** For the owner's eyes only. */
+/** Writes the state, readable by its owner only. */
 export function writeDemoState(
   dir: string,
   databaseUrl: string | undefined,

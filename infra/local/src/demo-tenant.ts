@@ -13,7 +13,7 @@ export interface DemoWorld extends DemoState {
 
 export interface DemoPlan {
   readonly dir: string;
-  /** The DATABASE_URL given, or undefined for the embedded database. */
+  /** DATABASE_URL of the environment, or undefined for the embedded database. */
   readonly givenDatabaseUrl: string | undefined;
   readonly simulatedNodes: number;
   readonly env: NodeJS.ProcessEnv;
@@ -22,8 +22,8 @@ export interface DemoPlan {
 }
 
 /**
- * The demo tenant with its credit and its webhook receiver, and as many nodes as are wanted: those
- * of the last start, where the database still knows them, else new ones.
+ * Prepares the demo tenant with its credit and webhook receiver, and the wanted number of nodes.
+ * Uses those of the last start if the database still has them, and creates new ones otherwise.
  */
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   const { dir, givenDatabaseUrl, simulatedNodes, env, closer, say } = plan;
@@ -49,7 +49,7 @@ async function openReceiver(port: number): Promise<WebhookReceiver> {
   return createWebhookReceiver({ port: isFree ? port : 0 });
 }
 
-/** False where the database does not know the tenant (any more). */
+/** Sets the tenant's webhook URL. Returns false if the database does not have the tenant. */
 async function pointWebhooksAt(
   url: string,
   { tenant }: DemoState,

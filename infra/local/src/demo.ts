@@ -22,20 +22,20 @@ export interface Demo {
   readonly progress: Progress;
 }
 
-/** Longer than the simulated nodes' 1 to 3 s, shorter than anybody's patience. */
+/** The longest run of the demo submission. Simulated nodes need 1 to 3 s. */
 const lifeBoundMs = 30_000;
 const webhookBoundMs = 20_000;
-/** Right after a start the gateway may not have heard of the nodes yet. */
+/** The time for retries after a start, because the nodes may not be linked yet. */
 const dispatchBoundMs = 10_000;
 const pollMs = 100;
 const decimalsShown = 3;
-/** Enough for the hold of some submissions; below it the demo tenant is granted more. */
+/** Below this the demo tenant gets more credits. It is enough for the holds of some submissions. */
 const creditsLow = 1_000;
 const creditsGranted = 10_000;
 
 /**
- * Sends one `ats.application` over the public API, as a tenant would, and shows its life: quote and
- * hold, the node, usage as it is metered, charge and refund, the webhook. Returns its id.
+ * Sends one `ats.application` over the public API, as a tenant would. Shows its quote and hold, its
+ * node, its metered usage, its charge and refund, and its webhook. Returns its id.
  */
 export async function runDemo(demo: Demo): Promise<string> {
   const { gatewayUrl, world, progress } = demo;
@@ -73,7 +73,7 @@ async function topUp(client: Client, { world, env, progress }: Demo): Promise<vo
   });
 }
 
-/** Repeats while no node is there yet: with one key, so that there is one submission. */
+/** Repeats while no node is linked. All attempts share one idempotency key. */
 async function submit(client: Client): Promise<SubmissionCreated> {
   const idempotencyKey = `demo-${randomUUID()}`;
   const startedMs = performance.now();
@@ -104,7 +104,7 @@ async function follow(
   say: Say,
 ): Promise<EndedSubmission> {
   const node = await nodeWatch.assignedNode(submissionId, lifeBoundMs);
-  say(node === undefined ? 'accepted by a node elsewhere' : `accepted by ${node}`);
+  say(node === undefined ? 'accepted by a node outside this stack' : `accepted by ${node}`);
   const startedMs = performance.now();
   let shown = '';
   while (performance.now() - startedMs < lifeBoundMs) {
@@ -115,7 +115,7 @@ async function follow(
     if (hasEnded(submission)) return submission;
     await delay(pollMs);
   }
-  throw new Error(`${submissionId} did not end in ${lifeBoundMs} ms`);
+  throw new Error(`${submissionId} did not end within ${lifeBoundMs} ms`);
 }
 
 function hasEnded(submission: { readonly status: string }): submission is EndedSubmission {

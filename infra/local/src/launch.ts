@@ -20,21 +20,21 @@ import { type ReceivedWebhook, verifyWebhook } from './webhook-receiver.ts';
 
 export interface Launch {
   readonly settings: Settings;
-  /** What the services are given is this with the stack's addresses over it. */
+  /** The base environment of the services. The stack's addresses override it. */
   readonly env: NodeJS.ProcessEnv;
-  /** Holds the state that survives a restart. */
+  /** The directory of the state that survives a restart. */
   readonly dir: string;
   readonly progress: Progress;
   readonly closer: Closer;
-  /** Told where a service cannot be kept running. */
+  /** Called if a service cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
   /** Services and nodes start again when their code changes. */
   readonly isWatching: boolean;
 }
 
 /**
- * Brings up the embedded stack and shows one submission's life (CONTRACT 9). Everything
- * that it opens is in the closer, in order. Throws StartError with what to do.
+ * Starts the embedded stack, and shows the life of one submission (CONTRACT 9). Adds all
+ * opened resources to the closer, in order. Throws StartError with advice.
  */
 export async function launch(launched: Launch): Promise<void> {
   const { settings, dir, progress, closer } = launched;
@@ -71,7 +71,7 @@ function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses):
   return {
     ...defaults,
     ...env,
-    // The key is handed on itself, and services know nothing of the owner.
+    // The services get the key itself instead of its file, and never the owner's address.
     MIGRATION_DATABASE_URL: '',
     SVC_MASTER_KEY_FILE: '',
     DATABASE_URL,
@@ -91,7 +91,9 @@ function supervision({ dir, closer, progress, giveUp, isWatching }: Launch): Sup
   return { logsDir: logsDirIn(dir), closer, report: progress.print, giveUp, isWatching };
 }
 
-/** The services start while the CLI provisions: both need the schema only. */
+/**
+ * Starts the services while the CLI creates tenant and nodes, because both only need the schema.
+ */
 async function startStack(
   launched: Launch,
   env: NodeJS.ProcessEnv,
@@ -126,14 +128,14 @@ async function startNodes(
       link: services.nodeLinkUrl,
       nodes,
       stateDir: path.join(launched.dir, 'nodes'),
-      onLine: nodeWatch.hear,
+      onLine: nodeWatch.readLine,
     };
     await startSimulatedNodes(fleet, supervision(launched));
     say(nodes.map(({ nodeId }) => nodeId).join(', '));
   });
 }
 
-/** From the end of the demo on: each webhook that the demo tenant is sent, as it comes. */
+/** After the demo, prints each webhook that the demo tenant receives. */
 function showFurtherWebhooks({ receiver, tenant }: DemoWorld, { print }: Progress): void {
   receiver.answerWith((webhook) => {
     const { submissionId } = webhook.event.data;

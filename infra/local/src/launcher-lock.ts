@@ -6,13 +6,13 @@ import { readStackFile } from './stack-file.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * Takes the one place of the launcher of this directory: a socket, which the kernel gives up
- * however the launcher ends. Returns how to give it up.
- * Throws StartError where another launcher has it.
+ * Makes this process the only launcher of the directory. The lock is a socket, which the kernel
+ * closes when the launcher ends in any way. Returns the function that unlocks it. Throws StartError
+ * if another launcher has the lock.
  */
 export async function takeLauncherLock(dir: string): Promise<() => Promise<void>> {
   mkdirSync(dir, { recursive: true });
-  // Relative, because the path of a socket may have some hundred characters only.
+  // A relative path, because the path of a socket is limited to about 100 characters.
   const file = path.relative(process.cwd(), path.join(dir, 'launcher.sock'));
   if (await answers(file)) throw alreadyRunning(dir);
   rmSync(file, { force: true });
@@ -43,7 +43,7 @@ function alreadyRunning(dir: string): StartError {
   const running = readStackFile(dir);
   const where = running === undefined ? '' : ` at ${running.gatewayUrl} (process ${running.pid})`;
   return new StartError(
-    `The stack runs already${where}.`,
-    'Use that one, or end it with Ctrl-C in its terminal and start again.',
+    `The stack is already running${where}.`,
+    'Use that stack, or stop it with Ctrl-C in its terminal and start again.',
   );
 }

@@ -11,13 +11,13 @@ import { isPortFree } from './ports.ts';
 import { readStackFile, type StackFile } from './stack-file.ts';
 import { svc } from './svc-command.ts';
 
-/** `npm start` without npm: what infra/local/bootstrap.sh goes on to run. */
+/** The launcher without npm, as infra/local/bootstrap.sh runs it. */
 interface Launcher {
   readonly child: ChildProcess;
   readonly output: () => string;
 }
 
-/** Of a machine that runs other tests as well. */
+/** The longest start, on a machine that runs other tests as well. */
 const startBoundMs = 90_000;
 const leftBound = { timeout: 10_000, interval: 50 };
 vi.setConfig({ testTimeout: 2 * startBoundMs });
@@ -69,7 +69,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await once(child, 'exit');
 }
 
-/** The processes that have something to do with this stack's directory. */
+/** The processes whose command line or environment names this stack's directory. */
 function processesLeft(): string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids
@@ -90,7 +90,7 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-it('shows a submission from the quote to the verified webhook, and leaves nothing at Ctrl-C', async () => {
+it('shows a submission from quote to verified webhook, and leaves nothing behind after Ctrl-C', async () => {
   const launcher = start();
   const stack = await untilUp(launcher);
   const shown = launcher.output();
@@ -115,17 +115,17 @@ it('keeps its secrets from other users of the machine', () => {
   }
 });
 
-it('is found by the admin CLI, refuses a second launcher, and leaves nothing when killed', async () => {
+it('is found by the admin CLI, refuses a second launcher, and leaves nothing behind when killed', async () => {
   const first = start({ SVC_DEMO: '0' });
   const stack = await untilUp(first);
-  // The tenant of the start before is used again.
+  // The tenant of the last start is used again.
   expect(first.output()).not.toContain('created');
   const env = { PATH: process.env['PATH'], SVC_LOCAL_DIR: dir };
   expect(await svc(['status'], env)).toMatchObject({ environment: 'sandbox', redis: 'reachable' });
   const second = start();
   await once(second.child, 'exit');
   expect(second.child.exitCode).toBe(1);
-  expect(second.output()).toContain(`The stack runs already at ${stack.gatewayUrl}`);
+  expect(second.output()).toContain(`The stack is already running at ${stack.gatewayUrl}`);
   await end(first.child, 'SIGKILL');
   await expect.poll(processesLeft, leftBound).toStrictEqual([]);
 });
@@ -137,7 +137,7 @@ it('starts again after it was killed', async () => {
   expect(launcher.child.exitCode).toBe(0);
 });
 
-it('says which port is taken, and what to do', async () => {
+it('names a port that is taken, and says what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();
@@ -145,12 +145,12 @@ it('says which port is taken, and what to do', async () => {
   const launcher = start({ GATEWAY_PORT: port });
   await once(launcher.child, 'exit');
   expect(launcher.child.exitCode).toBe(1);
-  expect(launcher.output()).toContain(`Another program has port ${port} of 127.0.0.1.`);
+  expect(launcher.output()).toContain(`Another program uses port ${port} of 127.0.0.1.`);
   expect(launcher.output()).toContain('GATEWAY_PORT=');
   other.close();
 });
 
-it('starts no production: its nodes are simulated', async () => {
+it('refuses production, because its nodes are simulated', async () => {
   const launcher = start({ SVC_ENVIRONMENT: 'production' });
   await once(launcher.child, 'exit');
   expect(launcher.child.exitCode).toBe(1);
@@ -158,7 +158,7 @@ it('starts no production: its nodes are simulated', async () => {
   expect(launcher.output()).toContain('docs/OPERATIONS.md');
 });
 
-it('says what a variable may be', async () => {
+it('names the valid values of an invalid variable', async () => {
   const launcher = start({ SVC_SIMULATED_NODES: 'many' });
   await once(launcher.child, 'exit');
   expect(launcher.output()).toContain('SVC_SIMULATED_NODES is many.');

@@ -7,10 +7,12 @@ export interface LogFile {
   close(): void;
 }
 
-/** Two files of this size at most are kept of each process. */
+/** Each process keeps at most two files of this size. */
 const logBytesMax = 20 * 1024 * 1024;
 
-/** A process's log, begun anew at each start; what is too long is moved to `….1.log` once. */
+/**
+ * Opens a process's log, empty at each start. A full file becomes `….1.log`, replacing the last.
+ */
 export function openLogFile(dir: string, name: string): LogFile {
   mkdirSync(dir, { recursive: true });
   const file = path.join(dir, `${name}.log`);

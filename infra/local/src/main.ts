@@ -5,15 +5,15 @@ import { createProgress } from './progress.ts';
 import { readSettings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
-/** Further signals within this time are the same Ctrl-C: the terminal's, and npm's copy of it. */
+/** Signals within this time are one Ctrl-C, because the terminal and npm both send one. */
 const sameSignalMs = 1_000;
 const parentPollMs = 1_000;
 
 const closer = createCloser();
 const progress = createProgress();
-let stopAskedAtMs: number | undefined;
+let stopRequestedAtMs: number | undefined;
 
-/** Ends everything that was started, the last first, and then this process. */
+/** Stops everything in the reverse order of its start, and then this process. */
 async function stop(exitCode: number): Promise<never> {
   try {
     await closer.close();
@@ -37,15 +37,15 @@ function fail(error: unknown): void {
 
 function onSignal(): void {
   const nowMs = performance.now();
-  stopAskedAtMs ??= nowMs;
-  // Whoever asks a second time does not want to wait; the kernel ends the children with us.
-  if (nowMs - stopAskedAtMs > sameSignalMs) process.exit(1);
+  stopRequestedAtMs ??= nowMs;
+  // A second Ctrl-C exits at once. The kernel then ends the child processes.
+  if (nowMs - stopRequestedAtMs > sameSignalMs) process.exit(1);
   if (closer.isClosing) return;
-  progress.print('\nEnding the stack; once more ends it at once.');
+  progress.print('\nStopping the stack. Press Ctrl-C again to stop it at once.');
   void stop(0);
 }
 
-/** `npm start` may be killed without a signal of its own reaching us. */
+/** Stops when `npm start` is gone, because npm may be killed without passing on a signal. */
 function followParent(): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const parent = process.ppid;
@@ -57,7 +57,7 @@ function followParent(): void {
   timer.unref();
 }
 
-// A terminal that is gone must not keep us from ending things in order.
+// The shutdown must also work if the terminal is gone.
 process.stdout.on('error', () => {});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 followParent();

@@ -5,8 +5,9 @@ import path from 'node:path';
 const keyBytes = 32;
 
 /**
- * `SVC_MASTER_KEY` of the embedded stack: the one given, itself or in a file, else one made once and kept, readable by
- * its owner only. Whoever loses it loses every secret sealed under it.
+ * `SVC_MASTER_KEY` of the embedded stack: the value or file in the environment, or a key that is
+ * generated once and kept in a file readable by its owner only. Without the key, every secret
+ * sealed under it is lost.
  */
 export function masterKey(dir: string, env: NodeJS.ProcessEnv = process.env): string {
   const { SVC_MASTER_KEY: given, SVC_MASTER_KEY_FILE: givenFile } = env;

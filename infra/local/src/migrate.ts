@@ -2,17 +2,17 @@ import type { Say } from './progress.ts';
 import { svc } from './svc-command.ts';
 
 export interface Migration {
-  /** Undefined: the services' role owns the tables. */
+  /** The address for the owner of the tables; undefined if that is the services' role. */
   readonly ownerUrl: string | undefined;
-  /** Whether nobody else works on the database. */
+  /** True if no other stack uses the database. */
   readonly isAlone: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly say: Say;
 }
 
 /**
- * Brings the database to the schema of this checkout, by `svc migrate` as the owner of the schema, and
- * seals again what an earlier version has sealed otherwise.
+ * Migrates the database to the schema of this checkout, by `svc migrate` as the owner of the
+ * schema. Then reseals the values that an earlier version sealed in an older form.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
   const printed = await svc(['migrate'], { ...env, MIGRATION_DATABASE_URL: ownerUrl });
@@ -22,5 +22,5 @@ export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promi
   say(names.length === 0 ? 'up to date' : `applied ${names.join(', ')}`);
   if (!result.has('next') || !isAlone) return;
   await svc(['master-key', 'rotate', '--alone'], env);
-  say('sealed everything again');
+  say('resealed all secrets');
 }

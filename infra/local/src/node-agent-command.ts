@@ -7,16 +7,16 @@ export interface NodePlace {
   readonly name: string;
   readonly link: string;
   readonly credentials: NodeCredentials;
-  /** Where all nodes of this machine keep what they have in hand, each in a directory of its own. */
+  /** The parent of the nodes' state directories. */
   readonly stateDir: string;
 }
 
-/** A simulated node may be ended with work in hand: it reports after its next start. */
+/** Short, because a simulated node reports its unfinished submissions after its next start. */
 const drainSeconds = 2;
 
 /**
- * A node agent as its operator runs it: at somebody's home, so that it is given nothing of the
- * services' environment, and its secret is in no command line.
+ * The command of a node agent as a node owner runs it at home: without the environment of the
+ * services, and with its secret in the environment instead of the command line.
  */
 export function nodeAgentCommand({ name, link, credentials, stateDir }: NodePlace): ServiceCommand {
   const { nodeId, nodeSecret } = credentials;

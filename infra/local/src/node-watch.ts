@@ -1,23 +1,23 @@
 import { EventEmitter, once } from 'node:events';
 import { parseLogLine } from './service-process.ts';
 
-/** What the simulated nodes say of the submissions that they run, from their logs. */
+/** Finds out from the logs of simulated nodes which submissions they run. */
 export interface NodeWatch {
-  readonly hear: (nodeId: string, line: string) => void;
-  /** The node that was assigned the submission; undefined where none says so in time. */
+  readonly readLine: (nodeId: string, line: string) => void;
+  /** The node of the submission's assignment; undefined if no node logs it in time. */
   assignedNode(submissionId: string, timeoutMs: number): Promise<string | undefined>;
 }
 
-/** The log line by which a node says that it was assigned a submission (packages/node-agent). */
+/** The message that a node logs for an assignment (packages/node-agent). */
 const assignedMessage = 'assigned';
-/** More than any demo needs; the oldest are forgotten. */
+/** More than a demo needs. Beyond it the oldest are forgotten. */
 const submissionsMax = 1_000;
 
 export function createNodeWatch(): NodeWatch {
   const nodes = new Map<string, string>();
   const assignments = new EventEmitter();
   return {
-    hear(nodeId, line) {
+    readLine(nodeId, line) {
       const entry = parseLogLine(line);
       if (entry?.['msg'] !== assignedMessage) return;
       const submissionId = String(entry['submissionId']);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Whether a process (of Linux) still runs. One that has ended and waits for its parent to take
- * note of it does not, though its number is still taken.
+ * True if a process still runs (Linux only). False for a zombie, which has ended although its
+ * number is still in use.
  */
 export function isPidAlive(pid: number): boolean {
   try {

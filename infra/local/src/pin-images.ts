@@ -3,10 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { imagesIn, pinned } from './base-images.ts';
 
 /**
- * `pnpm images:pin`: asks the registry for the digest of each base image and writes it behind the tag,
- * in the Dockerfile and in docker-compose.yml. Run it again to take up what the tag means by then.
- * `--check` changes nothing and exits with 1 if a reference has no digest. Both files are below the
- * working directory.
+ * `pnpm images:pin`: gets the digest of each base image from the registry, and writes it after the
+ * tag in the Dockerfile and in docker-compose.yml. Run it again to update the digests. `--check`
+ * changes nothing, and exits with 1 if a reference has no digest.
  */
 const files = ['infra/docker/Dockerfile', 'docker-compose.yml'];
 
@@ -21,7 +20,7 @@ const texts = files.map((file) => readFileSync(file, 'utf8'));
 const found = texts.flatMap(imagesIn);
 if (process.argv.includes('--check')) {
   const loose = new Set(found.flatMap(({ image, digest }) => (digest === null ? [image] : [])));
-  for (const image of loose) process.stdout.write(`${image} has no digest: pnpm images:pin\n`);
+  for (const image of loose) process.stdout.write(`${image} has no digest. Run pnpm images:pin.\n`);
   process.exitCode = loose.size === 0 ? 0 : 1;
 } else {
   const images = [...new Set(found.map(({ image }) => image))];

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 
 const host = '127.0.0.1';
 
-/** Listens on the port and closes again; the number taken, or undefined where it is not free. */
+/** Listens on the port and closes it again. Returns its number, or undefined if it is not free. */
 async function tryPort(port: number): Promise<number | undefined> {
   const server = createServer();
   try {
@@ -23,14 +23,14 @@ function isTaken(code: unknown): boolean {
   return code === 'EADDRINUSE' || code === 'EACCES';
 }
 
-/** A port of 127.0.0.1 that is free now. Another program may take it before it is used. */
+/** Returns a free port of 127.0.0.1. Another program may take it before the caller uses it. */
 export async function freePort(): Promise<number> {
   const port = await tryPort(0);
   if (port === undefined) throw new Error('the system has no free port');
   return port;
 }
 
-/** Whether a server could listen on this port of 127.0.0.1 now. */
+/** True if a server could listen on this port of 127.0.0.1 now. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await tryPort(port)) !== undefined;
 }

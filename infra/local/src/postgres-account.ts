@@ -5,16 +5,16 @@ import path from 'node:path';
 import { checkoutDir } from './paths.ts';
 
 /**
- * Postgres refuses to run as root. This is how it is run all the same: the words before its
- * commands, and where its files must then lie.
+ * The account that runs Postgres, because Postgres refuses to run as root: a prefix for its
+ * commands, and the location of its files.
  */
 export interface PostgresAccount {
   readonly prefix: string[];
-  /** The directory with bin/, lib/ and share/, as that account reaches it. */
+  /** The directory with bin/, lib/ and share/, at a path that the account can reach. */
   binaries(nativeDir: string): string;
-  /** A directory in place of `dir`, which must exist, where that account cannot reach it. */
+  /** `dir`, which must exist, or a replacement if the account cannot reach `dir`. */
   place(dir: string): string;
-  /** Makes a file or directory that account's own. */
+  /** Makes the account the owner of a file or directory. */
   give(file: string): void;
 }
 
@@ -24,8 +24,8 @@ const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-
 
 export function postgresAccount(): PostgresAccount {
   if (process.getuid?.() !== 0) return asIs([]);
-  // Under another id in a user namespace the server still reaches a checkout below /root, and its
-  // files stay root's own.
+  // In a user namespace with another id, the server can still reach a checkout below /root, and
+  // root stays the owner of its files.
   if (succeeds([...userNamespace, 'true'])) return asIs(userNamespace);
   return nobodyAccount();
 }
@@ -34,12 +34,14 @@ function asIs(prefix: string[]): PostgresAccount {
   return { prefix, binaries: (nativeDir) => nativeDir, place: (dir) => dir, give: () => {} };
 }
 
-/** Where a container forbids user namespaces: nobody, and copies of what nobody cannot reach. */
+/**
+ * If a container forbids user namespaces: the user `nobody`, with copies of files it cannot reach.
+ */
 function nobodyAccount(): PostgresAccount {
   const reaches = (file: string) => succeeds([...asNobody, 'test', '-x', file]);
   const outside = path.join('/var/tmp', `svc-postgres-${shortHash(checkoutDir)}`);
   mkdirSync(outside, { recursive: true, mode: 0o755 });
-  if (lstatSync(outside).uid !== 0) throw new Error(`${outside} belongs to somebody else`);
+  if (lstatSync(outside).uid !== 0) throw new Error(`${outside} belongs to another user`);
   return {
     prefix: asNobody,
     binaries(nativeDir) {
@@ -58,7 +60,7 @@ function nobodyAccount(): PostgresAccount {
   };
 }
 
-/** Copies under another name first, so that a copy that was cut short is never taken for whole. */
+/** Copies under another name first, so that an interrupted copy is never used. */
 function copyWhole(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;
   cpSync(from, partial, { recursive: true, verbatimSymlinks: true });

@@ -11,16 +11,16 @@ import { type RunningServer, startServer, withRetries } from './server-process.t
 import { StartError } from './start-error.ts';
 
 export interface RunningPostgres extends RunningServer {
-  /** The cluster's files; not always below the directory asked for (see postgres-account.ts). */
+  /** The cluster's files; not always below the requested directory (see postgres-account.ts). */
   readonly dataDir: string;
-  /** The URL of another database of this server, for the owner of what is in it. */
+  /** The URL of a database of this server, for its owner. */
   databaseUrl(name: string): string;
-  /** The same for the role of the services, which the first migration creates. */
+  /** The URL for the role of the services, which the first migration creates. */
   serviceUrl(name: string): string;
 }
 
 export interface PostgresOptions {
-  /** Holds the cluster, its password and its log; made where it is missing. */
+  /** The directory of the cluster, its password and its log. It is created if it is missing. */
   readonly dir: string;
   /** False in tests only: nothing is flushed to disk, so a crash of the machine loses data. */
   readonly durable: boolean;
@@ -33,8 +33,8 @@ const portAttemptsMax = 3;
 const passwordBytes = 24;
 
 /**
- * Starts the Postgres whose binaries come from the package registry, on a free port of 127.0.0.1,
- * and makes its cluster where there is none. It ends with this process, however that ends.
+ * Starts Postgres on a free port of 127.0.0.1, with binaries from the package registry. Creates the
+ * cluster if there is none. The server ends when this process ends in any way.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const nativeDir = nativeDirectory();
@@ -58,7 +58,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       name: 'Postgres',
       command: [
         ...account.prefix,
-        // SIGINT is Postgres's fast shutdown: connections are cut, nothing is lost.
+        // SIGINT is Postgres's fast shutdown: it cuts connections and loses no data.
         ...dieWithParent('INT'),
         path.join(binDir, 'postgres'),
         '-D',
@@ -103,7 +103,7 @@ interface NewCluster {
   readonly options: PostgresOptions;
 }
 
-/** Under another name first, so that a start that is cut short leaves no half of a cluster. */
+/** Creates the cluster under another name first, so that an interrupted start is never used. */
 async function createCluster(cluster: NewCluster): Promise<void> {
   const { account, binDir, home, dataDir, passwordFile, options } = cluster;
   const partial = path.join(home, 'postgres.partial');
@@ -131,7 +131,7 @@ async function createCluster(cluster: NewCluster): Promise<void> {
   renameSync(partial, dataDir);
 }
 
-/** Reads a password, after having made one if there is none. */
+/** Reads the password from the file. Generates one if there is none. */
 function keptPassword(file: string): string {
   if (!existsSync(file)) {
     writeFileSync(file, randomBytes(passwordBytes).toString('hex'), { mode: 0o600 });
@@ -140,8 +140,9 @@ function keptPassword(file: string): string {
 }
 
 /**
- * Postgres writes its process id as the first line of this file and its state as the eighth; a
- * port that is open says less, and a crashed predecessor may have left a file behind.
+ * Postgres writes its process id to the first line of this file, and its state to the eighth. An
+ * open port does not show the state. The id is checked because a crashed server may have left a
+ * file.
  */
 async function saysReady(dataDir: string, pid: number): Promise<boolean> {
   const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
@@ -157,7 +158,7 @@ function nativeDirectory(): string {
   } catch (error) {
     throw new StartError(
       `There is no embedded Postgres for ${process.platform} on ${process.arch}.`,
-      'Start a Postgres 15 or newer yourself and set DATABASE_URL to an empty database of it.',
+      'Start Postgres 15 or newer yourself, and set DATABASE_URL to an empty database on it.',
       { cause: error },
     );
   }

@@ -2,15 +2,15 @@ import { Listr } from 'listr2';
 
 export type Say = (line: string) => void;
 
-/** How the launcher shows what it does: as progress on a terminal, as plain lines elsewhere. */
+/** Shows the launcher's steps: as progress on a terminal, as plain lines otherwise. */
 export interface Progress {
-  /** Runs one step under a title; `say` tells what happens in it, line by line. */
+  /** Runs one step under a title. `say` adds a line of detail. */
   readonly step: <T>(title: string, run: (say: Say) => Promise<T>) => Promise<T>;
   /** Prints text between steps. */
   readonly print: (text: string) => void;
 }
 
-/** A terminal of unknown width says that it has none. */
+/** A terminal of unknown width reports 0 columns. */
 const columnsMin = 40;
 
 export function createProgress(stream: NodeJS.WriteStream = process.stdout): Progress {
@@ -28,11 +28,11 @@ async function stepOnTerminal<T>(title: string, run: (say: Say) => Promise<T>): 
         result = run((line) => (task.output = line));
         await result;
       },
-      // All lines of a step stay, not the last one only.
+      // Keeps all lines of a step instead of only the last one.
       rendererOptions: { outputBar: Number.POSITIVE_INFINITY, persistentOutput: true },
     },
     {
-      // The launcher ends on signals by itself, and says what went wrong.
+      // The launcher handles signals and prints errors itself.
       registerSignalListeners: false,
       rendererOptions: { showErrorMessage: false },
     },

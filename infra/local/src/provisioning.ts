@@ -14,13 +14,13 @@ export interface NodeCredentials {
 export interface NewTenant {
   readonly name: string;
   readonly webhookUrl?: string;
-  /** Whole credits in place of the sandbox's grant; 0 is none. */
+  /** Whole credits instead of the sandbox's default grant; 0 for none. */
   readonly grantCredits?: number;
-  /** The job types it may submit; all where left out, none where empty. */
+  /** The job types it may submit; all if undefined, none if empty. */
   readonly allow?: readonly string[];
 }
 
-/** Creates a tenant by `svc tenant create`; its secrets are shown this once. */
+/** Creates a tenant by `svc tenant create`. Its secrets are only shown by this call. */
 export async function createTenant(
   tenant: NewTenant,
   env: NodeJS.ProcessEnv,
@@ -46,7 +46,7 @@ export async function createTenant(
   };
 }
 
-/** Creates a node by `svc node create`; its secret is shown this once. */
+/** Creates a node by `svc node create`. Its secret is only shown by this call. */
 export async function createNode(
   name: string,
   env: NodeJS.ProcessEnv,

@@ -10,12 +10,12 @@ export interface RedisBinary {
 }
 
 const advice =
-  'Install redis-server or valkey-server (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to a Redis 7 of yours.';
+  'Install redis-server or valkey-server (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to your own Redis 7.';
 
 /**
- * A Redis server to run: the one on the PATH, else Debian's package, unpacked below .local
- * without installing anything. No npm package ships one.
- * Throws StartError where there is none to be had.
+ * Finds a Redis server: the one on the PATH, or Debian's package, which is unpacked below .local
+ * without installing it, because no npm package contains one. Throws StartError if neither is
+ * available.
  */
 export async function redisBinary(onFetch: () => void = () => {}): Promise<RedisBinary> {
   const installed = onPath('redis-server') ?? onPath('valkey-server');

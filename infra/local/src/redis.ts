@@ -9,7 +9,7 @@ import { redisBinary } from './redis-binary.ts';
 import { type RunningServer, startServer, withRetries } from './server-process.ts';
 
 export interface RedisOptions {
-  /** Holds its append-only files and its log; made where it is missing. */
+  /** The directory of its append-only files and its log. It is created if it is missing. */
   readonly dir: string;
   /** False in tests only: nothing is flushed to disk. */
   readonly durable: boolean;
@@ -20,9 +20,9 @@ export interface RedisOptions {
 const portAttemptsMax = 3;
 
 /**
- * Starts a Redis of its own on a free port of 127.0.0.1, with a password (in its configuration,
- * not in its command line). It ends with this process, however that ends.
- * Throws StartError where no Redis is to be had.
+ * Starts a Redis server on a free port of 127.0.0.1. Its password is in its configuration file and
+ * not in its command line. The server ends when this process ends in any way. Throws StartError if
+ * no Redis is available.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
   const { dir, durable } = options;
@@ -52,7 +52,7 @@ interface RedisConfiguration {
   readonly durable: boolean;
 }
 
-/** What BullMQ needs (nothing is ever evicted) and what a restart needs (an append-only file). */
+/** BullMQ needs a server that never evicts keys. A restart needs the append-only file. */
 function configuration({ port, dir, password, durable }: RedisConfiguration): string {
   return [
     'bind 127.0.0.1',
@@ -67,7 +67,7 @@ function configuration({ port, dir, password, durable }: RedisConfiguration): st
   ].join('\n');
 }
 
-/** A server that still loads its file answers a PING with an error. */
+/** A server that is still loading its file answers PING with an error. */
 async function answersPing(port: number, password: string): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -5,13 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describeExit, dieWithParent } from './child.ts';
 import { checkoutDir } from './paths.ts';
 
-/** A command ended with something else than 0; `message` has what it said. */
+/** A command failed. `message` contains its output. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
 export interface CommandOptions {
-  /** The whole environment; this process's own where left out. */
+  /** The whole environment; the default is that of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly timeoutMs?: number;
 }
@@ -19,9 +19,9 @@ export interface CommandOptions {
 const timeoutMsByDefault = 300_000;
 
 /**
- * Runs a command to its end in the checkout and returns its standard output. It is not reached by
- * Ctrl-C on the terminal, and dies with this process.
- * Throws CommandError where it fails, cannot be run or takes longer than `timeoutMs`.
+ * Runs a command in the checkout, waits for its end, and returns its standard output. Ctrl-C on the
+ * terminal does not reach the command, and it ends when this process ends. Throws CommandError if
+ * it fails, cannot be started or takes longer than `timeoutMs`.
  */
 export async function runCommand(
   command: readonly string[],
@@ -46,11 +46,11 @@ export async function runCommand(
       once(child, 'exit'),
     ]);
     if (child.exitCode === 0) return stdout;
-    const said = `${stderr}${stdout}`.trim();
-    throw new CommandError(`${command.join(' ')} ${describeExit(child)}\n${said}`);
+    const output = `${stderr}${stdout}`.trim();
+    throw new CommandError(`${command.join(' ')} ${describeExit(child)}\n${output}`);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`${command.join(' ')} could not be run`, { cause: error });
+    throw new CommandError(`${command.join(' ')} could not be started`, { cause: error });
   } finally {
     bound.abort();
   }

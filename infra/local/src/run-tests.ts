@@ -9,10 +9,10 @@ import { redisBinary } from './redis-binary.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * What `npm test` runs: the checks (types, lint, format, boundaries, unused code) through
- * turborepo, which remembers those whose inputs have not changed, then every test. It prints the ten
- * slowest test files. Its last line is `N passed, M failed`, in which each check counts as a test.
- * With words of its own it runs the tests only, and hands the words to vitest.
+ * `npm test`: runs the checks (types, lint, format, boundaries, unused code), then all tests.
+ * Turborepo skips checks whose inputs have not changed. The last line is `N passed, M failed`, and
+ * counts each check as a test. With arguments it skips the checks, and passes the arguments to
+ * vitest.
  */
 
 const slowestShown = 10;
@@ -27,7 +27,7 @@ interface CommandEnd {
   readonly output: string;
 }
 
-/** Runs a command, shows what it prints as it comes, and keeps it. */
+/** Runs a command, prints its output at once, and returns it. */
 async function run(file: string, args: readonly string[]): Promise<CommandEnd> {
   const child = spawn(file, args, { cwd: checkoutDir, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
@@ -57,7 +57,7 @@ async function runVitest(words: readonly string[]): Promise<Tally> {
     const passed = countIn(report, 'numPassedTests');
     const failed = countIn(report, 'numFailedTests');
     process.stdout.write(describeSlowest(report));
-    // A file that cannot be loaded and an error outside a test count as well, and so does nothing.
+    // A file that cannot be loaded, an error outside a test, and a run without tests are failures.
     const isFailed = exitCode !== 0 || passed === 0;
     return { passed, failed: isFailed ? Math.max(1, failed) : failed };
   } finally {

@@ -1,13 +1,13 @@
 import type { ReadyLine } from './service-process.ts';
 import type { ServiceName } from './service-files.ts';
 
-/** Which variable says where a service listens; the others have an admin port only. */
+/** The variable for the port of a service. Services without one have only an admin port. */
 const portVariable: Partial<Record<ServiceName, string>> = {
   gateway: 'GATEWAY_PORT',
   dispatcher: 'NODE_LINK_PORT',
 };
 
-/** The environment under which a service that is started again is found where it was. */
+/** The environment that gives a restarted service its previous ports. */
 export function samePorts(service: ServiceName, { port, adminPort }: ReadyLine): NodeJS.ProcessEnv {
   const variable = portVariable[service];
   return {

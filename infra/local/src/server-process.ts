@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeExit, isAlive, stopChild } from './child.ts';
 
-/** A database server that this process started, and ends. */
+/** A database server that this process has started and stops. */
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
@@ -11,7 +11,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** How often a server is asked whether it is ready: far below what a start costs. */
+/** The interval of readiness checks. It is far below the time of a start. */
 const pollMs = 10;
 const readyBoundMs = 60_000;
 const stopBoundMs = 20_000;
@@ -21,17 +21,17 @@ export interface ServerCommand {
   readonly name: string;
   readonly command: string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** Written anew at each start, so that it stays bounded. */
+  /** Truncated at each start, which limits its size. */
   readonly logFile: string;
-  /** How the server is asked to end in order. */
+  /** The signal for an orderly stop. */
   readonly stopSignal: NodeJS.Signals;
-  /** Asked again and again, with the id of the process that was started. */
+  /** Called repeatedly with the id of the started process. */
   isReady(pid: number): Promise<boolean>;
 }
 
 /**
- * Starts a server and waits until it is ready.
- * Throws with the end of its log where it ends first or is not ready in time.
+ * Starts a server and waits until it is ready. Throws with the end of its log if it ends first or
+ * is not ready in time.
  */
 export async function startServer(
   server: ServerCommand,
@@ -50,7 +50,8 @@ export async function startServer(
 function spawnServer({ command, env, logFile }: ServerCommand): ChildProcess {
   const log = openSync(logFile, 'w', 0o600);
   const [file = '', ...args] = command;
-  // A process group of its own: Ctrl-C reaches the launcher only, which ends the services first.
+  // Its own process group, so that Ctrl-C reaches only the launcher, which stops the services
+  // first.
   const child = spawn(file, args, {
     stdio: ['ignore', log, log],
     detached: true,
@@ -72,7 +73,9 @@ async function untilReady(server: ServerCommand, child: ChildProcess): Promise<v
     if (await server.isReady(child.pid ?? 0)) return;
     await delay(pollMs);
   }
-  throw new Error(`${server.name} was not ready in ${readyBoundMs} ms\n${logTail(server.logFile)}`);
+  throw new Error(
+    `${server.name} was not ready within ${readyBoundMs} ms\n${logTail(server.logFile)}`,
+  );
 }
 
 function logTail(file: string): string {
@@ -82,8 +85,8 @@ function logTail(file: string): string {
 }
 
 /**
- * Runs `start` with a fresh port again where it failed: between the look for a free port and the
- * server's own listen another program may have taken it.
+ * Runs `start` up to `attemptsMax` times. `start` takes a new port each time, because another
+ * program may take a free port before the server listens on it.
  */
 export async function withRetries<T>(attemptsMax: number, start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

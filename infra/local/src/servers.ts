@@ -6,18 +6,18 @@ import { startRedis } from './redis.ts';
 import type { Settings } from './settings.ts';
 
 export interface Servers {
-  /** For the services' role. */
+  /** The address for the services' role. */
   readonly databaseUrl: string;
-  /** For the role that migrates; undefined if there is one role for both. */
+  /** The address for the role that migrates; undefined if it is the same role. */
   readonly migrationDatabaseUrl: string | undefined;
   readonly redisUrl: string;
 }
 
-/** Four services with their pools, and room for a person to look. */
+/** Enough for the pools of four services, and some sessions of a person. */
 const connectionsMax = 200;
 const databaseName = 'postgres';
 
-/** The servers given by the environment, else embedded ones with their files below `dir`. */
+/** Uses the servers in the environment, or starts embedded ones with their files below `dir`. */
 export async function startServers(
   settings: Settings,
   dir: string,
@@ -50,7 +50,7 @@ async function embeddedRedis(dir: string, closer: Closer, say: Say): Promise<str
   const redis = await startRedis({
     dir: path.join(dir, 'redis'),
     durable: true,
-    onFetch: () => say('Redis: none on this machine; fetching the Debian package into .local'),
+    onFetch: () => say('Redis: none on this machine, so the Debian package is fetched into .local'),
   });
   await closer.add(() => redis.stop());
   say(`Redis: 127.0.0.1:${redis.port}`);

@@ -1,14 +1,14 @@
 export interface StackAddresses {
-  /** For the services' role. */
+  /** The address for the services' role. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;
 }
 
 /**
- * What every service and the admin CLI are given in a stack on this machine, before what the
- * caller sets beside it (CONTRACT 9). Webhooks may go to this machine: the receivers
- * of the demo and of the tests are on it.
+ * The environment of every service and of the admin CLI in a stack on this machine (CONTRACT 9).
+ * The caller may add variables. Webhooks may go to private networks, because the
+ * receivers of the demo and of the tests are on this machine.
  */
 export function serviceEnvironment(addresses: StackAddresses) {
   return {

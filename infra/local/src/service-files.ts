@@ -1,16 +1,16 @@
 import { inCheckout } from './paths.ts';
 
-/** The four services, in the order in which they are started. */
+/** The four services, in the order of their start. */
 export const serviceNames = ['gateway', 'dispatcher', 'settlement', 'webhooks'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The file that is a service's process. */
+/** The main file of a service. */
 export function serviceEntry(service: ServiceName): string {
   return inCheckout('services', service, 'src/main.ts');
 }
 
-/** The file that is the admin CLI's process, `svc`. */
+/** The main file of the admin CLI, `svc`. */
 export const adminCliEntry = inCheckout('packages/admin-cli/src/main.ts');
 
-/** The file that is a node's process. */
+/** The main file of the node agent. */
 export const nodeAgentEntry = inCheckout('packages/node-agent/src/main.ts');

@@ -31,13 +31,13 @@ async function start(
   return service;
 }
 
-it('knows the ports that a process says when it is ready', async () => {
+it('returns the ports of the ready line', async () => {
   const service = await start('serve');
   expect(service.ready).toMatchObject({ adminPort: 1 });
   expect(await isPortFree(service.ready.port ?? 0)).toBe(false);
 });
 
-it('lets a process drain, and keeps what it said', async () => {
+it('lets a process drain, and keeps its log', async () => {
   const service = await start('serve');
   await service.stop();
   expect(await service.exited).toBe('exited with 0');
@@ -47,21 +47,22 @@ it('lets a process drain, and keeps what it said', async () => {
   ]);
 });
 
-it('kills a process that does not end when asked', async () => {
+it('kills a process that ignores SIGTERM', async () => {
   const service = await start('deaf');
   await service.stop(50);
   expect(await service.exited).toBe('was ended by SIGKILL');
 });
 
-it('says what a process wrote that ends before it is ready', async () => {
+it('shows the log of a process that ends before it is ready', async () => {
   const failure = start('die');
   await expect(failure).rejects.toBeInstanceOf(StartError);
   await expect(failure).rejects.toMatchObject({
-    message: 'stand-in exited with 1 before it was ready; it wrote:\nDATABASE_URL is not set',
+    message:
+      'stand-in exited with 1 before it was ready. Its log ends with:\nDATABASE_URL is not set',
   });
 });
 
-it('hears and answers over the IPC channel', async () => {
+it('receives and answers messages over the IPC channel', async () => {
   const service = await start('ask', {
     onMessage: (message, answer) => answer({ heard: message }),
   });
@@ -71,7 +72,7 @@ it('hears and answers over the IPC channel', async () => {
 });
 
 it.runIf(process.platform === 'linux')(
-  'leaves no process behind when the one that started it is killed',
+  'leaves no process behind when its parent is killed',
   async () => {
     const parent = await start('parent');
     const line = parent
@@ -85,7 +86,7 @@ it.runIf(process.platform === 'linux')(
   },
 );
 
-it('takes only a ready line for one', () => {
+it('recognises only ready lines', () => {
   expect(parseReadyLine('{"msg":"ready","port":1,"adminPort":2}')).toStrictEqual({
     port: 1,
     adminPort: 2,
@@ -95,6 +96,6 @@ it('takes only a ready line for one', () => {
   expect(parseReadyLine('Error: not JSON')).toBeUndefined();
 });
 
-it('finds a port that is free', async () => {
+it('finds a free port', async () => {
   expect(await isPortFree(await freePort())).toBe(true);
 });

@@ -6,13 +6,13 @@ import { describeExit, dieWithParent, isAlive, stopChild } from './child.ts';
 import { checkoutDir, compileCache } from './paths.ts';
 import { StartError } from './start-error.ts';
 
-/** The line by which a process says that it serves (`msg: "ready"`), and its ports. */
+/** The ports in the log line of a process that is ready (`msg: "ready"`). */
 export interface ReadyLine {
   readonly port?: number;
   readonly adminPort?: number;
 }
 
-/** One of our own processes: a service or a node agent. */
+/** A process of this repository: a service or a node agent. */
 export interface ServiceProcess {
   readonly name: string;
   readonly pid: number;
@@ -20,11 +20,11 @@ export interface ServiceProcess {
   /** The last lines that it wrote, oldest first. */
   logs(): readonly string[];
   isRunning(): boolean;
-  /** Resolves when it has ended, in whatever way. */
+  /** Resolves when it has ended in any way, with a description. */
   readonly exited: Promise<string>;
-  /** Asks it to drain and end; kills it after `boundMs`. */
+  /** Sends SIGTERM to drain it; kills it after `boundMs`. */
   stop(boundMs?: number): Promise<void>;
-  /** kill -9: nothing is drained, nothing is said. */
+  /** kill -9, without a drain. */
   kill(): Promise<void>;
 }
 
@@ -39,21 +39,22 @@ export interface ServiceCommand {
   readonly env: NodeJS.ProcessEnv;
   /** Called with each line of its standard output and error. */
   readonly onLine?: (line: string) => void;
-  /** Called with each message of its IPC channel, and how to answer it. */
+  /** Called with each message of its IPC channel, and a function that answers it. */
   readonly onMessage?: (message: unknown, answer: (message: object) => void) => void;
 }
 
 const readyBoundMs = 30_000;
-/** Longer than the 10 s in which a service drains by itself. */
+/** Longer than the 10 s that a service takes to drain. */
 const stopBoundMs = 12_000;
 const logLinesMax = 2_000;
 const logTailLines = 20;
 
 /**
- * Starts one of our processes and waits for its ready line. It dies with this process: the
- * kernel kills it (a service is built to be killed at any point), and where the kernel does not,
- * the end of the IPC channel tells it.
- * Throws StartError with the end of its log where it ends first or says nothing in time.
+ * Starts a process and waits for its ready line. Throws StartError with the end of its log if it
+ * ends first or is not ready in time.
+ *
+ * The process ends with this one. The kernel kills it, which a service survives at any point. On
+ * systems without that feature the process stops when its IPC channel closes.
  */
 export async function startServiceProcess(command: ServiceCommand): Promise<ServiceProcess> {
   const { child, lines, output } = spawnService(command);
@@ -73,11 +74,11 @@ export async function startServiceProcess(command: ServiceCommand): Promise<Serv
     };
   } catch (error) {
     await stopChild(child, 'SIGKILL', stopBoundMs);
-    const why = error instanceof Error ? error.message : String(error);
-    const said = lines.slice(-logTailLines).map(readable);
+    const reason = error instanceof Error ? error.message : String(error);
+    const logTail = lines.slice(-logTailLines).map(readable);
     throw new StartError(
-      [`${command.name} ${why}; it wrote:`, ...said].join('\n'),
-      'Mend what it says, then start again.',
+      [`${command.name} ${reason}. Its log ends with:`, ...logTail].join('\n'),
+      'Fix the reported problem, then start again.',
       { cause: error },
     );
   }
@@ -85,7 +86,7 @@ export async function startServiceProcess(command: ServiceCommand): Promise<Serv
 
 interface SpawnedService {
   readonly child: ChildProcess;
-  /** Filled as it writes, bounded. */
+  /** The last lines of its output, at most `logLinesMax`. */
   readonly lines: string[];
   readonly output: ReturnType<typeof createInterface>;
 }
@@ -103,11 +104,11 @@ function spawnService({
   const child = spawn(file, words, {
     cwd: checkoutDir,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // A process group of its own: Ctrl-C reaches the launcher only, which ends things in order.
+    // Its own process group, so that Ctrl-C reaches only the launcher, which stops things in order.
     detached: true,
     env: { ...compileCache, ...env },
   });
-  // Without a listener a failed spawn would end this process; the exit is what is waited for.
+  // Without this listener a failed spawn would end this process.
   child.on('error', (error) => lines.push(error.message));
   const answer = (message: object) => void (child.connected && child.send(message));
   child.on('message', (message) => onMessage?.(message, answer));
@@ -144,14 +145,14 @@ async function readyLine(
       if (ready !== undefined) settle(() => resolve(ready));
     };
     const onBound = () =>
-      settle(() => reject(new Error(`did not get ready in ${readyBoundMs} ms`)));
+      settle(() => reject(new Error(`was not ready within ${readyBoundMs} ms`)));
     output.on('line', onLine);
     bound.addEventListener('abort', onBound);
     void exited.then((how) => settle(() => reject(new Error(`${how} before it was ready`))));
   });
 }
 
-/** The ports in a log line that says ready, or undefined where the line says anything else. */
+/** The ports in a ready line, or undefined if the line is not a ready line. */
 export function parseReadyLine(line: string): ReadyLine | undefined {
   const entry = parseLogLine(line);
   if (entry?.['msg'] !== 'ready') return undefined;
@@ -162,7 +163,9 @@ export function parseReadyLine(line: string): ReadyLine | undefined {
   };
 }
 
-/** A line of a JSON log, or undefined where it is something else (a stack trace of Node's own). */
+/**
+ * Parses a line of a JSON log. Returns undefined for other lines, such as a stack trace of Node.
+ */
 export function parseLogLine(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);
@@ -172,7 +175,7 @@ export function parseLogLine(line: string): Record<string, unknown> | undefined 
   }
 }
 
-/** A JSON log line as a person wants to read it where something went wrong. */
+/** Formats a JSON log line for a person. */
 function readable(line: string): string {
   const entry = parseLogLine(line);
   if (typeof entry?.['msg'] !== 'string') return line;

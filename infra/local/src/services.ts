@@ -6,12 +6,12 @@ import { type Supervision, supervise } from './supervise.ts';
 
 export interface RunningServices {
   readonly gatewayUrl: string;
-  /** Where nodes connect (CONTRACT 7). */
+  /** The address that nodes connect to (CONTRACT 7). */
   readonly nodeLinkUrl: string;
   readonly adminPorts: Readonly<Record<ServiceName, number>>;
 }
 
-/** Starts the four services, each a process of its own. Throws StartError where one does not start. */
+/** Starts the four services as separate processes. Throws StartError if one does not start. */
 export async function startServices(
   env: NodeJS.ProcessEnv,
   supervision: Supervision,

@@ -1,7 +1,7 @@
 import { isPortFree } from './ports.ts';
 import { StartError } from './start-error.ts';
 
-/** What the environment says about the embedded stack (CONTRACT 9). */
+/** The settings of the embedded stack in the environment (CONTRACT 9). */
 export interface Settings {
   readonly databaseUrl: string | undefined;
   readonly migrationDatabaseUrl: string | undefined;
@@ -15,13 +15,13 @@ export interface Settings {
 const portMax = 65_535;
 const simulatedNodesMax = 64;
 
-/** Throws StartError where a variable has a value that it cannot have. */
+/** Throws StartError if a variable has an invalid value. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const environment = env['SVC_ENVIRONMENT'] || 'sandbox';
   if (environment !== 'sandbox') {
     throw new StartError(
-      `SVC_ENVIRONMENT is ${environment}, and this starts a sandbox with simulated nodes.`,
-      'Unset it, or run the services themselves, as docs/OPERATIONS.md says.',
+      `SVC_ENVIRONMENT is ${environment}, but npm start runs a sandbox with simulated nodes.`,
+      'Unset SVC_ENVIRONMENT, or run the services yourself. docs/OPERATIONS.md describes how.',
     );
   }
   return {
@@ -50,14 +50,14 @@ function wholeNumber(
   throw new StartError(`${name} is ${text}.`, `Set it to a whole number from 0 to ${max}.`);
 }
 
-/** Throws StartError where another program has one of the ports that the stack is to have. */
+/** Throws StartError if another program uses one of the stack's ports. */
 export async function assertPortsFree({ gatewayPort, nodeLinkPort }: Settings): Promise<void> {
   const wanted = { GATEWAY_PORT: gatewayPort, NODE_LINK_PORT: nodeLinkPort };
   for (const [name, port] of Object.entries(wanted)) {
     if (port === 0 || (await isPortFree(port))) continue;
     throw new StartError(
-      `Another program has port ${port} of 127.0.0.1.`,
-      `End that program, or choose another port: ${name}=${port + 1000} npm start (0 takes any that is free).`,
+      `Another program uses port ${port} of 127.0.0.1.`,
+      `Stop that program, or choose another port: ${name}=${port + 1000} npm start (0 takes any free port).`,
     );
   }
 }

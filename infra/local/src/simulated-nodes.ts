@@ -6,11 +6,11 @@ export interface NodeFleet {
   readonly link: string;
   readonly nodes: readonly NodeCredentials[];
   readonly stateDir: string;
-  /** Told each line of a node's log. */
+  /** Called with each line of a node's log. */
   readonly onLine: (nodeId: string, line: string) => void;
 }
 
-/** Starts each node as a process of its own, and waits until all are connected. */
+/** Starts each node as a separate process, and waits until all are connected. */
 export async function startSimulatedNodes(
   { link, nodes, stateDir, onLine }: NodeFleet,
   supervision: Supervision,
@@ -18,8 +18,8 @@ export async function startSimulatedNodes(
   const starts = nodes.map((credentials, index) => {
     const name = `node ${index + 1}`;
     const command = nodeAgentCommand({ name, link, credentials, stateDir });
-    const hear = (line: string) => onLine(credentials.nodeId, line);
-    return supervise({ ...command, onLine: hear }, supervision);
+    const onNodeLine = (line: string) => onLine(credentials.nodeId, line);
+    return supervise({ ...command, onLine: onNodeLine }, supervision);
   });
   await Promise.all(starts);
 }

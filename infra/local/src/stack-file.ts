@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What `npx svc` and others on this machine need to reach the stack that runs. */
+/** The data that `npx svc` and other programs on this machine need to reach the running stack. */
 export interface StackFile {
   readonly pid: number;
   readonly databaseUrl: string;
@@ -10,7 +10,7 @@ export interface StackFile {
   readonly masterKey: string;
   readonly gatewayUrl: string;
   readonly nodeLinkUrl: string;
-  /** Of each service: where /live, /ready and /metrics are. */
+  /** The port of each service for /live, /ready and /metrics. */
   readonly adminPorts: Readonly<Record<string, number>>;
 }
 
@@ -18,7 +18,7 @@ function fileIn(dir: string): string {
   return path.join(dir, 'stack.json');
 }
 
-/** For the owner's eyes only: it holds the key that opens everything. */
+/** Writes the file, readable by its owner only, because it contains the master key. */
 export function writeStackFile(dir: string, stack: StackFile): void {
   const partial = `${fileIn(dir)}.partial`;
   rmSync(partial, { force: true });
@@ -26,7 +26,7 @@ export function writeStackFile(dir: string, stack: StackFile): void {
   renameSync(partial, fileIn(dir));
 }
 
-/** The stack that runs, or ran last and crashed; undefined where there is none. */
+/** The running stack, or the last one if it crashed; undefined if there is none. */
 export function readStackFile(dir: string): StackFile | undefined {
   if (!existsSync(fileIn(dir))) return undefined;
   const stack: unknown = JSON.parse(readFileSync(fileIn(dir), 'utf8'));

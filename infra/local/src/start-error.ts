@@ -1,6 +1,6 @@
 /**
- * A reason not to start that the person at the keyboard can do something about: `message` says
- * what is wrong, `advice` what to do.
+ * The stack cannot start, for a reason that the user can fix. `message` says what is wrong, and
+ * `advice` what to do.
  */
 export class StartError extends Error {
   override readonly name = 'StartError';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { DemoWorld } from './demo-tenant.ts';
 import type { RunningServices } from './services.ts';
 
-/** What a person needs to go on: addresses, credentials, and a command to try. */
+/** The addresses, the credentials and some commands to try. */
 export function summary(
   services: RunningServices,
   { tenant, receiver }: DemoWorld,

@@ -6,15 +6,15 @@ import { type ReadyLine, type ServiceCommand, startServiceProcess } from './serv
 export interface Supervision {
   readonly logsDir: string;
   readonly closer: Closer;
-  /** Told where a process ended that should run, and what comes of it. */
+  /** Called with a message when a process ends unexpectedly and is restarted. */
   readonly report: (line: string) => void;
-  /** Told where a process cannot be kept running. */
+  /** Called if a process cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
   /** Node starts each process again when a file changes that it has loaded. */
   readonly isWatching: boolean;
 }
 
-/** A process that ends again and again has a reason that starting it once more will not cure. */
+/** After this many restarts a further restart would not help. */
 const restartsMax = 5;
 const restartDelayMs = 1_000;
 const watchOptions = ['--watch', '--watch-preserve-output'];
@@ -22,13 +22,13 @@ const watchOptions = ['--watch', '--watch-preserve-output'];
 const watchLine = /^(Restarting|Failed running) /;
 
 /**
- * Starts a process, keeps its log in a file, and starts it again on the same ports where it ends
- * unasked (kill -9 it and watch). Returns its ready line.
+ * Starts a process, writes its log to a file, and restarts it on the same ports if it ends
+ * unexpectedly. Returns its ready line.
  */
 export async function supervise(
   command: ServiceCommand,
   supervision: Supervision,
-  /** The environment that gives a process started again the ports of the first one. */
+  /** Returns the environment that gives a restarted process the ports of the first one. */
   samePorts: (ready: ReadyLine) => NodeJS.ProcessEnv = () => ({}),
 ): Promise<ReadyLine> {
   const { logsDir, closer, report, giveUp, isWatching } = supervision;
@@ -56,12 +56,12 @@ export async function supervise(
       const how = await current.exited;
       if (closer.isClosing) return;
       if (restarts > restartsMax)
-        throw new Error(`${command.name} ${how} once more; see ${log.file}`);
-      report(`${command.name} ${how}; starting it again (its log: ${log.file})`);
+        throw new Error(`${command.name} ${how} after ${restartsMax} restarts. See ${log.file}`);
+      report(`${command.name} ${how}. Restarting it. Its log: ${log.file}`);
       await delay(restartDelayMs);
       if (closer.isClosing) return;
       current = await start(samePorts(ready));
-      // Everything was closed while this one was starting.
+      // The stack was closed during this start.
       if (closer.isClosing) await current.stop();
     }
   };

@@ -5,9 +5,8 @@ import { adminCliEntry } from './service-files.ts';
 const timeoutMs = 60_000;
 
 /**
- * Runs `svc` with these words in a process of its own; returns what it printed. `SVC_CLI_ENTRY` in
- * its environment names another file to run.
- * Throws CommandError with what it said where it refuses.
+ * Runs `svc` with these arguments in a separate process, and returns its output. Throws
+ * CommandError with its error output if it fails.
  */
 export function svcText(words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const entry = env['SVC_CLI_ENTRY'] ?? adminCliEntry;

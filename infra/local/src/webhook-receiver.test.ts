@@ -36,7 +36,7 @@ async function deliver(
   });
 }
 
-it('keeps each attempt as it came, past and to come', async () => {
+it('keeps each attempt unchanged, and finds past and future ones', async () => {
   await deliver('dlv_past');
   const past = await receiver.waitFor(({ deliveryId }) => deliveryId === 'dlv_past');
   expect(past).toMatchObject({ attempt: 2, event, body: JSON.stringify(event) });
@@ -47,13 +47,13 @@ it('keeps each attempt as it came, past and to come', async () => {
   expect(receiver.received).toHaveLength(3);
 });
 
-it('says that nothing came', async () => {
+it('reports that no matching webhook arrived in time', async () => {
   await expect(receiver.waitFor(() => true, { timeoutMs: 20 })).rejects.toThrow(
-    'no such webhook came in 20 ms',
+    'no such webhook arrived within 20 ms',
   );
 });
 
-it('answers as it is told: with a status, not at all, by cutting the connection', async () => {
+it('answers with a status, or cuts the connection, as the test sets it', async () => {
   expect((await deliver('dlv_1')).status).toBe(204);
   receiver.answerWith(() => ({ status: 503, headers: { 'retry-after': '7' }, body: 'later' }));
   const refused = await deliver('dlv_2');
@@ -67,16 +67,16 @@ it('refuses a webhook that was signed with another secret', async () => {
   await deliver('dlv_mine');
   await deliver('dlv_other', { signedWith: `whsec_${randomBytes(24).toString('base64')}` });
   const [mine, other] = receiver.received;
-  if (mine === undefined || other === undefined) throw new Error('nothing came');
+  if (mine === undefined || other === undefined) throw new Error('no webhook arrived');
   expect(() => verifyWebhook(mine, secret)).not.toThrow();
   expect(() => verifyWebhook(other, secret)).toThrow('No matching signature found');
   expect(() => verifyWebhook(other, secret, { anyTime: true })).toThrow('no signature');
 });
 
-it('verifies webhooks of another time only where it is told to', async () => {
+it('verifies webhooks with old timestamps only with anyTime', async () => {
   await deliver('dlv_old', { sentAt: new Date(Date.now() - 3_600_000) });
   const [old] = receiver.received;
-  if (old === undefined) throw new Error('nothing came');
+  if (old === undefined) throw new Error('no webhook arrived');
   expect(() => verifyWebhook(old, secret)).toThrow('too old');
   expect(() => verifyWebhook(old, secret, { anyTime: true })).not.toThrow();
 });

@@ -2,13 +2,13 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
-/** One attempt of a delivery as it arrived (CONTRACT 6). */
+/** One received attempt of a delivery (CONTRACT 6). */
 export interface ReceivedWebhook {
-  /** Milliseconds of the receiver's own clock at which the whole body was there. */
+  /** Unix ms by the receiver's clock, when the body was complete. */
   readonly receivedAtMs: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as it was signed. */
+  /** The signed body. */
   readonly body: string;
   /** `X-SVC-Delivery`. */
   readonly deliveryId: string;
@@ -24,7 +24,7 @@ export interface WebhookEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What a receiver does with an attempt: answers, never answers, or cuts the connection. */
+/** The receiver's reaction to an attempt: an answer, no answer, or a cut connection. */
 export type WebhookAnswer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'no answer'
@@ -37,9 +37,9 @@ export interface WebhookReceiver {
   readonly port: number;
   /** Every attempt so far, in the order of arrival. */
   readonly received: readonly ReceivedWebhook[];
-  /** Decides from now on how attempts are answered; 204 at first. */
+  /** Sets the answer to later attempts. The default is 204. */
   answerWith(answerer: Answerer): void;
-  /** The first attempt, past or to come, that `matches`. Throws after `timeoutMs`. */
+  /** Waits for the first attempt that `matches`, past ones included. Throws after `timeoutMs`. */
   waitFor(
     matches: (webhook: ReceivedWebhook) => boolean,
     options?: { readonly timeoutMs?: number },
@@ -52,8 +52,7 @@ const waitMsByDefault = 10_000;
 const acknowledge: Answerer = () => ({ status: 204 });
 
 /**
- * A tenant's endpoint: an HTTP server on 127.0.0.1 that keeps what it is sent.
- * `port` 0 takes any that is free.
+ * Starts a tenant's endpoint on 127.0.0.1 that keeps the attempts. `port` 0 takes any free port.
  */
 export async function createWebhookReceiver({ port = 0 } = {}): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
@@ -103,7 +102,7 @@ async function nextArrival(
   try {
     await once(arrivals, 'webhook', { signal });
   } catch (error) {
-    throw new Error(`no such webhook came in ${timeoutMs} ms`, { cause: error });
+    throw new Error(`no such webhook arrived within ${timeoutMs} ms`, { cause: error });
   }
 }
 
@@ -152,9 +151,9 @@ function send(response: ServerResponse, answer: WebhookAnswer): void {
 }
 
 /**
- * Verifies an attempt as a tenant would, with the library of Standard Webhooks; throws where its
- * signature is wrong. The library refuses timestamps more than five minutes off; `anyTime` is for
- * tests that move the clock of the service.
+ * Verifies an attempt as a tenant would, with the library of Standard Webhooks. Throws if the
+ * signature is wrong. The library refuses timestamps that are more than five minutes off. `anyTime`
+ * allows them, for tests that move the clock of the service.
  */
 export function verifyWebhook(
   webhook: ReceivedWebhook,

@@ -5,7 +5,7 @@ import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
 /** Conversions of a parsed JSON value. Recursion is bounded by `jsonDepthMax`. */
 
 /**
- * One text for all spellings of a value (CONTRACT 3, "same body means"). Members are sorted
+ * One text for all spellings of a value (CONTRACT 3). Members are sorted
  * by name, numbers are written by their exact decimal value, strings are escaped one way, and there
  * is no white space. Members that share a name keep their relative order.
  */

@@ -1,5 +1,5 @@
 /**
- * Rate limits (CONTRACT 2, 429): a bucket of `burst` tokens that fills at `perSecond`. A
+ * Rate limits (CONTRACT 2): a bucket of `burst` tokens that fills at `perSecond`. A
  * request takes one token. The Redis script and the buckets that replace it follow this rule.
  */
 export interface RatePolicy {

@@ -4,8 +4,8 @@ import { describeFault, describeReport } from './report.ts';
 import { runFaults } from './run.ts';
 import { shortPace, shortSize } from './sizes.ts';
 
-/** The short form of `pnpm faults`: each kind of fault once, all of the audit (docs/RELIABILITY.md). */
-const faults = kindsCount;
+/** The short form of `pnpm faults`: each kind of fault once, then six by weight, with all of the audit (docs/RELIABILITY.md). */
+const faults = kindsCount + 6;
 const seed = 7;
 
 test(`the three promises hold under ${faults} faults`, async () => {

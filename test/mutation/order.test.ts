@@ -15,9 +15,10 @@ function baseline(testFile: string, own: Partial<Baseline['reach']>): Baseline {
 
 const entered = { functions: ['packages/store/src/a.ts#3'] };
 
+const textOf = (file: string) => (file.includes('short') ? '' : 'text');
+
 it('runs the test of the same name first, then the shortest', () => {
   const files = ['long', 'short', 'a'].map((name) => `packages/store/src/${name}.test.ts`);
-  const textOf = (file: string) => (file.includes('short') ? '' : 'text');
   expect(nearestFirst(mutant({}), files, textOf)).toStrictEqual([
     'packages/store/src/a.test.ts',
     'packages/store/src/short.test.ts',

@@ -81,10 +81,10 @@ function tenantOf(id: string) {
   };
 }
 
-function submissionOf(id: string, tenantId: string) {
+function submissionOf(id: string, ofTenantId: string) {
   return {
     id,
-    tenantId,
+    tenantId: ofTenantId,
     idempotencyKey: randomUUID(),
     requestHash: new Uint8Array(32),
     requestId: 'req-1',

@@ -56,10 +56,10 @@ const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
 
 /** All offences in the prose of these files (paths relative to `root`). */
 export function offencesIn(root: string, files: readonly string[]): Offence[] {
-  return files.flatMap((file) => proseOf(root, file)).flatMap(offences);
+  return files.flatMap((file) => proseOf(root, file)).flatMap(offencesOf);
 }
 
-function offences(prose: Prose): Offence[] {
+export function offencesOf(prose: Prose): Offence[] {
   const text = prose.text.replaceAll(/`[^`]*`/gu, '`x`');
   const found: Offence[] = banned.flatMap(([rule, pattern]) => {
     const match = pattern.exec(text);

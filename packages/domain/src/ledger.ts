@@ -4,7 +4,7 @@ import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
 /**
  * Every movement takes an amount from one account and gives it to another, so that entries always
  * sum to zero. `balance` includes the held credits: `available = balance - held` (CONTRACT 4).
- * 
+ *
  */
 export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
 

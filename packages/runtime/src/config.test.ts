@@ -42,7 +42,7 @@ test('the error names every wrong variable and what to set', () => {
   }
   expect(message.split('\n')).toEqual([
     'The configuration has missing or invalid variables:',
-    '  ADMIN_PORT is not valid: the port of /live, /ready and /metrics, 0 for any',
+    '  ADMIN_PORT is not valid: the port of /live, /ready and /metrics; 0 chooses a free port',
     '  EXAMPLE is not valid: 1 for yes, 0 for no',
     '  REDIS_URL is not set: the URL of Redis, redis://host:port',
   ]);

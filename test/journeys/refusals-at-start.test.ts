@@ -87,14 +87,14 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
   test('refuses a database of the other environment', async () => {
     const { databaseUrl } = others.database;
     expect(await refusal(service, { DATABASE_URL: databaseUrl })).toContain(
-      'The database belongs to sandbox, and SVC_ENVIRONMENT is production.',
+      'The database belongs to sandbox, but SVC_ENVIRONMENT is production.',
     );
   });
 
   test('refuses a Redis of the other environment', async () => {
     const { redisUrl } = others.redis;
     expect(await refusal(service, { REDIS_URL: redisUrl })).toContain(
-      'The Redis at REDIS_URL belongs to sandbox, and SVC_ENVIRONMENT is production',
+      'The Redis at REDIS_URL belongs to sandbox, but SVC_ENVIRONMENT is production',
     );
   });
 

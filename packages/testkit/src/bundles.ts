@@ -6,16 +6,17 @@ import { pathToFileURL } from 'node:url';
 import { adminCliEntry, inCheckout, nodeAgentEntry, serviceEntry, serviceNames } from '@svc/local';
 import { type Plugin, rolldown } from 'rolldown';
 
-/** What stacks under test start. */
+/** The main files of all processes that stacks under test start. */
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /** Native modules cannot be bundled. */
 const native = /^(?:msgpackr-extract|pg-native)$/;
 
 /**
- * Bundles every process of a stack into a few files, and returns the directory. A process starts
- * from its bundle with about half of the CPU that it needs from its sources, which are 1,000
- * modules. Keyed by the content of the sources: a second call finds the bundles of the first.
+ * Bundles every process of a stack into a few files, and returns the directory. A start from a
+ * bundle takes about half of the CPU of a start from the sources, which are 1,000 modules. The
+ * directory is named after the content of the sources, so a second call finds the bundles of the
+ * first.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());
@@ -32,7 +33,7 @@ export async function bundleProcesses(): Promise<string> {
   try {
     renameSync(partial, directory);
   } catch (error) {
-    // Another run was faster.
+    // Another run has created the directory first.
     rmSync(partial, { recursive: true, force: true });
     if (!existsSync(directory)) throw error;
   }
@@ -57,7 +58,9 @@ function sourcesHash(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Native modules are loaded from where their importer finds them. */
+/**
+ * Resolves native modules from the location of their importer, and leaves them out of the bundle.
+ */
 const nativeModules: Plugin = {
   name: 'native-modules',
   resolveId(id, importer) {
@@ -70,7 +73,10 @@ const nativeModules: Plugin = {
   },
 };
 
-/** Files that find others by their own location find them from the bundle too. */
+/**
+ * Replaces `import.meta` by the source's location, so that files find other files by their
+ * location.
+ */
 const ownLocations: Plugin = {
   name: 'own-locations',
   transform(code, id) {

@@ -4,14 +4,14 @@ import { testServers } from './test-environment.ts';
 const nowFunction = 'svc_now()';
 
 /**
- * Moves the time of one database, which is the time that leases, deadlines and metering go by,
- * to `offsetMs` from the real one. It affects every statement that begins from now on.
+ * Sets the clock of one database to the real time plus `offsetMs`. Leases, deadlines and metering
+ * use this clock. The change affects every later statement.
  */
 export async function setDatabaseClockOffset(databaseUrl: string, offsetMs: number): Promise<void> {
   await withClient(databaseUrl, (client) => writeOffset(client, offsetMs));
 }
 
-/** Moves the time of one database by `ms` from where it is (see setDatabaseClockOffset). */
+/** Moves the clock of one database forward by `ms` (see setDatabaseClockOffset). */
 export async function advanceDatabaseClock(databaseUrl: string, ms: number): Promise<void> {
   await withClient(databaseUrl, async (client) => {
     await writeOffset(client, (await readOffset(client)) + ms);
@@ -34,7 +34,7 @@ async function withClient(
   }
 }
 
-/** The offset is kept as the function's comment, so that whoever moves the clock next finds it. */
+/** The offset is stored as the function's comment, so that the next call finds it. */
 async function readOffset(client: Client): Promise<number> {
   const result = await client.query<{ comment: string | null }>(
     `SELECT obj_description('${nowFunction}'::regprocedure) AS comment`,

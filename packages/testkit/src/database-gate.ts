@@ -1,18 +1,20 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A gate before a Postgres server, for tests that make the server silent or lose its answers. */
+/**
+ * A proxy in front of Postgres, for tests in which the server is silent or its answers are lost.
+ */
 export interface DatabaseGate {
   /** The database's address through the gate. */
   readonly databaseUrl: string;
-  /** Nothing passes any more, and nobody is told. New connections are accepted and not answered. */
+  /** Silently drops all data from this call on. New connections are accepted but get no answer. */
   stall(): void;
   /**
-   * Once: the server does what the statement that carries `marker` says, and its connection breaks
-   * before the answer. The marker is a text among the statement's parameters.
+   * Breaks the connection once, after the server has run the statement with `marker` and before its
+   * answer. The marker is a text among the statement's parameters.
    */
   loseAnswerTo(marker: string): void;
-  /** Cuts every connection and accepts no new one. */
+  /** Cuts every connection and refuses new ones. */
   close(): Promise<void>;
 }
 
@@ -52,7 +54,7 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a gate has no port');
+  if (address === null || typeof address === 'string') throw new Error('the gate has no port');
   const url = new URL(databaseUrl);
   url.port = String(address.port);
   return {

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { advanceDatabaseClock, setDatabaseClockOffset } from './database-clock.ts';
 import { createTestDatabase } from './database.ts';
 
-it('gives every caller a migrated database of its own', async () => {
+it('gives every caller a separate migrated database', async () => {
   const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
   expect(one.databaseUrl).not.toBe(other.databaseUrl);
   const tables = await one.query<{ found: string | null }>(
@@ -13,7 +13,7 @@ it('gives every caller a migrated database of its own', async () => {
   await Promise.all([one.close(), other.close()]);
 });
 
-it('names who left a database open', async () => {
+it('names the sessions that left a database open', async () => {
   const database = await createTestDatabase();
   const leak = new Client({
     connectionString: database.databaseUrl,
@@ -25,7 +25,7 @@ it('names who left a database open', async () => {
   await leak.end().catch(() => {});
 });
 
-it('moves the time of a database by whole milliseconds, also for statements that are prepared', async () => {
+it('moves the clock of a database by whole milliseconds, also for prepared statements', async () => {
   const database = await createTestDatabase();
   const ahead = async () => {
     const rows = await database.query<{ ms: number }>(

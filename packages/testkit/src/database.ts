@@ -4,26 +4,26 @@ import { testServers } from './test-environment.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface TestDatabase {
-  /** For the services' role, as the product is given it. */
+  /** The address for the services' role. */
   readonly databaseUrl: string;
-  /** For the owner, who migrates. */
+  /** The address for the owner, who migrates. */
   readonly ownerUrl: string;
-  /** Runs SQL as the owner, past the store: to look at what was written, or to plant what should not be there. */
+  /** Runs SQL as the owner, without the store: to read rows, or to insert invalid ones. */
   readonly query: <Row extends QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
-  /** Drops the database. Throws where somebody still has it open: a leaked handle. */
+  /** Drops the database. Throws if a session is still open, because that is a leaked handle. */
   close(): Promise<void>;
 }
 
-/** How long a connection may take to be gone after its pool said that it ended. */
+/** The time that a connection may take to disappear after its pool has ended. */
 const leakBoundMs = 2_000;
 const applicationName = 'testkit';
 
 export interface TestDatabaseOptions {
-  /** The zone of sessions that set none, such as `Europe/Berlin`; default: the server's, UTC. */
+  /** The default time zone of sessions, such as `Europe/Berlin`; otherwise the server's, UTC. */
   readonly timeZone?: string;
 }
 
-/** A migrated database of the test's own (some 30 ms: one per test file is usual). */
+/** Creates a migrated database for one test (about 30 ms). One per test file is usual. */
 export async function createTestDatabase({
   timeZone,
 }: TestDatabaseOptions = {}): Promise<TestDatabase> {
@@ -75,7 +75,7 @@ async function asAdmin<T>(work: (admin: Client) => Promise<T>): Promise<T> {
   }
 }
 
-/** Who is still connected when everybody should be gone; undefined where nobody is. */
+/** The sessions that are still connected after the bound; undefined if there are none. */
 async function lingeringSessions(name: string): Promise<string | undefined> {
   return asAdmin(async (admin) => {
     const sessions = async () => {
@@ -83,7 +83,7 @@ async function lingeringSessions(name: string): Promise<string | undefined> {
         'SELECT application_name FROM pg_stat_activity WHERE datname = $1',
         [name],
       );
-      return result.rows.map((row) => row.application_name || 'somebody without a name');
+      return result.rows.map((row) => row.application_name || 'a session without a name');
     };
     try {
       await waitUntil(async () => (await sessions()).length === 0, {

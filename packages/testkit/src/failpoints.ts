@@ -1,28 +1,28 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServiceName } from '@svc/local';
 
-/** A process that stands at a failpoint, and how to let it go on. */
+/** A process that is stopped at a failpoint, and the function that lets it continue. */
 interface Stopped {
   readonly index: number;
   readonly release: () => void;
 }
 
 /**
- * Follows the failpoints of a stack's processes (packages/runtime/src/failpoints.ts). The first
- * process of a service that reaches a point stops there; another of the same service that reaches
- * it later goes on at once.
+ * Controls the failpoints of a stack's processes (packages/runtime/src/failpoints.ts). The first
+ * process of a service that reaches a failpoint stops there. Later ones of the same service
+ * continue at once.
  */
 export interface Failpoints {
-  /** Takes in a message from a process's IPC channel. */
-  hear(
+  /** Handles a message from a process's IPC channel. */
+  receive(
     service: ServiceName,
     index: number,
     message: unknown,
     release: (name: string) => void,
   ): void;
-  /** Resolves with the index of the process that stands at the point. Throws after `timeoutMs`. */
+  /** Resolves with the index of the process at the failpoint. Throws after `timeoutMs`. */
   reached(service: ServiceName, name: string, timeoutMs: number): Promise<number>;
-  /** Lets the process that stands at the point go on. */
+  /** Lets the process at the failpoint continue. */
   release(service: ServiceName, name: string): void;
   releaseAll(): void;
 }
@@ -32,7 +32,7 @@ export function createFailpoints(): Failpoints {
   const arrivals = new EventEmitter();
   arrivals.setMaxListeners(0);
   return {
-    hear(service, index, message, release) {
+    receive(service, index, message, release) {
       const name = failpointOf(message);
       if (name === undefined) return;
       const key = keyOf(service, name);
@@ -63,7 +63,7 @@ async function arrival(arrivals: EventEmitter, key: string, timeoutMs: number): 
   try {
     await once(arrivals, key, { signal: AbortSignal.timeout(timeoutMs) });
   } catch (error) {
-    throw new Error(`nobody reached ${key} in ${timeoutMs} ms`, { cause: error });
+    throw new Error(`no process reached ${key} within ${timeoutMs} ms`, { cause: error });
   }
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeEach } from 'vitest';
 import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 
-/** Around every test file: shows the services' logs where a test fails, and finds what was left. */
+/**
+ * Runs around every test file. Shows the services' logs if a test fails, and finds open resources.
+ */
 let hasFailed = false;
 
 beforeEach(forgetClosed);
@@ -10,7 +12,7 @@ afterEach(({ task }) => {
   if (task.result?.state !== 'fail') return;
   hasFailed = true;
   const logs = recentLogs();
-  if (logs !== '') process.stderr.write(`\nThe services of: ${task.name}\n${logs}\n`);
+  if (logs !== '') process.stderr.write(`\nThe logs of the services of: ${task.name}\n${logs}\n`);
 });
 
 afterAll(async () => {

@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { bundleProcesses } from './bundles.ts';
 import { startTestServers } from './test-servers.ts';
 
-/** Once per run of vitest: the servers that all test files share. */
+/** Runs once per run of vitest, and starts the servers that all test files share. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const bundling = process.env['TEST_FROM_SOURCES'] === undefined ? bundleProcesses() : undefined;
   const { close, ...servers } = await startTestServers();

@@ -5,7 +5,7 @@ import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
 import { signRequest } from '@svc/signing';
 import { WebSocket } from 'ws';
 
-/** The upgrade was answered by an ordinary HTTP response. */
+/** The upgrade was refused with an ordinary HTTP response. */
 export class LinkRefused extends Error {
   override readonly name = 'LinkRefused';
   readonly status: number;
@@ -20,14 +20,14 @@ export class LinkRefused extends Error {
   }
 }
 
-/** Who a node is, and where it connects. */
+/** The credentials of a node, and the address that it connects to. */
 export interface NodeIdentity {
-  /** Where the dispatcher listens: `ws://host:port`, with or without the path of the link. */
+  /** The dispatcher's address: `ws://host:port`, with or without the path of the link. */
   readonly link: string;
-  /** As on the wire (`nod_…`). */
+  /** The wire id (`nod_…`). */
   readonly nodeId: string;
   readonly secret: string;
-  /** Whom the service's certificate is signed by, where the link is TLS. */
+  /** The certificate authority of the service, as PEM, if the link uses TLS. */
   readonly ca?: string;
 }
 
@@ -38,10 +38,10 @@ export interface LinkRequest {
   readonly ca?: string;
 }
 
-/** The upgrade request of a well-behaved node, for tests to spoil. */
+/** The valid upgrade request of a node, which tests may modify. */
 export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkRequest {
   const url = new URL(nodeLinkPath, link);
-  // A signature opens one link only, and a test links a node twice in a second.
+  // A signature opens one link only, and a test may link a node twice in one second.
   url.searchParams.set('nonce', randomUUID());
   const timestamp = Math.floor(Date.now() / 1000);
   const target = url.pathname + url.search;
@@ -57,7 +57,7 @@ export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkReq
   };
 }
 
-/** Opens a WebSocket as asked. Throws `LinkRefused` where the answer is another one. */
+/** Opens a WebSocket. Throws `LinkRefused` if the upgrade is refused. */
 export async function openLinkSocket(request: LinkRequest): Promise<WebSocket> {
   const socket = new WebSocket(request.url, [...request.subprotocols], {
     headers: { ...request.headers },

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, longest first. One that starts last runs alone in the end, while
- * the other cores have nothing to do. A file without a place here follows in Vitest's own order.
+ * The slowest test files, slowest first. A slow file that starts last would run alone at the end,
+ * while the other cores are idle. Files that are not in this list follow in Vitest's order.
  */
 const longest = [
   'test/faults/faults.test.ts',

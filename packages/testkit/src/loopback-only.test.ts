@@ -7,7 +7,7 @@ import { bareEnvironment } from './test-environment.ts';
 
 const elsewhere = ['192.0.2.1', '2001:db8::1', '::ffff:192.0.2.1'];
 
-/** The code of the error that a connection to port 9 of `host` ends with. */
+/** The error code of a connection to port 9 of `host`. */
 function codeOf(host: string): Promise<unknown> {
   return new Promise((resolve) => {
     const socket = connect({ host, port: 9 });
@@ -28,7 +28,7 @@ test('a process that a test starts cannot connect to another machine', async () 
   expect(stdout.trim()).toBe('ERR_IP_BLOCKED');
 });
 
-test('a test asks no name server but one of its own', async () => {
+test('a test reaches no name server unless it sets one itself', async () => {
   await expect(promisify(lookup)('example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   const resolve4 = new Promise((resolve) => {
     new Resolver().resolve4('example.com', (error) => resolve(error?.code));
@@ -36,7 +36,7 @@ test('a test asks no name server but one of its own', async () => {
   expect(await resolve4).toBe('ECONNREFUSED');
 });
 
-test('a test connects to this machine', async () => {
+test('a test can connect to this machine', async () => {
   expect(await codeOf('localhost')).toBe('ECONNREFUSED');
   expect(await codeOf('127.0.0.1')).toBe('ECONNREFUSED');
 });

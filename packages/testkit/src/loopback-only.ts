@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 
 /**
- * Keeps this process on this machine: a connection to another one fails with `ERR_IP_BLOCKED`, and no
- * name but `localhost` resolves. Every test file and every process that a test starts loads it, so
- * that no test depends on a network or reaches one.
+ * Blocks connections of this process to other machines. Such a connection fails with
+ * `ERR_IP_BLOCKED`, and only the name `localhost` resolves. Every test file and every process that
+ * a test starts loads this file, so that no test depends on a network or reaches one.
  */
 
 const elsewhere = new net.BlockList();
@@ -21,10 +21,10 @@ connecting.connect = new Proxy(connecting.connect, {
   },
 });
 
-/** Nobody listens there: a query is refused at once. */
+/** No server listens at this address, so a query is refused at once. */
 const noNameServer = '127.0.0.1:9';
 
-/** A test that has a name server of its own sets it, as the product does. */
+/** A test with its own name server calls `setServers`, as the product does. */
 dns.Resolver = class extends dns.Resolver {
   constructor(options?: dns.ResolverOptions) {
     super(options);

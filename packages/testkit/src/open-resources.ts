@@ -1,20 +1,19 @@
-/** What tests opened and have not closed, so that a file that forgets something fails. */
+/** Tracks resources that tests have opened, so that a test file with an unclosed one fails. */
 
 interface OpenResource {
   readonly what: string;
-  /** The end of its log, for a test that fails. */
+  /** Returns the end of its log, for a test that fails. */
   readonly logs?: () => string;
   readonly close: () => Promise<void>;
 }
 
 const open = new Set<OpenResource>();
-/** The logs of what was closed since the last test began: a test may fail and close all the same. */
+/**
+ * The logs of resources closed since the last test began, because a failed test closes them too.
+ */
 let closedLogs: string[] = [];
 
-/**
- * Remembers a resource; returns a `close` that forgets it, closes it, and does nothing the second
- * time.
- */
+/** Tracks a resource. Returns a function that closes it once; further calls do nothing. */
 export function track(resource: OpenResource): () => Promise<void> {
   open.add(resource);
   let closing: Promise<void> | undefined;
@@ -33,18 +32,18 @@ async function closeOne(resource: OpenResource): Promise<void> {
   }
 }
 
-/** Forgets the logs of what earlier tests closed. */
+/** Forgets the logs of resources that earlier tests have closed. */
 export function forgetClosed(): void {
   closedLogs = [];
 }
 
-/** The logs of everything that is open, or was closed since the test began. */
+/** The logs of all resources that are open or were closed since the test began. */
 export function recentLogs(): string {
   const openLogs = [...open].flatMap(({ logs }) => (logs === undefined ? [] : [logs()]));
   return [...closedLogs, ...openLogs].join('\n');
 }
 
-/** Closes what is open, the last opened first; returns what that was. */
+/** Closes the open resources in reverse order, and returns their names. */
 export async function closeLeftovers(): Promise<string[]> {
   const leftovers = [...open].toReversed();
   for (const resource of leftovers) {

@@ -6,13 +6,13 @@ import { Redis } from 'ioredis';
 
 export interface TestRedis {
   readonly redisUrl: string;
-  /** FLUSHALL: everything in Redis is gone, as it may be at any time (docs/decisions/0001). */
+  /** Runs FLUSHALL. Redis may lose its data at any time (docs/decisions/0001). */
   flush(): Promise<void>;
-  /** Ends the server and removes its files. */
+  /** Stops the server and removes its files. */
   close(): Promise<void>;
 }
 
-/** A Redis server of the caller's own (some 20 ms), set up as the embedded one. */
+/** Starts a Redis server for one caller (about 20 ms), configured like the embedded one. */
 export async function startTestRedis(): Promise<TestRedis> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-redis-'));
   const server = await startRedis({ dir, durable: false });

@@ -17,15 +17,15 @@ export interface ScriptedNodeOptions extends NodeIdentity {
   readonly slots?: number;
   readonly jobTypes?: readonly string[];
   readonly running?: readonly string[];
-  /** The agent's process; undefined: an agent that says none. The same over links by default. */
+  /** The agent's process; undefined for an agent without one. All links share it by default. */
   readonly instanceId?: string | undefined;
 }
 
-/** What an autopilot does with a submission; by default it accepts and completes at once. */
+/** The behaviour of an autopilot. By default it accepts and completes at once. */
 export interface AutoPilot {
-  /** `silent`: the offer is left unanswered. */
+  /** `silent` leaves the offer unanswered. */
   readonly answer?: (offer: FrameToNodeOf<'offer'>) => 'accept' | 'decline' | 'silent';
-  /** What is reported after `begin`; undefined: nothing, it goes on running. */
+  /** The outcome reported after `begin`; undefined reports nothing, and the run goes on. */
   readonly outcome?: (submissionId: string) => ScriptedOutcome | undefined;
 }
 
@@ -36,17 +36,17 @@ export type ScriptedOutcome =
       readonly usage?: ReportedUsage;
     };
 
-/** A real node link under a test's full control: every frame that came, any that shall go. */
+/** A real node link, controlled by a test: it records every frame and sends any frame. */
 export interface ScriptedNode {
   readonly nodeId: string;
   readonly welcome: FrameToNodeOf<'welcome'>;
-  /** Every frame that came, in order, taken or not. */
+  /** Every received frame, in order, taken or not. */
   readonly frames: readonly FrameToNode[];
-  /** The same as texts: what JSON numbers beyond 2^53 look like. */
+  /** The original texts of the frames, which show JSON numbers beyond 2^53 exactly. */
   readonly texts: readonly string[];
   /**
-   * The next frame of a type that was not taken yet, and that `where` wants; frames of other types
-   * stay to be taken. Throws after `timeoutMs` (5 s), and when the link closes before.
+   * Takes the next frame of a type that was not taken yet and that `where` matches. Frames of other
+   * types stay. Throws after `timeoutMs` (5 s by default), or if the link closes first.
    */
   next<T extends FrameToNodeType>(
     type: T,
@@ -56,25 +56,25 @@ export interface ScriptedNode {
     },
   ): Promise<FrameToNodeOf<T>>;
   send(frame: FrameFromNode): void;
-  /** What no well-behaved node sends. */
+  /** Sends any text or bytes, including malformed frames. */
   sendText(text: string | Uint8Array): void;
-  /** Accepts the next offer and goes on to `begin`; resolves with the submission's id. */
+  /** Accepts the next offer and waits for `begin`. Returns the submission's wire id. */
   runNext(): Promise<string>;
-  /** Plays a node that answers by itself, until the link closes. */
+  /** Answers frames automatically until the link closes. */
   autoPilot(pilot?: AutoPilot): void;
-  /** From now on nothing is read, not even a ping: a node that is connected but deaf. */
+  /** Stops reading, pings included, while the link stays connected. */
   deafen(): void;
-  /** How the link was closed, by whichever side. */
+  /** Resolves when either side has closed the link. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
-  /** Closes the link in order. */
+  /** Closes the link with a handshake. */
   close(): Promise<void>;
-  /** Cuts it, as a home's network does. */
+  /** Cuts the link without a handshake, as a failing network does. */
   cut(): Promise<void>;
 }
 
 const nextTimeoutMsByDefault = 5_000;
 
-/** The frames of one link: what came, and who waits for what. */
+/** The received frames of one link, and the callers that wait for more. */
 interface Frames {
   readonly all: FrameToNode[];
   readonly texts: string[];
@@ -82,7 +82,7 @@ interface Frames {
   readonly waiting: Set<() => void>;
 }
 
-/** Connects, says `hello` and waits for the `welcome`. Throws `LinkRefused` where it is refused. */
+/** Connects, sends `hello` and waits for the `welcome`. Throws `LinkRefused` if it is refused. */
 export async function connectScriptedNode(options: ScriptedNodeOptions): Promise<ScriptedNode> {
   const socket = await openLinkSocket(linkRequest(options));
   const frames: Frames = { all: [], texts: [], untaken: [], waiting: new Set() };
@@ -182,8 +182,10 @@ async function take<T extends FrameToNodeType>(
     }
     const restMs = giveUpAtMs - performance.now();
     const seen = frames.all.map((frame) => frame.type).join(', ');
-    if (socket.readyState !== socket.OPEN) throw new Error(`closed before ${type}; came: ${seen}`);
-    if (restMs <= 0) throw new Error(`no ${type} in ${timeoutMs} ms; came: ${seen}`);
+    if (socket.readyState !== socket.OPEN) {
+      throw new Error(`the link closed before ${type}; received: ${seen}`);
+    }
+    if (restMs <= 0) throw new Error(`no ${type} within ${timeoutMs} ms; received: ${seen}`);
     await nextChange(frames, restMs);
   }
 }
@@ -210,7 +212,7 @@ async function runNext(node: ScriptedNode): Promise<string> {
   return submissionId;
 }
 
-/** One frame under the autopilot. Outcomes are not repeated: the link of a test does not lose any. */
+/** Answers one frame. Does not repeat outcomes, because the link of a test does not lose any. */
 function fly(node: ScriptedNode, pilot: AutoPilot, text: string): void {
   const parsed = parseFrameToNode(text);
   if (parsed.kind === 'bad') return;

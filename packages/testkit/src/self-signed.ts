@@ -1,9 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/**
- * A certificate for `localhost` and 127.0.0.1 that is its own authority, as PEM; no tool is needed
- * to make it.
- */
+/** Creates a self-signed certificate for `localhost` and 127.0.0.1, as PEM, without other tools. */
 export function selfSigned(): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const algorithm = der(0x30, der(0x06, [0x2b, 0x65, 0x70]));
@@ -35,7 +32,7 @@ export function selfSigned(): { cert: string; key: string } {
   };
 }
 
-/** One value in DER: tag, length, content. */
+/** Encodes one value in DER: tag, length, content. */
 function der(tag: number, ...parts: (Uint8Array | readonly number[] | string)[]): Buffer {
   const content = Buffer.concat(
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))),

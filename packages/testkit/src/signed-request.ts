@@ -4,18 +4,18 @@ import { signRequest } from '@svc/signing';
 export interface SignedRequest {
   readonly baseUrl: string;
   readonly method: string;
-  /** Path and query exactly as they go over the wire. */
+  /** Path and query exactly as they are sent. */
   readonly target: string;
-  /** Who signs; left out, the request carries no identity. */
+  /** The identity that signs. Without it the request has no identity header. */
   readonly tenantId?: string;
-  /** In place of the tenant's identity header: `X-SVC-Operator`, `X-SVC-Node`. */
+  /** Replaces the tenant's identity header: `X-SVC-Operator`, `X-SVC-Node`. */
   readonly identityHeader?: string;
   readonly secret?: string;
-  /** An object is sent as JSON; a text or bytes as they are. */
+  /** An object is sent as JSON; text and bytes are sent unchanged. */
   readonly body?: object | string | Uint8Array;
-  /** Over what is computed; undefined leaves a header out. */
+  /** Override the computed headers; undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Unix seconds to sign with; now, where left out. */
+  /** Unix seconds to sign with; the default is the current time. */
   readonly timestamp?: number;
 }
 
@@ -23,13 +23,13 @@ export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body as JSON. Throws where it is not. */
+  /** Parses the body as JSON. Throws if it is not JSON. */
   json(): unknown;
 }
 
 /**
- * Sends one request over a connection of its own, exactly as told: for what a proper client would
- * never send. Signed as CONTRACT 1 says where a tenant and a secret are given.
+ * Sends one request over a new connection, exactly as given, including requests that a correct
+ * client never sends. Signs it as in CONTRACT 1 if a secret is given.
  */
 export async function sendSigned(signed: SignedRequest): Promise<RawResponse> {
   const body = bodyBytes(signed.body);

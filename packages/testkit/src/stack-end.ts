@@ -4,7 +4,7 @@ import type { Slot } from './stack-processes.ts';
 
 const logTailLines = 60;
 
-/** Ends services before what they stand on; throws the first thing that was not in order. */
+/** Stops the services, then their database and Redis. Throws the first error. */
 export async function endStack({
   slots,
   database,
@@ -21,7 +21,7 @@ export async function endStack({
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** A process that a test killed has ended already; any other must drain in order. */
+/** Stops a process, which must drain and exit with 0, unless a test has already killed it. */
 async function endSlot(slot: Slot): Promise<void> {
   if (!slot.current.isRunning()) return;
   await slot.current.stop();
@@ -31,7 +31,7 @@ async function endSlot(slot: Slot): Promise<void> {
   }
 }
 
-/** The end of a process's log under its name. */
+/** The name of a process and the end of its log. */
 export function describeLogs(slot: Slot): string {
   const lines = slot.current.logs().slice(-logTailLines);
   return [`--- ${slot.current.name}`, ...lines].join('\n');

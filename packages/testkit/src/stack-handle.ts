@@ -14,15 +14,15 @@ export interface StackParts {
   readonly redis: TestRedis;
   readonly failpoints: Failpoints;
   readonly env: NodeJS.ProcessEnv;
-  /** Whom the certificate of gateways and dispatchers is signed by; undefined without TLS. */
+  /** The certificate authority of gateways and dispatchers, as PEM; undefined without TLS. */
   readonly ca: string | undefined;
   readonly close: () => Promise<void>;
 }
 
-/** So that a test's nodes have as many slots as they ask for. */
+/** High, so that a test's nodes get as many slots as they ask for. */
 const slotsPerNode = 200;
 
-/** What a test does with a stack that runs. */
+/** The interface of a running stack for tests. */
 export function stackHandle(parts: StackParts): TestStack {
   const { slots, database, redis, failpoints, env, ca, close } = parts;
   const find = (service: Slot['service'], index = 0): Slot => {
@@ -65,7 +65,7 @@ function gatewayUrl(gateway: Slot, isTls: boolean): string {
   return `${isTls ? 'https' : 'http'}://127.0.0.1:${gateway.current.ready.port}`;
 }
 
-/** Where nodes connect (CONTRACT 7). */
+/** The address that nodes connect to (CONTRACT 7). */
 export function nodeLinkUrl(dispatcher: Slot, isTls: boolean): string {
   return `${isTls ? 'wss' : 'ws'}://127.0.0.1:${dispatcher.current.ready.port}/node/v1`;
 }

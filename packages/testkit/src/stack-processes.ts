@@ -10,13 +10,13 @@ import { bundleOf } from './bundles.ts';
 import type { Failpoints } from './failpoints.ts';
 import { testServers } from './test-environment.ts';
 
-/** The file that a process under test starts from. */
+/** The file that a process under test starts from: its bundle, or its source if there is none. */
 export function entryUnderTest(entry: string): string {
   const { bundles } = testServers();
   return bundles === undefined ? entry : bundleOf(bundles, entry);
 }
 
-/** One place of a stack: a process now, and after a restart another one on the same ports. */
+/** One process of a stack. After a restart it is another process on the same ports. */
 export interface Slot {
   readonly service: ServiceName | 'node';
   readonly index: number;
@@ -28,7 +28,7 @@ export interface SlotPlan {
   readonly service: ServiceName;
   readonly index: number;
   readonly env: NodeJS.ProcessEnv;
-  /** Armed in the first process only: one that is started again runs through. */
+  /** Armed only in the first process; a restarted one ignores them. */
   readonly failpoints: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
       entry: entryUnderTest(serviceEntry(service)),
       env: { ...plan.env, ...extra },
       onMessage: (message, answer) =>
-        failpoints.hear(service, index, message, (name) => answer({ release: name })),
+        failpoints.receive(service, index, message, (name) => answer({ release: name })),
     });
   const armed = plan.failpoints.join(',');
   const first = await start(armed === '' ? {} : { SVC_FAILPOINTS: armed });
@@ -56,7 +56,7 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
   return slot;
 }
 
-/** A simulated node: the node agent as its operator runs it. */
+/** A simulated node: the node agent as a node owner runs it. */
 export async function startNodeSlot(index: number, command: ServiceCommand): Promise<Slot> {
   const entry = entryUnderTest(command.entry);
   const start = () => startServiceProcess({ ...command, entry });

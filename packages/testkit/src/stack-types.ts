@@ -2,35 +2,37 @@ import type { NewTenant, NodeCredentials, ServiceName, TenantCredentials } from 
 import type { TestDatabase } from './database.ts';
 
 export interface StackOptions {
-  /** How many processes of each service; 1 where left out, 0 for none. */
+  /** The number of processes of each service; 1 by default, 0 for none. */
   readonly gateways?: number;
   readonly dispatchers?: number;
   readonly settlements?: number;
   readonly webhooks?: number;
-  /** How many simulated nodes (packages/node-agent), spread over the dispatchers; 0 at first. */
+  /**
+   * The number of simulated nodes (packages/node-agent), spread over the dispatchers; default 0.
+   */
   readonly nodes?: number;
-  /** Whether gateways and dispatchers serve TLS, with a certificate made for this stack. */
+  /** True if gateways and dispatchers use TLS, with a certificate for this stack. */
   readonly tls?: boolean;
-  /** For every process, over what the testkit sets. */
+  /** Variables for every process, which override those of the testkit. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The failpoints armed in each first process of a service. */
+  /** The failpoints of each service, armed in its processes until their first restart. */
   readonly failpoints?: Partial<Record<ServiceName, readonly string[]>>;
 }
 
-/** Real service processes over a Postgres database and a Redis server of their own. */
+/** Real service processes with their own Postgres database and Redis server. */
 export interface TestStack {
-  /** Of the first gateway. */
+  /** The address of the first gateway. */
   readonly gatewayUrl: string;
   readonly gatewayUrls: readonly string[];
-  /** Of the first dispatcher. */
+  /** The address of the first dispatcher. */
   readonly nodeLinkUrl: string;
   readonly nodeLinkUrls: readonly string[];
-  /** Whom its certificate is signed by, as PEM; undefined without TLS. */
+  /** The certificate authority of the stack, as PEM; undefined without TLS. */
   readonly ca: string | undefined;
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly query: TestDatabase['query'];
-  /** Where a process serves /live, /ready and /metrics. */
+  /** The address at which a process serves /live, /ready and /metrics. */
   adminUrl(service: ServiceName, index?: number): string;
   /** Runs `svc … --json` against this stack. */
   svc(words: readonly string[]): Promise<unknown>;
@@ -38,11 +40,11 @@ export interface TestStack {
   createNode(name?: string): Promise<NodeCredentials>;
   /** kill -9. */
   kill(service: ServiceName | 'node', index?: number): Promise<void>;
-  /** SIGTERM; resolves when it has drained and ended. */
+  /** Sends SIGTERM; resolves when the process has drained and ended. */
   stop(service: ServiceName | 'node', index?: number): Promise<void>;
-  /** Starts it again on the same ports, killing it first where it still runs; no failpoints. */
+  /** Kills the process if it still runs, and restarts it on the same ports without failpoints. */
   restart(service: ServiceName | 'node', index?: number): Promise<void>;
-  /** Resolves with the index of the process that stands at the failpoint. */
+  /** Resolves with the index of the process at the failpoint. */
   failpointReached(
     service: ServiceName,
     name: string,
@@ -50,10 +52,10 @@ export interface TestStack {
   ): Promise<number>;
   releaseFailpoint(service: ServiceName, name: string): void;
   flushRedis(): Promise<void>;
-  /** Moves the time that leases and deadlines go by. */
+  /** Moves the database's clock forward, which leases and deadlines use. */
   advanceClock(ms: number): Promise<void>;
-  /** The last log lines of a process, since it was last started. */
+  /** The last log lines of a process since its last start. */
   logs(service: ServiceName | 'node', index?: number): readonly string[];
-  /** Ends everything. Throws where a service did not drain, or left Postgres open. */
+  /** Stops everything. Throws if a service did not drain or left Postgres open. */
   close(): Promise<void>;
 }

@@ -20,14 +20,12 @@ import { entryUnderTest, type Slot, startNodeSlot, startSlot } from './stack-pro
 import type { StackOptions, TestStack } from './stack-types.ts';
 import { bareEnvironment, testMasterKey } from './test-environment.ts';
 
-/** Reconcilers at ten times their usual pace, so that no test waits a second for one. */
+/** Ten times faster than the default, so that no test waits a second for a reconciler. */
 const reconcileIntervalMs = 100;
 
 const pinSurgeSql = `INSERT INTO surge_pin (id, pinned_micros, changed_at) VALUES (1, 1000000, svc_now())`;
 
-/**
- * Starts a stack. Throws with the log of the service that did not start, having ended the others.
- */
+/** Starts a stack. If a service does not start, stops the others and throws with its log. */
 export async function startStack(options: StackOptions = {}): Promise<TestStack> {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const failpoints = createFailpoints();
@@ -44,7 +42,8 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     },
   });
   try {
-    // Prices are the same however busy a test's one node is, until it says `svc surge auto`.
+    // Pins the surge, so that prices do not depend on busy nodes until a test runs `svc surge
+    // auto`.
     await database.query(pinSurgeSql);
     const env = { ...stackEnvironment(database, redis, options), ...tls.env };
     await startServices(slots, env, options, failpoints);
@@ -56,7 +55,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   }
 }
 
-/** A certificate in files, and the variables that name them. */
+/** Writes a certificate to files, and returns the variables that name them. */
 function writeCertificate(dir: string): { ca: string; env: Record<string, string> } {
   const { cert, key } = selfSigned();
   const certFile = path.join(dir, 'cert.pem');
@@ -115,7 +114,7 @@ async function startServices(
   slots.sort((one, other) => one.index - other.index);
 }
 
-/** Node `i` is connected to dispatcher `i`, around and around. */
+/** Connects node `i` to dispatcher `i` modulo their number. */
 async function startNodes(
   slots: Slot[],
   env: NodeJS.ProcessEnv,

@@ -1,15 +1,15 @@
 import { Client } from 'pg';
 
 /**
- * Holds a submission's row, so that whoever commits to it waits until what this answers is called. A
- * test that never calls it holds the row until its database is dropped.
+ * Locks a submission's row, so that commits to it wait. Returns the function that unlocks the row.
+ * If a test never calls it, the row stays locked until its database is dropped.
  */
 export async function lockSubmission(
   databaseUrl: string,
   id: string,
 ): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: databaseUrl, application_name: 'testkit' });
-  // The database may be dropped first.
+  // The database may be dropped before the connection ends.
   client.on('error', () => {});
   await client.connect();
   await client.query('BEGIN');

@@ -1,8 +1,8 @@
 import { Client, escapeIdentifier } from 'pg';
 
 /**
- * Locks tables as another session would, `ACCESS SHARE` as `pg_dump` does. Returns the function that
- * releases them.
+ * Locks tables in a separate session. `pg_dump` takes `ACCESS SHARE`. Returns the function that
+ * unlocks them.
  */
 export async function lockTables(
   databaseUrl: string,

@@ -6,15 +6,15 @@ type Server = Pick<RunningPostgres, 'url' | 'databaseUrl' | 'serviceUrl'>;
 
 export interface TemplateOptions {
   readonly name: string;
-  /** Added to the environment of the process that migrates. */
+  /** Extra environment variables for the process that migrates. */
   readonly env: NodeJS.ProcessEnv;
-  /** Runs once the database is migrated, before it becomes a template. */
+  /** Runs after the migration, before the database becomes a template. */
   readonly onMigrated: (databaseUrl: string) => Promise<void>;
 }
 
 const usual: TemplateOptions = { name: 'svc_template', env: {}, onMigrated: async () => {} };
 
-/** Makes the migrated database that test databases are copied from; returns its name. */
+/** Creates the migrated database that test databases are copied from. Returns its name. */
 export async function makeTemplate(
   postgres: Server,
   masterKey: string,
@@ -26,7 +26,7 @@ export async function makeTemplate(
     await admin.query(`CREATE DATABASE ${name}`);
     await migrate({ postgres, name, masterKey, env });
     await onMigrated(postgres.databaseUrl(name));
-    // Nobody may connect to it: a database with sessions cannot be copied.
+    // Forbids connections, because a database with sessions cannot be copied.
     await admin.query(`ALTER DATABASE ${name} WITH is_template true allow_connections false`);
   } finally {
     await admin.end();

@@ -1,2 +1,2 @@
-/** Whom the audit log names for what a test has provisioned past the commands. */
+/** The author in the audit log for changes that a test makes without the commands. */
 export const testAuthor = { actor: { kind: 'local', name: 'test' }, requestId: null } as const;

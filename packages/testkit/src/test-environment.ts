@@ -1,22 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 
-/** What the global set-up hands to every test file. */
+/** The values that the global set-up provides to every test file. */
 export interface TestServers {
-  /** The superuser's way into the Postgres server of this run. */
+  /** The address of this run's Postgres server for the superuser. */
   readonly adminUrl: string;
-  /** The way of the services' role, which exists once the template is migrated. */
+  /** The address for the services' role, which exists after the migration of the template. */
   readonly serviceUrl: string;
   /** The migrated database that test databases are copied from. */
   readonly template: string;
-  /** The key under which everything in the test databases is sealed. */
+  /** The key that seals everything in the test databases. */
   readonly masterKey: string;
   /**
-   * The directory of bundles that processes under test start from (see bundles.ts). Undefined if
-   * they start from their sources.
+   * The directory of the bundles that processes under test start from (see bundles.ts). Undefined
+   * if they start from their sources.
    */
   readonly bundles?: string | undefined;
-  /** Added to the environment of processes under test. A mutation run loads its mutant with it. */
+  /**
+   * Extra environment variables for processes under test. A mutation run loads its mutant with
+   * them.
+   */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }
 
@@ -26,30 +29,30 @@ declare module 'vitest' {
   }
 }
 
-/** `SVC_MASTER_KEY` in the form that services take it. */
+/** Generates a key in the format of `SVC_MASTER_KEY`. */
 export function newMasterKey(): string {
   return `test:${randomBytes(32).toString('base64')}`;
 }
 
-/** Throws where the test does not run under this repository's vitest configuration. */
+/** Throws if the test does not run with this repository's vitest configuration. */
 export function testServers(): TestServers {
   return inject('testServers');
 }
 
-/** The master key of this run, for a store that a test opens by itself. */
+/** The master key of this run, for a store that a test opens itself. */
 export function testMasterKey(): string {
   return testServers().masterKey;
 }
 
 /**
- * The environment that processes under test start from: what a process needs to run at all, and
- * nothing of what the developer has set for the services.
+ * The base environment of processes under test. It has only the variables that any process needs,
+ * and none that a developer has set for the services.
  */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   return { ...cleanEnvironment(), ...testServers().childEnvironment };
 }
 
-/** The same for processes that are started outside a test. */
+/** The base environment of processes that are started outside a test. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'];
   return Object.fromEntries(

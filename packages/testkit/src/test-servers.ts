@@ -10,19 +10,21 @@ export interface RunningTestServers extends TestServers {
   readonly close: () => Promise<void>;
 }
 
-/** Keeps the processes that tests start on this machine. */
+/** Blocks connections of the processes that tests start to other machines. */
 const loopbackOnly = pathToFileURL(path.join(import.meta.dirname, 'loopback-only.ts')).href;
 
-/** Of all test files that run at once, each with several services and their pools. */
+/** Enough for all test files that run at once, each with several services and their pools. */
 const connectionsMax = 800;
 
 /**
- * Starts the one Postgres server of a test run, with one migrated database in it that every test
- * database is a copy of (see database.ts), and makes sure that a Redis can be started.
+ * Starts the Postgres server of a test run, with one migrated database that every test database is
+ * a copy of (see database.ts). Also makes sure that a Redis server can be started.
  */
 export async function startTestServers(): Promise<RunningTestServers> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-'));
-  await redisBinary(() => process.stdout.write('Fetching Redis, once.\n'));
+  await redisBinary(() =>
+    process.stdout.write('Fetching the Redis package. Later runs use it again.\n'),
+  );
   const postgres = await startPostgres({ dir, durable: false, connectionsMax });
   const close = async () => {
     await postgres.stop();

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { waitUntil } from './wait-until.ts';
 
-it('gives the first value that is there, 0 and empty text included', async () => {
+it('returns the first value that is present, including 0 and an empty text', async () => {
   const answers = [undefined, null, false, 0, 1];
   expect(await waitUntil(() => answers.shift())).toBe(0);
   expect(await waitUntil(async () => '')).toBe('');
 });
 
-it('says what it waited for, and what went wrong last', async () => {
+it('names the condition and the last error after the timeout', async () => {
   const waiting = waitUntil(() => Promise.reject(new Error('not yet')), {
     what: 'the webhook',
     timeoutMs: 30,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** What is waited for, as the error says it. */
+  /** A name for the condition, for the error message. */
   readonly what?: string;
   readonly timeoutMs?: number;
 }
@@ -10,9 +10,8 @@ const pollMs = 10;
 const timeoutMsByDefault = 10_000;
 
 /**
- * Resolves with the first value of `check` that is neither false, null nor undefined, as soon as
- * there is one; for what a test cannot be told of. Throws at the bound, with the last error of
- * `check` where it threw.
+ * Polls `check`, and returns its first value that is not false, null or undefined. For conditions
+ * without an event. Throws after `timeoutMs`, with the last error of `check` as the cause.
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOrderedWork } from './ordered-work.ts';
 
-/** Work that notes when it begins and ends, and ends when it is let go. */
+/** Work that records its begin and end, and ends after `letGo`. */
 function gated(notes: string[], name: string) {
   const gate = Promise.withResolvers<void>();
   const work = async () => {
@@ -31,7 +31,7 @@ test('work under one key runs in order, and work under another key does not wait
   expect(notes.slice(3)).toEqual(['first ends', 'second begins', 'second ends']);
 });
 
-test('the size counts what is queued or under way, and each end is notified', async () => {
+test('the size counts queued and running work, and each end is reported', async () => {
   const notes: string[] = [];
   const sizes: number[] = [];
   const ordered = createOrderedWork(() => sizes.push(ordered.size));
@@ -45,7 +45,7 @@ test('the size counts what is queued or under way, and each end is notified', as
   expect(sizes).toEqual([1, 0]);
 });
 
-test('it is idle only when nothing is left, also of work that came meanwhile', async () => {
+test('it is idle only when no work is left, including work added meanwhile', async () => {
   const notes: string[] = [];
   const ordered = createOrderedWork();
   const [first, second] = [gated(notes, 'first'), gated(notes, 'second')];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Timers } from '../timers.ts';
 import { createInbox } from './inbox.ts';
 
-/** Timers that a test rings. */
+/** Timers that fire when the test calls `run`. */
 function createHandTimers() {
   const set: { delayMs: number; run: () => void; isCleared: boolean }[] = [];
   const timers: Timers = {
@@ -15,7 +15,7 @@ function createHandTimers() {
   return { timers, set };
 }
 
-test('an item that comes while somebody waits ends the wait, and its timer', async () => {
+test('an item that arrives during a wait ends the wait and clears its timer', async () => {
   const { timers, set } = createHandTimers();
   const inbox = createInbox<string>(timers);
   const next = inbox.next(20.2);
@@ -25,7 +25,7 @@ test('an item that comes while somebody waits ends the wait, and its timer', asy
   expect(set).toMatchObject([{ isCleared: true }]);
 });
 
-test('items are taken in order, without a wait if there are any', async () => {
+test('items are taken in order, without a wait if the inbox is not empty', async () => {
   const { timers, set } = createHandTimers();
   const inbox = createInbox<string>(timers);
   expect(inbox.poll()).toBeUndefined();
@@ -36,7 +36,7 @@ test('items are taken in order, without a wait if there are any', async () => {
   expect(set).toEqual([]);
 });
 
-test('a wait ends at its time, and is not negative', async () => {
+test('a wait ends after its time, which is never negative', async () => {
   const { timers, set } = createHandTimers();
   const inbox = createInbox<string>(timers);
   const next = inbox.next(-5);

@@ -17,14 +17,14 @@ import { rotateTenantSecret } from './tenants/secrets.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
- * Two calls at the same moment. Each test holds a row, lets both calls come to wait for it in their
- * order, and lets go: what a call decides, it must decide on what it reads once it has the row.
+ * Two calls at the same moment. Each test locks a row, lets both calls wait for it in their order,
+ * and releases it. A call must decide on the values that it reads after it has the row.
  */
 
 const by = testAuthor;
 const url = 'https://hooks.example.com/';
 
-/** The row that both calls come to first. */
+/** The row that both calls lock first. */
 interface HeldRow {
   readonly table: string;
   readonly id: string;
@@ -103,7 +103,7 @@ test('two operators who disable an operator change it once', async () => {
   expect(await audits(fixture, 'operator.disable')).toHaveLength(1);
 });
 
-test('of two rotations of one secret the second is refused', async () => {
+test('the second of two rotations of one secret is refused', async () => {
   const fixture = await createFixture();
   const { store, node, tenant } = fixture;
   const nodeId = await node();
@@ -128,7 +128,7 @@ test('of two rotations of one secret the second is refused', async () => {
   expect(ofTenant.map(({ kind }) => kind)).toEqual(['rotated', 'two_valid']);
 });
 
-test('the log of two changes says what each of them changed', async () => {
+test('the audit entries of two changes say what each of them changed', async () => {
   const fixture = await createFixture();
   const { store, tenant } = fixture;
   await pinSurge(store, null, by);
@@ -181,7 +181,7 @@ test('a purchase is reversed once, a rebate is paid once, and two grants add up'
   expect(await figures(tenantId)).toEqual({ balance: 1_105, held: 0 });
 });
 
-test('of two webhook tests one is sent, and of two redeliveries one begins a round', async () => {
+test('one of two webhook tests is sent, and one of two redeliveries begins a round', async () => {
   const fixture = await createFixture();
   const { store, tenant, database } = fixture;
   const tenantId = await tenant(1_000, url);
@@ -215,7 +215,7 @@ async function running({ store, tenant, hold, node }: Fixture) {
 
 const completed = { kind: 'completed', usage: usage({ actions: '1' }), result: {} } as const;
 
-test('of two reports after a cancel one is the late outcome, with one event', async () => {
+test('one of two reports after a cancel is the late outcome, with one event', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const run = await running(fixture);
@@ -229,7 +229,7 @@ test('of two reports after a cancel one is the late outcome, with one event', as
   ).toHaveLength(1);
 });
 
-test('an outcome that is stored while its node is being disabled stands', async () => {
+test('an outcome stays stored if its node is disabled at the same time', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const run = await running(fixture);
@@ -244,7 +244,7 @@ test('an outcome that is stored while its node is being disabled stands', async 
   ]);
 });
 
-test('a run that is lost with its node while its outcome arrives keeps the first of the two', async () => {
+test('if a run is lost while its outcome arrives, the first of the two stays', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const run = await running(fixture);
@@ -259,7 +259,7 @@ test('a run that is lost with its node while its outcome arrives keeps the first
   ]);
 });
 
-test('of two operators who purge a submission one does', async () => {
+test('if two operators purge a submission, one of them does', async () => {
   const fixture = await createFixture();
   const { store } = fixture;
   const run = await running(fixture);

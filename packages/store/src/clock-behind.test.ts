@@ -14,7 +14,7 @@ import {
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 import { recordUsage } from './assignments/usage-reports.ts';
 
-/** After a failover the database's clock may be behind what it has stored: by this much here. */
+/** How far the database's clock is behind its stored times, as after a failover. */
 const behindMs = -600_000;
 
 async function begun({ store, hold, node }: Fixture, tenantId: string) {
@@ -62,7 +62,7 @@ test.each(['a report', 'an outcome'] as const)(
   },
 );
 
-test('nobody waits longer for a dispatch than its deadline, however far the clock is behind', async () => {
+test('a dispatch waits no longer than its deadline, however far the clock is behind', async () => {
   const { store, tenant, hold, advance } = await createFixture();
   const tenantId = await tenant(1_000);
   const key = randomUUID();
@@ -75,7 +75,7 @@ test('nobody waits longer for a dispatch than its deadline, however far the cloc
   expect(keyed?.remainingMs).toBe(dispatchDeadlineMs);
 });
 
-test('a second webhook test is put off by a minute at most', async () => {
+test('a second webhook test is delayed by at most a minute', async () => {
   const { store, tenant, advance } = await createFixture();
   const tenantId = await tenant(0, 'https://hooks.example.com/svc');
   const ask = { tenantId, requestId: 'req-1' };

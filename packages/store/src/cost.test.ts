@@ -27,16 +27,16 @@ import { exhaustAged, createFixture, type Fixture, usage } from './store.fixture
 import { recordUsage } from './assignments/usage-reports.ts';
 
 /**
- * What it costs does not grow with what is stored: on a ledger of a million entries each step of
- * the path reads a handful of rows, all of them by an index. Counted by Postgres itself.
+ * The cost of a step does not grow with the stored data. On a ledger of a million entries each step
+ * of the path reads a few rows, all of them by an index. Postgres counts the reads.
  */
 
 const submissions = 300_000;
 const entriesPerSubmission = 3;
-/** A page of 20 with what was passed over for it. */
+/** A page of 20 and the rows that were skipped for it. */
 const rowsReadMax = 300;
 
-/** Ended submissions with their entries, over many tenants; a third are of `tenantId`. */
+/** Ended submissions with their entries, over many tenants. A third belong to `tenantId`. */
 async function seed({ database }: Fixture, tenantId: string): Promise<void> {
   await database.query(`
     INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, state,
@@ -60,13 +60,15 @@ interface Reads {
   scanned: number;
   /** Rows that an index led to. */
   byIndex: number;
-  /** Of indexes, those on the way to a place to write too: an index may be read for nothing. */
+  /**
+   * Index blocks, including those read to find the place of a write: an index may be read in vain.
+   */
   indexBlocks: number;
 }
 
 const ledgerTables = ['submissions', 'ledger_entries'];
 
-/** Of these tables, by every session so far. */
+/** The counters of these tables, over all sessions so far. */
 async function readsSoFar({ database }: Fixture, tables: readonly string[]): Promise<Reads> {
   const [row] = await database.query<Reads>(
     `SELECT sum(seq_scan)::int AS scanned, sum(idx_tup_fetch)::int AS "byIndex",
@@ -146,7 +148,7 @@ test('no step of the path costs more on a million entries', { timeout: 240_000 }
   }
 });
 
-test('a plan made while the tables were empty reads no more when they have filled', async () => {
+test('a plan that was made while the tables were empty reads no more when they have filled', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const tenantId = await fixture.tenant(100_000);
@@ -174,7 +176,7 @@ test('a plan made while the tables were empty reads no more when they have fille
     await rejectPending(store, rejected.id, { onlyOverdue: false });
   };
   const tables = [...ledgerTables, 'credit_accounts', 'tenants', 'tenant_secrets'];
-  // A statement gets its lasting plan with its sixth execution; nothing here is analyzed.
+  // A statement gets its lasting plan at its sixth execution. No table is analysed here.
   for (let time = 0; time < 10; time += 1) await life();
   const blocksWhileEmpty = (await costOf(fixture, life, tables)).indexBlocks;
   await database.query(
@@ -199,11 +201,12 @@ test('a plan made while the tables were empty reads no more when they have fille
   const { scanned, byIndex, indexBlocks } = await costOf(fixture, life, tables);
   expect(scanned).toBe(0);
   expect(byIndex).toBeLessThan(rowsReadMax);
-  // Each index has a level more, which is twice as many blocks; one that is read whole has six times.
+  // Each index has one level more, which is twice as many blocks. A full read has six times as
+  // many.
   expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
 });
 
-test('a plan made while there were no deliveries reads no more behind a backlog', async () => {
+test('a plan that was made without deliveries reads no more behind a backlog', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const tenantId = await fixture.tenant(100_000, 'https://hooks.example.com/svc');
@@ -220,7 +223,7 @@ test('a plan made while there were no deliveries reads no more behind a backlog'
       });
     }
   };
-  // With their partitions.
+  // Includes their partitions.
   const tables = ['deliveries%', 'delivery_attempts%', 'events', 'tenants', 'webhook_caps'];
   for (let time = 0; time < 10; time += 1) await deliver();
   const blocksWhileEmpty = (await costOf(fixture, deliver, tables)).indexBlocks;

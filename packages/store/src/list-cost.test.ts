@@ -6,12 +6,12 @@ import { listSubmissions, type SubmissionFilter } from './submissions/submission
 import { createFixture, type Fixture } from './store.fixture.ts';
 
 /**
- * Lists by what is rare among a tenant's many go along an index of their own: counted by Postgres
- * itself, over a tenant with a great many submissions, entries and deliveries of other kinds.
+ * Lists of rare rows among a tenant's many use separate indexes. Postgres counts the reads, for a
+ * tenant with very many submissions, entries and deliveries of other kinds.
  */
 
 const rows = 20_000;
-/** A page of 20 with what was passed over for it. */
+/** A page of 20 and the rows that were skipped for it. */
 const rowsReadMax = 100;
 
 async function seed({ database }: Fixture, tenantId: string): Promise<void> {
@@ -45,7 +45,7 @@ async function rowsReadSoFar(fixture: Fixture): Promise<number> {
   return row?.read ?? 0;
 }
 
-test('what is rare is listed without reading what is frequent', { timeout: 120_000 }, async () => {
+test('rare rows are listed without reading the frequent ones', { timeout: 120_000 }, async () => {
   const fixture = await createFixture();
   const { store, hold } = fixture;
   const tenantId = await fixture.tenant(100_000);

@@ -26,7 +26,7 @@ async function overdue(store: Store): Promise<OverdueSubmission[]> {
   return candidates.map(({ submissionId, kind, nodeId }) => ({ submissionId, kind, nodeId }));
 }
 
-test('the first accept to commit wins and the payload is handed over as it was sent', async () => {
+test('the first accept to commit wins, and the payload is returned as it was sent', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const [one, other] = [await node(), await node()];
@@ -41,7 +41,7 @@ test('the first accept to commit wins and the payload is handed over as it was s
   });
 });
 
-test('nothing is loaded or dispatched past its deadline, and only past the grace it is overdue', async () => {
+test('nothing is loaded or dispatched after its deadline, and it is overdue only after the grace', async () => {
   const { store, tenant, hold, node, advance } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   expect(await loadForDispatch(store, [submissionId])).toHaveLength(1);
@@ -59,7 +59,7 @@ test('nothing is loaded or dispatched past its deadline, and only past the grace
   });
 });
 
-test('only the node that it was given to may begin, and the same instance again while it runs', async () => {
+test('only the assigned node may begin, and only the same instance may begin again', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const [mine, other] = [await node(), await node()];
@@ -76,7 +76,7 @@ test('only the node that it was given to may begin, and the same instance again 
   expect(await assignmentsOf(store, other)).toEqual([]);
 });
 
-test('of two instances that ask to begin at the same time, one is told to', async () => {
+test('if two instances ask to begin at the same time, one may begin', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const nodeId = await node();
@@ -88,7 +88,7 @@ test('of two instances that ask to begin at the same time, one is told to', asyn
   expect(kinds.toSorted()).toEqual(['refused', 'refused', 'running']);
 });
 
-test('a node that names no instance is told to begin once', async () => {
+test('a node that names no instance may begin once', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const nodeId = await node();
@@ -99,7 +99,7 @@ test('a node that names no instance is told to begin once', async () => {
   expect((await commitRunning(store, named)).kind).toBe('refused');
 });
 
-test('what was cancelled is neither dispatched nor begun', async () => {
+test('a cancelled submission is neither dispatched nor begun', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const tenantId = await tenant();
   const nodeId = await node();
@@ -114,7 +114,7 @@ test('what was cancelled is neither dispatched nor begun', async () => {
   expect(begin.kind).toBe('refused');
 });
 
-test('a node that does not start in time is found, and the finding is checked again', async () => {
+test('a node that does not start in time is found, and the deadline is checked again', async () => {
   const { store, tenant, hold, node, advance } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const nodeId = await node();
@@ -126,7 +126,7 @@ test('a node that does not start in time is found, and the finding is checked ag
   expect(await storeServiceFailure(store, notStarted)).toEqual({ kind: 'stored', nodeId });
 });
 
-test('a lease runs out unless a frame renews it', async () => {
+test('a lease expires unless a frame renews it', async () => {
   const { store, tenant, hold, node, advance } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const nodeId = await node();
@@ -160,7 +160,7 @@ test('the run limit counts from dispatch, by tier, however often the lease is re
   expect(await storeServiceFailure(store, limit)).toEqual({ kind: 'stored', nodeId });
 });
 
-/** A store whose first answer to a statement of several accepts is lost after its commit. */
+/** A store that loses the first answer to a statement of several accepts, after its commit. */
 function losingAnAnswer(store: Store): Store {
   let isLost = false;
   const query: Store['query'] = async (text, values) => {
@@ -178,7 +178,7 @@ function acceptOf(offerId: string, nodeId: string): OfferRecord[] {
   return [{ offerId, nodeId, answer: 'accepted', offeredAt: at, answeredAt: at }];
 }
 
-test('accepts that were committed in one statement whose answer was lost are known to be', async () => {
+test('accepts whose statement was committed and whose answer was lost are recognised', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const tenantId = await tenant();
   const [one, other] = [await node(), await node()];
@@ -186,7 +186,7 @@ test('accepts that were committed in one statement whose answer was lost are kno
   const losing = losingAnAnswer(store);
   const accepts = [
     { submissionId: a.id, nodeId: one, offers: acceptOf('ofr_1', one) },
-    // Two of one submission: of the same node by another offer, and of another node.
+    // Two more accepts of one submission: another offer of the same node, and another node.
     { submissionId: a.id, nodeId: one, offers: acceptOf('ofr_2', one) },
     { submissionId: a.id, nodeId: other, offers: acceptOf('ofr_3', other) },
     { submissionId: b.id, nodeId: other, offers: acceptOf('ofr_4', other) },
@@ -195,11 +195,11 @@ test('accepts that were committed in one statement whose answer was lost are kno
   const won = { kind: 'dispatched', payloadText: expect.any(String), requestId: 'req-1' };
   const lost = { kind: 'not_pending' };
   expect(commits).toEqual([won, lost, lost, won]);
-  // Nor does anybody win who asks afterwards, were it with the same words.
+  // A later call does not win either, even with the same arguments.
   for (const accept of accepts) expect(await commitDispatched(losing, { ...accept })).toEqual(lost);
 });
 
-test('an accept whose answer was lost is not given what was cancelled meanwhile', async () => {
+test('an accept whose answer was lost does not get a submission that was cancelled meanwhile', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const tenantId = await tenant();
   const [a, b] = [await hold(tenantId), await hold(tenantId)];
@@ -223,7 +223,7 @@ test('an accept whose answer was lost is not given what was cancelled meanwhile'
   expect(commits.map(({ kind }) => kind)).toEqual(['not_pending', 'dispatched']);
 });
 
-test('whom it was offered to is kept with its dispatch, and put right without taking the accept back', async () => {
+test('a dispatch stores its offers, and a later update keeps the accept', async () => {
   const { store, tenant, hold, node, database } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const nodeId = await node();

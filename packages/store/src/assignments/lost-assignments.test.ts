@@ -7,7 +7,7 @@ import { noteHello, takeLinkEpoch } from '../nodes/links.ts';
 import { loseLeftBehind, loseUnnamed, loseUnsent } from './lost-assignments.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 
-/** A node with one submission that it was given, and one that it has begun. */
+/** A node with two assignments: one dispatched and one begun. */
 async function createAssignments() {
   const fixture = await createFixture();
   const { store, tenant, hold, node } = fixture;
@@ -21,7 +21,7 @@ async function createAssignments() {
   return { ...fixture, nodeId, dispatched, running };
 }
 
-/** Runs `statement` in a transaction of its own, which is committed when `work` waits for it. */
+/** Runs `statement` in a separate transaction, which commits when `work` waits for it. */
 async function commitWhileWaiting<T>(
   fixture: Fixture,
   statement: string,
@@ -35,7 +35,7 @@ async function commitWhileWaiting<T>(
   return await working;
 }
 
-test('a hello of the current link ends what it does not name, and only that of its node', async () => {
+test('a hello of the current link ends the assignments that it does not name, only of its node', async () => {
   const { store, nodeId, dispatched, running, node, state } = await createAssignments();
   const submissionIds = [dispatched, running];
   const other = await node();
@@ -62,7 +62,7 @@ test('a hello ends nothing if the node gets a newer link while its commit waits'
   expect(await noteHello(store, { nodeId, agentVersion: '1', linkEpoch })).toBeNull();
 });
 
-test('a hello at a dispatcher that numbers no links ends the numbered ones before it', async () => {
+test('a hello at a dispatcher without link numbers ends the numbered links before it', async () => {
   const { store, nodeId, running, database } = await createAssignments();
   const linkEpoch = await takeLinkEpoch(store, nodeId);
   expect(await noteHello(store, { nodeId, agentVersion: '2', linkEpoch })).not.toBeNull();
@@ -76,14 +76,14 @@ test('a hello at a dispatcher that numbers no links ends the numbered ones befor
   expect(await noteHello(store, { nodeId, agentVersion: '2', linkEpoch: next })).not.toBeNull();
 });
 
-test('a payload that was not sent ends its submission only while that is not begun', async () => {
+test('an unsent payload ends its submission only if that has not begun', async () => {
   const { store, nodeId, dispatched, running, state } = await createAssignments();
   expect(await loseUnsent(store, { nodeId, submissionId: running })).toBe(false);
   expect(await loseUnsent(store, { nodeId, submissionId: dispatched })).toBe(true);
   expect([await state(dispatched), await state(running)]).toEqual(['settling', 'running']);
 });
 
-test('what a disabled node was given ends only while the node is disabled', async () => {
+test('assignments of a disabled node end only while the node is disabled', async () => {
   const fixture = await createAssignments();
   const { store, tenant, hold, nodeId, running, state } = fixture;
   await disableNode(store, nodeId, testAuthor);

@@ -48,7 +48,7 @@ async function createFailingNode() {
       return await storeOutcome(store, { submissionId, nodeId, outcome });
     },
   };
-  /** How long it is still in quarantine, to the second; null: it is not. */
+  /** The rest of the quarantine in seconds. Null if the node is not in quarantine. */
   const quarantine = async (): Promise<number | null> => {
     const until = (await findNode(store, nodeId))?.quarantinedUntil ?? null;
     const [row] = await fixture.database.query<{ now: Date }>('SELECT svc_now() AS now');
@@ -66,14 +66,11 @@ test.each<[string, Way[], number | null]>([
   ['three with a node_error in between', ['unnamed', 'unnamed', 'node_error', 'unnamed'], 60_000],
   ['four that end node_error', ['node_error', 'node_error', 'node_error', 'node_error'], null],
   ['five that end node_error', Array.from({ length: 5 }, () => 'node_error' as const), 60_000],
-])(
-  'a node is in quarantine after as many failures as the contract has it: %s',
-  async (_, all, is) => {
-    const { ways, quarantine } = await createFailingNode();
-    for (const way of all) await ways[way]();
-    expect(await quarantine()).toBe(is);
-  },
-);
+])('a node is quarantined after the number of failures in the contract: %s', async (_, all, is) => {
+  const { ways, quarantine } = await createFailingNode();
+  for (const way of all) await ways[way]();
+  expect(await quarantine()).toBe(is);
+});
 
 test('each failure after a quarantine makes the next one longer, up to two hours', async () => {
   const { ways, quarantine, advance } = await createFailingNode();
@@ -90,7 +87,7 @@ test('each failure after a quarantine makes the next one longer, up to two hours
   expect(await quarantine()).toBeNull();
 });
 
-test('what was given before a quarantine does not make it longer', async () => {
+test('an assignment from before a quarantine does not make it longer', async () => {
   const { ways, quarantine, give, nodeId, store } = await createFailingNode();
   const early = [await give(), await give()];
   for (let count = 0; count < 3; count += 1) await ways.unnamed();
@@ -99,7 +96,7 @@ test('what was given before a quarantine does not make it longer', async () => {
   expect(await quarantine()).toBe(60_000);
 });
 
-test('an operator lifts a quarantine and what led to it, and the next hello is told neither', async () => {
+test('an operator lifts a quarantine and its counts, and the next hello reports neither', async () => {
   const { ways, quarantine, nodeId, store } = await createFailingNode();
   for (let count = 0; count < 3; count += 1) await ways.unnamed();
   expect(await findNode(store, nodeId)).toMatchObject({ quarantineReason: 'unfinished' });
@@ -120,7 +117,7 @@ test('an operator lifts a quarantine and what led to it, and the next hello is t
 
 const said = (isQuarantined: boolean) => ({ kind: 'stored', isQuarantined });
 
-test('the outcome that quarantines its node says so, and only that one', async () => {
+test('only the outcome that quarantines its node says so', async () => {
   const { ways } = await createFailingNode();
   const stored = [];
   for (let count = 0; count < 5; count += 1) stored.push(await ways.node_error());

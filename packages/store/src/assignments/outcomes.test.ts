@@ -21,7 +21,7 @@ async function begun(fixture: Fixture, tenantId: string, nodeId: string) {
   return { submissionId, nodeId };
 }
 
-test('outcomes that are stored together are each one its own', async () => {
+test('outcomes that are stored together are each stored for their submission', async () => {
   const fixture = await createFixture();
   const { store, tenant, hold, node } = fixture;
   const tenantId = await tenant(10_000);
@@ -66,7 +66,7 @@ test('outcomes that are stored together are each one its own', async () => {
   });
 });
 
-test('of two outcomes of one submission at the same moment the first is stored', async () => {
+test('if two outcomes of one submission arrive at the same moment, the first is stored', async () => {
   const fixture = await createFixture();
   const { store, tenant, node } = fixture;
   const tenantId = await tenant(1_000);
@@ -85,7 +85,7 @@ test('of two outcomes of one submission at the same moment the first is stored',
   });
 });
 
-test('reports that are recorded together raise each its own, one after another', async () => {
+test('reports that are recorded together each raise their submission, one after another', async () => {
   const fixture = await createFixture();
   const { store, tenant, node, database, hold } = fixture;
   const tenantId = await tenant(1_000);

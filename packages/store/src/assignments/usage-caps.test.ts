@@ -25,7 +25,7 @@ async function createRuns() {
       const outcome = { kind: 'completed', usage: reported, result: {} } as const;
       await storeOutcome(store, { submissionId, nodeId, outcome });
     },
-    /** What is stored, and how long the run had lasted when its outcome was. */
+    /** The stored usage, and how long the run had lasted at its outcome. */
     stored: async (submissionId: string) => {
       const [row] = await database.query<{
         usage: Usage;
@@ -54,7 +54,7 @@ const limitless = usage({
 const one = decimalOf(1n, 0);
 
 test.each([0, 14, 1_000, 61_337])(
-  'what a node reports after %d ms is cut as the domain cuts it',
+  'a report after %d ms is cut as the domain cuts it',
   async (ms) => {
     const { begin, complete, stored, advance } = await createRuns();
     const submissionId = await begin();
@@ -67,7 +67,7 @@ test.each([0, 14, 1_000, 61_337])(
   },
 );
 
-test('each unit alone marks the submission, and what is within the caps does not', async () => {
+test('each unit alone marks the submission, and usage within the caps does not', async () => {
   const { begin, complete, stored } = await createRuns();
   const within = { cpuSeconds: '5', memoryGbSeconds: '5', bandwidthMb: '50', actions: '100' };
   const honest = await begin();
@@ -84,7 +84,7 @@ test('each unit alone marks the submission, and what is within the caps does not
   }
 });
 
-test('a report while it runs is cut too, and the mark stays though the outcome says less', async () => {
+test('a report during the run is cut too, and the mark stays if the outcome reports less', async () => {
   const { store, nodeId, begin, complete, stored, database } = await createRuns();
   const submissionId = await begin();
   await recordUsage(store, { submissionId, nodeId, usage: usage({ actions: '1e12' }) });
@@ -98,14 +98,14 @@ test('a report while it runs is cut too, and the mark stays though the outcome s
   expect((await readTrace(store, submissionId))?.usageCapped).toBe(true);
 });
 
-test('what was cut is charged at the cap, said when it settles, and left out of the running figures', async () => {
+test('cut usage is charged at the cap, reported when it settles, and left out of the running totals', async () => {
   const { store, begin, complete, database } = await createRuns();
   const [inflated, honest] = [await begin(), await begin()];
   await complete(inflated, usage({ actions: '1e12' }));
   await complete(honest, usage({ actions: '8' }));
   const ended = await settle(store, [inflated, honest]);
   expect(ended.map(({ usageCapped }) => usageCapped)).toEqual([true, false]);
-  // Base 20 and 0.5 an action: far below the 200 that were held.
+  // Base 20 and 0.5 per action: far below the 200 that are held.
   expect(Number(ended[0]?.chargedMicros)).toBeLessThan(150e6);
   const figures = await database.query(
     'SELECT settled_count::int AS settled, actions::float8 AS actions FROM job_type_usage',

@@ -18,7 +18,7 @@ const note = (tx: Queryable, action: string) =>
     after: null,
   });
 
-/** A log of five entries, as their owner sees it: no trigger refuses a change any more. */
+/** A log of five entries that the owner can change: no trigger refuses it. */
 async function tamperable(): Promise<Fixture> {
   const fixture = await createFixture();
   for (const n of [1, 2, 3, 4, 5]) await note(fixture.store.db, `entry.${n}`);
@@ -30,7 +30,7 @@ async function tamperable(): Promise<Fixture> {
 const faultsOf = async ({ store }: Fixture, noted?: AuditHead) =>
   (await verifyAudit(store, noted)).faults;
 
-test('writers at once and writers that fail leave a chain without gaps', async () => {
+test('concurrent and failing writers leave a chain without gaps', async () => {
   const { store, database } = await createFixture();
   const writers = Array.from({ length: 24 }, (_, n) =>
     store.db.$transaction(async (tx) => {
@@ -49,14 +49,14 @@ test('writers at once and writers that fail leave a chain without gaps', async (
   expect(places).toEqual({ first: 1, last: 36, count: 36 });
 });
 
-test('an entry that was changed is found', async () => {
+test('a changed entry is found', async () => {
   const fixture = await tamperable();
   expect(await faultsOf(fixture)).toEqual([]);
   await fixture.database.query(`UPDATE audit_log SET after = '{"a":1}' WHERE action = 'entry.3'`);
   expect(await faultsOf(fixture)).toEqual([{ kind: 'changed', position: 3n, entryId: 3n }]);
 });
 
-test('an entry that was removed is found, with and without its place', async () => {
+test('a removed entry is found, with and without its chain row', async () => {
   const fixture = await tamperable();
   await fixture.database.query(`DELETE FROM audit_log WHERE action = 'entry.2'`);
   expect(await faultsOf(fixture)).toEqual([{ kind: 'removed', position: 2n, entryId: 2n }]);
@@ -64,7 +64,7 @@ test('an entry that was removed is found, with and without its place', async () 
   expect(await faultsOf(fixture)).toEqual([{ kind: 'place_removed', position: 2n }]);
 });
 
-test('entries that were reordered or inserted are found', async () => {
+test('reordered or inserted entries are found', async () => {
   const fixture = await tamperable();
   await fixture.database.query(
     `UPDATE audit_chain SET entry_id = CASE position WHEN 2 THEN -4 ELSE -2 END WHERE position IN (2, 4)`,
@@ -79,7 +79,7 @@ test('entries that were reordered or inserted are found', async () => {
   expect(await faultsOf(other)).toEqual([{ kind: 'inserted', entryId: 6n }]);
 });
 
-test('a chain that was written anew does not agree with the sealed head, nor with one noted elsewhere', async () => {
+test('a rewritten chain matches neither the sealed head nor one noted elsewhere', async () => {
   const fixture = await tamperable();
   const { database, store } = fixture;
   const { head: noted } = await sealAuditHead(store);
@@ -101,7 +101,7 @@ test('a chain that was written anew does not agree with the sealed head, nor wit
   ]);
 });
 
-test('a log that was cut off before the sealed head is found', async () => {
+test('a log that was truncated before the sealed head is found', async () => {
   const fixture = await tamperable();
   expect(await sealAuditHead(fixture.store)).toMatchObject({ entries: 5, faults: [] });
   await fixture.database.query('DELETE FROM audit_log WHERE id > 3');
@@ -109,7 +109,7 @@ test('a log that was cut off before the sealed head is found', async () => {
   expect(await faultsOf(fixture)).toEqual([{ kind: 'cut_off', position: 5n }]);
 });
 
-test('a head that the service did not seal is refused, and a missing one is noticed', async () => {
+test('a head that the service did not seal is refused, and a missing one is reported', async () => {
   const fixture = await tamperable();
   const { database, store, advance } = fixture;
   await sealAuditHead(store);
@@ -124,7 +124,7 @@ test('a head that the service did not seal is refused, and a missing one is noti
   expect(await faultsOf(fixture)).toEqual([{ kind: 'head_missing' }]);
 });
 
-test('no entry with a number and a time of its choice hides that the head is missing', async () => {
+test('an entry with a chosen number and time does not hide that the head is missing', async () => {
   const { store, database, advance } = await createFixture();
   await note(store.db, 'entry.1');
   await advance(3_600_000);
@@ -134,7 +134,7 @@ test('no entry with a number and a time of its choice hides that the head is mis
   expect((await verifyAudit(store)).faults).toEqual([{ kind: 'head_missing' }]);
 });
 
-test('the head moves on with the log, and looks only at what was appended', async () => {
+test('the head advances with the log, and only appended entries are read', async () => {
   const { store } = await createFixture();
   for (const n of [1, 2, 3]) await note(store.db, `entry.${n}`);
   expect(await sealAuditHead(store)).toMatchObject({ entries: 3, head: { position: 3n } });
@@ -143,7 +143,7 @@ test('the head moves on with the log, and looks only at what was appended', asyn
   expect(await sealAuditHead(store)).toMatchObject({ entries: 1, head: { position: 4n } });
 });
 
-test('the entries of an earlier version are chained by the migration', async () => {
+test('the migration chains the entries of an earlier version', async () => {
   const { store, database } = await createFixture();
   await database.query(`
     DROP TRIGGER audit_log_chained ON audit_log;
@@ -155,7 +155,7 @@ test('the entries of an earlier version are chained by the migration', async () 
   expect(await verifyAudit(store)).toMatchObject({ entries: 3, faults: [] });
 });
 
-test('a head is read as it is printed, and nothing else is', () => {
+test('a head is parsed in its printed form and in no other', () => {
   const hash = 'ab'.repeat(32);
   expect(parseAuditHead(`412:${hash}`)).toEqual({ position: 412n, hash });
   for (const text of [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { batchWaitingMax, createBatcher } from './batching.ts';
 
-/** A `run` whose batches the test lets through one by one. */
+/** A `run` whose batches the test releases one by one. */
 function gated() {
   const batches: number[][] = [];
   const gates: (() => void)[] = [];
@@ -21,7 +21,7 @@ function gated() {
   };
 }
 
-test('a call alone runs at once; what arrives meanwhile is the next batch', async () => {
+test('a single call runs at once, and calls that arrive meanwhile form the next batch', async () => {
   const gate = gated();
   const batcher = createBatcher({ run: (inputs: readonly number[]) => gate.run(inputs) });
   const first = batcher.call(1);
@@ -34,7 +34,7 @@ test('a call alone runs at once; what arrives meanwhile is the next batch', asyn
   expect(gate.batches).toEqual([[1], [2, 3, 4]]);
 });
 
-test('a batch has a bound, and the order of calls is kept', async () => {
+test('a batch has a limit and keeps the order of calls', async () => {
   const gate = gated();
   const batcher = createBatcher({
     run: (inputs: readonly number[]) => gate.run(inputs),
@@ -46,7 +46,7 @@ test('a batch has a bound, and the order of calls is kept', async () => {
   expect(gate.batches).toEqual([[1, 2], [3, 4], [5]]);
 });
 
-test('what waits is shared out among the batches that may be under way, where it is much', async () => {
+test('many waiting calls are split among the batches that may be in flight', async () => {
   const gate = gated();
   const batcher = createBatcher({
     run: (inputs: readonly number[]) => gate.run(inputs),
@@ -62,7 +62,7 @@ test('what waits is shared out among the batches that may be under way, where it
   expect(gate.batches.map(({ length }) => length)).toEqual([20, 20, 10]);
 });
 
-/** A `run` that fails as `failures` say, one after another, and then gives its inputs back. */
+/** A `run` that first fails with each of `failures` in turn, and then returns its inputs. */
 function failing(failures: readonly Error[]) {
   const left = [...failures];
   const batches: number[][] = [];
@@ -81,7 +81,7 @@ function failing(failures: readonly Error[]) {
 const lost = new Error('Connection terminated unexpectedly');
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('a batch whose answer was lost is asked for once more, as a whole', async () => {
+test('a batch whose answer was lost runs once more as a whole', async () => {
   const { batches, run } = failing([lost]);
   const batcher = createBatcher({ run });
   const outcomes = await Promise.all(numbers(40).map((input) => batcher.call(input)));
@@ -89,7 +89,7 @@ test('a batch whose answer was lost is asked for once more, as a whole', async (
   expect(batches).toEqual([numbers(40), numbers(40)]);
 });
 
-test('a batch whose answer is lost again is refused as a whole', async () => {
+test('a batch whose answer is lost again is rejected as a whole', async () => {
   const { batches, run } = failing([lost, lost]);
   const batcher = createBatcher({ run });
   const outcomes = await Promise.allSettled(numbers(40).map((input) => batcher.call(input)));
@@ -97,7 +97,7 @@ test('a batch whose answer is lost again is refused as a whole', async () => {
   expect(batches.map(({ length }) => length)).toEqual([40, 40]);
 });
 
-test('a server that is lost while inputs run one by one is asked for no more of them', async () => {
+test('if the server is lost while inputs run one by one, the rest are not sent', async () => {
   const refused = new Error('one of them is wrong');
   const { batches, run } = failing([refused, refused, lost]);
   const batcher = createBatcher({ run });
@@ -107,7 +107,7 @@ test('a server that is lost while inputs run one by one is asked for no more of 
   expect(batches.slice(1)).toEqual([[0], [1]]);
 });
 
-test('calls are answered in their time, and a silent batch holds up neither them nor the next', async () => {
+test('calls are answered in time, and a silent batch blocks neither them nor the next', async () => {
   const gate = gated();
   const batcher = createBatcher({
     run: (asked: readonly number[]) => gate.run(asked),
@@ -126,7 +126,7 @@ test('calls are answered in their time, and a silent batch holds up neither them
   expect(gate.batches).toEqual([[1, 2], [5]]);
 });
 
-test('one that fails does not fail its neighbours', async () => {
+test('a failing input does not fail the others in its batch', async () => {
   const batcher = createBatcher({
     async run(inputs: readonly number[]) {
       await Promise.resolve();
@@ -139,7 +139,7 @@ test('one that fails does not fail its neighbours', async () => {
   expect(await batcher.call(4)).toBe(8);
 });
 
-test('beyond the bound of what waits a call is refused at once', async () => {
+test('a call above the limit of waiting calls is rejected at once', async () => {
   const gate = gated();
   const batcher = createBatcher({
     run: (inputs: readonly number[]) => gate.run(inputs),

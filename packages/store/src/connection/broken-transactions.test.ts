@@ -6,7 +6,7 @@ import { openStore, type Store } from './store.ts';
 
 let fixture: Fixture;
 let store: Store;
-/** How often the pool has heard that a connection broke. */
+/** How many broken connections the pool has reported. */
 let broken: number;
 
 beforeEach(async () => {
@@ -19,15 +19,15 @@ beforeEach(async () => {
   onTestFinished(() => store.close());
 });
 
-/** Ends a session of Postgres, as a restart or a limit on idle transactions does. */
+/** Ends a session of Postgres, like a restart or the limit on idle transactions. */
 async function breakConnection(pid: number): Promise<void> {
   await fixture.database.query('SELECT pg_terminate_backend($1)', [pid]);
-  await waitUntil(async () => broken > 0, { what: 'the client to hear of it' });
+  await waitUntil(async () => broken > 0, { what: 'the client to notice it' });
 }
 
 const pidSql = 'SELECT pg_backend_pid() AS pid';
 
-test('a transaction whose connection broke between two statements is unavailable', async () => {
+test('a transaction whose connection breaks between two statements is unavailable', async () => {
   const work = store.transaction(async (query) => {
     const [row] = await query<{ pid: number }>(pidSql, []);
     await breakConnection(row?.pid ?? 0);
@@ -36,7 +36,7 @@ test('a transaction whose connection broke between two statements is unavailable
   expect(isUnavailable(await work.catch((error: unknown) => error))).toBe(true);
 });
 
-test('so is one of the client that Prisma gives', async () => {
+test('a Prisma transaction whose connection breaks is unavailable too', async () => {
   const work = store.db.$transaction(async (tx) => {
     const [row] = await tx.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
     await breakConnection(row?.pid ?? 0);

@@ -4,7 +4,7 @@ import { createIdClock } from './id-clock.ts';
 import { openStore } from './store.ts';
 import { createFixture } from '../store.fixture.ts';
 
-test('the time in an id is the database’s, and goes on between two readings', async () => {
+test('the time in an id is the database’s, and advances between two readings', async () => {
   let [monotonicMs, databaseMs, readings] = [5_000, 1_000_000, 0];
   const clock = createIdClock(
     async () => {
@@ -26,7 +26,7 @@ test('the time in an id is the database’s, and goes on between two readings', 
   expect(readings).toBe(2);
 });
 
-test('a reading that fails is repeated, and the last one is used until then', async () => {
+test('a failed reading is repeated, and the last one is used until then', async () => {
   let [monotonicMs, isAway] = [0, false];
   const clock = createIdClock(
     async () => {
@@ -43,7 +43,7 @@ test('a reading that fails is repeated, and the last one is used until then', as
   expect(clock.nowMs()).toBe(7_070_000);
 });
 
-test('a service that is ready makes ids by the database’s clock, months off its own', async () => {
+test('a ready service creates ids by the database’s clock, even if its own is months off', async () => {
   const { store, database, advance } = await createFixture();
   await advance(90 * 24 * 3_600_000);
   const times: number[] = [];

@@ -9,7 +9,7 @@ import { openStore, type Store } from './store.ts';
 
 let fixture: Fixture;
 let gate: DatabaseGate;
-/** Reaches the database through the gate. */
+/** Connects to the database through the gate. */
 let store: Store;
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const heldWith = (availableAfterMicros: bigint): PromiseFulfilledResult<HoldOutc
   value: { kind: 'held', availableAfterMicros, heldAtMs: expect.any(Number) },
 });
 
-test('holds whose answer was lost are found to be held, each with its own figures', async () => {
+test('holds whose answer was lost are recognised as held, each with its own figures', async () => {
   const tenantId = await fixture.tenant(500);
   gate.loseAnswerTo('key-2');
   const placed = await placeAtOnce(tenantId, ['key-1', 'key-2', 'key-3']);
@@ -48,7 +48,7 @@ test('holds whose answer was lost are found to be held, each with its own figure
   expect(await fixture.figures(tenantId)).toEqual({ balance: 500, held: 400 });
 });
 
-test('a hold whose answer was lost is held from the moment of its own commit', async () => {
+test('a hold whose answer was lost is held from the moment of its commit', async () => {
   const tenantId = await fixture.tenant();
   gate.loseAnswerTo('key-1');
   const [placed] = await placeAtOnce(tenantId, ['key-1']);
@@ -59,7 +59,7 @@ test('a hold whose answer was lost is held from the moment of its own commit', a
   expect(placed?.outcome).toMatchObject({ value: { kind: 'held', heldAtMs: Number(row?.ms) } });
 });
 
-test('a key that another submission has is taken, also if the answer was lost', async () => {
+test('a key of another submission is taken, even if the answer was lost', async () => {
   const tenantId = await fixture.tenant();
   await fixture.hold(tenantId, { key: 'key-1' });
   gate.loseAnswerTo('key-1');
@@ -67,7 +67,7 @@ test('a key that another submission has is taken, also if the answer was lost', 
   expect(placed?.outcome).toEqual({ status: 'fulfilled', value: { kind: 'key_taken' } });
 });
 
-test('a hold that was rejected before its lost answer is missed is not held', async () => {
+test('a hold that was rejected before its retry is not held', async () => {
   const tenantId = await fixture.tenant();
   await fixture.database.query(`
     CREATE FUNCTION reject_at_once() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -81,7 +81,7 @@ test('a hold that was rejected before its lost answer is missed is not held', as
   expect(placed?.outcome).toEqual({ status: 'fulfilled', value: { kind: 'key_taken' } });
 });
 
-test('while Postgres is silent forty holds are refused together, within the dispatch deadline', async () => {
+test('while Postgres is silent, forty holds are rejected together within the dispatch deadline', async () => {
   const tenantId = await fixture.tenant(10_000);
   await placeAtOnce(tenantId, ['warm']);
   gate.stall();
@@ -92,7 +92,7 @@ test('while Postgres is silent forty holds are refused together, within the disp
   expect(new Set(placed.map(({ outcome }) => outcome?.status))).toEqual(new Set(['rejected']));
 });
 
-test('while Postgres is silent a price is refused within the dispatch deadline too', async () => {
+test('while Postgres is silent, a price is rejected within the dispatch deadline too', async () => {
   await fixture.tenant();
   gate.stall();
   const startedMs = performance.now();

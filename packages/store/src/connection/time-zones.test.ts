@@ -24,14 +24,14 @@ import { createFixture, type Fixture, usage } from '../store.fixture.ts';
 import { readTrace } from '../submissions/trace.ts';
 import { recordUsage } from '../assignments/usage-reports.ts';
 
-/** East and west of UTC, and one that is not whole hours from it. */
+/** Zones east and west of UTC, and one whose offset is not in whole hours. */
 const timeZones = ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'];
 
 const minuteMs = 60_000;
-/** Every deadline in the test is nearer than this, and every zone is farther from UTC. */
+/** Every deadline in the test is closer than this, and every zone offset is larger. */
 const nearMs = 40 * minuteMs;
 
-/** A submission that ran and is paid for, with everything else that has a time. */
+/** A submission that ran and was charged, and one of everything else that has a time. */
 async function liveOnce({ store, tenant, node, hold }: Fixture) {
   const tenantId = await tenant(1_000, 'https://hooks.example.com/svc');
   const nodeId = await node();
@@ -58,7 +58,7 @@ async function liveOnce({ store, tenant, node, hold }: Fixture) {
   };
 }
 
-/** What every kind of reader says of it. */
+/** The results of every reader. */
 async function readAll({ store }: Fixture, ids: Awaited<ReturnType<typeof liveOnce>>['ids']) {
   const { tenantId, nodeId, submissionId, deliveryId } = ids;
   const audited = { actorId: null, action: null, subjectId: null, beforeId: null, until: null };
@@ -122,7 +122,7 @@ test.each(timeZones.slice(0, 2))('a day is always 24 hours on a server in %s', a
   expect(hours).toEqual([{ hours: 24 }]);
 });
 
-test('every session is in UTC and waits for the disk, whatever the database or its URL says', async () => {
+test('every session is in UTC and waits for the disk, whatever the database or its URL sets', async () => {
   const fixture = await createFixture({ timeZone: 'Europe/Berlin' });
   const { database, store } = fixture;
   await database.query(
@@ -146,7 +146,7 @@ test('every session is in UTC and waits for the disk, whatever the database or i
   }
 });
 
-test('a tenant’s cancel in another zone is told at the time at which it came', async () => {
+test('a tenant’s cancel in another zone is reported with the correct time', async () => {
   const fixture = await createFixture({ timeZone: 'America/New_York' });
   const tenantId = await fixture.tenant();
   const { id: submissionId } = await fixture.hold(tenantId);

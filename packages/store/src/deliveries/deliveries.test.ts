@@ -9,7 +9,7 @@ import { exhaustAged, claimFor, createFixture, type Fixture } from '../store.fix
 
 const url = 'https://hooks.example.com/svc';
 
-/** An event on its way: a cancelled submission of a tenant with a URL. */
+/** A delivery of a cancelled submission, of a tenant with a URL. */
 async function delivery(fixture: Fixture) {
   const { store, tenant, hold, database } = fixture;
   const tenantId = await tenant(1_000, url);
@@ -48,7 +48,7 @@ function record(fixture: Fixture, attempt: ClaimedAttempt, verdict: AttemptVerdi
   });
 }
 
-test('an attempt is claimed and logged once, with the bytes that were stored', async () => {
+test('an attempt is claimed and logged once, with the stored bytes', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
   expect(await dueTenants(fixture)).toEqual([tenantId]);
@@ -67,7 +67,7 @@ test('an attempt is claimed and logged once, with the bytes that were stored', a
   expect(await status()).toBe('pending');
 });
 
-test('a delivered one is never due again', async () => {
+test('a delivered delivery is never due again', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
   await record(fixture, await claimOne(fixture, tenantId), { kind: 'delivered' });
@@ -76,7 +76,7 @@ test('a delivered one is never due again', async () => {
   expect(await dueTenants(fixture)).toEqual([]);
 });
 
-test('a claim that nobody records is due again as the next attempt', async () => {
+test('an unrecorded claim is due again as the next attempt', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
   const first = await claimOne(fixture, tenantId);
@@ -101,7 +101,7 @@ test('a retry is due after its delay', async () => {
   expect((await claimOne(fixture, tenantId)).attemptNumber).toBe(2);
 });
 
-test('crashes cannot add a ninth attempt', async () => {
+test('crashes cannot cause a ninth attempt', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
   for (let number = 1; number <= 8; number += 1) {
@@ -112,7 +112,7 @@ test('crashes cannot add a ninth attempt', async () => {
   expect(await status()).toBe('exhausted');
 });
 
-test('410 switches off the URL that answered it and drops what is pending', async () => {
+test('a 410 disables the URL that answered it and drops the pending deliveries', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
   const attempt = await claimOne(fixture, tenantId);
@@ -125,7 +125,7 @@ test('410 switches off the URL that answered it and drops what is pending', asyn
   expect(tenant?.off).toBe(true);
 });
 
-test('410 of a URL that was replaced meanwhile switches off nothing', async () => {
+test('a 410 of a URL that was replaced meanwhile disables nothing', async () => {
   const fixture = await createFixture();
   const { tenantId } = await delivery(fixture);
   const attempt = await claimOne(fixture, tenantId);
@@ -138,7 +138,7 @@ test('410 of a URL that was replaced meanwhile switches off nothing', async () =
   expect(tenant?.off).toBe(false);
 });
 
-test('without a URL an event is written and nothing is ever sent', async () => {
+test('without a URL an event is written and never sent', async () => {
   const fixture = await createFixture();
   const { store, tenant, hold, database } = fixture;
   const tenantId = await tenant(1_000, null);
@@ -149,7 +149,7 @@ test('without a URL an event is written and nothing is ever sent', async () => {
   expect(await dueTenants(fixture)).toEqual([]);
 });
 
-test('clearing the URL drops what is pending', async () => {
+test('clearing the URL drops the pending deliveries', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
   await setWebhookUrl(fixture.store, tenantId, null);
@@ -157,7 +157,7 @@ test('clearing the URL drops what is pending', async () => {
   expect(await claimFor(fixture.store, tenantId)).toEqual([]);
 });
 
-test('of each endpoint as many are claimed as there is room for, the longest due first', async () => {
+test('each endpoint gets attempts up to its capacity, the longest due first', async () => {
   const fixture = await createFixture();
   const { store, tenant, hold } = fixture;
   const owners = [await tenant(10_000, url), await tenant(10_000, url)];
@@ -186,7 +186,7 @@ test('of each endpoint as many are claimed as there is room for, the longest due
   ]);
 });
 
-test('tenants with something due are found page by page, whatever their backlogs', async () => {
+test('tenants with due deliveries are found page by page, whatever their backlogs', async () => {
   const fixture = await createFixture();
   const owners: string[] = [];
   for (let n = 0; n < 5; n += 1) owners.push((await delivery(fixture)).tenantId);
@@ -201,7 +201,7 @@ test('tenants with something due are found page by page, whatever their backlogs
   expect(found).toEqual(owners.toSorted());
 });
 
-test('a round ends after 72 hours: attempts that were put off are not made, and a later retry is none', async () => {
+test('a round ends after 72 hours: postponed attempts are not made, and no later retry is planned', async () => {
   const fixture = await createFixture();
   const putOff = await delivery(fixture);
   const retried = await delivery(fixture);
@@ -216,7 +216,7 @@ test('a round ends after 72 hours: attempts that were put off are not made, and 
   expect(await putOff.status()).toBe('exhausted');
 });
 
-test('what is 72 hours old is not claimed either', async () => {
+test('a delivery that is 72 hours old is not claimed', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
   await fixture.advance(webhookAgeMaxMs);
@@ -224,7 +224,7 @@ test('what is 72 hours old is not claimed either', async () => {
   expect(await status()).toBe('exhausted');
 });
 
-test('a tenant with a cap gets its attempts of an hour and no more; the rest comes in the next one', async () => {
+test('a tenant with a cap gets its attempts of an hour, and the rest in the next hour', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const { tenantId, status } = await delivery(fixture);
@@ -247,7 +247,7 @@ test('a tenant with a cap gets its attempts of an hour and no more; the rest com
   expect(later?.attempts).toHaveLength(1);
 });
 
-test('an event that cannot be unsealed costs no other its attempt', async () => {
+test('an event that cannot be unsealed does not block the attempts of others', async () => {
   const fixture = await createFixture();
   const broken = await delivery(fixture);
   const whole = await delivery(fixture);
@@ -263,7 +263,7 @@ test('an event that cannot be unsealed costs no other its attempt', async () => 
   expect(bodies.get(whole.tenantId)).toContain('submission.cancelled');
 });
 
-test('many attempts are recorded at once, each with what became of it', async () => {
+test('many attempts are recorded at once, each with its own result', async () => {
   const fixture = await createFixture();
   const owners = await Promise.all(Array.from({ length: 20 }, () => delivery(fixture)));
   const claims = await claimDue(
@@ -283,7 +283,7 @@ test('many attempts are recorded at once, each with what became of it', async ()
   );
 });
 
-test('what Postgres cannot store of an answer is left out, and the attempt recorded', async () => {
+test('characters that Postgres cannot store are removed from a response, and the attempt is recorded', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
   const attempt = await claimOne(fixture, tenantId);

@@ -18,7 +18,7 @@ const everything: Recovery = { since: new Date(0), tenantId: null, statuses: ['e
 const tenantAuthor = (id: string) =>
   ({ actor: { kind: 'tenant', id }, requestId: 'req-1' }) as const;
 
-/** A tenant with a delivery that is exhausted. */
+/** A tenant with an exhausted delivery. */
 async function exhausted(fixture: Fixture): Promise<{ tenantId: string; deliveryId: string }> {
   const tenantId = await fixture.tenant(0, url);
   const queued = await queueWebhookTest(fixture.store, { tenantId, requestId: 'req-1' });
@@ -43,7 +43,7 @@ const page = (
   after: RecoveryPlace | null = null,
 ) => recoverDeliveries(fixture.store, recovery, { after, limit }, by);
 
-test('a recovery makes what was exhausted due in a fresh round, page by page, and audits each page', async () => {
+test('a recovery makes exhausted deliveries due in a new round, page by page, and audits each page', async () => {
   const fixture = await createFixture();
   const deliveries = [await exhausted(fixture), await exhausted(fixture), await exhausted(fixture)];
   expect(await countRecoverable(fixture.store, everything)).toBe(3);
@@ -62,7 +62,7 @@ test('a recovery makes what was exhausted due in a fresh round, page by page, an
   expect(audited).toMatchObject([{ after: { count: 2 } }, { after: { count: 1 } }]);
 });
 
-test('one that was broken off goes on when it is run again, and two at once take different ones', async () => {
+test('an interrupted recovery continues when it is run again, and two at once take different deliveries', async () => {
   const fixture = await createFixture();
   for (let n = 0; n < 4; n += 1) await exhausted(fixture);
   await page(fixture, everything, 1);
@@ -73,7 +73,7 @@ test('one that was broken off goes on when it is run again, and two at once take
   expect((counts[0] ?? 0) + (counts[1] ?? 0) + (last?.count ?? 0)).toBe(3);
 });
 
-test('only what is that recent, of that tenant, and can be told to somebody', async () => {
+test('a recovery finds only recent deliveries of the given tenant with an active URL', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const [one, other] = [await exhausted(fixture), await exhausted(fixture)];
@@ -88,7 +88,7 @@ test('only what is that recent, of that tenant, and can be told to somebody', as
 });
 
 test.each([-60, 60])(
-  'a host whose clock is %s minutes off decides nothing about what is recent',
+  'a host whose clock is %s minutes off does not affect which deliveries are recent',
   async (minutesOff) => {
     const fixture = await createFixture();
     const { store, database } = fixture;
@@ -115,7 +115,7 @@ test.each([-60, 60])(
   },
 );
 
-test('what was dropped comes only where it is asked for, and not while its attempt is on the wire', async () => {
+test('dropped deliveries are recovered only on request, and not while an attempt is in flight', async () => {
   const fixture = await createFixture();
   const { store } = fixture;
   const tenantId = await fixture.tenant(0, url);
@@ -131,7 +131,7 @@ test('what was dropped comes only where it is asked for, and not while its attem
   expect(await countRecoverable(store, dropped)).toBe(1);
 });
 
-test('an operator sees and sends again whoever it is for, and that is in the audit log', async () => {
+test('an operator sees and resends the deliveries of any tenant, and the audit log records it', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const { tenantId, deliveryId } = await exhausted(fixture);

@@ -68,7 +68,7 @@ test('settling charges the metered usage, releases the rest and ends the submiss
   ]);
 });
 
-test('node-seconds never exceed the time since begin, and no unit goes down', async () => {
+test('node-seconds never exceed the time since begin, and no unit decreases', async () => {
   const fixture = await createFixture();
   const { store, tenant } = fixture;
   const tenantId = await tenant(1_000);
@@ -91,7 +91,7 @@ test('node-seconds never exceed the time since begin, and no unit goes down', as
   expect(nodeSeconds).toBeLessThan(15);
 });
 
-test('a failure costs nothing and tells why', async () => {
+test('a failure costs nothing and has its reason', async () => {
   const fixture = await createFixture();
   const { store, tenant, figures } = fixture;
   const tenantId = await tenant(1_000);
@@ -107,7 +107,7 @@ test('a failure costs nothing and tells why', async () => {
   });
 });
 
-test('completed is not taken before begin; failed is', async () => {
+test('completed is refused before begin; failed is accepted', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const { id: submissionId } = await hold(await tenant());
   const nodeId = await node();
@@ -120,7 +120,7 @@ test('completed is not taken before begin; failed is', async () => {
   expect(await storeOutcome(store, { ...report, outcome: refused })).toEqual({ kind: 'repeated' });
 });
 
-test('an outcome of a node that was not given the submission is not its to report', async () => {
+test('an outcome from a node that does not have the submission is refused', async () => {
   const fixture = await createFixture();
   const { store, tenant, node, state } = fixture;
   const { submissionId } = await running(fixture, await tenant());
@@ -129,7 +129,7 @@ test('an outcome of a node that was not given the submission is not its to repor
   expect(await state(submissionId)).toBe('running');
 });
 
-test('cancelled before begin nothing is charged; mid-run the node-seconds by our clock', async () => {
+test('a cancel before begin charges nothing; during a run it charges node-seconds by our clock', async () => {
   const fixture = await createFixture();
   const { store, tenant, hold, figures } = fixture;
   const tenantId = await tenant(1_000);
@@ -143,7 +143,7 @@ test('cancelled before begin nothing is charged; mid-run the node-seconds by our
   const { submissionId } = await running(fixture, tenantId, 12_500);
   const mid = await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
   if (mid.kind !== 'cancelled') throw new Error(mid.kind);
-  // 12.5 s and what the test took, at 0.5 a second.
+  // 12.5 s and the duration of the test, at 0.5 per second.
   expect(Number(mid.chargedMicros)).toBeGreaterThanOrEqual(6_250_000);
   expect(Number(mid.chargedMicros)).toBeLessThan(8_750_000);
   expect(mid.chargedMicros + mid.refundedMicros).toBe(200_000_000n);
@@ -154,7 +154,7 @@ test('cancelled before begin nothing is charged; mid-run the node-seconds by our
   });
 });
 
-test('a second cancel is terminal and tells the first refund', async () => {
+test('a second cancel is terminal and returns the first refund', async () => {
   const { store, tenant, hold } = await createFixture();
   const tenantId = await tenant();
   const request = { submissionId: (await hold(tenantId)).id, tenantId, by: 'tenant' } as const;
@@ -196,7 +196,7 @@ test("another tenant's submission cannot be cancelled", async () => {
   expect(await state(submissionId)).toBe('pending');
 });
 
-test('the first outcome after the service gave up is kept as a late one and moves nothing', async () => {
+test('the first outcome after the service gave up is kept as a late outcome and moves nothing', async () => {
   const fixture = await createFixture();
   const { store, tenant, figures } = fixture;
   const tenantId = await tenant(1_000, 'https://hooks.example.com/');
@@ -247,7 +247,7 @@ test('a rebate grows with each charge', async () => {
   expect(account).toEqual({ balance_micros: '959000000', rebate_accrued_micros: '1025000' });
 });
 
-test('a cancel and an outcome at the same moment end in exactly one of the two, and neither fails', async () => {
+test('if a cancel and an outcome come at the same moment, one of them ends it and neither fails', async () => {
   const fixture = await createFixture();
   const { store, tenant } = fixture;
   const tenantId = await tenant(100_000);

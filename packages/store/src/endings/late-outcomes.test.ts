@@ -44,7 +44,7 @@ async function lateColumns({ database }: Fixture, { submissionId }: Run): Promis
   return row;
 }
 
-/** Postgres's time stands still, so that it can be compared. */
+/** Postgres's clock is stopped, so that times can be compared. */
 async function stopClock({ database }: Fixture, at: string): Promise<void> {
   await database.query(`CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz
     LANGUAGE sql STABLE PARALLEL SAFE RETURN '${at}'::timestamptz`);
@@ -83,7 +83,7 @@ test.each([
   },
 );
 
-test('an outcome after the service gave the run up is late; one after its own outcome is repeated', async () => {
+test('an outcome after the service gave up is late; one after its own outcome is repeated', async () => {
   const fixture = await createFixture();
   const { store, advance } = fixture;
   const lost = await running(fixture, null);
@@ -105,7 +105,7 @@ test('an outcome after the service gave the run up is late; one after its own ou
   ]);
 });
 
-test('a tenant whose URL was switched off gets the event in its list only', async () => {
+test('if the tenant’s URL is disabled, the event is only in its list', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const run = await running(fixture, 'https://hooks.example.com/');

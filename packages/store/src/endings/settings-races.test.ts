@@ -15,7 +15,7 @@ beforeEach(async () => {
   fixture = await createFixture();
 });
 
-/** Another process changes the settings: it holds the account's lock as `changeSettings` does. */
+/** Another process changes the settings. It locks the account as `changeSettings` does. */
 async function beginSettings(tenantId: string, change: string): Promise<OpenTransaction> {
   const other = await beginOther(fixture);
   await other.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
@@ -31,7 +31,7 @@ async function running(tenantId: string): Promise<{ id: string; nodeId: string }
   return { id, nodeId };
 }
 
-/** Its outcome is stored; the charge is 25 credits by the default rate card. */
+/** A submission with a stored outcome. The charge is 25 credits by the default rate card. */
 async function settling(tenantId: string): Promise<string> {
   const { id, nodeId } = await running(tenantId);
   await report(id, nodeId);
@@ -68,7 +68,7 @@ test.each(endings)(
   },
 );
 
-test('a settlement that waits for the URL to be cleared sends nothing', async () => {
+test('a settlement that waits while the URL is cleared sends nothing', async () => {
   const tenantId = await fixture.tenant(1_000, url);
   const submissionId = await settling(tenantId);
   const other = await beginSettings(tenantId, 'webhook_url = NULL');
@@ -78,7 +78,7 @@ test('a settlement that waits for the URL to be cleared sends nothing', async ()
   expect((await ended)[0]?.deliveryIds).toEqual([]);
 });
 
-test('a settlement that waits for a new rebate rate accrues by that rate', async () => {
+test('a settlement that waits for a new rebate rate uses that rate', async () => {
   const tenantId = await fixture.tenant();
   const submissionId = await settling(tenantId);
   const other = await beginSettings(tenantId, 'rebate_millionths = 100000');
@@ -93,7 +93,7 @@ test('a settlement that waits for a new rebate rate accrues by that rate', async
   expect(account?.rebate).toBe('2500000');
 });
 
-test('a settlement that waits for a new threshold is measured by that threshold', async () => {
+test('a settlement that waits for a new threshold uses that threshold', async () => {
   const tenantId = await fixture.tenant(2_000, url);
   const submissionId = await settling(tenantId);
   const other = await beginOther(fixture);
@@ -122,7 +122,7 @@ test('an event that was written while a 410 disabled the URL is not sent to the 
   await queueWebhookTest(fixture.store, { tenantId, requestId: 'req-1' });
   const [attempt] = await claimFor(fixture.store, tenantId);
   if (attempt === undefined) throw new Error('nothing to claim');
-  // Somebody's event of before the 410, whose transaction commits after it.
+  // An event from before the 410 whose transaction commits after it.
   const other = await beginOther(fixture);
   await other.query(
     `INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)

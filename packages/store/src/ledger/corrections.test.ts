@@ -15,7 +15,7 @@ async function purchaseOf({ database }: Fixture, tenantId: string): Promise<stri
   return row?.id ?? '';
 }
 
-test('a purchase is reversed once, however often it is asked for', async () => {
+test('a purchase is reversed once, however often it is requested', async () => {
   const fixture = await createFixture();
   const { store, figures } = fixture;
   const tenantId = await fixture.tenant(500);
@@ -29,7 +29,7 @@ test('a purchase is reversed once, however often it is asked for', async () => {
   expect((await auditLedger(store)).faults).toEqual([]);
 });
 
-test('a reversal never takes what is held or spent', async () => {
+test('a reversal never takes held or spent credits', async () => {
   const fixture = await createFixture();
   const { store, figures } = fixture;
   const tenantId = await fixture.tenant(500);

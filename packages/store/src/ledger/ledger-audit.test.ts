@@ -6,7 +6,7 @@ import { storeOutcome } from '../assignments/outcomes.ts';
 import type { LedgerFault } from './ledger-fault.ts';
 import { createFixture, type Fixture, usage } from '../store.fixture.ts';
 
-/** Two tenants with a submission in each way of ending and some in flight. */
+/** Two tenants with one submission for each kind of end and some in flight. */
 async function busyLedger(fixture: Fixture) {
   const { store, tenant, node, hold } = fixture;
   const tenants = [await tenant(1_000), await tenant(1_000), await tenant(0)];
@@ -26,7 +26,7 @@ async function busyLedger(fixture: Fixture) {
   return { tenantId };
 }
 
-/** What is found, which is the same whatever the size of a page. */
+/** The faults, which do not depend on the page size. */
 const kinds = async ({ store }: Fixture) => {
   const whole = await auditLedger(store);
   for (const entriesPerPage of [1, 3]) {
@@ -40,13 +40,13 @@ const kinds = async ({ store }: Fixture) => {
 const sorted = (faults: readonly LedgerFault[]) =>
   faults.map((one) => JSON.stringify(one)).toSorted();
 
-/** Past the triggers and checks, as a person with the wrong rights could. */
+/** Bypasses the triggers and checks, like a person with too many rights. */
 async function plant(fixture: Fixture, sql: string): Promise<void> {
   await fixture.database.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');
   await fixture.database.query(sql);
 }
 
-test('a sound ledger has no fault, whatever the size of a page', async () => {
+test('a correct ledger has no fault at any page size', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
   expect(await auditLedger(fixture.store)).toEqual({ tenants: 3, submissions: 6, faults: [] });
@@ -63,7 +63,7 @@ test('an account that is not the sum of its entries is found', async () => {
   expect(await kinds(fixture)).toEqual(['account_differs_from_entries']);
 });
 
-test('credit held for nothing in flight is found', async () => {
+test('credit that is held without a submission in flight is found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
   await plant(
@@ -73,7 +73,7 @@ test('credit held for nothing in flight is found', async () => {
   expect(await kinds(fixture)).toEqual(['held_differs_from_holds', 'hold_not_ended_once']);
 });
 
-test('a count in flight that is not that of the holds is found', async () => {
+test('an in-flight count that differs from the holds is found', async () => {
   const fixture = await createFixture();
   const { tenantId } = await busyLedger(fixture);
   await plant(
@@ -83,7 +83,7 @@ test('a count in flight that is not that of the holds is found', async () => {
   expect(await kinds(fixture)).toEqual(['in_flight_differs_from_holds']);
 });
 
-test('an entry that is missing, or that was changed, is found', async () => {
+test('a missing or changed entry is found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
   await plant(
@@ -97,7 +97,7 @@ test('an entry that is missing, or that was changed, is found', async () => {
   ]);
 });
 
-test('figures that do not follow from the entries before are found', async () => {
+test('balances that do not follow from the earlier entries are found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
   await plant(
@@ -107,7 +107,7 @@ test('figures that do not follow from the entries before are found', async () =>
   expect(await kinds(fixture)).toEqual(['figures_differ_from_entries']);
 });
 
-test('a movement between other accounts than its type has is found', async () => {
+test('a movement between accounts that do not match its type is found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
   await fixture.database.query(
@@ -130,7 +130,7 @@ test('a charge above its hold is found', async () => {
   expect(await kinds(fixture)).toEqual(['charged_above_hold']);
 });
 
-test('an entry of a submission that is not there is found', async () => {
+test('an entry whose submission does not exist is found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
   await plant(fixture, `DELETE FROM submissions WHERE state = 'cancelled'`);

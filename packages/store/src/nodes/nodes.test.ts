@@ -19,7 +19,7 @@ async function actionsOf({ database }: Fixture, subjectId: string): Promise<stri
   return rows.map(({ action }) => action);
 }
 
-test('a drain and its end are written down with their author, and a second time is nothing', async () => {
+test('a drain and its end are audited with their author, and repeating them has no effect', async () => {
   const fixture = await createFixture();
   const { store } = fixture;
   const nodeId = await fixture.node();
@@ -33,7 +33,7 @@ test('a drain and its end are written down with their author, and a second time 
   expect(await actionsOf(fixture, subject)).toEqual(['node.create', 'node.drain', 'node.enable']);
 });
 
-test('what a disabled node had ends as lost at once, settles with a full refund, and is not its any more', async () => {
+test('assignments of a disabled node end as lost at once and settle with a full refund', async () => {
   const fixture = await createFixture();
   const { store, tenant, hold, node, figures, state, database } = fixture;
   const tenantId = await tenant(1_000);
@@ -69,7 +69,7 @@ test('what a disabled node had ends as lost at once, settles with a full refund,
   ]);
 });
 
-test('two secrets are valid while a rotation overlaps, a third only by force, and none beyond its time', async () => {
+test('two secrets are valid while a rotation overlaps, and a third only by force', async () => {
   const fixture = await createFixture();
   const { store, node, advance } = fixture;
   const nodeId = await node();
@@ -93,7 +93,7 @@ test('two secrets are valid while a rotation overlaps, a third only by force, an
   expect((await rotate('nsk_4')).kind).toBe('rotated');
 });
 
-test('dispatchers find what was changed since they last looked, also what was committed late', async () => {
+test('dispatchers find every change since their last poll, including late commits', async () => {
   const { store, node, advance } = await createFixture();
   const nodeId = await node();
   await advance(60_000);
@@ -118,7 +118,7 @@ test('dispatchers find what was changed since they last looked, also what was co
   expect((await findNode(store, nodeId))?.lastSeenAt).toBeInstanceOf(Date);
 });
 
-test('an unknown node is one, whatever is wanted of it', async () => {
+test('every operation reports an unknown node as unknown', async () => {
   const { store } = await createFixture();
   const nodeId = store.newId();
   expect(await drainNode(store, nodeId, testAuthor)).toBeNull();
@@ -131,7 +131,7 @@ test('an unknown node is one, whatever is wanted of it', async () => {
   expect(await findNodeCredentials(store, nodeId)).toBeNull();
 });
 
-test('a pin of surge is kept until it is taken back, and both are written down', async () => {
+test('a surge pin stays until it is removed, and both are audited', async () => {
   const fixture = await createFixture();
   const { store } = fixture;
   expect(await readSurgePin(store)).toBeNull();

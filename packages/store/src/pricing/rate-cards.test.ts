@@ -20,7 +20,7 @@ const doubled = parseRateCard(0, {
   })),
 });
 
-test("a tenant's own card goes before the default, and the newest version counts", async () => {
+test("a tenant's card has priority over the default, and the newest version is used", async () => {
   const { store, tenant } = await createFixture();
   const [one, other] = [await tenant(), await tenant()];
   const before = await currentRateCard(store, one);
@@ -32,7 +32,7 @@ test("a tenant's own card goes before the default, and the newest version counts
   expect((await currentRateCard(store, one))?.version).toBe(own);
 });
 
-test('what was quoted under a card is charged under it, whatever came into force since', async () => {
+test('a submission is charged by the card of its quote, whatever came into force since', async () => {
   const { store, tenant, hold, node, figures } = await createFixture();
   const tenantId = await tenant(1_000);
   const { id: submissionId } = await hold(tenantId);
@@ -46,7 +46,7 @@ test('what was quoted under a card is charged under it, whatever came into force
   expect(await figures(tenantId)).toEqual({ balance: 976, held: 0 });
 });
 
-test('typical usage is known once enough has settled', async () => {
+test('typical usage is known after enough settlements', async () => {
   const { store, tenant, hold, node } = await createFixture();
   const tenantId = await tenant(100_000);
   const nodeId = await node();

@@ -3,8 +3,8 @@ import { createTestDatabase, type TestDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /**
- * Each CHECK by itself: rows that it accepts and rows that it refuses, one for each of its conditions.
- * A row names only the columns that the CHECK reads.
+ * Tests each CHECK alone, with rows that it accepts and rows that it refuses, one for each of its
+ * conditions. A row names only the columns that the CHECK reads.
  */
 
 type Row = Record<string, string | number | null>;
@@ -504,7 +504,7 @@ async function conditionOf({ table, check }: CheckCase): Promise<string> {
   return found.condition;
 }
 
-test.each(cases)('$check accepts what it should, and refuses each violation', async (one) => {
+test.each(cases)('$check accepts valid rows and refuses each violation', async (one) => {
   const condition = await conditionOf(one);
   const rows = [...one.accepts, ...one.refuses];
   // NULL passes a CHECK.

@@ -27,13 +27,13 @@ test('two migrators at once apply each migration once', async () => {
   expect(cards).toHaveLength(1);
 });
 
-test('a service refuses an empty database, naming what is missing', async () => {
+test('a service refuses an empty database and names the missing migrations', async () => {
   const { store, database } = await createFixture();
   await database.query('DROP TABLE _prisma_migrations');
   expect(await assertReady(store, 'sandbox')).toMatchObject({ kind: 'schema_behind' });
 });
 
-test('a migration that this build does not know, or knows otherwise, is refused', async () => {
+test('an unknown or changed migration is refused', async () => {
   const { store, database } = await createFixture();
   await database.query(`UPDATE _prisma_migrations SET checksum = 'other'`);
   expect(await assertReady(store, 'sandbox')).toMatchObject({
@@ -61,7 +61,7 @@ test('a database belongs to one environment for good, with one key of request ha
   });
 });
 
-test('a connection that is cut fails what runs on it, and neither the process nor the next call', async () => {
+test('a cut connection fails its own call, but neither the process nor the next call', async () => {
   const { store, database } = await createFixture();
   const cutAll = () =>
     database.query(

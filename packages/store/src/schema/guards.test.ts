@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { commitDispatched } from '../assignments/dispatch.ts';
 import { createFixture } from '../store.fixture.ts';
 
-/** What the code never does is refused by the database a second time. */
+/** The database refuses what the code never does. */
 
 test.each([
   ['ledger_entries', 'amount_micros = 1'],
@@ -21,7 +21,7 @@ test.each([
   }
 });
 
-test('the audit log takes nobody for an author who is not named', async () => {
+test('the audit log refuses an author without a name', async () => {
   const { database } = await createFixture();
   const insert = (kind: string, id: string, name: string) =>
     database.query(
@@ -37,7 +37,7 @@ test('the audit log takes nobody for an author who is not named', async () => {
   }
 });
 
-test('an account can be overdrawn by no statement', async () => {
+test('no statement can overdraw an account', async () => {
   const { tenant, database } = await createFixture();
   await tenant(100);
   for (const sql of [
@@ -65,7 +65,7 @@ test('a submission is charged once, and never above its hold', async () => {
   await expect(database.query(charge)).rejects.toThrow('ledger_entries_submission_id_type_key');
 });
 
-test('an entry moves between the accounts of its type and no others', async () => {
+test('an entry moves only between the accounts of its type', async () => {
   const { tenant, database } = await createFixture();
   const tenantId = await tenant();
   const entry = database.query(
@@ -86,7 +86,7 @@ test('a live key is unique per tenant', async () => {
   await expect(rename).rejects.toThrow('submissions_tenant_id_idempotency_key_key');
 });
 
-test('a state without what belongs to it is refused', async () => {
+test('a state without its columns is refused', async () => {
   const { store, tenant, hold, node, database } = await createFixture();
   const { id } = await hold(await tenant());
   const set = (sql: string) => database.query(`UPDATE submissions SET ${sql} WHERE id = $1`, [id]);
@@ -110,7 +110,7 @@ test('a migrated database has the partitions of last month and of the next three
   }
 });
 
-test('which environment a database belongs to is said once', async () => {
+test('the environment of a database is written once', async () => {
   const { database } = await createFixture();
   for (const sql of [
     `UPDATE environment SET name = 'production'`,

@@ -4,7 +4,7 @@ import { createFixture, type Fixture } from '../store.fixture.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** The partition that a delivery with an id of that time goes to. */
+/** The partition of a delivery whose id has that time. */
 async function partitionAt({ database }: Fixture, at: Date): Promise<string> {
   const [row] = await database.query<{ name: string }>(
     `INSERT INTO deliveries (id, tenant_id, event_id, type, status, finished_at, created_at, round_started_at)
@@ -24,7 +24,7 @@ async function monthStart({ database }: Fixture, months: number): Promise<Date> 
   return row?.at ?? new Date(0);
 }
 
-test('a migrated database lacks none, and months are made once they come near', async () => {
+test('a migrated database lacks no partition, and months are created as they approach', async () => {
   const { store, advance } = await createFixture();
   expect(await makePartitions(store)).toEqual({ made: [], missing: [], errors: [] });
   await advance(40 * dayMs);
@@ -34,7 +34,7 @@ test('a migrated database lacks none, and months are made once they come near', 
   expect({ missing, errors }).toEqual({ missing: [], errors: [] });
 });
 
-test('two services at once make each partition once, without an error', async () => {
+test('two services at once create each partition once, without an error', async () => {
   const { store, advance } = await createFixture();
   await advance(100 * dayMs);
   const rounds = await Promise.all([makePartitions(store), makePartitions(store)]);
@@ -47,7 +47,7 @@ test('two services at once make each partition once, without an error', async ()
   expect(made).toEqual([...new Set(made)]);
 });
 
-test('rows of the default partition are moved, each to its own month, and can still be changed', async () => {
+test('rows of the default partition move, each to its month, and can still be changed', async () => {
   const fixture = await createFixture();
   const { store, database, advance } = fixture;
   const [start, end] = [await monthStart(fixture, 4), await monthStart(fixture, 5)];
@@ -66,7 +66,7 @@ test('rows of the default partition are moved, each to its own month, and can st
   expect(changed).toHaveLength(1);
 });
 
-test('what partitions of odd bounds leave open is made, so that no id goes to the default', async () => {
+test('gaps between irregular partitions are filled, so that no id goes to the default', async () => {
   const fixture = await createFixture();
   const { store, database } = fixture;
   const [start, end] = [await monthStart(fixture, 1), await monthStart(fixture, 2)];
@@ -94,7 +94,7 @@ test('what partitions of odd bounds leave open is made, so that no id goes to th
 });
 
 test.each(['Europe/Berlin', 'America/New_York'])(
-  'a session in %s names and bounds a partition as one in UTC does',
+  'a session in %s names and bounds a partition like a session in UTC',
   async (timeZone) => {
     const { database } = await createFixture({ timeZone });
     for (const month of ['2031-03', '2031-10', '2031-11']) {
@@ -114,7 +114,7 @@ test.each(['Europe/Berlin', 'America/New_York'])(
   },
 );
 
-test('only the tables that have partitions get one', async () => {
+test('only partitioned tables get a partition', async () => {
   const { database } = await createFixture();
   await expect(
     database.query(

@@ -10,14 +10,14 @@ import { createFixture } from '../store.fixture.ts';
 
 const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
 
-/** The services' login is not the owner of the tables: the database's guards bind it. */
+/** The services' login does not own the tables, so the database's guards apply to it. */
 
 test.each([
   ['ledger_entries', 'amount_micros = 1'],
   ['audit_log', 'after = NULL'],
   ['audit_chain', 'entry_id = 0'],
   ['rate_cards', "card = '{}'"],
-])('the role of the services can neither change nor remove rows of %s', async (table, change) => {
+])('the role of the services can neither change nor delete rows of %s', async (table, change) => {
   const { store, tenant } = await createFixture();
   await tenant();
   for (const sql of [
@@ -50,7 +50,7 @@ test.each([
   await expect(store.query(sql, [])).rejects.toThrow(reason);
 });
 
-test('the role of the services makes partitions through a function, and does not own them', async () => {
+test('the role of the services creates partitions through a function and does not own them', async () => {
   const { store, database, advance } = await createFixture();
   await advance(40 * 24 * 3_600_000);
   const { made, errors } = await makePartitions(store);
@@ -62,7 +62,7 @@ test('the role of the services makes partitions through a function, and does not
   expect(owners).toEqual([{ owner: 'postgres' }]);
 });
 
-test('a function with the rights of the owner looks for tables in one schema only', async () => {
+test('a function with the rights of the owner uses tables of one schema only', async () => {
   const { database } = await createFixture();
   const functions = await database.query(
     `SELECT proname, proconfig, has_function_privilege('public', oid, 'EXECUTE') AS everybody
@@ -77,7 +77,7 @@ test('a function with the rights of the owner looks for tables in one schema onl
   }
 });
 
-test('every table is in the list of privileges, and the database grants just those', async () => {
+test('every table is in the list of privileges, and the database grants exactly those', async () => {
   const { database } = await createFixture();
   const tables = await database.query<{ name: string; granted: string[] }>(`
     SELECT c.relname AS name, ARRAY(
@@ -92,7 +92,7 @@ test('every table is in the list of privileges, and the database grants just tho
   expect(tables.toSorted(byName)).toEqual(wanted.toSorted(byName));
 });
 
-test('production refuses a superuser and an owner of tables, and a sandbox does not', async () => {
+test('production refuses a superuser and an owner of tables, and a sandbox accepts them', async () => {
   const { store, database } = await createFixture();
   expect(await excessPrivileges(store)).toEqual([]);
   const role = `owner_${database.databaseUrl.slice(-12)}`;
@@ -117,7 +117,7 @@ test('production refuses a superuser and an owner of tables, and a sandbox does 
   await database.query(`DROP ROLE ${role}`);
 });
 
-test('an installation with one role gets the second one by migrating, with the password of its URL', async () => {
+test('an installation with one role gets the second by migrating, with the password of its URL', async () => {
   const { database, store } = await createFixture();
   const serviceUrl = new URL(database.databaseUrl);
   serviceUrl.username = `svc_${database.databaseUrl.slice(-12)}`;
@@ -132,7 +132,7 @@ test('an installation with one role gets the second one by migrating, with the p
   await database.query(`DROP ROLE ${serviceUrl.username}`);
 });
 
-test('an owner who may not create the role says how to create it', async () => {
+test('if the owner may not create the role, the error says how to create it', async () => {
   const { database } = await createFixture();
   const role = `limited_${database.databaseUrl.slice(-12)}`;
   await database.query(`

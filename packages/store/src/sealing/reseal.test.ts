@@ -8,7 +8,7 @@ import { responsePlace } from './sealed.ts';
 import type { Place } from '../connection/store.ts';
 import { createFixture } from '../store.fixture.ts';
 
-test('every column that holds sealed values is sealed again by a rotation', async () => {
+test('a rotation seals every column with sealed values again', async () => {
   const { database } = await createFixture();
   const columns = await database.query<{ name: string }>(`
     SELECT c.relname || '.' || a.attname AS name
@@ -19,14 +19,14 @@ test('every column that holds sealed values is sealed again by a rotation', asyn
   expect(columns.map(({ name }) => name).toSorted()).toEqual(listed.toSorted());
 });
 
-test('a page is sealed under the first key, read by the new one alone, and passed over afterwards', async () => {
+test('a page is sealed under the first key, opens with it alone, and is skipped afterwards', async () => {
   const { store } = await createFixture();
   const id = store.newId();
   await createOperator(store, { id, name: 'Ana', secret: 'osk_1' }, testAuthor);
   const next = `next:${randomBytes(32).toString('base64')}`;
   const opened = store.sealer;
   const alone = createSealer(openKeyring(next));
-  // A ring of both: what is sealed under either opens.
+  // A keyring of both keys opens values that are sealed under either.
   const sealer = {
     ...alone,
     unseal: (place: Place, sealed: Uint8Array) => {
@@ -51,7 +51,7 @@ test('a page is sealed under the first key, read by the new one alone, and passe
   await expect(findOperatorCredentials(store, id)).rejects.toThrow('not here');
 });
 
-test('rows with a key of several columns are found again by it, page by page', async () => {
+test('rows with a composite key are found again by it, page by page', async () => {
   const { store, database, tenant } = await createFixture();
   const [deliveryId, tenantId] = [store.newId(), await tenant()];
   await database.query(
@@ -71,7 +71,7 @@ test('rows with a key of several columns are found again by it, page by page', a
   }
   const column = sealedColumns.find(({ table }) => table === 'delivery_attempts');
   if (column === undefined) throw new Error('attempts are not in the list');
-  // The same keys, but another prefix: everything looks as if it were sealed under an older one.
+  // The same keys with another prefix, so that everything looks as if sealed under an older key.
   const renewing = { ...store, sealer: { ...store.sealer, prefix: Buffer.from('another') } };
   const whole = await resealPage(renewing, column, null);
   expect(whole).toMatchObject({ looked: 3, resealed: 3, next: null });

@@ -16,7 +16,7 @@ import { createFixture, type Fixture } from '../store.fixture.ts';
 
 const elsewhere = 'another place';
 
-test('a secret does not open for another tenant, nor as a secret of another kind', async () => {
+test('a secret does not open for another tenant or as another kind', async () => {
   const { store, tenant, database } = await createFixture();
   const [victim, insider] = [await tenant(), await tenant()];
   await database.query(`DELETE FROM tenant_secrets WHERE tenant_id = $1 AND kind = 'hmac'`, [
@@ -34,7 +34,7 @@ test('a secret does not open for another tenant, nor as a secret of another kind
   await expect(findTenantCredentials(store, victim)).rejects.toThrow(elsewhere);
 });
 
-test('a payload does not open for another tenant, nor as a job of another type', async () => {
+test('a payload does not open for another tenant or as another job type', async () => {
   const { store, tenant, hold, database } = await createFixture();
   const { id } = await hold(await tenant());
   await database.query('UPDATE submissions SET tenant_id = $2 WHERE id = $1', [id, await tenant()]);
@@ -63,7 +63,7 @@ test('the response to a webhook does not open for another tenant', async () => {
   await expect(findDelivery(store, null, deliveryId)).rejects.toThrow(elsewhere);
 });
 
-test('a secret of a node that was rotated away does not open as the present one', async () => {
+test('a rotated secret of a node does not open as the current one', async () => {
   const { store, node, database } = await createFixture();
   const nodeId = await node();
   const rotation = { nodeId, secret: 'nsk_2', overlapMs: 1_000, force: false };
@@ -77,7 +77,7 @@ test('a secret of a node that was rotated away does not open as the present one'
   await expect(findNodeCredentials(store, nodeId)).rejects.toThrow(elsewhere);
 });
 
-/** A database as the version before has left it, and stores on it. */
+/** A database in the state of the previous version, and stores on it. */
 async function formerDatabase(fixture: Fixture, masterKey: string) {
   const { database, store } = fixture;
   const open = async (): Promise<Store> => {
@@ -107,7 +107,7 @@ async function resealEverything(store: Store): Promise<number> {
   return resealed;
 }
 
-test('what the version before sealed is sealed again while services run, and refused from then on', async () => {
+test('values of the previous version are sealed again while services run, and refused afterwards', async () => {
   const masterKey = `test:${randomBytes(32).toString('base64')}`;
   const fixture = await createFixture({ masterKey });
   const { open } = await formerDatabase(fixture, masterKey);
@@ -118,7 +118,7 @@ test('what the version before sealed is sealed again while services run, and ref
     );
     return rows.map(({ version }) => version);
   };
-  // Services of the version before may still run: new secrets are sealed as they can open them.
+  // Services of the previous version may still run, so new secrets are sealed in their version.
   const tenantId = await fixture.tenantThrough(service);
   expect(await versions()).toEqual([1]);
   const [former] = await fixture.database.query<{ id: string; sealed: Buffer }>(
@@ -139,7 +139,7 @@ test('what the version before sealed is sealed again while services run, and ref
   await waitUntil(() => service.sealer.phase === 'bound', { what: 'the service to follow' });
   expect((await findTenantCredentials(service, tenantId))?.hmacSecrets).toEqual(['hsk_test_1']);
 
-  // A copy from before is of no use any more.
+  // An old copy can no longer be opened.
   await fixture.database.query('UPDATE tenant_secrets SET sealed = $2 WHERE id = $1', [
     former?.id,
     former?.sealed,
@@ -147,7 +147,7 @@ test('what the version before sealed is sealed again while services run, and ref
   await expect(findTenantCredentials(service, tenantId)).rejects.toThrow('sealed again');
 });
 
-test('a new database is sealed for whole places from its first value on', async () => {
+test('a new database is sealed for complete places from its first value', async () => {
   const { store } = await createFixture();
   expect(await assertReady(store, 'sandbox')).toMatchObject({ kind: 'ready' });
   expect(store.sealer.phase).toBe('bound');

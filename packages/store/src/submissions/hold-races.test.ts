@@ -6,7 +6,7 @@ for (const [what, change] of [
   ['a release', 'held_micros = 600000000'],
   ['a grant', 'balance_micros = 1100000000'],
 ] as const) {
-  test(`a hold that waits for ${what} is granted by what that leaves`, async () => {
+  test(`a hold that waits for ${what} is granted from the rest`, async () => {
     const fixture = await createFixture();
     const tenantId = await fixture.tenant(900);
     await fixture.hold(tenantId, { max: 800 });

@@ -6,7 +6,7 @@ import { holdSubmissions } from './hold.ts';
 import { auditLedger } from '../ledger/ledger-audit.ts';
 import { findByIdempotencyKey } from './submissions.ts';
 
-/** One hold to place: which tenant, which of its keys, how many credits. */
+/** One hold to place: its tenant, its key and its credits. */
 interface Wish {
   tenant: number;
   key: number;
@@ -23,7 +23,7 @@ const batches = fc.array(fc.array(wish, { minLength: 1, maxLength: 12 }), {
   maxLength: 4,
 });
 
-/** What placing them one after another would give. */
+/** The result of placing them one after another. */
 function model(credits: number, wishes: readonly Wish[], taken: Set<string>, available: number[]) {
   return wishes.map(({ tenant, key, max }) => {
     const name = `${tenant}/${key}`;
@@ -48,7 +48,7 @@ async function place(fixture: Fixture, tenants: string[], wishes: readonly Wish[
   );
 }
 
-test('a batch gives what its holds would give one after another', async () => {
+test('a batch has the same result as its holds one after another', async () => {
   const fixture = await createFixture();
   const credits = 100;
   await fc.assert(
@@ -58,8 +58,8 @@ test('a batch gives what its holds would give one after another', async () => {
       const taken = new Set<string>();
       const available: number[] = [];
       for (const wishes of rounds) {
-        // Duplicates inside a batch are taken whether or not the first one was granted: whoever
-        // asked first is still being answered.
+        // The second of two equal keys in a batch is taken, even if the first one was not granted,
+        // because the first is still being answered.
         const expected = model(credits, withoutRepeats(wishes), taken, available);
         const placed = await place(fixture, ids, wishes);
         const firsts = placed.filter((_, index) => isFirst(wishes, index));
@@ -91,7 +91,7 @@ const sixteen = (round: number): Wish[] =>
     max: 30,
   }));
 
-test('batches at once over the same tenants neither deadlock nor overdraw', async () => {
+test('concurrent batches over the same tenants neither deadlock nor overdraw', async () => {
   const fixture = await createFixture();
   const tenants = await Promise.all([fixture.tenant(1_000), fixture.tenant(1_000)]);
   const rounds = await Promise.all(
@@ -127,7 +127,7 @@ test('the figures after each hold are exact inside a batch', async () => {
   ]);
 });
 
-test('a key that another batch takes at the same moment fails nobody else', async () => {
+test('a key that another batch takes at the same moment fails no other hold', async () => {
   const fixture = await createFixture();
   const tenantId = await fixture.tenant(100_000);
   const holds = await Promise.all(
@@ -141,7 +141,7 @@ test('a key that another batch takes at the same moment fails nobody else', asyn
   expect(await findByIdempotencyKey(fixture.store, tenantId, '7')).not.toBeNull();
 });
 
-test('a tenant with a maximum in flight gets no further until one has ended, however it ends', async () => {
+test('a tenant at its limit in flight waits until a submission has ended, however it ends', async () => {
   const { store, tenant, hold, database, figures } = await createFixture();
   const tenantId = await tenant(10_000);
   const limited = (max: number | null) =>
@@ -159,14 +159,14 @@ test('a tenant with a maximum in flight gets no further until one has ended, how
   expect(held.map(({ outcome }) => outcome.kind)).toEqual(['held', 'held', 'in_flight_max']);
   expect(await inFlight()).toBe(2);
   expect(await figures(tenantId)).toMatchObject({ held: 400 });
-  // A repeated key is found before the maximum is.
+  // A repeated key is found before the limit is checked.
   expect((await hold(tenantId, { key: 'a' })).outcome.kind).toBe('key_taken');
   await rejectPending(store, held[0]?.id ?? '', { onlyOverdue: false });
   expect(await inFlight()).toBe(1);
   expect((await hold(tenantId, { key: 'c' })).outcome.kind).toBe('held');
   await cancelSubmission(store, { submissionId: held[1]?.id ?? '', tenantId, by: 'tenant' });
   expect(await inFlight()).toBe(1);
-  // An operator may set it below what is in flight; null is no maximum.
+  // An operator may set the limit below the number in flight. Null means no limit.
   await hold(tenantId, { key: 'd' });
   await limited(1);
   expect((await hold(tenantId, { key: 'e' })).outcome.kind).toBe('in_flight_max');
@@ -174,7 +174,7 @@ test('a tenant with a maximum in flight gets no further until one has ended, how
   expect((await hold(tenantId, { key: 'e' })).outcome.kind).toBe('held');
 });
 
-test('only the one beyond its maximum is refused, not its neighbours in the batch', async () => {
+test('only the hold above the limit is refused, not the others in its batch', async () => {
   const { store, tenant, database } = await createFixture();
   const [limited, free] = [await tenant(10_000), await tenant(10_000)];
   await database.query('UPDATE credit_accounts SET in_flight_max = 1 WHERE tenant_id = $1', [

@@ -18,13 +18,13 @@ test.each([
 });
 
 test.each(['', 'x', '-1', '-0.000001', '0.0000001', '1e-7', '1000000000', '1e9', '1e300', '1,5'])(
-  'an amount that is not exact, negative or too large is refused: %j',
+  'an inexact, negative or too large amount is refused: %j',
   (text) => {
     expect(parseCreditsExact(text)).toBeUndefined();
   },
 );
 
-test('what is formatted reads back, and negative amounts keep their sign', () => {
+test('formatted amounts parse back, and negative amounts keep their sign', () => {
   fc.assert(
     fc.property(amounts, (micros) => {
       expect(parseCreditsExact(formatCredits(micros))).toBe(micros);
@@ -33,7 +33,7 @@ test('what is formatted reads back, and negative amounts keep their sign', () =>
   );
 });
 
-test('every amount stands on the wire exactly, never as a double next to it', () => {
+test('every amount is exact on the wire, never a neighbouring double', () => {
   fc.assert(
     fc.property(amounts, (micros) => {
       const wire = JSON.stringify(creditsToNumber(micros));
@@ -44,7 +44,7 @@ test('every amount stands on the wire exactly, never as a double next to it', ()
   );
 });
 
-test('an amount that has no exact number is not printed at all', () => {
+test('an amount without an exact number is not printed', () => {
   expect(JSON.stringify(creditsToNumber(creditsMicrosMax))).toBe('999999999.999999');
   expect(() => creditsToNumber(creditsMicrosMax + 1n)).toThrow('no exact number');
   expect(() => creditsToNumber(-creditsMicrosMax - 1n)).toThrow('no exact number');

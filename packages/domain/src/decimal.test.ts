@@ -43,7 +43,7 @@ describe('reading', () => {
   });
 
   test.each(['', ' 1', '1 ', '+1', '01', '.5', '5.', '1e', '1e1.5', '0x10', '1_000', 'NaN', '١'])(
-    'what is no JSON number is refused: %j',
+    'a text that is not a JSON number is refused: %j',
     (text) => {
       expect(parseDecimal(text)).toBeUndefined();
     },
@@ -60,13 +60,13 @@ describe('reading', () => {
     expect(parseDecimal(`0.${'0'.repeat(999)}`)).toBeUndefined();
   });
 
-  test('the longest and the finest value read back from plain notation', () => {
+  test('the longest and the finest value parse back from plain notation', () => {
     for (const text of [`-${'9'.repeat(400)}e400`, `-${'9'.repeat(400)}e-400`]) {
       expect(parseDecimal(formatDecimal(read(text)))).toEqual(read(text));
     }
   });
 
-  test('what is formatted reads back as the same value', () => {
+  test('formatted values parse back as the same value', () => {
     fc.assert(
       fc.property(decimals, (decimal) => {
         expect(parseDecimal(formatDecimal(decimal))).toEqual(decimal);
@@ -134,7 +134,7 @@ describe('rounding', () => {
     expect(roundHalfUpToMicros(read(text))).toBe(micros);
   });
 
-  test('it is off by half a millionth at most, and only upwards by as much', () => {
+  test('it is off by at most half a millionth, and by exactly half only upwards', () => {
     fc.assert(
       fc.property(naturals, (decimal) => {
         const rounded = decimalOfMicros(roundHalfUpToMicros(decimal));
@@ -145,7 +145,7 @@ describe('rounding', () => {
     );
   });
 
-  test('what is negative is not rounded', () => {
+  test('negative values are not rounded', () => {
     expect(() => roundHalfUpToMicros(read('-1'))).toThrow('not negative');
   });
 });

@@ -30,13 +30,13 @@ describe('a rejection', () => {
   const overdue = (ms: number, state: SubmissionState = 'pending') =>
     decideEnding(facts(state, { dispatchOverdueMs: BigInt(ms) }), rejectOverdue)?.to;
 
-  test('ends only what is pending, and charges nothing', () => {
+  test('ends only pending submissions, and charges nothing', () => {
     const rejected = { to: 'rejected', chargeMicros: 0n };
     expect(decideEnding(facts('pending'), reject)).toEqual(rejected);
     for (const state of others('pending')) expect(decideEnding(facts(state), reject)).toBeNull();
   });
 
-  test('of what is overdue waits for the whole grace after the deadline, whatever the state', () => {
+  test('of overdue submissions waits for the whole grace after the deadline, in every state', () => {
     expect(overdue(dispatchGraceMs - 1)).toBeUndefined();
     expect(overdue(dispatchGraceMs)).toBe('rejected');
     expect(overdue(dispatchGraceMs, 'dispatched')).toBeUndefined();
@@ -49,7 +49,7 @@ describe('a cancel', () => {
   const runningMs = 120_000n;
   const cost = cancelCharge(rate, surgeNoneMicros, runningMs);
 
-  test('costs the tenant the time that the run lasted, and nothing before it', () => {
+  test('charges the tenant for the time of the run, and nothing before begin', () => {
     expect(cost).toBeGreaterThan(0n);
     expect(decideEnding(facts('running', { runningMs }), byTenant)).toEqual({
       to: 'cancelled',
@@ -68,12 +68,12 @@ describe('a cancel', () => {
     });
   });
 
-  test('settles an outcome that is stored already', () => {
+  test('settles an outcome that is already stored', () => {
     const settling = facts('settling', { outcomeKind: 'failed', runningMs });
     expect(decideEnding(settling, byTenant)).toEqual({ to: 'failed', chargeMicros: 0n });
   });
 
-  test('does nothing to what has ended', () => {
+  test('does nothing to an ended submission', () => {
     for (const state of others('pending', 'dispatched', 'running', 'settling'))
       expect(decideEnding(facts(state), byTenant)).toBeNull();
   });
@@ -93,14 +93,14 @@ describe('a settlement', () => {
     });
   });
 
-  test('takes nothing without a stored outcome', () => {
+  test('does nothing without a stored outcome', () => {
     for (const outcomeKind of ['completed', 'failed', null] as const)
       for (const state of others('settling'))
         expect(decideEnding(facts(state, { outcomeKind }), settle)).toBeNull();
     expect(() => decideEnding(facts('settling'), settle)).toThrow('has an outcome');
   });
 
-  test('stops if the pinned card has no such rate', () => {
+  test('throws if the pinned card has no such rate', () => {
     const unpinned = facts('settling', { outcomeKind: 'completed', rate: undefined });
     expect(() => decideEnding(unpinned, settle)).toThrow('the rate that was quoted');
   });

@@ -38,13 +38,13 @@ test('every code of CONTRACT 2 has its status', () => {
   expect(Object.fromEntries(found)).toEqual(expected);
 });
 
-test('every code has a title of its own and a description in sentences', () => {
+test('every code has a unique title and a description in sentences', () => {
   const titles = errorCodes.map((code) => errorCatalogue[code].title);
   expect(new Set(titles).size).toBe(titles.length);
   for (const code of errorCodes) expect(errorCatalogue[code].description).toMatch(/^[A-Z].*\.$/s);
 });
 
-test('a name that every object has is no code', () => {
+test('a name that every object has is not a code', () => {
   expect(isErrorCode('not_found')).toBe(true);
   expect(isErrorCode('toString')).toBe(false);
 });

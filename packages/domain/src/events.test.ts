@@ -17,7 +17,7 @@ const figures = {
 } as const;
 
 describe('the data of events', () => {
-  test('completed tells what was charged and what came back, as exact numbers', () => {
+  test('completed has the charge and the refund, as exact numbers', () => {
     expect(submissionEventData({ ...figures, kind: 'completed' })).toEqual({
       submissionId: figures.submissionId,
       jobType: 'ats.application',
@@ -28,7 +28,7 @@ describe('the data of events', () => {
     });
   });
 
-  test('failed adds why', () => {
+  test('failed adds the reason', () => {
     const failure = { code: 'node_lost', message: '', retriable: false, outcomeUnknown: true };
     expect(submissionEventData({ ...figures, kind: 'failed', failure })).toMatchObject({
       status: 'failed',
@@ -36,14 +36,14 @@ describe('the data of events', () => {
     });
   });
 
-  test('cancelled adds by whom', () => {
+  test('cancelled adds who cancelled', () => {
     expect(submissionEventData({ ...figures, kind: 'cancelled', by: 'operator' })).toMatchObject({
       status: 'cancelled',
       by: 'operator',
     });
   });
 
-  test('low balance tells the four figures, available being what is not held', () => {
+  test('low balance has the four amounts; available excludes held credits', () => {
     expect(
       lowBalanceEventData({
         balanceMicros: 999_999_999n,
@@ -53,7 +53,7 @@ describe('the data of events', () => {
     ).toEqual({ balance: 999.999999, available: 799.999999, held: 200, threshold: 1000 });
   });
 
-  test('a late outcome tells what the node reported and when', () => {
+  test('a late outcome has the node’s status and its time', () => {
     const at = new Date('2026-01-02T03:04:05.006Z');
     expect(
       lateOutcomeEventData({ submissionId: figures.submissionId, status: 'submitted', at }),
@@ -71,7 +71,7 @@ test('a body carries id, type, timestamp with milliseconds and data, in that ord
   );
 });
 
-test('nothing of what the node said is left in the body of an event, and all else stays', () => {
+test('the node’s message is removed from the body of an event, and the rest stays', () => {
   const at = new Date('2026-11-20T00:00:00.000Z');
   const failure = { code: 'login_required', message: 'Ana Pérez must sign in', stage: null };
   const body = (message: string) =>

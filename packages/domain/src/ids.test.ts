@@ -11,7 +11,7 @@ test('an id is the TypeID of its UUID', () => {
   expect(fromWireId('sub', wireId)).toBe(uuid);
 });
 
-test('every UUIDv7 comes back from the wire, under its own prefix only', () => {
+test('every UUIDv7 is parsed back from the wire, under its own prefix only', () => {
   fc.assert(
     fc.property(fc.uuid({ version: 7 }), fc.constantFrom(...idPrefixes), (id, prefix) => {
       const wire = toWireId(prefix, id);
@@ -22,7 +22,7 @@ test('every UUIDv7 comes back from the wire, under its own prefix only', () => {
   );
 });
 
-test('ids sort on the wire as they do inside', () => {
+test('wire ids sort like their UUIDs', () => {
   const pairs = fc.tuple(fc.uuid({ version: 7 }), fc.uuid({ version: 7 }));
   fc.assert(
     fc.property(pairs, ([a, b]) => {
@@ -48,6 +48,6 @@ test.each([
   'sub_01h455vb4pex5vsknk084sn02l',
   'sub_01h455vb4pex5vsknk084sn02u',
   'sub_zzzzzzzzzzzzzzzzzzzzzzzzzz',
-])('a malformed id is no id: %j', (text) => {
+])('a malformed id is refused: %j', (text) => {
   expect(fromWireId('sub', text)).toBeUndefined();
 });

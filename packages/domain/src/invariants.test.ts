@@ -11,14 +11,14 @@ const figures: AccountFigures = {
   rebateAccruedMicros: 0n,
 };
 
-test('no hold or grant moves money the wrong way', () => {
+test('no hold or grant moves money in the wrong direction', () => {
   expect(() => planHold(figures, -1n)).toThrow('never negative');
   expect(() => planGrant(figures, 0n)).toThrow('positive');
   expect(() => planGrant(figures, -1n)).toThrow('positive');
   expect(planGrant(figures, 1n).after.balanceMicros).toBe(1_001n);
 });
 
-test('no ending charges more than its hold, releases more than is held or takes a rebate back', () => {
+test('no ending charges or releases more than its hold, or has a negative rebate', () => {
   const ending = { heldMicros: 400n, chargeMicros: 400n, rebateMillionths: 0n };
   expect(planEnding(figures, ending).after).toMatchObject({ balanceMicros: 600n, heldMicros: 0n });
   expect(() => planEnding(figures, { ...ending, chargeMicros: 401n })).toThrow('above its hold');

@@ -80,22 +80,22 @@ describe('parseJsonDocument', () => {
     expect(parseJsonDocument(text)).toMatchObject({ kind: 'malformed', line, column });
   });
 
-  test('nesting up to the limit is read and one level more is refused, however deep', () => {
+  test('nesting up to the limit is parsed, and one level more is refused, however deep', () => {
     expect(parseJsonDocument(nested(jsonDepthMax)).kind).toBe('parsed');
     expect(parseJsonDocument(nested(jsonDepthMax + 1)).kind).toBe('malformed');
     expect(parseJsonDocument('{"a":'.repeat(50_000)).kind).toBe('malformed');
   });
 });
 
-describe('what JSON.parse loses is kept', () => {
+describe('everything that JSON.parse loses is kept', () => {
   const text = '{ "b": 1.50e+400, "a" : [ 12345678901234567890 , "\\u00e9" ],"__proto__":{"x":1} }';
   const object = parsedObject(text);
 
-  test('members stand in their order, __proto__ among them', () => {
+  test('members keep their order, __proto__ among them', () => {
     expect(object.members.map((member) => member.name)).toEqual(['b', 'a', '__proto__']);
   });
 
-  test('the raw text of a value is what was sent', () => {
+  test('the raw text of a value is exactly as sent', () => {
     const document = parsed(text);
     const raw = (name: string) => rawText(document, memberValue(object, name) ?? document.root);
     expect(raw('b')).toBe('1.50e+400');
@@ -104,13 +104,13 @@ describe('what JSON.parse loses is kept', () => {
     expect(rawText(document, document.root)).toBe(text);
   });
 
-  test('a name that comes twice is reported by the object that has it', () => {
+  test('a duplicate name is reported by its object', () => {
     expect(parsedObject('{"a":1,"b":2,"\\u0061":3}').duplicateNames).toEqual(['a']);
   });
 });
 
 describe('unsafe strings', () => {
-  test('U+0000 and halves of surrogate pairs are found in values and names', () => {
+  test('U+0000 and unpaired surrogates are found in values and names', () => {
     const { unsafeStrings } = parsed('{"a":["x","\\u0000"],"b":{"\\ud800":1},"c/d":"\\udc00x"}');
     expect(unsafeStrings).toEqual([
       { pointer: '/a/1', where: 'value', found: 'nul' },
@@ -119,7 +119,7 @@ describe('unsafe strings', () => {
     ]);
   });
 
-  test('a whole surrogate pair, escaped or not, is safe', () => {
+  test('a complete surrogate pair, escaped or not, is safe', () => {
     expect(parsed('["\\ud83d\\ude00","😀"]').unsafeStrings).toEqual([]);
   });
 

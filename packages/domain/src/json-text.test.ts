@@ -5,7 +5,7 @@ import { jsonTextFault, parseBoundedJson } from './json-text.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-test('nesting is measured in levels, and brackets within strings are none', () => {
+test('nesting is counted in levels, and brackets in strings do not count', () => {
   expect(jsonTextFault(nested(32), 32)).toBeUndefined();
   expect(jsonTextFault(nested(33), 32)).toBe('too_deep');
   expect(jsonTextFault(`{"a":${nested(32)}}`, 32)).toBe('too_deep');
@@ -21,16 +21,16 @@ test.each([
   ['"\\uD83Dx\\uDE00"', 'lone_surrogate'],
   ['{"\\udfff":1}', 'lone_surrogate'],
   ['"\ud800"', 'lone_surrogate'],
-  // A parser keeps only the second of the two members; the first is refused all the same.
+  // A parser keeps only the second of the two members. The first is refused too.
   ['{"a":"\\u0000","a":1}', 'nul'],
   ['"\\ud83d\\ude00"', undefined],
   ['"\\\\u0000"', undefined],
   ['"\\\\\\u0000"', 'nul'],
-])('the strings of %s are judged by what they stand for', (text, fault) => {
+])('the strings of %s are judged by their value', (text, fault) => {
   expect(jsonTextFault(text, 8)).toBe(fault);
 });
 
-test('text of any depth and length is refused and never throws', () => {
+test('text of any depth and length is refused without throwing', () => {
   for (const levels of [4_400, 100_000, 5_000_000]) {
     expect(parseBoundedJson('['.repeat(levels), { charactersMax: 1e8, depthMax: 32 })).toEqual({
       kind: 'refused',

@@ -38,7 +38,7 @@ describe('canonicalText', () => {
     expect(canonical('[1,2]')).not.toBe(canonical('[2,1]'));
   });
 
-  test('escapes are compared by what they stand for', () => {
+  test('escapes are compared by their value', () => {
     expect(canonical('"\\u0061\\/\\n"')).toBe(canonical('"a/\\u000a"'));
   });
 
@@ -60,11 +60,11 @@ describe('canonicalText', () => {
     ['1', '-1'],
     ['1', '"1"'],
     ['1e99999999999999999999', '1e99999999999999999998'],
-  ])('%s and %s stay apart', (one, other) => {
+  ])('%s and %s stay different', (one, other) => {
     expect(canonical(one)).not.toBe(canonical(other));
   });
 
-  test('absurd numbers cost no more than their length', () => {
+  test('extreme numbers cost only their length', () => {
     const startedMs = performance.now();
     canonical(`1e${'9'.repeat(250_000)}`);
     canonical(`0.${'0'.repeat(250_000)}1`);
@@ -72,7 +72,7 @@ describe('canonicalText', () => {
     expect(performance.now() - startedMs).toBeLessThan(1000);
   });
 
-  test('a value and its canonical text read back are equal, whatever the order of members', () => {
+  test('a value equals its parsed canonical text, whatever the order of members', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
@@ -108,7 +108,7 @@ describe('plainValue', () => {
 });
 
 describe('withDefaultString', () => {
-  test('fills in what is absent and leaves what is there', () => {
+  test('adds a missing member and keeps an existing one', () => {
     expect(filled('{"a":1}')).toBe(canonical('{"a":1,"tier":"standard"}'));
     expect(filled('{"a":1,"tier":"instant"}')).toBe(canonical('{"a":1,"tier":"instant"}'));
     expect(filled('{"a":1,"tier":null}')).toBe(canonical('{"a":1,"tier":null}'));
@@ -118,11 +118,11 @@ describe('withDefaultString', () => {
 describe('duplicateNamePointers', () => {
   const text = '{"a":{"x":1,"x":2},"b":[{"y~":1,"y~":2}],"b":0,"c":{"z":1}}';
 
-  test('every name that comes twice is pointed at', () => {
+  test('every duplicate name gets a pointer', () => {
     expect(duplicateNamePointers(node(text), [], 20)).toEqual(['/b', '/a/x', '/b/0/y~0']);
   });
 
-  test('an opaque member is not looked into, and the number of pointers is bounded', () => {
+  test('an opaque member is not searched, and the number of pointers is bounded', () => {
     expect(duplicateNamePointers(node(text), ['a'], 20)).toEqual(['/b', '/b/0/y~0']);
     expect(duplicateNamePointers(node(text), [], 1)).toHaveLength(1);
   });

@@ -40,7 +40,7 @@ describe('a hold', () => {
     });
   });
 
-  test('of all that is available is granted; of one micro-credit more it is not', () => {
+  test('of all available credits is granted; with one micro-credit more it is refused', () => {
     expect(planHold({ ...funded, heldMicros: 400n }, 600n).kind).toBe('planned');
     expect(planHold({ ...funded, heldMicros: 400n }, 601n)).toEqual({
       kind: 'insufficient_credits',
@@ -48,7 +48,7 @@ describe('a hold', () => {
     });
   });
 
-  test('of nothing makes no entry', () => {
+  test('of zero makes no entry', () => {
     expect(planHold(empty, 0n)).toEqual({ kind: 'planned', movements: [], after: empty });
   });
 });
@@ -88,7 +88,7 @@ describe('an ending', () => {
   });
 });
 
-test('a grant raises the balance, a payout and a reversal move what they say', () => {
+test('a grant raises the balance, and a payout and a reversal move their amounts', () => {
   const granted = planGrant(empty, 500n);
   expect(summary(granted.movements)).toEqual(['grant 500']);
   expect(granted.after).toEqual({ ...empty, balanceMicros: 500n });
@@ -97,7 +97,7 @@ test('a grant raises the balance, a payout and a reversal move what they say', (
   expect(move(accrued, 'reversal', 500n).after.balanceMicros).toBe(0n);
 });
 
-test('an overdraft, or a movement of nothing, is a broken invariant', () => {
+test('an overdraft or a movement of zero breaks an invariant', () => {
   expect(() => move(held(funded, 400n), 'reversal', 601n)).toThrow('no more is held');
   expect(() => move(funded, 'release', 1n)).toThrow('never negative');
   expect(() => move(funded, 'rebate', 1n)).toThrow('never negative');
@@ -105,7 +105,7 @@ test('an overdraft, or a movement of nothing, is a broken invariant', () => {
   expect(() => planGrant(funded, -1n)).toThrow('positive');
 });
 
-/** One step of a life: an amount granted, held, or charged out of the oldest hold. */
+/** One step of an account: an amount granted, held, or charged out of the oldest hold. */
 const steps = fc.array(
   fc.record({
     kind: fc.constantFrom('grant', 'hold', 'end'),
@@ -150,7 +150,7 @@ function sumOf(movements: readonly Movement[], account: string): bigint {
   }, 0n);
 }
 
-test('whatever happens, the figures are the sum of the entries, and all accounts sum to zero', () => {
+test('after any steps the balances are the sum of the entries, and all accounts sum to zero', () => {
   fc.assert(
     fc.property(steps, (life) => {
       const { movements, holds, figures } = play(life);

@@ -7,7 +7,7 @@ const shown = (nowText: string, existing: readonly { fromMs: number; toMs: numbe
     [fromMs, toMs].map((ms) => new Date(ms).toISOString().replace(':00.000Z', '')).join(' '),
   );
 
-test('last month, this month and the next three are made, across a year', () => {
+test('last month, this month and the next three are created, across a year', () => {
   expect(shown('2026-11-30T23:59:59.999Z', [])).toEqual([
     '2026-10-01T00:00 2026-11-01T00:00',
     '2026-11-01T00:00 2026-12-01T00:00',
@@ -23,7 +23,7 @@ test('nothing is missing once every month is covered', () => {
   expect(missingPartitions(now, missingPartitions(now, []))).toEqual([]);
 });
 
-test('only what a partition of odd bounds leaves open is missing', () => {
+test('only the gaps between irregular partitions are missing', () => {
   const existing = [
     range('2026-10-01T00:00Z', '2026-12-01T00:00Z'),
     range('2026-12-01T01:00Z', '2026-12-31T01:00Z'),

@@ -46,7 +46,7 @@ function usageOf(json: Record<string, unknown>): Usage {
   return usage;
 }
 
-/** Milliseconds of a vector's node-seconds, which are whole ones. */
+/** Milliseconds of a vector's node-seconds, which are whole seconds. */
 function nodeMsOf(usage: Usage): bigint {
   const { nodeSeconds } = usage;
   if (nodeSeconds === undefined) return 0n;
@@ -54,7 +54,7 @@ function nodeMsOf(usage: Usage): bigint {
 }
 
 describe('the vectors', () => {
-  test('all of them are here', () => {
+  test('all vectors are present', () => {
     expect(vectors.cases).toHaveLength(14);
   });
 
@@ -94,8 +94,8 @@ const decimals = fc
   .map(([digits, scale]) => decimalOf(digits, scale));
 const usages = fc.record({ nodeSeconds: decimals, actions: decimals }, { requiredKeys: [] });
 
-describe('what holds for every rate', () => {
-  test('a charge is never over the hold', () => {
+describe('properties of every rate', () => {
+  test('a charge never exceeds the hold', () => {
     fc.assert(
       fc.property(rates, surges, usages, (rate, surge, usage) => {
         expect(charge(rate, surge, usage) <= maxCharge(rate, surge)).toBe(true);
@@ -104,7 +104,7 @@ describe('what holds for every rate', () => {
     );
   });
 
-  test('a charge for a cancel is never over the hold, and nothing before begin', () => {
+  test('the charge of a cancel never exceeds the hold, and is zero before begin', () => {
     const runs = fc.bigInt({ min: 0n, max: 10n ** 10n });
     fc.assert(
       fc.property(rates, surges, runs, (rate, surge, nodeMs) => {
@@ -127,7 +127,7 @@ describe('what holds for every rate', () => {
   test('the result is the formula in whole fractions, rounded once', () => {
     fc.assert(
       fc.property(rates, surges, decimals, (rate, surge, nodeSeconds) => {
-        // Everything over the common denominator 10^(9+6+6+6) of usage, weight and multipliers.
+        // All terms have the common denominator 10^(9+6+6+6) of usage, weight and multipliers.
         const units = nodeSeconds.digits * 10n ** BigInt(9 - nodeSeconds.scale);
         const weight = rate.weightsMicros.nodeSeconds ?? 0n;
         const sum = rate.baseMicros * 10n ** 9n + weight * units;
@@ -146,7 +146,7 @@ describe('what holds for every rate', () => {
 describe('a quote', () => {
   const request = { jobType: 'ats.application', tier: 'standard', surgeMicros: surgeNoneMicros };
 
-  test("is estimated by the card's typical usage until running figures are known", () => {
+  test("is estimated by the card's typical usage until averages are known", () => {
     expect(quote(card, { ...request, tier: 'standard', typicalUsage: null })).toEqual({
       kind: 'quoted',
       estimatedMicros: 42_950_000n,
@@ -156,7 +156,7 @@ describe('a quote', () => {
     });
   });
 
-  test('follows the running figures, but never over the worst case', () => {
+  test('follows the averages, but never exceeds the worst case', () => {
     const little = quote(card, { ...request, tier: 'priority', typicalUsage: {} });
     expect(little).toMatchObject({ estimatedMicros: 30_000_000n, maxMicros: 300_000_000n });
     const typicalUsage = usageOf({ nodeSeconds: '1e6' });
@@ -174,7 +174,7 @@ describe('a quote', () => {
     expect(quote(empty, { ...request, tier: 'standard' }).kind).toBe('quote_failed');
   });
 
-  test('fails where the worst case does not fit, and not a micro-credit sooner', () => {
+  test('fails if the worst case is too large, and not a micro-credit sooner', () => {
     const max = formatDecimal(decimalOfMicros(creditsMicrosMax));
     const rate = { base: '0', min: '0', max, tierMultiplier: '1', weights: {} };
     const dear = parseRateCard(1, {

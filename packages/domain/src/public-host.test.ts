@@ -122,7 +122,7 @@ describe('not public', () => {
     '256.256.256.256',
     'example.1',
     'exa mple.com',
-  ])('what is no host: %j', (hostname) => {
+  ])('an invalid host: %j', (hostname) => {
     expect(isPublicHost(hostname)).toBe(false);
   });
 });

@@ -46,12 +46,12 @@ describe('the default card', () => {
     }
   });
 
-  test('is stored and read back without a change', () => {
+  test('is stored and read back unchanged', () => {
     expect(rateCardToJson(parseRateCard(1, defaultRateCardJson))).toEqual(defaultRateCardJson);
   });
 });
 
-test('a card may be written with JSON numbers, as GET /v1/rate-card gives it', () => {
+test('a card may use JSON numbers, as in GET /v1/rate-card', () => {
   const numbers = { ...standard, base: 0.1, weights: { nodeSeconds: 0.000001 } };
   const card = parseRateCard(3, {
     version: 2,
@@ -103,7 +103,7 @@ test.each([
     { usdPerCredit: '1', jobTypes: [{ jobType: 'a', tiers: {}, typicalUsage: { x: '1' } }] },
     'typicalUsage',
   ],
-])('a broken card is refused, and told where: %s', (_name, json, message) => {
+])('an invalid card is refused with the place of the fault: %s', (_name, json, message) => {
   expect(() => parseRateCard(1, json)).toThrow(RateCardError);
   expect(() => parseRateCard(1, json)).toThrow(message);
 });

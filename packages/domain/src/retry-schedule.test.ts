@@ -31,11 +31,11 @@ test.each([
   ['-1', undefined],
   ['1e3', undefined],
   ['five', undefined],
-])('the setting %j reads as %j', (text, seconds) => {
+])('the setting %j is parsed as %j', (text, seconds) => {
   expect(parseBackoffSeconds(text)).toEqual(seconds);
 });
 
-test('an interval is moved by a tenth at most', () => {
+test('an interval varies by at most a tenth', () => {
   const attempt = { backoffSeconds, attemptNumber: 2 };
   expect(nextAttemptDelayMs({ ...attempt, jitter: 0 })).toBe(54_000);
   expect(nextAttemptDelayMs({ ...attempt, jitter: 1 })).toBe(66_000);
@@ -50,11 +50,11 @@ describe('Retry-After', () => {
     [90, 90_000],
     [120, 120_000],
     [100_000, 120_000],
-  ])('of %d s waits %d ms: later only, and at most twice the interval', (seconds, delayMs) => {
+  ])('of %d s waits %d ms: only later, and at most twice the interval', (seconds, delayMs) => {
     expect(nextAttemptDelayMs({ ...attempt, retryAfterSeconds: seconds })).toBe(delayMs);
   });
 
-  test('never brings an attempt forward nor past twice its interval', () => {
+  test('never moves an attempt forward or past twice its interval', () => {
     const asked = fc.double({ min: 0, max: 1e9, noNaN: true });
     const jitters = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(

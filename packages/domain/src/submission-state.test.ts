@@ -25,7 +25,7 @@ const table: [SubmissionState, SubmissionTrigger, SubmissionState][] = [
   ['settling', 'settle_failed', 'failed'],
 ];
 
-test('these transitions exist and no others', () => {
+test('exactly these transitions exist', () => {
   const found = submissionStates.flatMap((state) =>
     submissionTriggers.flatMap((trigger) => {
       const moved = transition(state, trigger);
@@ -36,7 +36,7 @@ test('these transitions exist and no others', () => {
   expect(found).toEqual(expect.arrayContaining(table));
 });
 
-test('a state that has ended is left by nothing', () => {
+test('no transition leaves a terminal state', () => {
   for (const state of terminalStates) {
     expect(isTerminal(state)).toBe(true);
     for (const trigger of submissionTriggers) {
@@ -45,7 +45,7 @@ test('a state that has ended is left by nothing', () => {
   }
 });
 
-test('whatever happens, a submission is dispatched and settled at most once', () => {
+test('after any triggers a submission was dispatched and settled at most once', () => {
   const lives = fc.array(fc.constantFrom(...submissionTriggers), { maxLength: 60 });
   fc.assert(
     fc.property(lives, (triggers) => {
@@ -63,7 +63,7 @@ test('whatever happens, a submission is dispatched and settled at most once', ()
   );
 });
 
-test('on the wire settling is still running, and rejected is nothing at all', () => {
+test('on the wire settling is running, and rejected does not exist', () => {
   expect(wireStatus('settling')).toBe('running');
   expect(wireStatus('rejected')).toBeNull();
   expect(wireStatuses.map((status) => wireStatus(status))).toEqual([...wireStatuses]);

@@ -10,12 +10,12 @@ test.each([
   [100, 85, 2_000_000n],
   [10, 10, 3_000_000n],
   [10, 12, 3_000_000n],
-])('of %d slots, %d busy: surge heads for %d millionths', (total, busy, micros) => {
+])('of %d slots, %d busy: surge moves towards %d millionths', (total, busy, micros) => {
   expect(surgeTarget(total, busy)).toBe(micros);
 });
 
 describe('smoothing', () => {
-  test('goes the share of 30 s that has passed', () => {
+  test('moves by the elapsed share of 30 s', () => {
     const step = { currentMicros: 1_000_000n, targetMicros: 3_000_000n };
     expect(smoothSurge({ ...step, elapsedMs: 0 })).toBe(1_000_000n);
     expect(smoothSurge({ ...step, elapsedMs: 3000 })).toBe(1_200_000n);
@@ -23,7 +23,7 @@ describe('smoothing', () => {
     expect(smoothSurge({ ...step, elapsedMs: 90_000 })).toBe(3_000_000n);
   });
 
-  test('never leaves the way between where it is and where it heads', () => {
+  test('never leaves the range between the current value and the target', () => {
     const surges = fc.bigInt({ min: 1_000_000n, max: 3_000_000n });
     fc.assert(
       fc.property(surges, surges, fc.nat({ max: 60_000 }), (current, target, elapsedMs) => {

@@ -3,7 +3,7 @@ import { hasToken, policyWindowSeconds, takeToken } from './token-bucket.ts';
 
 const policy = { perSecond: 2, burst: 3 };
 
-test('a bucket begins full, gives its burst, then refuses until a token has dripped in', () => {
+test('a bucket starts full, gives its burst, then refuses until it has a token again', () => {
   let bucket;
   for (const left of [2, 1, 0]) {
     const taking = takeToken(bucket, policy, 0);

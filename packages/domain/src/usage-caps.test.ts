@@ -15,7 +15,7 @@ test.each([
   [0n, { cpuSeconds: 5, memoryGbSeconds: 5, bandwidthMb: 50, actions: 100 }],
   [14n, { cpuSeconds: 5.448, memoryGbSeconds: 5.896, bandwidthMb: 53.5, actions: 100.7 }],
   [10_000n, { cpuSeconds: 325, memoryGbSeconds: 645, bandwidthMb: 2_550, actions: 600 }],
-])('after %d ms a report may say as much as the contract has it, and no more', (ms, cap) => {
+])('after %d ms a report may have the usage of the contract, and no more', (ms, cap) => {
   const atCap = capUsage(usage(cap), ms, one);
   expect([usageToNumbers(atCap.usage), atCap.isCapped]).toEqual([cap, false]);
   for (const [unit, amount] of Object.entries(cap)) {
@@ -24,7 +24,7 @@ test.each([
   }
 });
 
-test('node-seconds have no cap here, and what is not reported stays unreported', () => {
+test('node-seconds have no cap here, and unreported units stay unreported', () => {
   const reported = usage({ nodeSeconds: 1e9 });
   expect(capUsage(reported, 0n, one)).toEqual({ usage: reported, isCapped: false });
 });

@@ -8,7 +8,7 @@ function usage(json: Record<string, unknown>): Usage {
 }
 
 describe('reading', () => {
-  test('numbers and decimal strings are read alike, and stored as strings', () => {
+  test('numbers and decimal strings are parsed alike, and stored as strings', () => {
     expect(usageToJson(usage({ nodeSeconds: 1.5, actions: '8' }))).toEqual({
       nodeSeconds: '1.5',
       actions: '8',
@@ -16,7 +16,7 @@ describe('reading', () => {
     expect(usageToNumbers(usage({ bandwidthMb: '0.1' }))).toEqual({ bandwidthMb: 0.1 });
   });
 
-  test('the largest and the finest number are kept exactly: the price bounds what they cost', () => {
+  test('the largest and the finest number are kept exactly, because the price limits their cost', () => {
     const extremes = { actions: Number.MAX_VALUE, memoryGbSeconds: Number.MIN_VALUE };
     expect(usageToNumbers(usage(usageToJson(usage(extremes))))).toEqual(extremes);
   });
@@ -32,11 +32,11 @@ describe('reading', () => {
     { nodeSeconds: Number.POSITIVE_INFINITY },
     { actions: -1e-300 },
     { actions: '1e' },
-  ])('what is no usage is refused: %j', (json) => {
+  ])('invalid usage is refused: %j', (json) => {
     expect(parseUsage(json)).toBeUndefined();
   });
 
-  test('a name that every object has is not taken for a unit', () => {
+  test('a name that every object has is not a unit', () => {
     expect(parseUsage({ constructor: 1 })).toBeUndefined();
     expect(parseUsage(JSON.parse('{"__proto__": 1}'))).toBeUndefined();
   });

@@ -6,7 +6,7 @@ const refused = (text: string, allowPrivateNetworks = false) => {
   return check.kind === 'refused' ? check.reason : null;
 };
 
-test('a public https URL is accepted as it was given', () => {
+test('a public https URL is accepted unchanged', () => {
   const url = 'https://hooks.example.com/svc?tenant=1';
   expect(checkWebhookUrl(url, { allowPrivateNetworks: false })).toEqual({ kind: 'accepted', url });
 });
@@ -17,7 +17,7 @@ test('a URL of 2,048 characters is accepted, one more is not', () => {
   expect(refused(`${url}x`)).toContain('at most 2048');
 });
 
-test('http, private hosts, credentials and what is no URL are refused with a reason', () => {
+test('http, private hosts, credentials and invalid URLs are refused with a reason', () => {
   expect(refused('http://hooks.example.com/')).toBe('must be an https URL');
   expect(refused('https://127.0.0.1/')).toBe('must have a public host');
   expect(refused('https://2130706433/')).toBe('must have a public host');
@@ -27,7 +27,7 @@ test('http, private hosts, credentials and what is no URL are refused with a rea
   expect(refused(`https://hooks.example.com/${'x'.repeat(2048)}`)).toContain('at most 2048');
 });
 
-test('where private networks are allowed, http and private hosts are too, and nothing else', () => {
+test('if private networks are allowed, http and private hosts are accepted too, and nothing else', () => {
   expect(refused('http://127.0.0.1:9000/hook', true)).toBeNull();
   expect(refused('https://localhost/hook', true)).toBeNull();
   expect(refused('ftp://127.0.0.1/', true)).toBe('must be an https URL');

@@ -10,7 +10,7 @@ function countingCache() {
   return { keyOf, derived };
 }
 
-test('a key is derived once, and is the key of its own secret', () => {
+test('a key is derived once, from its own secret', () => {
   const { keyOf, derived } = countingCache();
   const one = keyOf('one');
   expect(keyOf('other').equals(one)).toBe(false);
@@ -19,7 +19,7 @@ test('a key is derived once, and is the key of its own secret', () => {
   expect(one.export().toString()).toBe('one');
 });
 
-test('the cache keeps 20,000 keys, and the oldest one goes first', () => {
+test('the cache keeps 20,000 keys and removes the oldest first', () => {
   const { keyOf, derived } = countingCache();
   for (let index = 0; index < 20_000; index += 1) keyOf(`${index}`);
   keyOf('0');
@@ -31,7 +31,7 @@ test('the cache keeps 20,000 keys, and the oldest one goes first', () => {
   expect(derived).toHaveLength(20_002);
 });
 
-test('the key of the same bytes is made once', () => {
+test('the key of the same bytes is created once', () => {
   const bytes = Buffer.alloc(32, 1);
   expect(keyOfBytes(bytes)).toBe(keyOfBytes(bytes));
   expect(keyOfBytes(bytes).export()).toStrictEqual(bytes);

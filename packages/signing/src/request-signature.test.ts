@@ -66,7 +66,7 @@ function verify(changes: Partial<Parameters<typeof verifyRequest>[0]> = {}) {
   });
 }
 
-describe('a signature holds for one request only', () => {
+describe('a signature is valid for one request only', () => {
   test.each([
     ['method', { method: 'PUT' }],
     ['path', { target: '/v1/submission?a=b' }],
@@ -88,21 +88,24 @@ describe('the window', () => {
     expect(verify({ timestamp, signature })).toEqual({ kind: 'verified' });
   });
 
-  test.each([-301, 301, 86_400])('%d s from the clock is outside, told by how much', (offset) => {
-    const timestamp = String(nowSeconds + offset);
-    const signature = signed('hsk_test_good', timestamp);
-    const verification = verify({ timestamp, signature });
-    expect(verification).toEqual({ kind: 'outside_window', seconds: offset });
-  });
+  test.each([-301, 301, 86_400])(
+    '%d s from the clock is outside, and the distance is reported',
+    (offset) => {
+      const timestamp = String(nowSeconds + offset);
+      const signature = signed('hsk_test_good', timestamp);
+      const verification = verify({ timestamp, signature });
+      expect(verification).toEqual({ kind: 'outside_window', seconds: offset });
+    },
+  );
 
-  test('a fraction of a second of the clock does not count', () => {
+  test('a fraction of a second of the clock is ignored', () => {
     const timestamp = String(nowSeconds - 300);
     const signature = signed('hsk_test_good', timestamp);
     const verification = verify({ timestamp, signature, nowSeconds: nowSeconds + 0.999 });
     expect(verification).toEqual({ kind: 'verified' });
   });
 
-  test('is told also where the key is unknown, so that it tells nothing about keys', () => {
+  test('is checked for unknown keys too, so that the result reveals nothing about keys', () => {
     const changes = { timestamp: String(nowSeconds - 400), secrets: [] };
     expect(verify(changes)).toEqual({ kind: 'outside_window', seconds: -400 });
   });
@@ -134,7 +137,7 @@ describe('several signatures', () => {
   });
 });
 
-describe('malformed headers are told apart from wrong ones', () => {
+describe('malformed headers differ from wrong ones', () => {
   test.each([
     ['no timestamp', { timestamp: undefined }, 'X-SVC-Timestamp is missing'],
     ['no signature', { signature: undefined }, 'X-SVC-Signature is missing'],
@@ -161,7 +164,7 @@ describe('malformed headers are told apart from wrong ones', () => {
   });
 });
 
-test('an unknown key is never verified, whatever it is signed with', () => {
+test('an unknown key never verifies, whatever signs the request', () => {
   for (const secret of ['', 'hsk_test_good', 'no secret: an unknown or disabled key']) {
     const verification = verify({ secrets: [], signature: signed(secret) });
     expect(verification).toEqual({ kind: 'wrong_signature' });

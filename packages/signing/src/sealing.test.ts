@@ -17,7 +17,7 @@ function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-test('what is sealed opens again, text and bytes alike', () => {
+test('sealed text and bytes open again', () => {
   for (const plain of ['', 'hsk_test_secret', 'Ana Pérez 🙂', 'x'.repeat(300_000)]) {
     expect(text(unseal(keyring, place, seal(keyring, place, plain)))).toBe(plain);
   }
@@ -31,11 +31,11 @@ test('the layout is version, key id, nonce, ciphertext, tag', () => {
   expect([...sealed.subarray(0, 4)]).toEqual([2, 2, ...Buffer.from('k2')]);
 });
 
-test('the same text sealed twice does not look the same', () => {
+test('the same text sealed twice differs', () => {
   expect(seal(keyring, place, 'abc')).not.toEqual(seal(keyring, place, 'abc'));
 });
 
-describe('what does not open', () => {
+describe('a sealed value does not open', () => {
   test.each([
     { table: 'nodes' },
     { column: 'secret_sealed' },
@@ -46,27 +46,27 @@ describe('what does not open', () => {
     { row: '01890a5d-ac96-774b-bcce-b302099a8050' },
   ])('in another place: %j', (other) => {
     const sealed = seal(keyring, place, 'secret');
-    expect(() => unseal(keyring, { ...place, ...other }, sealed)).toThrow('another place');
+    expect(() => unseal(keyring, { ...place, ...other }, sealed)).toThrow('key or place differs');
   });
 
-  test('where a value of the version before, which names no tenant, is no longer taken', () => {
+  test('if it is of the previous version, which names no tenant, and that is no longer accepted', () => {
     const sealed = seal(keyring, place, 'secret', 1);
     expect(text(unseal(keyring, place, sealed, { former: true }))).toBe('secret');
-    expect(() => unseal(keyring, place, sealed)).toThrow('sealed again');
-    // Relabelled as the present version, it does not open either.
+    expect(() => unseal(keyring, place, sealed)).toThrow('accepts only complete places');
+    // With its version changed to the current one, it does not open either.
     sealed[0] = 2;
-    expect(() => unseal(keyring, place, sealed, { former: true })).toThrow('another place');
+    expect(() => unseal(keyring, place, sealed, { former: true })).toThrow('key or place differs');
   });
 
   test('under another key of the same id', () => {
     const other = openKeyring(`k2:${Buffer.alloc(32, 3).toString('base64')}`);
     const sealed = seal(keyring, place, 'secret');
-    expect(() => unseal(other, place, sealed)).toThrow('do not open');
+    expect(() => unseal(other, place, sealed)).toThrow('does not open');
   });
 
-  test('under a key that is not in the ring', () => {
+  test('under a key that the keyring lacks', () => {
     const sealed = seal(openKeyring(oldKey), place, 'secret');
-    expect(() => unseal(keyring, place, sealed)).toThrow('not here');
+    expect(() => unseal(keyring, place, sealed)).toThrow('does not have');
   });
 
   test('with any one bit flipped', () => {
@@ -78,7 +78,7 @@ describe('what does not open', () => {
     }
   });
 
-  test('cut short or with something behind it', () => {
+  test('if it is truncated or extended', () => {
     const sealed = seal(keyring, place, 'secret');
     for (let length = 0; length < sealed.length; length += 1) {
       expect(() => unseal(keyring, place, sealed.subarray(0, length))).toThrow(SealError);
@@ -95,10 +95,10 @@ test('a rotated keyring opens what the old key sealed, and seals with the new on
   expect(text(rotated.unseal(place, old.seal(place, 'secret')))).toBe('secret');
   const sealed = rotated.seal(place, 'secret');
   expect(text(createSealer(keyring).unseal(place, sealed))).toBe('secret');
-  expect(() => old.unseal(place, sealed)).toThrow('not here');
+  expect(() => old.unseal(place, sealed)).toThrow('does not have');
 });
 
-test('a sealer writes and opens what the phase of its database asks for', () => {
+test('a sealer seals and opens in the versions of the database’s phase', () => {
   const sealer = createSealer(keyring);
   const versions = (['former', 'resealing', 'bound'] as const).map((phase) => {
     sealer.phase = phase;
@@ -106,7 +106,7 @@ test('a sealer writes and opens what the phase of its database asks for', () => 
   });
   expect(versions.map(([version]) => version)).toEqual([1, 2, 2]);
   const [former = new Uint8Array()] = versions;
-  expect(() => sealer.unseal(place, former)).toThrow('sealed again');
+  expect(() => sealer.unseal(place, former)).toThrow('accepts only complete places');
   sealer.phase = 'resealing';
   expect(text(sealer.unseal(place, former))).toBe('secret');
 });
@@ -133,7 +133,7 @@ describe('a keyring', () => {
     `k1:${Buffer.alloc(32).toString('hex')}`,
     `${newKey},${newKey}`,
     Array.from({ length: 9 }, (_, index) => newKey.replace('k2', `k${index}`)).join(','),
-  ])('that is unfit is refused, and not quoted: %j', (keys) => {
+  ])('that is invalid is refused without quoting it: %j', (keys) => {
     expect(() => openKeyring(keys)).toThrow(SealError);
     expect(() => openKeyring(keys)).not.toThrow(/AAAA/);
   });

@@ -58,7 +58,10 @@ export function openKeyring(text: string): Keyring {
 
 function requireKey(keyring: Keyring, keyId: string): KeyObject {
   const key = keyring.keys.get(keyId);
-  if (key === undefined) throw new SealError('Sealed under a master key that is not here.');
+  if (key === undefined)
+    throw new SealError(
+      'The value is sealed under a master key that SVC_MASTER_KEY does not have.',
+    );
   return keyOfBytes(key);
 }
 
@@ -143,12 +146,12 @@ interface SealedParts {
 function splitSealed(sealed: Uint8Array): SealedParts {
   const [sealedVersion, keyIdBytes = 0] = sealed;
   if (sealedVersion !== version && sealedVersion !== formerVersion) {
-    throw new SealError('Not sealed in a version known here.');
+    throw new SealError('The value is sealed in an unknown version.');
   }
   const nonceAt = headerBytes + keyIdBytes;
   const ciphertextAt = nonceAt + nonceBytes;
   const tagAt = sealed.byteLength - tagBytes;
-  if (tagAt < ciphertextAt) throw new SealError('Sealed bytes are cut short.');
+  if (tagAt < ciphertextAt) throw new SealError('The sealed value is truncated.');
   return {
     version: sealedVersion,
     keyId: Buffer.from(sealed.subarray(headerBytes, nonceAt)).toString(),
@@ -181,7 +184,9 @@ export function unseal(
   try {
     return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]);
   } catch {
-    throw new SealError('Sealed bytes do not open: another key, another place, or altered.');
+    throw new SealError(
+      'The sealed value does not open: its key or place differs, or it was altered.',
+    );
   }
 }
 

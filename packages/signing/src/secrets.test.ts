@@ -7,17 +7,17 @@ describe('a fresh secret', () => {
     expect(newSecret(prefix, randomBytes)).toMatch(new RegExp(`^${prefix}_[A-Za-z0-9_-]{43}$`));
   });
 
-  test('whsec is plain base64, as Standard Webhooks wants it', () => {
+  test('whsec is plain base64, as Standard Webhooks requires', () => {
     expect(newSecret('whsec', (bytes) => Buffer.alloc(bytes, 0xff))).toBe(
       `whsec_${'/'.repeat(42)}8=`,
     );
   });
 
-  test('is another one each time', () => {
+  test('differs each time', () => {
     expect(newSecret('nsk', randomBytes)).not.toBe(newSecret('nsk', randomBytes));
   });
 
-  test('is not made of fewer bits than asked for', () => {
+  test('never has fewer bits than requested', () => {
     expect(() => newSecret('nsk', () => new Uint8Array(8))).toThrow('32 random bytes');
   });
 });

@@ -41,7 +41,7 @@ describe('a receiver with the Standard Webhooks library', () => {
     });
   }
 
-  test('verifies what is sent, as text or as bytes', () => {
+  test('verifies the sent body, as text or as bytes', () => {
     expect(receive(freshSecret, [freshSecret])).toEqual(JSON.parse(body));
     const text = { secrets: [freshSecret], id, timestampSeconds, body };
     const bytes = { ...text, body: new TextEncoder().encode(body) };

@@ -9,12 +9,12 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 interface Sealer {
-  /** The number of faults found by each round. */
+  /** The number of faults that each pass found. */
   readonly counts: readonly number[];
   readonly run: () => Promise<void>;
 }
 
-/** A settlement service, as far as the audit log goes. */
+/** The part of a settlement service that seals the audit log. */
 function sealer(): Sealer {
   const counts: number[] = [];
   const { store } = fixture;
@@ -31,7 +31,7 @@ async function asOwner(...statements: string[]): Promise<void> {
     await fixture.database.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
 }
 
-test('the end of the audit log is sealed, and a tampered log is a metric until somebody looks', async () => {
+test('the head of the audit log is sealed, and a tampered log stays in the metric', async () => {
   const { counts, run } = sealer();
   await fixture.tenant();
   await run();
@@ -45,7 +45,7 @@ test('the end of the audit log is sealed, and a tampered log is a metric until s
   expect(counts).toEqual([0, 1, 1]);
 });
 
-test('a service that has sealed a head notices that the log was replaced together with the head', async () => {
+test('a service that sealed a head finds that the log and the head were replaced', async () => {
   const { counts, run } = sealer();
   await fixture.tenant();
   await run();
@@ -57,7 +57,7 @@ test('a service that has sealed a head notices that the log was replaced togethe
   expect(await fixture.database.query('SELECT FROM audit_head')).toEqual([]);
 });
 
-test('a head that is missing beside old entries is a fault once, and leaves an entry in the log', async () => {
+test('a head that is missing although old entries exist is a fault once, and is audited', async () => {
   const first = sealer();
   await fixture.tenant();
   await first.run();
@@ -74,6 +74,6 @@ test('a head that is missing beside old entries is a fault once, and leaves an e
     `SELECT action, position, (SELECT position FROM audit_head) AS head
      FROM audit_log JOIN audit_chain ON entry_id = id ORDER BY id DESC LIMIT 1`,
   );
-  // The new head covers the entry, so that nobody removes it unnoticed.
+  // The new head covers the entry, so that its removal would be found.
   expect(last).toMatchObject({ action: 'audit.head_missing', head: last?.position });
 });

@@ -20,8 +20,9 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * One round at each call. The head is logged, so that it is also outside the database. It is remembered,
- * so that putting back or removing the head of the database does not hide a change from this process.
+ * Returns a function that runs one pass. The head is logged, so that a copy exists outside the
+ * database. It is also remembered, so that a restored or removed head in the database does not hide
+ * a change from this process.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

@@ -28,7 +28,7 @@ async function createHousekeeping(timeZone?: string) {
   return { fixture, deps, gauges, start: () => startHousekeeping(deps, lifecycle) };
 }
 
-/** Stores a report of a submission whose id was made at that time. */
+/** Stores a report of a submission whose id has that time. */
 async function report({ database }: SettlementFixture, at: string): Promise<void> {
   await database.query(
     'INSERT INTO usage_reports (submission_id, at) VALUES (svc_uuid_floor($1::timestamptz), svc_now())',
@@ -36,7 +36,7 @@ async function report({ database }: SettlementFixture, at: string): Promise<void
   );
 }
 
-/** The partition that holds the report of that id. */
+/** The partition of the report with that id. */
 async function partitionOf({ database }: SettlementFixture, at: string): Promise<string> {
   const [row] = await database.query<{ name: string }>(
     'SELECT tableoid::regclass::text AS name FROM usage_reports WHERE submission_id = svc_uuid_floor($1::timestamptz)',
@@ -53,7 +53,7 @@ const setClock = ({ advance, database }: SettlementFixture, at: string) =>
     )
     .then(([row]) => advance(row?.ms ?? 0));
 
-test('the audit in the background says how many faults the ledger has, and when it looked', async () => {
+test('the background audit reports the number of ledger faults and its time', async () => {
   const { fixture, deps, gauges } = await createHousekeeping();
   const tenantId = await fixture.tenant();
   await fixture.submission(tenantId, 'settling');
@@ -66,7 +66,7 @@ test('the audit in the background says how many faults the ledger has, and when 
   expect(gauges['faults']).toBe(1);
 });
 
-test('an audit that fails takes back the count of the one before, and leaves its time', async () => {
+test('a failed audit clears the count of the previous one and keeps its time', async () => {
   const { fixture, deps, gauges } = await createHousekeeping();
   await audit(deps);
   const { auditedAt } = gauges;
@@ -76,7 +76,7 @@ test('an audit that fails takes back the count of the one before, and leaves its
   expect(gauges).toMatchObject({ faults: Number.NaN, auditedAt });
 });
 
-test('a service that starts shows the last verdict and its time, not a ledger without faults', async () => {
+test('a starting service shows the last verdict and its time, not a ledger without faults', async () => {
   const never = await createHousekeeping();
   await never.start();
   expect(never.gauges).toMatchObject({ faults: Number.NaN, auditedAt: 0 });
@@ -91,7 +91,7 @@ test('a service that starts shows the last verdict and its time, not a ledger wi
   expect(gauges['faults']).toBe(1);
 });
 
-test('a report from a host whose clock is months ahead does not stop its month from being made', async () => {
+test('a report from a host whose clock is months ahead does not block the partition of its month', async () => {
   const { fixture, gauges, start } = await createHousekeeping();
   await setClock(fixture, '2027-01-15T00:00Z');
   const stray = '2027-06-10T12:00Z';
@@ -105,7 +105,7 @@ test('a report from a host whose clock is months ahead does not stop its month f
   expect(left).toEqual([]);
 });
 
-test('a dump that holds the tables while a month is due delays the month and nothing else', async () => {
+test('a dump that locks the tables delays the partition of the month and nothing else', async () => {
   const { fixture, deps, gauges, start } = await createHousekeeping();
   const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/svc' });
   const { ownerUrl } = fixture.database;
@@ -128,7 +128,7 @@ test('a dump that holds the tables while a month is due delays the month and not
   expect(gauges['missing']).toBe(0);
 });
 
-test('a partition that cannot be made does not stop the others', async () => {
+test('a partition that cannot be created does not stop the others', async () => {
   const { fixture, deps, gauges } = await createHousekeeping();
   await fixture.advance(40 * dayMs);
   const { ownerUrl } = fixture.database;

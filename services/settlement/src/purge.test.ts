@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-test('a round purges everything that is due, page by page, and counts it', async () => {
+test('a pass purges everything that is due, page by page, and counts it', async () => {
   const { store, database } = fixture;
   const tenantId = await fixture.tenant();
   for (let n = 0; n < 5; n += 1) {
@@ -31,7 +31,7 @@ test('a round purges everything that is due, page by page, and counts it', async
   expect(left).toEqual([]);
 });
 
-test('a submission that cannot be purged keeps no other waiting, and is put off', async () => {
+test('a submission that cannot be purged blocks no other and is retried with backoff', async () => {
   const { store, database } = fixture;
   const tenantId = await fixture.tenant();
   const ids: string[] = [];
@@ -41,7 +41,7 @@ test('a submission that cannot be purged keeps no other waiting, and is put off'
   }
   await fixture.advance(leaseMs);
   await reconcile(fixture.deps);
-  // Its event cannot be unsealed, so that the failure's message cannot be taken out of it.
+  // Its event cannot be unsealed, so the failure's message cannot be removed from it.
   await database.query(`UPDATE events SET body_sealed = '\\x00' WHERE submission_id = $1`, [
     ids[0],
   ]);

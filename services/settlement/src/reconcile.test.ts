@@ -51,7 +51,7 @@ afterEach(async () => {
   await fixture.close();
 });
 
-test('what is in time is left alone', async () => {
+test('a submission that is in time does not change', async () => {
   for (const state of ['pending', 'dispatched', 'running', 'settling'] as const) {
     await fixture.submission(tenantId, state);
   }
@@ -60,7 +60,7 @@ test('what is in time is left alone', async () => {
   expect((await fixture.figures(tenantId)).held).toBe(4 * heldCredits);
 });
 
-test('a pending submission past deadline and grace is rejected, and its hold is back', async () => {
+test('a pending submission after deadline and grace is rejected, and its hold is released', async () => {
   const submissionId = await fixture.submission(tenantId, 'pending');
   await fixture.advance(dispatchDeadlineMs);
   await reconcile(fixture.deps);
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test('an outcome that nobody settled is settled', async () => {
+test('an unsettled outcome is settled', async () => {
   const submissionId = await fixture.submission(tenantId, 'settling');
   await fixture.advance(unsettledGraceMs);
   await reconcile(fixture.deps);
@@ -97,7 +97,7 @@ test('an outcome that nobody settled is settled', async () => {
   expect(await fixture.figures(tenantId)).toEqual({ balance: grantedCredits - 25, held: 0 });
 });
 
-test('several reconcilers at once mend each case once', async () => {
+test('several reconcilers at once reconcile each submission once', async () => {
   const [pending, running, settling] = [
     await fixture.submission(tenantId, 'pending'),
     await fixture.submission(tenantId, 'running'),
@@ -128,7 +128,7 @@ const failuresOf = (submissionId: string) =>
     [submissionId],
   );
 
-test('one that cannot be reconciled keeps no other waiting', async () => {
+test('a submission that cannot be reconciled blocks no other', async () => {
   const broken = await fixture.submission(tenantId, 'settling');
   const submissionId = await fixture.submission(tenantId, 'settling');
   await breakOutcomes([broken]);
@@ -137,7 +137,7 @@ test('one that cannot be reconciled keeps no other waiting', async () => {
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
 });
 
-test('three hundred that cannot be reconciled keep what is behind them waiting for no round', async () => {
+test('three hundred submissions that cannot be reconciled block the next ones in no pass', async () => {
   const rich = await fixture.tenant({ credits: 100_000 });
   const broken: string[] = [];
   for (let count = 0; count < 300; count += 20) {
@@ -150,11 +150,11 @@ test('three hundred that cannot be reconciled keep what is behind them waiting f
   await fixture.advance(unsettledGraceMs);
   await expect(reconcile(fixture.deps)).rejects.toThrow('300 of 301 could not be reconciled');
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
-  // All of them are put off now.
+  // All of them are in backoff.
   await reconcile(fixture.deps);
 });
 
-test('one that fails is tried again ever later, and is a dead letter after five failures', async () => {
+test('a failing submission is retried with growing backoff, and is a dead letter after five failures', async () => {
   const broken = await fixture.submission(tenantId, 'settling');
   await breakOutcomes([broken]);
   await fixture.advance(unsettledGraceMs);
@@ -177,7 +177,7 @@ test('one that fails is tried again ever later, and is a dead letter after five 
   ]);
 });
 
-test('one that failed and then succeeds is forgotten, as is one that something else ended', async () => {
+test('the failures of a submission are deleted when it succeeds or something else ends it', async () => {
   const [one, other] = [
     await fixture.submission(tenantId, 'settling'),
     await fixture.submission(tenantId, 'settling'),
@@ -199,7 +199,7 @@ test('one that failed and then succeeds is forgotten, as is one that something e
   expect(await failuresOf(other)).toEqual([]);
 });
 
-test('two workers that fail at the same one at once count one failure', async () => {
+test('two workers that fail at the same submission at once count one failure', async () => {
   const broken = await fixture.submission(tenantId, 'settling');
   await breakOutcomes([broken]);
   await fixture.advance(unsettledGraceMs);
@@ -207,7 +207,7 @@ test('two workers that fail at the same one at once count one failure', async ()
   expect(await failuresOf(broken)).toMatchObject([{ failures: 1 }]);
 });
 
-test('the rounds go on without Redis', async () => {
+test('passes continue without Redis', async () => {
   const submissionId = await fixture.submission(tenantId, 'running');
   await fixture.advance(leaseMs);
   fixture.deps.redis.disconnect();

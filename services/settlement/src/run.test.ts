@@ -36,7 +36,7 @@ async function start(overrides: Partial<SettlementConfig> = {}): Promise<string>
   return `http://127.0.0.1:${service.adminPort}`;
 }
 
-test('two workers settle from the queue, from before and after FLUSHALL', async () => {
+test('two workers settle from the queue, before and after FLUSHALL', async () => {
   const urls = [await start(), await start()];
   for (const url of urls) await waitUntil(async () => (await fetch(`${url}/ready`)).ok);
   const tenantId = await fixture.tenant();
@@ -58,7 +58,7 @@ test('two workers settle from the queue, from before and after FLUSHALL', async 
   expect(metrics.join('')).toContain('svc_submissions_settled_total{state="submitted"');
 });
 
-test('what was never enqueued is found', async () => {
+test('an outcome that was never enqueued is found', async () => {
   await start();
   const submissionId = await fixture.submission(await fixture.tenant(), 'settling');
   await waitUntil(async () => (await fixture.stateOf(submissionId)).state === 'submitted');
@@ -70,14 +70,14 @@ test('a database of another environment is refused', async () => {
   await expect(start({ SVC_ENVIRONMENT: 'production' })).rejects.toThrow('belongs to sandbox');
 });
 
-test('a schema that this build does not know is refused', async () => {
+test('a schema that does not match this build is refused', async () => {
   await fixture.database.query(
     `UPDATE _prisma_migrations SET migration_name = '99999999999999_later'`,
   );
   await expect(start()).rejects.toThrow(/schema|migrations/);
 });
 
-test('without a database a start says so', async () => {
+test('a start without a database says so', async () => {
   const DATABASE_URL = 'postgresql://postgres@127.0.0.1:9/nothing';
   await expect(start({ DATABASE_URL })).rejects.toThrow('Postgres does not answer');
 });
@@ -91,7 +91,7 @@ test('without Redis a worker starts, is not ready, and reconciles', async () => 
   await waitUntil(async () => (await fixture.stateOf(submissionId)).state === 'submitted');
 });
 
-test('each settlement is in the log, with its submission and without personal data', async () => {
+test('each settlement is logged with its submission and without personal data', async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const logger = createLogger({ service: 'settlement', level: 'info', destination });

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await fixture.redis.flush();
 });
 
-/** The tenants that the deliverers were told of. */
+/** The tenants that the deliverers were notified of. */
 async function announcedTenants(count: number): Promise<string[]> {
   const ids: string[] = [];
   const consumer = createConsumer({
@@ -46,7 +46,7 @@ async function deliveryIdsOf(submissionIds: readonly string[]): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-test('a stored outcome is charged, its rest released, and its event put on the queue', async () => {
+test('a stored outcome is charged, the rest is released, and its event is enqueued', async () => {
   const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
   const submissionId = await fixture.submission(tenantId, 'settling');
   await settleSubmissions(fixture.deps, [submissionId]);
@@ -69,7 +69,7 @@ test('settling again, also at the same time, changes nothing', async () => {
   expect(fixture.counted).toEqual(['submitted', 'submitted', 'submitted', 'submitted']);
 });
 
-test('what is not to be settled, or not there, is left alone', async () => {
+test('a submission that cannot be settled or does not exist is left unchanged', async () => {
   const tenantId = await fixture.tenant();
   const running = await fixture.submission(tenantId, 'running');
   await settleSubmissions(fixture.deps, [running, '00000000-0000-7000-8000-000000000000']);
@@ -78,14 +78,14 @@ test('what is not to be settled, or not there, is left alone', async () => {
   expect(fixture.counted).toEqual([]);
 });
 
-test('one that cannot be settled fails alone, and is told of', async () => {
+test('a submission that cannot be settled fails alone, and is returned', async () => {
   const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
   const [good, broken, last] = [
     await fixture.submission(tenantId, 'settling'),
     await fixture.submission(tenantId, 'settling'),
     await fixture.submission(tenantId, 'settling'),
   ];
-  // Its failure cannot be unsealed, and so not be told to the tenant.
+  // Its failure cannot be unsealed, so the tenant's event cannot be written.
   await fixture.database.query(
     `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = '\\x00' WHERE id = $1`,
     [broken],
@@ -103,7 +103,7 @@ test('one that cannot be settled fails alone, and is told of', async () => {
   await settleSubmissions(fixture.deps, [broken]);
 });
 
-test('without Redis money moves all the same, and the event is due in Postgres', async () => {
+test('without Redis money moves anyway, and the event is due in Postgres', async () => {
   const tenantId = await fixture.tenant({ webhookUrl: 'https://hooks.example.com/' });
   const submissionId = await fixture.submission(tenantId, 'settling');
   const away = {

@@ -21,6 +21,6 @@ test('the schedule is read from the configuration', () => {
   expect(backoffSecondsOf(config)).toEqual([5, 60, 300, 900, 2400, 7200, 18_000]);
 });
 
-test.each(['', 'soon', '1,,2', '1,2,3,4,5,6,7,8', '-1'])('%j is no schedule', (text) => {
+test.each(['', 'soon', '1,,2', '1,2,3,4,5,6,7,8', '-1'])('%j is an invalid schedule', (text) => {
   expect(() => backoffSecondsOf({ ...config, WEBHOOK_BACKOFF_SECONDS: text })).toThrow(ConfigError);
 });

@@ -37,7 +37,7 @@ const received = () => {
   return fixture.receiver.received.filter((webhook) => webhook.deliveryId === id);
 };
 
-test('an attempt carries the stored body and the headers that tenants verify it by', async () => {
+test('an attempt has the stored body and the headers that tenants verify', async () => {
   fixture.receiver.answerWith(() => ({ status: 200, body: 'thanks' }));
   await make();
   const [webhook] = received();
@@ -59,13 +59,13 @@ test('an attempt carries the stored body and the headers that tenants verify it 
   ]);
 });
 
-test('what is delivered is not attempted again, and two at once attempt it once', async () => {
+test('a delivered delivery is not attempted again, and two at once attempt it once', async () => {
   await Promise.all([make(), make(), make()]);
   await make();
   expect(received()).toHaveLength(1);
 });
 
-test('a failed attempt is logged and tried again when its time has come, not before', async () => {
+test('a failed attempt is logged and retried when it is due, not before', async () => {
   fixture.receiver.answerWith(() => ({ status: 500, body: 'no' }));
   await make();
   const { status, due_in_ms: dueInMs } = await fixture.read(deliveryId);
@@ -114,7 +114,7 @@ test('Retry-After of a 503 moves the next attempt later', async () => {
   expect(dueInMs).toBeLessThanOrEqual(9_000);
 });
 
-test('a 410 switches the URL off and drops what is pending', async () => {
+test('a 410 disables the URL and drops the pending deliveries', async () => {
   const other = await fixture.delivery(tenantId);
   fixture.receiver.answerWith(() => ({ status: 410 }));
   await make({ endpointRequestsMax: 1 });
@@ -122,7 +122,7 @@ test('a 410 switches the URL off and drops what is pending', async () => {
   expect(await fixture.read(other)).toMatchObject({ status: 'dropped', attempt_count: 0 });
 });
 
-test('the present URL is used, whatever it was when the event happened', async () => {
+test('the current URL is used, even if another one was set at the event', async () => {
   await setWebhookUrl(fixture.deps.store, tenantId, `${fixture.receiver.url}moved`);
   await make();
   expect(received().map(({ path }) => path)).toEqual(['/moved']);
@@ -131,14 +131,14 @@ test('the present URL is used, whatever it was when the event happened', async (
 test.each([
   ['cut', 'cut' as const],
   ['redirected', { status: 307, headers: { location: '/elsewhere' } }],
-])('an attempt that is %s failed, and nothing is followed', async (_how, answer) => {
+])('an attempt that is %s fails, and nothing is followed', async (_how, answer) => {
   fixture.receiver.answerWith(() => answer);
   await make();
   expect(received()).toHaveLength(1);
   expect(await fixture.read(deliveryId)).toMatchObject({ status: 'pending', attempt_count: 1 });
 });
 
-test('a URL that may not be connected to is an attempt with its reason', async () => {
+test('a URL that must not be contacted is an attempt with its reason', async () => {
   await setWebhookUrl(fixture.deps.store, tenantId, 'https://user:pass@127.0.0.1/');
   await make();
   expect(await fixture.attempts(deliveryId)).toMatchObject([
@@ -146,7 +146,7 @@ test('a URL that may not be connected to is an attempt with its reason', async (
   ]);
 });
 
-test('of a long answer the first KiB is kept, cut between characters if need be', async () => {
+test('the first KiB of a long response is kept, cut between characters if needed', async () => {
   fixture.receiver.answerWith(() => ({ status: 200, body: `\0${'é'.repeat(100_000)}` }));
   await make();
   const [attempt] = await fixture.attempts(deliveryId);
@@ -154,7 +154,7 @@ test('of a long answer the first KiB is kept, cut between characters if need be'
   expect(Buffer.byteLength(attempt?.response ?? '')).toBeLessThanOrEqual(1_026);
 });
 
-test('one endpoint that is silent does not hold up another', async () => {
+test('a silent endpoint does not block another', async () => {
   const silentEndpoint = Promise.withResolvers<void>();
   fixture.receiver.answerWith(async (webhook) => {
     if (webhook.path === '/silent') await silentEndpoint.promise;
@@ -170,14 +170,14 @@ test('one endpoint that is silent does not hold up another', async () => {
   await deliverer.close();
 });
 
-test('when the service stops, what is not claimed yet stays due', async () => {
+test('deliveries that are not claimed when the service stops stay due', async () => {
   const deliverer = new Deliverer(fixture.deps);
   await deliverer.close();
   deliverer.wake([tenantId]);
   expect(await fixture.read(deliveryId)).toMatchObject({ status: 'pending', attempt_count: 0 });
 });
 
-test('each attempt is in the log under the request that caused it, without its body', async () => {
+test('each attempt is logged under the request that caused it, without its body', async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   await make({

@@ -31,7 +31,7 @@ const breakDeliveries = async (ids: readonly string[]) => {
   );
 };
 
-test('deliveries that cannot be ended keep no other from being ended or sent', async () => {
+test('deliveries that cannot be ended do not block others from being ended or sent', async () => {
   const tenantId = await fixture.tenant();
   const broken = [await fixture.delivery(tenantId), await fixture.delivery(tenantId)];
   const aged = await fixture.delivery(tenantId);
@@ -42,11 +42,11 @@ test('deliveries that cannot be ended keep no other from being ended or sent', a
   await expect(recover()).rejects.toThrow('2 aged deliveries could not be ended');
   expect((await fixture.read(aged)).status).toBe('exhausted');
   expect(woken).toContain(dueTenantId);
-  // Both are put off: the next round has nothing to complain about.
+  // Both are in backoff, so that the next pass has no failure.
   await recover();
 });
 
-test('a delivery that cannot be ended becomes a dead letter, and is forgotten once it has ended', async () => {
+test('a delivery that cannot be ended becomes a dead letter until it has ended', async () => {
   const { store } = fixture.deps;
   const broken = await fixture.delivery(await fixture.tenant());
   await breakDeliveries([broken]);

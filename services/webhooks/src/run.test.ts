@@ -59,7 +59,7 @@ test('two deliverers deliver each event once', async () => {
   expect(metrics.join('')).toContain('svc_webhook_attempts_total{verdict="delivered"');
 });
 
-test('what was never enqueued, and what FLUSHALL took, is found', async () => {
+test('deliveries that were never enqueued or were lost by FLUSHALL are found', async () => {
   fixture.receiver.answerWith(({ attempt }) => ({ status: attempt === 1 ? 500 : 204 }));
   await start({ WEBHOOK_BACKOFF_SECONDS: '0.3' });
   const deliveryId = await fixture.delivery(await fixture.tenant());
@@ -70,7 +70,7 @@ test('what was never enqueued, and what FLUSHALL took, is found', async () => {
   expect(fixture.receiver.received).toHaveLength(2);
 });
 
-test('a retry comes when it is due by the clock of the database', async () => {
+test('a retry is sent when it is due by the clock of the database', async () => {
   fixture.receiver.answerWith(({ attempt }) => ({ status: attempt < 4 ? 500 : 204 }));
   await start();
   const deliveryId = await fixture.delivery(await fixture.tenant());
@@ -82,7 +82,7 @@ test('a retry comes when it is due by the clock of the database', async () => {
   expect(fixture.receiver.received.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
 });
 
-test('without leave for private networks nothing goes to this machine', async () => {
+test('if private networks are not allowed, nothing is sent to this machine', async () => {
   await start({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: '0', WEBHOOK_BACKOFF_SECONDS: '60' });
   const deliveryId = await fixture.delivery(await fixture.tenant('https://localhost/hook'));
   const [attempt] = await waitUntil(async () => {
@@ -92,7 +92,7 @@ test('without leave for private networks nothing goes to this machine', async ()
   expect(attempt).toMatchObject({ status_code: null, error: 'the URL must have a public host' });
 });
 
-test('a service that stops gives up what does not answer, and the rest stays due', async () => {
+test('a stopping service aborts requests without an answer, and the rest stays due', async () => {
   fixture.receiver.answerWith(() => 'no answer');
   const service = await start();
   expect(service).toContain('http');
@@ -105,7 +105,7 @@ test('a service that stops gives up what does not answer, and the rest stays due
   expect(await statusOf(deliveryId)).toBe('pending');
 });
 
-test('a database of another environment and a schedule that is none are refused', async () => {
+test('a database of another environment and an invalid schedule are refused', async () => {
   await start();
   await expect(start({ SVC_ENVIRONMENT: 'production' })).rejects.toThrow('belongs to sandbox');
   await expect(start({ WEBHOOK_BACKOFF_SECONDS: 'soon' })).rejects.toThrow(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { breakerTimeoutsMax } from './breaker.ts';
 import { Schedule, type Asked } from './schedule.ts';
 
-/** Time is vitest's here: nothing of what is scheduled does anything but tell. */
+/** Time is controlled by vitest. The scheduled functions only report. */
 let readied: number;
 let schedule: Schedule;
 
@@ -39,7 +39,7 @@ const attempt = {
   requestId: null,
 };
 
-/** Answers an ask with so many attempts, all of them now under way. */
+/** Answers an ask with this many attempts, which are then all in flight. */
 function claimed(one: Asked | undefined, count: number, putOffMs = 0): void {
   if (one === undefined) throw new Error('nobody was asked for');
   const { tenantId, attemptsMax } = one.ask;
@@ -64,7 +64,7 @@ function answered(one: Asked | undefined, timedOut = false): void {
   schedule.recorded();
 }
 
-test('no endpoint gets more requests at a time than are allowed, and each one that ends makes room', () => {
+test('no endpoint exceeds its limit of concurrent requests, and each one that ends frees capacity', () => {
   schedule.wake('a');
   const [first] = schedule.take();
   expect(taken(first === undefined ? [] : [first])).toEqual([['a', 8]]);
@@ -76,7 +76,7 @@ test('no endpoint gets more requests at a time than are allowed, and each one th
   expect(taken(schedule.take())).toEqual([['a', 2]]);
 });
 
-test('an endpoint with nothing more due is not asked for until it is woken', () => {
+test('an endpoint without more due deliveries is not claimed for until it is woken', () => {
   schedule.wake('a');
   claimed(schedule.take()[0], 3);
   expect(schedule.take()).toEqual([]);
@@ -84,7 +84,7 @@ test('an endpoint with nothing more due is not asked for until it is woken', () 
   expect(taken(schedule.take())).toEqual([['a', 5]]);
 });
 
-test('who is woken while it is asked for is asked for again', () => {
+test('an endpoint that is woken during its claim is claimed for again', () => {
   schedule.wake('a');
   const [first] = schedule.take();
   schedule.wake('a');
@@ -96,7 +96,7 @@ test('who is woken while it is asked for is asked for again', () => {
 test('endpoints take turns', () => {
   open({ requestsMax: 16 });
   for (const tenantId of ['a', 'b', 'c']) schedule.wake(tenantId);
-  // A quarter of the slots is for those that have none.
+  // A quarter of the slots is reserved for endpoints with nothing in flight.
   expect(taken(schedule.take())).toEqual([
     ['a', 8],
     ['b', 4],
@@ -104,7 +104,7 @@ test('endpoints take turns', () => {
   ]);
 });
 
-test('endpoints that are full of slow requests leave the last slots to those that have none', () => {
+test('endpoints full of slow requests leave the last slots to endpoints without any', () => {
   open({ requestsMax: 16 });
   schedule.wake('a');
   schedule.wake('b');
@@ -115,7 +115,7 @@ test('endpoints that are full of slow requests leave the last slots to those tha
   expect(schedule.underWay).toBe(13);
 });
 
-test('an endpoint that keeps timing out rests, is probed by one request, and recovers with an answer', () => {
+test('an endpoint that keeps timing out is paused, is probed by one request, and resumes after an answer', () => {
   schedule.wake('a');
   const [first] = schedule.take();
   claimed(first, 8);
@@ -134,7 +134,7 @@ test('an endpoint that keeps timing out rests, is probed by one request, and rec
   expect(taken(schedule.take())).toEqual([['a', 8]]);
 });
 
-test('a probe that times out puts the rest off again', () => {
+test('a probe that times out extends the pause', () => {
   schedule.wake('a');
   const [first] = schedule.take();
   claimed(first, 8);
@@ -148,7 +148,7 @@ test('a probe that times out puts the rest off again', () => {
   expect(taken(schedule.take())).toEqual([['a', 1]]);
 });
 
-test('a tenant whose hour is spent rests until the next one', () => {
+test('a tenant that used up its hour waits for the next one', () => {
   schedule.wake('a');
   claimed(schedule.take()[0], 2, 60_000);
   schedule.wake('a');
@@ -157,7 +157,7 @@ test('a tenant whose hour is spent rests until the next one', () => {
   expect(taken(schedule.take())).toEqual([['a', 6]]);
 });
 
-test('a retry that is near is remembered, one that is far is left to the reconciler', () => {
+test('a near retry gets a timer, and a far one is left to the reconciler', () => {
   schedule.wakeAfter('a', 5_000);
   schedule.wakeAfter('b', 300_000);
   vi.advanceTimersByTime(5_100);
@@ -166,7 +166,7 @@ test('a retry that is near is remembered, one that is far is left to the reconci
   expect(schedule.take()).toEqual([]);
 });
 
-test('a claim that failed leaves everything free', () => {
+test('a failed claim frees all its capacity', () => {
   schedule.wake('a');
   const [first] = schedule.take();
   if (first === undefined) throw new Error('nobody was asked for');

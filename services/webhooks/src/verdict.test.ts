@@ -25,21 +25,24 @@ test.each([199, 300, 301, 307, 400, 404, 409, 411, 429, 500, 503])(
   },
 );
 
-test('410 is the end of the endpoint, at any attempt', () => {
+test('a 410 ends the endpoint, at any attempt', () => {
   expect(verdictOf(answered(410))).toEqual({ kind: 'gone' });
   expect(verdictOf(answered(410), 4)).toEqual({ kind: 'gone' });
 });
 
-test.each(['failed', 'refused'] as const)('what %s is tried again, on the schedule', (kind) => {
-  const outcome = { kind, reason: 'no', durationMs: 1, timedOut: false };
-  expect(verdictOf(outcome, 2)).toEqual({ kind: 'retry', delayMs: 60_000 });
-  expect(verdictOf(outcome, 3)).toEqual({ kind: 'retry', delayMs: 300_000 });
-  expect(verdictOf(outcome, 4)).toEqual({ kind: 'exhausted' });
-});
+test.each(['failed', 'refused'] as const)(
+  'an attempt with the outcome %s is retried on the schedule',
+  (kind) => {
+    const outcome = { kind, reason: 'no', durationMs: 1, timedOut: false };
+    expect(verdictOf(outcome, 2)).toEqual({ kind: 'retry', delayMs: 60_000 });
+    expect(verdictOf(outcome, 3)).toEqual({ kind: 'retry', delayMs: 300_000 });
+    expect(verdictOf(outcome, 4)).toEqual({ kind: 'exhausted' });
+  },
+);
 
 describe('Retry-After', () => {
   test.each([429, 503])(
-    'of a %d moves the next attempt later, to twice its interval at most',
+    'of a %d delays the next attempt, by at most twice its interval',
     (status) => {
       expect(verdictOf(answered(status, { 'retry-after': '7' }))).toEqual({
         kind: 'retry',
@@ -56,11 +59,11 @@ describe('Retry-After', () => {
     },
   );
 
-  test('adds no attempt to a schedule that is spent', () => {
+  test('adds no attempt to an exhausted schedule', () => {
     expect(verdictOf(answered(503, { 'retry-after': '7' }), 4)).toEqual({ kind: 'exhausted' });
   });
 
-  test('of any other status is not asked', () => {
+  test('of any other status is ignored', () => {
     expect(verdictOf(answered(500, { 'retry-after': '7' }))).toEqual({
       kind: 'retry',
       delayMs: 5_000,

@@ -33,7 +33,7 @@ const rotate = (tenantId: string, secret: string, more: { force?: boolean } = {}
     testAuthor,
   );
 
-test('a rotated secret is valid at once, the one before it until the overlap is over', async () => {
+test('a rotated secret is valid at once, and the previous one until the overlap ends', async () => {
   const tenantId = await fixture.tenant(0);
   expect(await rotate(tenantId, 'hsk_test_2')).toMatchObject({ kind: 'rotated' });
   expect(new Set(await secretsOf(tenantId))).toEqual(new Set(['hsk_test_2', 'hsk_test_1']));
@@ -50,14 +50,14 @@ test('a third secret is refused while two are valid, unless it may drop the olde
   expect(await secretsOf(tenantId)).toEqual(['hsk_test_3', 'hsk_test_2']);
 });
 
-test('an unknown tenant has nothing to rotate', async () => {
+test('the secret of an unknown tenant cannot be rotated', async () => {
   const nobody = '019ab000-0000-7000-8000-000000000001';
   expect(await rotate(nobody, 'hsk_test_2')).toEqual({ kind: 'unknown_tenant' });
 });
 
 const operator = { id: '019ab000-0000-7000-8000-00000000000a', name: 'Ana', secret: 'osk_1' };
 
-test('an operator has a key and a name of its own, and can be disabled', async () => {
+test('an operator has its own key and a unique name, and can be disabled', async () => {
   const { store } = fixture;
   expect(await createOperator(store, operator, testAuthor)).toEqual({ kind: 'created' });
   const namesake = { ...operator, id: '019ab000-0000-7000-8000-00000000000b' };
@@ -70,7 +70,7 @@ test('an operator has a key and a name of its own, and can be disabled', async (
   expect(await listOperators(store, { before: null, limit: 10 })).toMatchObject([{ name: 'Ana' }]);
 });
 
-test('what an operator grants is in the audit log once, with the grant or not at all', async () => {
+test('a grant of an operator and its audit entry are written together, once', async () => {
   const { store, database } = fixture;
   await createOperator(store, operator, testAuthor);
   const tenantId = await fixture.tenant(0);

@@ -15,7 +15,7 @@ const everything: EverySubmissionFilter = {
   limit: 10,
 };
 
-test('an operator lists the submissions of all tenants, rejected ones too, newest first', async () => {
+test('an operator lists the submissions of all tenants, including rejected ones, newest first', async () => {
   const fixture = await createFixture();
   const { store } = fixture;
   const [one, other] = [await fixture.tenant(), await fixture.tenant()];
@@ -39,7 +39,7 @@ test('an operator lists the submissions of all tenants, rejected ones too, newes
 });
 
 test.each([-60, 60])(
-  'a submission is as old as the database says, though its id is of a clock %s minutes off',
+  'the age of a submission is by the database’s clock, even if its id is from a clock %s minutes off',
   async (minutesOff) => {
     const { store, tenant, database } = await createFixture();
     const submission = await newSubmission(store, await tenant());
@@ -55,7 +55,7 @@ test.each([-60, 60])(
   },
 );
 
-test('an operator’s cancel returns the whole hold, and is in the audit log once', async () => {
+test('an operator’s cancel releases the whole hold, and is audited once', async () => {
   const fixture = await createFixture();
   const { store } = fixture;
   const tenantId = await fixture.tenant(500);

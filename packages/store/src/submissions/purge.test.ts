@@ -46,7 +46,7 @@ const kept = async ({ database }: Fixture): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** One page, as a round takes it. */
+/** Purges one page, like one pass. */
 async function purgeDue(
   store: Store,
   { limit = purgePageMax, ...page }: { retentionDays: number; limit?: number },
@@ -58,7 +58,7 @@ async function purgeDue(
   );
 }
 
-test('what has ended loses its personal data when its time is over, and stays readable', async () => {
+test('an ended submission loses its personal data after its time and stays readable', async () => {
   const fixture = await createFixture();
   const { store, hold, advance } = fixture;
   const tenantId = await fixture.tenant();
@@ -83,7 +83,7 @@ test('what has ended loses its personal data when its time is over, and stays re
   });
 });
 
-test('however it ended, and never while it has not', async () => {
+test('a submission is purged after every kind of end, and never before its end', async () => {
   const fixture = await createFixture();
   const { store, hold, advance } = fixture;
   const tenantId = await fixture.tenant(10_000);
@@ -101,7 +101,7 @@ test('however it ended, and never while it has not', async () => {
   await expect(unguarded).rejects.toThrow('submissions_purged_when_ended');
 });
 
-test('a key that was used is still compared by its hash', async () => {
+test('a used key is still compared by its hash', async () => {
   const fixture = await createFixture();
   const { store, hold, advance } = fixture;
   const tenantId = await fixture.tenant();
@@ -117,7 +117,7 @@ test('a key that was used is still compared by its hash', async () => {
   expect(Buffer.from(keyed?.requestHash ?? []).equals(requestHash)).toBe(true);
 });
 
-test('an event that is sent again after that no longer says what the node said', async () => {
+test('an event that is sent again after a purge no longer has the node’s message', async () => {
   const fixture = await createFixture();
   const { store, hold, advance, database } = fixture;
   const tenantId = await fixture.tenant(1_000, 'https://hooks.example.com/');
@@ -135,7 +135,7 @@ test('an event that is sent again after that no longer says what the node said',
   });
 });
 
-test('a round takes a page, the oldest first, and two workers purge nothing twice', async () => {
+test('a pass takes a page, the oldest first, and two workers purge nothing twice', async () => {
   const fixture = await createFixture();
   const { store, hold, advance } = fixture;
   const tenantId = await fixture.tenant(10_000);
@@ -154,7 +154,7 @@ test('a round takes a page, the oldest first, and two workers purge nothing twic
   expect(await kept(fixture)).toEqual([]);
 });
 
-test('a round reads what is due, however much there is that is not', async () => {
+test('a pass reads only rows that are due, however many are not', async () => {
   const fixture = await createFixture();
   const { store, database, hold } = fixture;
   const tenantId = await fixture.tenant();
@@ -181,7 +181,7 @@ test('a round reads what is due, however much there is that is not', async () =>
   expect(text).toMatch(/actual time=\S+ rows=1\b/);
 });
 
-test('an operator purges one at once, is written down, and not while it is in flight', async () => {
+test('an operator’s purge is immediate and audited, and is refused in flight', async () => {
   const fixture = await createFixture();
   const { store, hold, database } = fixture;
   const by = { actor: { kind: 'local', name: 'ana' }, requestId: 'svc-1' } as const;

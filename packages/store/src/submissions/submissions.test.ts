@@ -24,7 +24,7 @@ test('a hold moves credit from available to held, with its submission and its en
   ]);
 });
 
-test('a hold beyond what is available is refused and changes nothing', async () => {
+test('a hold above the available credits is refused and changes nothing', async () => {
   const { tenant, hold, figures, database } = await createFixture();
   const tenantId = await tenant(300);
   await hold(tenantId, { max: 200 });
@@ -34,7 +34,7 @@ test('a hold beyond what is available is refused and changes nothing', async () 
   expect(await database.query('SELECT id FROM submissions')).toHaveLength(1);
 });
 
-test('a key is taken while its submission lives, also where the credit would not suffice', async () => {
+test('a key is taken while its submission lives, even if the credits would not suffice', async () => {
   const { store, tenant, hold } = await createFixture();
   const tenantId = await tenant(300);
   const first = await hold(tenantId, { key: 'k', max: 200 });
@@ -43,14 +43,14 @@ test('a key is taken while its submission lives, also where the credit would not
   expect(await findByIdempotencyKey(store, tenantId, 'k')).toMatchObject({ id: first.id });
 });
 
-test('the same key of another tenant is another key', async () => {
+test('the same key of another tenant is a different key', async () => {
   const { tenant, hold } = await createFixture();
   const [one, other] = [await tenant(), await tenant()];
   expect((await hold(one, { key: 'k' })).outcome.kind).toBe('held');
   expect((await hold(other, { key: 'k' })).outcome.kind).toBe('held');
 });
 
-test('fifty holds of one key at once hold once', async () => {
+test('fifty concurrent holds of one key hold once', async () => {
   const { tenant, hold, figures } = await createFixture();
   const tenantId = await tenant(100_000);
   const holds = await Promise.all(
@@ -61,7 +61,7 @@ test('fifty holds of one key at once hold once', async () => {
   expect(await figures(tenantId)).toEqual({ balance: 100_000, held: 200 });
 });
 
-test('holds at once never take more than there is', async () => {
+test('concurrent holds never exceed the available credits', async () => {
   const { tenant, hold, figures } = await createFixture();
   const tenantId = await tenant(1_000);
   const holds = await Promise.all(Array.from({ length: 40 }, () => hold(tenantId, { max: 200 })));
@@ -69,7 +69,7 @@ test('holds at once never take more than there is', async () => {
   expect(await figures(tenantId)).toEqual({ balance: 1_000, held: 1_000 });
 });
 
-test('a rejected submission gives its hold and its key back and is seen by nobody', async () => {
+test('a rejected submission returns its hold and its key, and nobody sees it', async () => {
   const { store, tenant, hold, figures } = await createFixture();
   const tenantId = await tenant(1_000);
   const { id } = await hold(tenantId, { key: 'k' });

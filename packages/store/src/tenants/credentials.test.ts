@@ -14,7 +14,7 @@ const nobody = '019ab000-0000-7000-8000-000000000001';
 const together = (tenantIds: readonly string[]) =>
   Promise.allSettled(tenantIds.map((id) => findTenantCredentials(fixture.store, id)));
 
-test('tenants asked for at the same time each get what is their own', async () => {
+test('tenants that are read at the same time each get their own credentials', async () => {
   const { store, tenant, database } = fixture;
   const [one, other] = [await tenant(), await tenant()];
   await database.query(`UPDATE tenants SET rate_limit_per_second = 7 WHERE id = $1`, [other]);
@@ -26,7 +26,7 @@ test('tenants asked for at the same time each get what is their own', async () =
   expect((await findTenantCredentials(store, one))?.rateLimitPerSecond).not.toBe(7);
 });
 
-test('a secret that cannot be unsealed costs only its tenant', async () => {
+test('a secret that cannot be unsealed affects only its tenant', async () => {
   const [one, other] = [await fixture.tenant(), await fixture.tenant()];
   await fixture.database.query(
     `UPDATE tenant_secrets SET sealed = set_byte(sealed, length(sealed) - 1, 255 - get_byte(sealed, length(sealed) - 1))
@@ -38,7 +38,7 @@ test('a secret that cannot be unsealed costs only its tenant', async () => {
   expect(sound).toMatchObject({ status: 'fulfilled', value: { tenantId: other } });
 });
 
-test('the version of the card in force is told: its own before the default, and the newest', async () => {
+test('the rate card is the newest of the tenant, otherwise the newest default', async () => {
   const { store, tenant } = fixture;
   const [one, other] = [await tenant(), await tenant()];
   const versionOf = async (id: string) =>

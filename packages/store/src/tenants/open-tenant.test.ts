@@ -12,9 +12,9 @@ const newTenant = (id: string) => ({
   webhookSecret: 'whsec_MQ==',
 });
 
-test('a tenant whose opening grant cannot be written is not there at all', async () => {
+test('if the opening grant cannot be written, the tenant does not exist', async () => {
   const { store, database } = await createFixture();
-  // The last statement of the grant: what is written before it must go with it.
+  // Fails the last statement of the grant, so that the earlier ones must be rolled back.
   await database.query(
     `ALTER TABLE ledger_entries ADD CONSTRAINT planted CHECK (amount_micros <> 7000000)`,
   );
@@ -29,7 +29,7 @@ test('a tenant whose opening grant cannot be written is not there at all', async
   ]);
 });
 
-test('a grant of nothing opens an empty account', async () => {
+test('a grant of 0 opens an empty account', async () => {
   const { store, figures } = await createFixture();
   const submission = await newSubmission(store, store.newId());
   await openTenant(store, newTenant(submission.tenantId), 0n, testAuthor);

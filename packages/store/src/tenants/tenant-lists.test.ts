@@ -15,7 +15,7 @@ const all: SubmissionFilter = {
   limit: 100,
 };
 
-test('submissions are listed newest first, page by page, and no rejected or foreign one', async () => {
+test('submissions are listed newest first, page by page, without rejected and foreign ones', async () => {
   const { store, tenant, hold } = await createFixture();
   const [tenantId, stranger] = [await tenant(), await tenant()];
   const ids: string[] = [];
@@ -31,7 +31,7 @@ test('submissions are listed newest first, page by page, and no rejected or fore
   expect(rest.map(({ id }) => id)).toEqual([ids[2]]);
 });
 
-test('submissions are found by status, key and time, the bounds as the contract says', async () => {
+test('submissions are found by status, key and time, with the bounds of the contract', async () => {
   const { store, tenant, hold, advance } = await createFixture();
   const tenantId = await tenant();
   const { id: first } = await hold(tenantId, { key: 'one' });
@@ -54,7 +54,7 @@ test('submissions are found by status, key and time, the bounds as the contract 
   expect(await find({ createdBefore: createdAt })).toEqual([first]);
 });
 
-test('the statement shows every movement with the figures after it, newest first', async () => {
+test('the statement shows every movement with the balances after it, newest first', async () => {
   const { store, tenant, hold } = await createFixture();
   const tenantId = await tenant(1_000);
   const { id } = await hold(tenantId, { max: 200 });
@@ -75,7 +75,7 @@ test('the statement shows every movement with the figures after it, newest first
   expect((await readStatement(store, stranger, { ...page, submissionId: id })).lines).toEqual([]);
 });
 
-test('holds and releases of refused creations are passed over, and pages stay whole', async () => {
+test('holds and releases of rejected submissions are skipped, and pages stay full', async () => {
   const { store, tenant, hold } = await createFixture();
   const tenantId = await tenant(1_000);
   await hold(tenantId, { max: 1 });
@@ -91,7 +91,7 @@ test('holds and releases of refused creations are passed over, and pages stay wh
   expect(second.nextAfterId).toBeNull();
 });
 
-test('a delivery shows the attempts of its present round, to its own tenant only', async () => {
+test('a delivery shows the attempts of its current round, to its own tenant only', async () => {
   const { store, tenant, hold } = await createFixture();
   const tenantId = await tenant(1_000, 'https://hooks.example.com/');
   const { id } = await hold(tenantId);

@@ -35,11 +35,11 @@ async function exhaust(tenantId: string): Promise<void> {
   });
 }
 
-test('a threshold that overtakes the balance is told once', async () => {
+test('a threshold that rises above the balance sends one event', async () => {
   const tenantId = await fixture.tenant(500, url);
   const threshold = (credits: number) =>
     change(tenantId, { lowBalanceThresholdMicros: BigInt(credits) * 1_000_000n });
-  // The default of 1000 was above the balance before.
+  // The default of 1000 was already above the balance.
   expect((await threshold(2_000))?.deliveryIds).toEqual([]);
   expect((await threshold(500))?.deliveryIds).toEqual([]);
   const overtaking = await threshold(501);
@@ -53,14 +53,14 @@ test('a threshold that overtakes the balance is told once', async () => {
   });
 });
 
-test('a threshold and a URL in one change are told at the new URL', async () => {
+test('if a threshold and a URL change together, the event goes to the new URL', async () => {
   const tenantId = await fixture.tenant(2_000);
   const lowBalanceThresholdMicros = 3_000_000_000n;
   const changed = await change(tenantId, { webhookUrl: url, lowBalanceThresholdMicros });
   expect(changed?.deliveryIds).toHaveLength(1);
 });
 
-test('clearing the URL drops what is pending; what happens without one is never sent', async () => {
+test('clearing the URL drops pending deliveries, and events without a URL are never sent', async () => {
   const tenantId = await fixture.tenant(2_000, url);
   const deliveryId = await testDelivery(tenantId);
   expect((await change(tenantId, { webhookUrl: null }))?.tenant.webhookUrl).toBeNull();
@@ -72,12 +72,12 @@ test('clearing the URL drops what is pending; what happens without one is never 
   expect(silent?.deliveryIds).toEqual([]);
 });
 
-test('settings of an unknown tenant are none', async () => {
+test('settings of an unknown tenant are null', async () => {
   const nobody = '019ab000-0000-7000-8000-000000000001';
   expect(await change(nobody, { webhookUrl: url })).toBeNull();
 });
 
-test('a test is sent once a minute, and not without a URL', async () => {
+test('a test is sent at most once a minute, and not without a URL', async () => {
   const tenantId = await fixture.tenant(0, url);
   await testDelivery(tenantId);
   await fixture.advance(59_000);
@@ -99,7 +99,7 @@ test('two tests at the same time are one test', async () => {
   expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['queued', 'too_soon', 'too_soon']);
 });
 
-test('an ended delivery gets a fresh round under its id, numbered from 1', async () => {
+test('an ended delivery gets a new round under its id, numbered from 1', async () => {
   const tenantId = await fixture.tenant(0, url);
   const deliveryId = await testDelivery(tenantId);
   await exhaust(tenantId);
@@ -112,13 +112,14 @@ test('an ended delivery gets a fresh round under its id, numbered from 1', async
   expect(attempt).toMatchObject({ deliveryId, attemptNumber: 1, round: 2 });
 });
 
-test('while an attempt is under way nothing is delivered again, until its claim has run out', async () => {
+test('while an attempt is in flight, a redelivery is refused until the claim expires', async () => {
   const tenantId = await fixture.tenant(0, url);
   const deliveryId = await testDelivery(tenantId);
   const [attempt] = await claimFor(fixture.store, tenantId);
   const again = () => redeliver(fixture.store, { tenantId, deliveryId });
   expect(await again()).toEqual({ kind: 'in_progress' });
-  // Dropped with its attempt still on the wire: a second one beside it would be one too many.
+  // Dropped while its attempt is in flight. A second attempt at the same time would be one too
+  // many.
   await change(tenantId, { webhookUrl: null });
   await change(tenantId, { webhookUrl: url });
   expect(await again()).toEqual({ kind: 'in_progress' });
@@ -127,7 +128,7 @@ test('while an attempt is under way nothing is delivered again, until its claim 
   expect(attempt?.attemptNumber).toBe(1);
 });
 
-test('one that waits for its next attempt is moved to now, within its round', async () => {
+test('a delivery that waits for its next attempt becomes due at once, within its round', async () => {
   const tenantId = await fixture.tenant(0, url);
   const deliveryId = await testDelivery(tenantId);
   const [attempt] = await claimFor(fixture.store, tenantId);
@@ -141,7 +142,7 @@ test('one that waits for its next attempt is moved to now, within its round', as
   expect(next).toMatchObject({ round: 1, attemptNumber: 2 });
 });
 
-test('a foreign delivery is unknown, and without a URL nothing is delivered again', async () => {
+test('a foreign delivery is unknown, and without a URL there is no redelivery', async () => {
   const tenantId = await fixture.tenant(0, url);
   const deliveryId = await testDelivery(tenantId);
   const stranger = await fixture.tenant(0, url);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What the root's script `migrations:check` runs, against any schema. */
+/** Runs the command of the root script `migrations:check` with any schema. */
 async function compareMigrationsWith(schema: string): Promise<{ code: number; output: string }> {
   const { scripts } = JSON.parse(readFileSync(path.join(checkoutDir, 'package.json'), 'utf8'));
   const words: string[] = scripts['migrations:check']
@@ -35,13 +35,13 @@ async function compareMigrationsWith(schema: string): Promise<{ code: number; ou
   return { code: child.exitCode ?? -1, output };
 }
 
-it('the migrations make exactly the tables that the Prisma schema describes', async () => {
+it('the migrations create exactly the tables of the Prisma schema', async () => {
   const { code, output } = await compareMigrationsWith('prisma/schema.prisma');
   expect(output).toContain('No difference detected');
   expect(code).toBe(0);
 });
 
-it('a schema that the migrations do not make is reported, with exit code 2', async () => {
+it('a schema that differs from the migrations is reported, with exit code 2', async () => {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-drift-'));
   try {
     const drifted = path.join(dir, 'schema.prisma');
@@ -55,7 +55,7 @@ it('a schema that the migrations do not make is reported, with exit code 2', asy
   }
 });
 
-it('the shadow database of a comparison is gone afterwards', async () => {
+it('a comparison drops its shadow database', async () => {
   await compareMigrationsWith('prisma/schema.prisma');
   const left = await database.query(
     `SELECT datname FROM pg_database WHERE datname LIKE 'prisma_migrate_shadow%'`,

@@ -4,8 +4,8 @@ import { ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import { Pool } from 'pg';
 
 /**
- * How the engine reaches the database of the URL, and a shadow database beside it. Without a URL
- * it compares files only, and is told of a server that it must not ask for anything.
+ * Connects the engine to the database of the URL and to a separate shadow database. Without a URL
+ * it compares files only and gets a description of a server, which it must not query.
  *
  * @param {string | undefined} databaseUrl
  */
@@ -32,7 +32,7 @@ export function adapterFactory(databaseUrl) {
   };
 }
 
-/** Fields of their own: within a URL, pg would not let the shadow database be another one. */
+/** Separate fields, because with a URL pg does not allow another database for the shadow. */
 function connectionFields(databaseUrl) {
   const url = new URL(databaseUrl);
   return {
@@ -45,7 +45,7 @@ function connectionFields(databaseUrl) {
   };
 }
 
-/** The type "char" of the catalogue, which adapter-pg does not know, and the one it is passed as. */
+/** The catalogue type "char", which adapter-pg does not know, and the type that replaces it. */
 const charOid = 18;
 const textOid = 25;
 
@@ -72,8 +72,8 @@ async function open(config, schema, onDispose = async () => {}) {
     }
     return result;
   };
-  // adapter-pg cuts a script at every semicolon, those within functions and strings included; the
-  // native engine sends it whole.
+  // adapter-pg splits a script at every semicolon, also inside functions and strings. The native
+  // engine sends the whole script.
   adapter.executeScript = async (sql) => {
     await adapter.executeRaw({ sql, args: [], argTypes: [] });
   };
@@ -84,7 +84,7 @@ async function open(config, schema, onDispose = async () => {}) {
   return adapter;
 }
 
-/** What the engine asks of every server when it starts, as the newest one would answer. */
+/** The answers of the newest server to the engine's queries at its start. */
 const offlineVersion = {
   columnNames: ['exists', 'version', 'numeric_version'],
   columnTypes: [ColumnTypeEnum.Boolean, ColumnTypeEnum.Text, ColumnTypeEnum.Int32],

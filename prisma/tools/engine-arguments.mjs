@@ -1,5 +1,5 @@
 /**
- * The words with which the Prisma CLI starts its engine.
+ * Parses the arguments with which the Prisma CLI starts its engine.
  *
  * @param {string[]} argv
  */

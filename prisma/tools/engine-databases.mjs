@@ -1,14 +1,14 @@
 import { Client, escapeIdentifier } from 'pg';
 import { logLine } from './engine-log.mjs';
 
-/** What the CLI's messages to its user are made of, by SQLSTATE or by the system's error code. */
+/** The parts of the CLI's messages to its user, by SQLSTATE or by the system's error code. */
 const errorCodes = {
   '3D000': ['P1003', 'The database does not exist'],
   '28P01': ['P1000', 'Authentication failed'],
   ECONNREFUSED: ['P1001', 'The database server cannot be reached'],
 };
 
-/** The name in a database's URL, and the URL of the database that can create and drop it. */
+/** The name in a database's URL, and the URL of the database from which it is created or dropped. */
 function split(databaseUrl) {
   const url = new URL(databaseUrl);
   const name = decodeURIComponent(url.pathname.slice(1));
@@ -47,8 +47,8 @@ const commands = {
 };
 
 /**
- * `cli <command>`: one thing done to a database, then the end. What went wrong is said as the
- * native engine says it, in the log and by exit code 1.
+ * `cli <command>`: runs one command on a database and exits. Errors are reported like in the
+ * native engine, in the log and by exit code 1.
  *
  * @param {string} name
  * @param {string} databaseUrl
@@ -60,7 +60,7 @@ export async function runDatabaseCommand(name, databaseUrl) {
     await command(databaseUrl);
   } catch (error) {
     const [errorCode, message] = errorCodes[error.code] ?? ['P1011', error.message];
-    // The CLI takes the first line for the engine's greeting.
+    // The CLI reads the first line as the engine's greeting.
     logLine('INFO', { message: 'Starting schema engine CLI' });
     logLine('ERROR', { is_panic: false, error_code: errorCode, message });
     process.exitCode = 1;

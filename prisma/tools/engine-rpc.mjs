@@ -11,7 +11,7 @@ const panicExitCode = 101;
 /** The CLI numbers its own requests from 1. */
 let lastPrintId = 1_000_000;
 
-/** Where the WebAssembly build leaves the message of a panic. */
+/** The place where the WebAssembly build stores the message of a panic. */
 let panicMessage = '';
 globalThis.PRISMA_WASM_PANIC_REGISTRY = {
   get: () => panicMessage,
@@ -29,7 +29,7 @@ const write = (message) =>
 export async function serve(words) {
   let pendingId;
   process.on('uncaughtException', (error) => {
-    // After a panic the request's promise stays open: answer it, then end as the native engine does.
+    // After a panic the request's promise stays pending. Answer it and exit like the native engine.
     panicMessage ||= String(error?.stack ?? error);
     if (pendingId !== undefined) write({ id: pendingId, error: describe(error) });
     logLine('ERROR', { is_panic: true, message: panicMessage });
@@ -39,7 +39,7 @@ export async function serve(words) {
   const getEngine = () => (engine ??= openEngine(words));
   for await (const line of createInterface({ input: process.stdin })) {
     const { id, method, params } = JSON.parse(line);
-    // Without a method it is the CLI's answer to a `print` of ours.
+    // A message without a method is the CLI's answer to a `print` request.
     if (method === undefined) continue;
     pendingId = id;
     try {
@@ -67,7 +67,7 @@ async function answer(method, params, getEngine, databaseUrl) {
   if (typeof engine[method] !== 'function') throw new Error(`the engine has no method ${method}`);
   const result = (await engine[method](params)) ?? null;
   if (method !== 'diff' || !result?.stdout) return result;
-  // The native engine prints by asking the CLI to.
+  // The native engine prints by a request to the CLI.
   lastPrintId += 1;
   write({ id: lastPrintId, method: 'print', params: { content: result.stdout } });
   return { ...result, stdout: null };

@@ -1,10 +1,10 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 /**
- * Stands in for Prisma's native schema engine, which is fetched from a host of its own: the same
- * words and the same JSON-RPC over standard input and output, answered by the WebAssembly build of
- * the same engine, which is an npm package. With it `prisma migrate diff|dev|status|deploy` work
- * wherever npm does (prisma/prisma.config.ts names this file). A tool for the schema's authors: a
- * running system is migrated by `svc migrate`.
+ * Replaces Prisma's native schema engine, which is downloaded from a host that is not a package
+ * registry. It has the same commands and the same JSON-RPC over standard input and output. The
+ * WebAssembly build of the engine, an npm package, answers them. With it `prisma migrate
+ * diff|dev|status|deploy` work wherever npm works (prisma/prisma.config.ts names this file). It is
+ * a tool for authors of the schema. A running system is migrated by `svc migrate`.
  */
 import { version } from '@prisma/schema-engine-wasm';
 import { parseArguments } from './engine-arguments.mjs';

@@ -11,7 +11,7 @@ import { type OperatorKey, signedByOperator } from '../support/accounts.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT 5 beyond submissions: lists, statement, settings, deliveries, purchases. */
+/** CONTRACT 5 except submissions: lists, statement, settings, deliveries, purchases. */
 
 let whole: WholeStack;
 let receiver: WebhookReceiver;
@@ -37,7 +37,7 @@ function itemsOf({ body }: WireAnswer): Record<string, unknown>[] {
   return Object.values(Object(body['data'])).map((item) => Object(item));
 }
 
-/** Waits until everything that the tenant has submitted has ended. */
+/** Waits until all submissions of the tenant have ended. */
 async function settled(tenant: TenantCredentials): Promise<void> {
   await waitUntil(async () => {
     const items = itemsOf(await get(tenant, '/v1/submissions?limit=100'));
@@ -82,7 +82,7 @@ describe('lists', () => {
     expect(one.body).toEqual(items[0]);
   });
 
-  test('pages of any size make up the whole', async () => {
+  test('pages of any size together make the whole list', async () => {
     for (const path of ['/v1/submissions', '/v1/credits/transactions']) {
       const whole5 = await allOf(tenant, `${path}?limit=100`);
       expect(await allOf(tenant, `${path}?limit=2`)).toEqual(whole5);
@@ -146,7 +146,7 @@ describe('the statement', () => {
 });
 
 describe('settings', () => {
-  test('what is left out stays, null clears, the whole is answered', async () => {
+  test('omitted members stay, null clears, the answer has all settings', async () => {
     const tenant = await whole.tenant();
     const before = await get(tenant, '/v1/settings');
     expect(before.body).toEqual({
@@ -170,14 +170,14 @@ describe('settings', () => {
 
   test.each([
     ['an unknown member', '{"webhookURL":null}', '/webhookURL'],
-    ['one that is read only', '{"tenantId":"tnt_x"}', '/tenantId'],
+    ['a read-only member', '{"tenantId":"tnt_x"}', '/tenantId'],
     ['seven decimals', '{"lowBalanceThreshold":0.0000001}', '/lowBalanceThreshold'],
     ['a negative threshold', '{"lowBalanceThreshold":-1}', '/lowBalanceThreshold'],
-    ['a URL that is none', '{"webhookUrl":"hooks"}', '/webhookUrl'],
+    ['a malformed URL', '{"webhookUrl":"hooks"}', '/webhookUrl'],
     ['another scheme', '{"webhookUrl":"ftp://hooks.example.com/"}', '/webhookUrl'],
     ['credentials in the URL', '{"webhookUrl":"https://a:b@hooks.example.com/"}', '/webhookUrl'],
-    ['a member that is there twice', '{"webhookUrl":null,"webhookUrl":null}', '/webhookUrl'],
-  ])('%s is refused where it stands', async (_name, body, path) => {
+    ['a repeated member', '{"webhookUrl":null,"webhookUrl":null}', '/webhookUrl'],
+  ])('%s is refused with its path', async (_name, body, path) => {
     const answer = await patch(await shared(), body);
     expect(answer.status).toBe(422);
     expect(answer.body['errors']).toEqual([expect.objectContaining({ path })]);
@@ -251,7 +251,7 @@ describe('purchases', () => {
   const buy = (body: object) =>
     whole.ask(signedByOperator(operator, { method: 'POST', target, body }));
 
-  test('a reference grants once; with other contents it conflicts', async () => {
+  test('a reference grants credits once; other contents conflict', async () => {
     const tenant = await whole.tenant({ grantCredits: 0 });
     const body = {
       tenantId: tenant.tenantId,
@@ -290,7 +290,7 @@ describe('purchases', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
   });
 
-  test('an unknown tenant is 404, bad contents are 422', async () => {
+  test('an unknown tenant gets 404, invalid contents get 422', async () => {
     const unknown = await buy({
       tenantId: 'tnt_00000000000000000000000000',
       credits: 1,
@@ -304,7 +304,7 @@ describe('purchases', () => {
     expect((await buy({ tenantId, credits: 1, reference: 'c', extra: 1 })).status).toBe(422);
   });
 
-  test("a tenant's key is told that it is none, an operator's key is no tenant's", async () => {
+  test("a tenant's key is refused as an operator's, and an operator's as a tenant's", async () => {
     const tenant = await shared();
     const asTenant = await whole.askAs(tenant, { method: 'POST', target, body: {} });
     expect([asTenant.status, asTenant.body['code']]).toEqual([403, 'operator_only']);
@@ -325,7 +325,7 @@ describe('purchases', () => {
 });
 
 describe('the rate limit', () => {
-  test('is shared by all gateways, and says when to come again', async () => {
+  test('is shared by all gateways, and the answer says when to retry', async () => {
     const tenant = await whole.tenant({ name: 'Slow' });
     await whole.stack.query(
       "UPDATE tenants SET rate_limit_per_second = 1, rate_limit_burst = 10 WHERE name = 'Slow'",

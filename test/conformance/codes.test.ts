@@ -2,16 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { errorCodes } from '@svc/domain';
 import { expect, test } from 'vitest';
 
-/** Codes that no request over HTTP to a healthy stack leads to, with what proves them instead. */
+/**
+ * Codes that no HTTP request to a healthy stack produces, with the test that proves each instead.
+ */
 const elsewhere: Readonly<Record<string, string>> = {
-  internal_error: 'the fuzz run, which proves that nothing leads to it',
+  internal_error: 'the fuzz run, which proves that no request produces it',
   unavailable: 'services/gateway/src/outage.test.ts, which takes Postgres and Redis away',
-  misdirected_request: 'services/gateway/src/http/tls-proxy.test.ts, as a sandbox takes plain HTTP',
+  misdirected_request:
+    'services/gateway/src/http/tls-proxy.test.ts, because a sandbox accepts plain HTTP',
   intent_expired: 'nothing yet: the Solana rail is not built',
   intent_failed: 'nothing yet: the Solana rail is not built',
 };
 
-test('every code of the catalogue is answered in a test of this directory', () => {
+test('a test of this directory gets every code of the catalogue', () => {
   const here = import.meta.dirname;
   const tests = readdirSync(here).filter((file) => file !== 'codes.test.ts');
   const text = tests.map((file) => readFileSync(`${here}/${file}`, 'utf8')).join('\n');

@@ -4,7 +4,7 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer, WireRequest } from '../support/wire.ts';
 
-/** Whatever takes an id answers somebody else's as it answers one that does not exist. */
+/** Every endpoint that takes an id answers a foreign id as it answers an unknown one. */
 
 let whole: WholeStack;
 let owner: TenantCredentials;
@@ -35,7 +35,7 @@ afterAll(async () => {
 const unknownSubmission = 'sub_00000000000000000000000000';
 const unknownDelivery = 'dlv_00000000000000000000000000';
 
-/** An id of the owner's for every endpoint that takes one; adding an endpoint adds a line here. */
+/** One of the owner's ids for every endpoint that takes an id. A new endpoint needs a line here. */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),
   cancelSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),
@@ -43,17 +43,17 @@ const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   redeliver: () => ({ id: deliveryId, unknown: unknownDelivery }),
 };
 
-/** While the Solana rail is off there are no intents, and every reference is answered alike. */
+/** While the Solana rail is off there are no intents, and every reference gets the same answer. */
 const withoutResources = ['getPurchaseIntent', 'awaitPurchaseIntent'];
 
 const withId = () => whole.api.operations.filter(({ path }) => path.includes('{'));
 
-/** What differs from one answer to the next whatever is asked. */
+/** The headers without values that differ between any two answers. */
 function withoutMoment({ headers }: WireAnswer): object {
   return { ...headers, date: '', ratelimit: '' };
 }
 
-test('every endpoint that takes an id has its case here', () => {
+test('every endpoint that takes an id has a case', () => {
   expect(
     withId()
       .map(({ operationId }) => operationId)
@@ -61,40 +61,43 @@ test('every endpoint that takes an id has its case here', () => {
   ).toEqual([...Object.keys(cases), ...withoutResources].toSorted());
 });
 
-test.each(Object.keys(cases))('%s: a foreign id is an unknown one, to the byte', async (name) => {
-  const operation = withId().find(({ operationId }) => operationId === name);
-  const { id, unknown } = cases[name]?.() ?? { id: '', unknown: '' };
-  const ask = async (who: TenantCredentials, one: string): Promise<WireAnswer> => {
-    const wire: WireRequest = {
-      method: operation?.method.toUpperCase() ?? '',
-      target: operation?.path.replace(/\{[^}]+\}/, one) ?? '',
-      headers: { 'x-request-id': 'the-same' },
+test.each(Object.keys(cases))(
+  '%s: a foreign id and an unknown one get the same bytes',
+  async (name) => {
+    const operation = withId().find(({ operationId }) => operationId === name);
+    const { id, unknown } = cases[name]?.() ?? { id: '', unknown: '' };
+    const ask = async (who: TenantCredentials, one: string): Promise<WireAnswer> => {
+      const wire: WireRequest = {
+        method: operation?.method.toUpperCase() ?? '',
+        target: operation?.path.replace(/\{[^}]+\}/, one) ?? '',
+        headers: { 'x-request-id': 'the-same' },
+      };
+      return whole.askAs(who, wire);
     };
-    return whole.askAs(who, wire);
-  };
-  const foreign = await ask(stranger, id);
-  expect(foreign.status).toBe(404);
-  for (const other of [unknown, 'malformed', id.toUpperCase(), `${id}%00`, '..%2f..']) {
-    const answer = await ask(stranger, other);
-    expect(answer.text).toBe(foreign.text);
-    expect(withoutMoment(answer)).toEqual(withoutMoment(foreign));
-  }
-  const route = await whole.askAs(stranger, {
-    method: 'GET',
-    target: '/v1/nowhere',
-    headers: { 'x-request-id': 'the-same' },
-  });
-  expect(route.text).toBe(foreign.text);
-  // It is there all the same, and the stranger has done nothing to it.
-  const own = await whole.askAs(owner, {
-    method: 'GET',
-    target: `/v1/submissions/${submissionId}`,
-  });
-  expect(own.body).toMatchObject({ id: submissionId });
-  expect(own.body['status']).not.toBe('cancelled');
-});
+    const foreign = await ask(stranger, id);
+    expect(foreign.status).toBe(404);
+    for (const other of [unknown, 'malformed', id.toUpperCase(), `${id}%00`, '..%2f..']) {
+      const answer = await ask(stranger, other);
+      expect(answer.text).toBe(foreign.text);
+      expect(withoutMoment(answer)).toEqual(withoutMoment(foreign));
+    }
+    const route = await whole.askAs(stranger, {
+      method: 'GET',
+      target: '/v1/nowhere',
+      headers: { 'x-request-id': 'the-same' },
+    });
+    expect(route.text).toBe(foreign.text);
+    // The resource still exists, and the stranger has not changed it.
+    const own = await whole.askAs(owner, {
+      method: 'GET',
+      target: `/v1/submissions/${submissionId}`,
+    });
+    expect(own.body).toMatchObject({ id: submissionId });
+    expect(own.body['status']).not.toBe('cancelled');
+  },
+);
 
-test.each(withoutResources)('%s: every reference is answered alike', async (name) => {
+test.each(withoutResources)('%s: every reference gets the same answer', async (name) => {
   const operation = withId().find(({ operationId }) => operationId === name);
   const target = operation?.path.replace(/\{[^}]+\}/, 'reference') ?? '';
   const wire = { method: 'GET', target, headers: { 'x-request-id': 'the-same' } };
@@ -103,7 +106,7 @@ test.each(withoutResources)('%s: every reference is answered alike', async (name
   expect(foreign.text).toBe(own.text);
 });
 
-test("lists and statements hold nothing of somebody else's", async () => {
+test('lists and statements hold no data of other tenants', async () => {
   for (const target of [
     '/v1/submissions',
     `/v1/submissions?idempotencyKey=mine`,
@@ -117,7 +120,7 @@ test("lists and statements hold nothing of somebody else's", async () => {
   }
 });
 
-test("a cursor of somebody else's leads into one's own list only", async () => {
+test("another tenant's cursor reads only the caller's own list", async () => {
   await whole.askAs(owner, { method: 'POST', target: '/v1/submissions', body: job('second') });
   const first = await whole.askAs(owner, { method: 'GET', target: '/v1/submissions?limit=1' });
   const cursor = String(first.body['nextCursor']);

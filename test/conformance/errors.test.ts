@@ -4,11 +4,11 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { sendBytes, signatureHeaders, signedBy, type WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT 1 and 2: authentication, what is no request, and what all answers have. */
+/** CONTRACT 1 and 2: authentication, malformed requests, and the parts that all answers share. */
 
 let whole: WholeStack;
 let tenant: TenantCredentials;
-/** Takes ten seconds, so it is begun before anything else. */
+/** Takes ten seconds, so it starts before the other tests. */
 let tooSlow: Promise<WireAnswer | undefined>;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('authentication', () => {
     expect((await whole.ask({ ...balance, headers })).status).toBe(status);
   });
 
-  test('unknown tenant, wrong signature and malformed id are one and the same answer', async () => {
+  test('unknown tenant, wrong signature and malformed id get the same answer', async () => {
     const others = [
       { id: 'tnt_01jd5qz2m8f0gan4c6s1yb7kpe', secret: tenant.hmacSecret },
       { id: tenant.tenantId, secret: `${tenant.hmacSecret}x` },
@@ -56,7 +56,7 @@ describe('authentication', () => {
     expect(answers[0]?.headers['www-authenticate']).toBe('SVC1-HMAC-SHA256');
   });
 
-  test('of several signatures one is enough; other versions are not looked at', async () => {
+  test('one valid signature of several is enough; other versions are ignored', async () => {
     const headers = signatureHeaders(signer(), balance);
     const good = headers['X-SVC-Signature'] ?? '';
     const bad = `v1=${'0'.repeat(64)}`;
@@ -68,7 +68,7 @@ describe('authentication', () => {
     expect(await status(good.toUpperCase())).toBe(401);
   });
 
-  test('missing headers and two identities are told apart from a wrong signature', async () => {
+  test('missing headers and two identities get other details than a wrong signature', async () => {
     const headers = signatureHeaders(signer(), balance);
     const details = await Promise.all(
       [
@@ -86,14 +86,14 @@ describe('authentication', () => {
     expect(new Set(details).size).toBeGreaterThanOrEqual(4);
   });
 
-  test('the query is signed as it is sent, and a body where none is taken', async () => {
+  test('the signature covers the query as sent, and a body on a GET', async () => {
     const signed = signedBy(tenant, balance);
     expect((await whole.ask({ ...signed, target: `${balance.target}?a=1` })).status).toBe(401);
     expect((await whole.ask({ ...signed, body: 'unsigned' })).status).toBe(401);
     expect((await whole.askAs(tenant, { ...balance, body: 'signed' })).status).toBe(200);
   });
 
-  test('a disabled tenant is out on every gateway within five seconds', async () => {
+  test('every gateway refuses a disabled tenant within five seconds', async () => {
     const gone = await whole.tenant({ name: 'Gone soon' });
     expect((await whole.askAs(gone, balance)).status).toBe(200);
     expect((await whole.askAs(gone, balance)).status).toBe(200);
@@ -112,7 +112,7 @@ describe('authentication', () => {
   });
 });
 
-describe('what every answer has', () => {
+describe('every answer', () => {
   test('an acceptable x-request-id is kept, any other is replaced', async () => {
     expect(await idOf('Abc.123_-')).toBe('Abc.123_-');
     expect(await idOf('a'.repeat(128))).toBe('a'.repeat(128));
@@ -122,7 +122,7 @@ describe('what every answer has', () => {
     }
   });
 
-  test('a problem points to its place on the page of errors', async () => {
+  test('the type of a problem links to its entry on the page of errors', async () => {
     const { body } = await whole.ask(balance);
     const [path, anchor] = String(body['type']).split('#');
     const page = await whole.ask({ method: 'GET', target: path ?? '' });
@@ -131,13 +131,13 @@ describe('what every answer has', () => {
     expect(page.text).toContain(`id="${anchor}"`);
   });
 
-  test('the page of errors has every code of the document', async () => {
+  test('the page of errors has every code of the OpenAPI document', async () => {
     const { text } = await whole.ask({ method: 'GET', target: '/docs/errors' });
     for (const code of whole.api.codes) expect(text).toContain(`id="${code}"`);
     expect(whole.api.codes.length).toBeGreaterThan(25);
   });
 
-  test('the pages may load nothing from anywhere', async () => {
+  test('the pages may load no external resources', async () => {
     for (const target of ['/docs', '/docs/errors']) {
       const page = await whole.ask({ method: 'GET', target });
       expect(page.headers['content-security-policy']).toMatch(
@@ -155,9 +155,9 @@ describe('what every answer has', () => {
   });
 });
 
-describe('what is no request, or none that is known', () => {
+describe('malformed and unknown requests', () => {
   test.each([
-    ['no HTTP at all', '\x16\x03\x01\x02\0\x01\0\r\n\r\n', 400, 'bad_request'],
+    ['bytes that are not HTTP', '\x16\x03\x01\x02\0\x01\0\r\n\r\n', 400, 'bad_request'],
     ['a broken request line', 'GET\r\n\r\n', 400, 'bad_request'],
     ['no Host', 'GET /ready HTTP/1.1\r\n\r\n', 400, 'bad_request'],
     [
@@ -186,14 +186,14 @@ describe('what is no request, or none that is known', () => {
     ],
     ['an unknown method', 'BREW /ready HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'bad_request'],
     [
-      'a method the route has not',
+      'a method that the route does not have',
       'PUT /ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
       405,
       'method_not_allowed',
     ],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'not_found'],
     [
-      'a body that declares too much',
+      'a declared length over the limit',
       'POST /v1/quotes HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 262145\r\n\r\n',
       413,
       'payload_too_large',
@@ -221,7 +221,7 @@ describe('what is no request, or none that is known', () => {
     expect([status, body['code']]).toEqual([404, 'not_found']);
   });
 
-  test('405 says which methods there are', async () => {
+  test('405 lists the allowed methods', async () => {
     const answer = await whole.ask({ method: 'DELETE', target: '/v1/credits/balance' });
     expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD']);
   });
@@ -235,7 +235,7 @@ describe('what is no request, or none that is known', () => {
     expect(body['errors']).toEqual([expect.objectContaining({ path: '', parameter: 'curency' })]);
   });
 
-  test('a body in pieces over 256 KiB is answered 413, one of 256 KiB is read', async () => {
+  test('a chunked body over 256 KiB gets 413, one of 256 KiB is read', async () => {
     const wire = { method: 'POST', target: '/v1/quotes' };
     const { idempotencyKey: _key, ...quote } = job('');
     const text = JSON.stringify(quote);
@@ -246,7 +246,7 @@ describe('what is no request, or none that is known', () => {
     expect([over.status, over.body['code']]).toEqual([413, 'payload_too_large']);
   });
 
-  test('headers that do not arrive within ten seconds are answered 408', async () => {
+  test('headers that do not arrive within ten seconds get 408', async () => {
     const answer = await tooSlow;
     expect([answer?.status, answer?.body['code']]).toEqual([408, 'request_timeout']);
   });

@@ -3,7 +3,7 @@ import { auditMoney } from '../support/audit.ts';
 import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
-/** What many at once can make of one tenant's credits: nothing that one could not. */
+/** Parallel requests can do no more with a tenant's credits than single ones. */
 
 let whole: WholeStack;
 
@@ -20,7 +20,7 @@ function countByStatus(answers: readonly { readonly status: number }[]): Record<
   return counts;
 }
 
-test('50 parallel posts of one key hold once, and say the same', async () => {
+test('50 parallel posts of one key hold once, and get the same answer', async () => {
   const tenant = await whole.tenant({ grantCredits: 10_000 });
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => whole.askAs(tenant, post(job('one')))),
@@ -32,7 +32,7 @@ test('50 parallel posts of one key hold once, and say the same', async () => {
   expect(await auditMoney(whole.stack.query)).toEqual([]);
 });
 
-test('200 parallel posts against credit for 20 are 20 × 201 and 180 × 402', async () => {
+test('200 parallel posts against credit for 20 get 20 × 201 and 180 × 402', async () => {
   const tenant = await whole.tenant({ grantCredits: 20 * 200 });
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, index) => whole.askAs(tenant, post(job(`key-${index}`)))),

@@ -5,9 +5,9 @@ import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { TenantCredentials } from '@svc/testkit';
 
 /**
- * `applicantProfile` reaches the node untouched (CONTRACT 3): every member in its order,
- * every string by value, every number with all its digits, through HTTP, the sealed row and the
- * node link.
+ * `applicantProfile` reaches the node unchanged (CONTRACT 3): every member in its order, every
+ * string by value, every number with all its digits. The path is HTTP, the sealed row and the node
+ * link.
  */
 
 let whole: WholeStack;
@@ -22,7 +22,7 @@ afterAll(() => whole.close());
 const profilesPerRun = 150;
 const profileDepthMax = 64;
 
-/** JSON text, so that what no JavaScript value can be is in it as well. */
+/** JSON text, so that it can hold what no JavaScript value can. */
 const number = fc.oneof(
   fc.constantFrom('9007199254740993', '1e400', '-0', '0.10', '1E+2', '-1.50e-7', '123456789.0'),
   fc.bigInt().map(String),
@@ -51,7 +51,7 @@ const json = fc.letrec<{ value: string; object: string }>((tie) => ({
     ),
 }));
 
-/** Posts the profile and gives what the node was assigned, as text. */
+/** Posts the profile. Resolves with the JSON text that the node was assigned. */
 async function throughTheStack(key: string, profile: string): Promise<string> {
   const body = JSON.stringify(job(key)).replace(
     JSON.stringify(job(key).payload.applicantProfile),
@@ -68,20 +68,20 @@ async function throughTheStack(key: string, profile: string): Promise<string> {
   return text;
 }
 
-/** White space between tokens may change; nothing in a token may. */
+/** White space between tokens may change, but no token may. */
 function expectCarried(frame: string, profile: string): void {
   expect(tokensOf(frame).join(' ')).toContain(
     `"applicantProfile" : ${tokensOf(profile).join(' ')}`,
   );
 }
 
-/** Strings by value, all else as it is written. */
+/** Compares strings by value and everything else as written. */
 function tokensOf(text: string): string[] {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs) ?? [];
   return tokens.map((token) => (token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token));
 }
 
-test('whatever a profile is made of arrives as it was sent', async () => {
+test('every profile arrives as it was sent', async () => {
   let count = 0;
   await fc.assert(
     fc.asyncProperty(json.object, async (profile) => {
@@ -94,21 +94,21 @@ test('whatever a profile is made of arrives as it was sent', async () => {
 
 test.each([
   ['numbers beyond 2^53 and beyond a double', '{"a":9007199254740993,"b":1e400,"c":-0,"d":1.000}'],
-  ['members named as every object has them', '{"__proto__":{"admin":true},"constructor":1}'],
-  ['members in their order, numbers for names too', '{"b":1,"2":2,"a":3,"1":4}'],
+  ['members named like those of every object', '{"__proto__":{"admin":true},"constructor":1}'],
+  ['members in their order, with numeric names too', '{"b":1,"2":2,"a":3,"1":4}'],
   ['escapes', String.raw`{"a":"\u00e9\/\n\ud83d\ude00","\u0061b":"\\"}`],
   ['white space', '{ "a" :\n[ 1 ,\t2 ] }'],
-  ['a name that is there twice', '{"a":1,"a":2}'],
+  ['a repeated name', '{"a":1,"a":2}'],
 ])('%s', async (name, profile) => {
   expectCarried(await throughTheStack(name, profile), profile);
 });
 
-/** An object in an object, `levels` of them. */
+/** Nested objects, `levels` deep. */
 function deep(levels: number): string {
   return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 }
 
-test('a profile as deep as it may be arrives; one level more is refused', async () => {
+test('a profile at the depth limit arrives; one level more is refused', async () => {
   expectCarried(await throughTheStack('deep', deep(profileDepthMax)), deep(profileDepthMax));
   const body = JSON.stringify(job('deeper')).replace(
     JSON.stringify(job('').payload.applicantProfile),

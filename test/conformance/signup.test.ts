@@ -3,14 +3,14 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { send, type WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT 5, `/signup`: sandbox only, no key needed, so many an hour from one address. */
+/** CONTRACT 5, `/signup`: sandbox only, without a key, limited per hour and address. */
 
 const perHour = 3;
 let whole: WholeStack;
 beforeAll(async () => {
   whole = await startWholeStack({
     env: { SIGNUP_PER_HOUR: `${perHour}`, SIGNUP_IN_FLIGHT_MAX: '2' },
-    // What it is given goes on running.
+    // Assigned submissions run without end.
     pilot: { outcome: () => undefined },
   });
 });
@@ -19,7 +19,7 @@ afterAll(() => whole.close());
 const signUp = (body: object | string, headers: Record<string, string> = {}) =>
   whole.ask({ method: 'POST', target: '/signup', body, headers });
 
-/** As a browser sends the form; what is refused is answered with a page, which is no JSON. */
+/** Posts as a browser sends the form. Refusals are answered with an HTML page, not JSON. */
 const submitForm = (fields: Record<string, string>): Promise<WireAnswer> =>
   send(whole.stack.gatewayUrl, {
     method: 'POST',
@@ -28,7 +28,7 @@ const submitForm = (fields: Record<string, string>): Promise<WireAnswer> =>
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
 
-test('what is wrong is refused before anything is counted', async () => {
+test('a malformed signup is refused and does not count towards the limit', async () => {
   for (const body of [{}, { name: '' }, { name: 'x'.repeat(129) }, { name: 'a', more: 1 }, '{']) {
     expect(await signUp(body)).toMatchObject({ status: 422, body: { code: 'validation_error' } });
   }
@@ -60,7 +60,7 @@ test('the page has a form that works without scripts, and loads nothing', async 
   expect(page.text).not.toContain('<script');
 });
 
-test('as JSON or by the form somebody becomes a tenant that can begin at once; then the limit', async () => {
+test('JSON and the form each create a tenant that can start at once; then the limit applies', async () => {
   const byJson = await signUp({ name: 'Example Works', webhookUrl: 'https://hooks.example.com/' });
   expect(byJson).toMatchObject({
     status: 201,
@@ -97,7 +97,7 @@ test('as JSON or by the form somebody becomes a tenant that can begin at once; t
   expect(byForm.status).toBe(201);
   expect(byForm.text).toMatch(/hsk_test_[\w-]+/);
   expect((await signUp({ name: 'third' })).status).toBe(201);
-  // Without a token the body is not looked at.
+  // Without a token the body is not parsed.
   expect((await signUp('{')).status).toBe(429);
 
   const refused = await signUp({ name: 'fourth' });

@@ -47,7 +47,7 @@ const stale = (body: WireRequest['body']) => {
 const asRich = (wire: WireRequest) => signedBy(rich, wire);
 const at = (target: string, wire: WireRequest): WireRequest => ({ ...wire, target });
 
-/** Both would fail: the first of the two names is the answer. */
+/** Both checks of a pair would fail. The answer is that of the first. */
 const neighbours: readonly [string, number, string, () => WireRequest][] = [
   ['unparsable before route', 400, 'bad_request', () => at('/nowhere/%zz', post(job(freshKey())))],
   ['route before size', 404, 'not_found', () => at('/v1/nowhere', post(tooLarge))],
@@ -128,7 +128,7 @@ describe('the first check that fails is the answer', () => {
     expect([answer.status, answer.body['code']]).toEqual([status, code]);
   });
 
-  test('a key that is malformed beside what is unknown tells of the key alone', async () => {
+  test('a malformed key next to an unknown member is reported alone', async () => {
     const { body } = await create({ idempotencyKey: '', extra: 1 });
     expect(body['errors']).toEqual([expect.objectContaining({ path: '/idempotencyKey' })]);
   });
@@ -154,7 +154,7 @@ describe('the first check that fails is the answer', () => {
     expect(new Set(await codes(forged))).toEqual(new Set(['unauthenticated']));
   });
 
-  test('a quote that fails comes after the payload and before the hold', async () => {
+  test('a failed quote is checked after the payload and before the hold', async () => {
     const unpriced = await whole.tenant({ name: 'Without an instant rate', grantCredits: 0 });
     await whole.stack.query(`INSERT INTO rate_cards (tenant_id, card, created_at)
       SELECT t.id, c.card #- '{jobTypes,0,tiers,instant}', now() FROM tenants t, rate_cards c
@@ -168,7 +168,7 @@ describe('the first check that fails is the answer', () => {
 });
 
 describe('idempotency', () => {
-  test('the same body in another spelling is answered again, another one conflicts', async () => {
+  test('the same body in another spelling gets the same answer, another body conflicts', async () => {
     const key = freshKey();
     const first = await create(job(key));
     expect(first.status).toBe(201);
@@ -181,7 +181,7 @@ describe('idempotency', () => {
     expect((await create(job(key, { tier: 'instant' }))).status).toBe(409);
   });
 
-  test('numbers are the same by value, whatever their spelling', async () => {
+  test('numbers are compared by value, not by spelling', async () => {
     const key = freshKey();
     const text = (number: string) =>
       JSON.stringify(job(key)).replace('"name":', `"age":${number},"name":`);
@@ -199,7 +199,7 @@ describe('idempotency', () => {
     expect((await create(job(key))).status).toBe(201);
   });
 
-  test('keys of two tenants have nothing to do with one another', async () => {
+  test('keys of two tenants are independent', async () => {
     const other = await whole.tenant();
     const key = freshKey();
     expect((await create(job(key))).status).toBe(201);
@@ -208,7 +208,7 @@ describe('idempotency', () => {
 });
 
 describe('the answer', () => {
-  test('says what is held and what is available then', async () => {
+  test('the answer has the hold and the available credits after it', async () => {
     const tenant = await whole.tenant({ grantCredits: 1_000 });
     const created = await create(job(freshKey(), { tier: 'instant' }), tenant);
     expect(created.status).toBe(201);
@@ -220,7 +220,7 @@ describe('the answer', () => {
     });
   });
 
-  test('is read, cancelled once, and then terminal with the same refund', async () => {
+  test('can be read and cancelled once, and is then terminal with the same refund', async () => {
     const { body } = await create(job(freshKey()));
     const target = `/v1/submissions/${String(body['submissionId'])}`;
     const read = await whole.askAs(rich, { method: 'GET', target });
@@ -245,18 +245,18 @@ describe('the answer', () => {
     });
   });
 
-  test('402 says what is required and not what there is', async () => {
+  test('402 names the required credits and not the balance', async () => {
     const { body } = await create(job(freshKey()), poor);
     expect(body).toMatchObject({ code: 'insufficient_credits', required: 200 });
     expect(body).not.toHaveProperty('balance');
   });
 
-  test('503 says when to come again, in the header and the body', async () => {
+  test('503 says when to retry, in the header and the body', async () => {
     const answer = await create(job(freshKey(), { payload: declined }));
     expect(answer.headers['retry-after']).toBe(String(answer.body['retryAfterSeconds']));
   });
 
-  test('a quote is that of the submission, and holds nothing', async () => {
+  test('a quote equals that of the submission and holds no credits', async () => {
     const tenant = await whole.tenant({ grantCredits: 250 });
     const { idempotencyKey: _key, ...body } = job('');
     const quoted = await whole.askAs(tenant, { method: 'POST', target: '/v1/quotes', body });
@@ -277,7 +277,7 @@ describe('the answer', () => {
 });
 
 describe('validation', () => {
-  test('every violation is listed, with where it is', async () => {
+  test('every violation is listed with its path', async () => {
     const payload = { applicationUrl: 'ftp://example.com', atsType: '', jobContext: { title: 1 } };
     const { status, body } = await create(job(freshKey(), { payload }));
     expect(status).toBe(422);
@@ -331,7 +331,7 @@ describe('validation', () => {
     'https://bücher.example/apply',
     'https://xn--bcher-kva.example/',
     'HTTP://JOBS.EXAMPLE.COM:8443/a?b#c',
-  ])('an applicationUrl that is public is taken: %s', async (applicationUrl) => {
+  ])('a public applicationUrl is accepted: %s', async (applicationUrl) => {
     const payload = { ...job('').payload, applicationUrl };
     expect((await create(job(freshKey(), { payload }))).status).toBe(201);
   });
@@ -339,7 +339,7 @@ describe('validation', () => {
   test.each([
     ['U+0000', '"a\\u0000b"'],
     ['a lone surrogate', '"\\ud800"'],
-  ])('%s is refused wherever it stands', async (_name, text) => {
+  ])('%s is refused anywhere', async (_name, text) => {
     const body = JSON.stringify(job(freshKey())).replace('"Ana Pérez"', text);
     const { status, body: problem } = await create(body);
     expect([status, problem['code']]).toEqual([422, 'validation_error']);

@@ -28,7 +28,7 @@ async function begun(journey: Journey, key = 'key') {
   return { node, submissionId };
 }
 
-test('the offer holds nothing personal, the assignment the payload as it was sent', async () => {
+test('the offer holds no personal data, the assignment holds the payload as it was sent', async () => {
   const journey = await onSharedStack();
   const { client } = journey;
   const node = await connectNode(journey);
@@ -62,7 +62,7 @@ test('a node that declines is asked once, and the next one gets the offer', asyn
   expect(first.frames.filter(({ type }) => type === 'offer')).toHaveLength(1);
 });
 
-test('a silent node costs the tenant 300 ms, not 2 s; its late accept is revoked', async () => {
+test('a silent node delays the tenant by 300 ms, not 2 s; its late accept is revoked', async () => {
   const journey = await onSharedStack();
   const { client } = journey;
   const [silent, second] = [await connectNode(journey, { slots: 2 }), await connectNode(journey)];
@@ -78,7 +78,7 @@ test('a silent node costs the tenant 300 ms, not 2 s; its late accept is revoked
   expect(silent.frames.some(({ type }) => type === 'assign')).toBe(false);
 });
 
-test('nodes that never answer: 503 at the deadline at the latest, and the hold is back', async () => {
+test('if no node ever answers, the creation gets 503 by the deadline and the hold is released', async () => {
   const journey = await onSharedStack();
   await connectNode(journey);
   const error = await refusal(journey.client.submit(application('deaf')));
@@ -142,7 +142,7 @@ test('completed before begin is a bad frame and not acknowledged', async () => {
   expect((await journey.client.getSubmission(submissionId)).status).toBe('dispatched');
 });
 
-test('a node that comes back without what it was given has lost it, at once', async () => {
+test('a node that reconnects without its run has lost it at once', async () => {
   const journey = await onSharedStack();
   const { node, submissionId } = await begun(journey);
   await node.cut();
@@ -156,7 +156,7 @@ test('a node that comes back without what it was given has lost it, at once', as
   await expectMoney(journey, { balance: 5_000, held: 0 });
 });
 
-test('a node that comes back with it goes on, and its outcome counts', async () => {
+test('a node that reconnects with its run continues it, and its outcome counts', async () => {
   const journey = await onSharedStack();
   const { node, submissionId } = await begun(journey);
   await node.cut();
@@ -168,7 +168,7 @@ test('a node that comes back with it goes on, and its outcome counts', async () 
   expect(ended).toMatchObject({ status: 'submitted', actualCredits: 20 });
 });
 
-test('a lease that runs out ends the submission; the late outcome is told and moves nothing', async () => {
+test('a lease that runs out ends the submission; the late outcome is stored and moves no credits', async () => {
   const journey = await onAdvancedClock();
   const { client, stack } = journey;
   const { node, submissionId } = await begun(journey);
@@ -186,7 +186,7 @@ test('a lease that runs out ends the submission; the late outcome is told and mo
   await expectMoney(journey, { balance: 5_000, held: 0 });
 });
 
-test('a node that never starts, and one that runs too long, are ended with a full refund', async () => {
+test('a run that never begins and a run over its limit both end with a full refund', async () => {
   const journey = await onAdvancedClock();
   const { client, stack } = journey;
   const idle = await connectNode(journey);
@@ -214,7 +214,7 @@ test('a node that never starts, and one that runs too long, are ended with a ful
   await expectMoney(journey, { balance: 5_000, held: 0 });
 });
 
-test('a waiting creation that is cancelled answers so, and its offer is revoked', async () => {
+test('a creation that is cancelled while it waits answers `cancelled`, and its offer is revoked', async () => {
   const journey = await onSharedStack();
   const { client } = journey;
   const node = await connectNode(journey);

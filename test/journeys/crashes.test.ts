@@ -13,8 +13,8 @@ import {
 } from '../support/journey.ts';
 
 /**
- * At each point between a commit and what tells of it, Redis is emptied or the service at work is
- * killed. The submission ends, once, with the right money, and its event arrives.
+ * Redis is emptied, or the working service is killed, between each commit and the message about it.
+ * The submission ends once, with the right money, and its event arrives.
  */
 
 interface Fault {
@@ -38,7 +38,10 @@ const kill: Fault = {
   },
 };
 
-/** Posts, waits for the point, strikes; the creation's own answer may be lost with its gateway. */
+/**
+ * Posts, waits for the failpoint, then injects the fault. The answer to the creation may be lost
+ * with its gateway.
+ */
 async function strikeAt(
   service: ServiceName,
   failpoint: string,
@@ -55,7 +58,9 @@ async function strikeAt(
   return { ...journey, creation, submissionId: async () => (await creation).submissionId };
 }
 
-/** Ended as submitted: charged what was used, told once, and nothing is held. */
+/**
+ * Asserts that it ended as submitted: the charge is the usage, one event arrived, nothing is held.
+ */
 async function expectSubmitted(journey: Journey, submissionId: string): Promise<void> {
   const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });
   expect(ended.status).toBe('submitted');
@@ -66,7 +71,10 @@ async function expectSubmitted(journey: Journey, submissionId: string): Promise<
   expect(endingsTold(journey, submissionId)).toHaveLength(1);
 }
 
-/** Ended as failed through no fault of the tenant: the whole hold is back, told once. */
+/**
+ * Asserts that it failed without fault of the tenant: the whole hold is released, one event
+ * arrived.
+ */
 async function expectLost(journey: Journey, submissionId: string): Promise<void> {
   const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });
   expect(ended).toMatchObject({
@@ -80,12 +88,12 @@ async function expectLost(journey: Journey, submissionId: string): Promise<void>
   expect(endingsTold(journey, submissionId)).toHaveLength(1);
 }
 
-test('FLUSHALL with the hold committed and nothing sent: it is dispatched all the same', async () => {
+test('FLUSHALL with the hold committed and nothing sent: it is still dispatched', async () => {
   const journey = await strikeAt('gateway', 'hold.committed', flush);
   await expectSubmitted(journey, await journey.submissionId());
 });
 
-test('kill -9 of the gateway with the hold committed and nothing sent: the hold and the key come back', async () => {
+test('kill -9 of the gateway with the hold committed and nothing sent: the hold is released and the key is free', async () => {
   const journey = await strikeAt('gateway', 'hold.committed', kill);
   await expect(journey.creation).rejects.toThrow('fetch failed');
   expect(await journey.client.balance()).toMatchObject({ held: 200 });
@@ -97,7 +105,7 @@ test('kill -9 of the gateway with the hold committed and nothing sent: the hold 
   await expectSubmitted(journey, again.submissionId);
 });
 
-test('kill -9 of the gateway with the hold committed: the key retried at another one waits and shares its end', async () => {
+test('kill -9 of the gateway with the hold committed: the key retried at another one waits and gets the same answer', async () => {
   const journey = await startJourney({
     gateways: 2,
     nodes: 1,
@@ -120,7 +128,7 @@ test('FLUSHALL with `dispatched` committed and `assign` not sent: it runs once',
   await expectSubmitted(journey, await journey.submissionId());
 });
 
-test('kill -9 of the dispatcher with `dispatched` committed and `assign` not sent: lost, never offered again', async () => {
+test('kill -9 of the dispatcher with `dispatched` committed and `assign` not sent: it is lost and never offered again', async () => {
   const journey = await strikeAt('dispatcher', 'dispatched.committed', kill);
   await expectLost(journey, await journey.submissionId());
 });
@@ -157,7 +165,7 @@ test('FLUSHALL with the webhook sent and not recorded: it is recorded and not se
   expect(journey.receiver.received).toHaveLength(1);
 });
 
-test('kill -9 of the deliverer with the webhook sent and not recorded: it arrives again under the same id', async () => {
+test('kill -9 of the deliverer with the webhook sent and not recorded: the event arrives again under the same id', async () => {
   const journey = await strikeAt('webhooks', 'webhook.sent', kill);
   await journey.stack.advanceClock(31_000);
   const second = await journey.receiver.waitFor(({ attempt }) => attempt === 2);

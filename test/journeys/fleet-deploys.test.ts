@@ -4,7 +4,7 @@ import { auditMoney } from '../support/audit.ts';
 import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
-/** Dispatchers come and go with jobs in hand, and none is lost (CONTRACT 7). */
+/** Dispatchers start and stop while jobs run, and no job is lost (CONTRACT 7). */
 let fleet: Fleet;
 
 beforeAll(async () => {
@@ -18,7 +18,7 @@ interface Running {
   readonly submissionId: string;
 }
 
-/** Ten nodes with a run each. */
+/** Ten nodes with one run each. */
 async function tenRunning(journey: Journey): Promise<Running[]> {
   const nodes = await fleet.ten(() => 1);
   const begun = nodes.map(async (node) => ({ node, submissionId: await node.runNext() }));
@@ -41,7 +41,7 @@ async function expectAllComplete(journey: Journey, running: readonly Running[]):
   expect(await auditMoney(fleet.stack.query)).toEqual([]);
 }
 
-/** Those of the dispatcher that goes link to the other one, with what they have in hand. */
+/** The nodes of the stopped dispatcher connect to the other one and report their runs. */
 async function moveFrom(dispatcher: number, running: readonly Running[]): Promise<Running[]> {
   return await Promise.all(
     running.map(async ({ node, submissionId }) => {
@@ -54,7 +54,7 @@ async function moveFrom(dispatcher: number, running: readonly Running[]): Promis
   );
 }
 
-test('a dispatcher that is stopped hands its links back (1012), and every run goes on at the other', async () => {
+test('a dispatcher that stops closes its links with 1012, and every run continues at the other', async () => {
   const journey = await fleet.journey();
   const running = await tenRunning(journey);
   const stopped = fleet.stack.stop('dispatcher', 1);
@@ -71,7 +71,7 @@ test('a dispatcher that is stopped hands its links back (1012), and every run go
   await fleet.stack.restart('dispatcher', 1);
 });
 
-test('an offer that is open when its dispatcher is stopped is still answered, and nothing is lost', async () => {
+test('an offer that is open when its dispatcher stops is still answered, and nothing is lost', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node({ dispatcher: 1 });
   const creation = journey.client.submit(application('open offer', 'model', 'instant'));
@@ -93,7 +93,7 @@ test('an offer that is open when its dispatcher is stopped is still answered, an
   await fleet.stack.restart('dispatcher', 1);
 });
 
-test('kill -9 of a dispatcher loses no run: its nodes go on at the other, and new jobs too', async () => {
+test('kill -9 of a dispatcher loses no run: the other dispatcher takes its nodes and new jobs', async () => {
   const journey = await fleet.journey();
   const running = await tenRunning(journey);
   await fleet.stack.kill('dispatcher', 0);
@@ -101,7 +101,7 @@ test('kill -9 of a dispatcher loses no run: its nodes go on at the other, and ne
   await expectAllComplete(journey, moved);
   const node = moved[0]?.node;
   node?.autoPilot();
-  // The registry drops the nodes of the dead one as soon as somebody finds that nobody listens.
+  // The registry drops the dead dispatcher's nodes when a caller finds that nobody listens.
   await waitUntil(async () => {
     const created = journey.client.submit(application(`after ${performance.now()}`, 'model'));
     return await created.then(

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, type Journey, refusal } from '../support/journey.ts';
 
-/** Ten nodes, two dispatchers: who is asked, when, and in which order (CONTRACT 7). */
+/** Which of ten nodes at two dispatchers get an offer, when, and in which order (CONTRACT 7). */
 let fleet: Fleet;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ async function isHeldNoMore({ client }: Journey): Promise<void> {
   expect(await client.balance()).toMatchObject({ held: 0, balance: 100_000 });
 }
 
-test('an offer goes to the node with the most free slots, and down from there until all have declined', async () => {
+test('offers go to nodes in order of free slots, most first, until all have declined', async () => {
   const journey = await fleet.journey();
   const nodes = await fleet.ten((index) => 10 - index);
   const asked: number[] = [];
@@ -50,7 +50,7 @@ test('an offer goes to the node with the most free slots, and down from there un
   await isHeldNoMore(journey);
 });
 
-test('with every node silent two offers at most are open, each for 2 s, and at 5 s it is over', async () => {
+test('if every node is silent, at most two offers are open, each for 2 s, and dispatch ends at 5 s', async () => {
   const journey = await fleet.journey();
   const nodes = await fleet.ten((index) => 10 - index);
   const startedMs = performance.now();
@@ -59,7 +59,7 @@ test('with every node silent two offers at most are open, each for 2 s, and at 5
   expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
   expect(tookMs).toBeGreaterThan(4_900);
   expect(tookMs).toBeLessThan(7_000);
-  // At 0 and 300 ms, and again whenever one of the two has run out.
+  // At 0 and 300 ms, and again when one of the two has run out.
   const asked = nodes.filter((node) => offersOf(node).length > 0);
   expect(asked.map(({ nodeId }) => nodeId)).toEqual(
     nodes.slice(0, asked.length).map(({ nodeId }) => nodeId),
@@ -72,7 +72,7 @@ test('with every node silent two offers at most are open, each for 2 s, and at 5
   await isHeldNoMore(journey);
 });
 
-test('a second offer goes out when the first is 300 ms old; of two accepts the first to commit wins', async () => {
+test('a second offer goes out when the first is 300 ms old; the first accept to commit wins', async () => {
   const journey = await fleet.journey();
   const nodes = await fleet.ten((index) => 10 - index);
   const [first, second, third] = nodes;
@@ -89,7 +89,7 @@ test('a second offer goes out when the first is 300 ms old; of two accepts the f
   await winner.next('assign');
   const [lost] = offersOf(loser);
   expect(await loser.next('revoke')).toEqual({ type: 'revoke', offerId: lost });
-  // A third accept, of what is void, changes nothing.
+  // An accept of a void offer changes nothing.
   loser.send({ type: 'accept', offerId: lost ?? '' });
   expect(await loser.next('revoke')).toEqual({ type: 'revoke', offerId: lost });
   expect(loser.frames.some(({ type }) => type === 'assign')).toBe(false);
@@ -97,7 +97,7 @@ test('a second offer goes out when the first is 300 ms old; of two accepts the f
   expect(await journey.client.getSubmission(submissionId)).toMatchObject({ status: 'dispatched' });
 });
 
-/** Whichever of `assign` and `revoke` comes. */
+/** Waits for `assign` or `revoke`. True if `assign` came. */
 async function isAssigned({ frames }: FleetNode): Promise<boolean> {
   const answer = await waitUntil(() =>
     frames.find(({ type }) => type === 'assign' || type === 'revoke'),
@@ -105,7 +105,7 @@ async function isAssigned({ frames }: FleetNode): Promise<boolean> {
   return answer.type === 'assign';
 }
 
-test('a node whose link breaks with an offer open costs no time: the next one is asked at once', async () => {
+test('if a link breaks with an offer open, the next node gets the offer at once', async () => {
   const journey = await fleet.journey();
   const nodes = await fleet.ten((index) => 10 - index);
   const creation = post(journey, 'broken links');
@@ -119,7 +119,7 @@ test('a node whose link breaks with an offer open costs no time: the next one is
   expect((await creation).status).toBe('dispatched');
 });
 
-test('each tier leaves its share of the slots free, and without a slot a creation is refused at once', async () => {
+test('each tier leaves its headroom free, and a creation without a slot is refused at once', async () => {
   const journey = await fleet.journey();
   const nodes = await fleet.ten(() => 4);
   for (const node of nodes) node.autoPilot({ outcome: () => undefined });
@@ -146,7 +146,7 @@ test('each tier leaves its share of the slots free, and without a slot a creatio
   await waitUntil(() => nodes.every((node) => begunBy(node) === 4));
 });
 
-test('an instant submission is taken before the standard one that came earlier', async () => {
+test('an instant submission is dispatched before an earlier standard one', async () => {
   const journey = await fleet.journey();
   const nodes = await fleet.ten(() => 2);
   for (const node of nodes) node.autoPilot({ outcome: () => undefined });
@@ -173,7 +173,7 @@ test('an instant submission is taken before the standard one that came earlier',
   }
 });
 
-test('a draining node is offered nothing and its slots count in nothing', async () => {
+test('a draining node gets no offers and its slots do not count', async () => {
   const journey = await fleet.journey();
   const nodes = await fleet.ten(() => 2);
   for (const node of nodes) node.autoPilot({ outcome: () => undefined });

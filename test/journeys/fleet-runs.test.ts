@@ -6,8 +6,8 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
 /**
- * What becomes of a run when its node, its link or its time fails (CONTRACT 7, "Nothing
- * hangs"). Leases and limits go by the database's clock, which the tests move.
+ * A run when its node, its link or its time fails (CONTRACT 7, "Nothing hangs"). Leases and limits
+ * follow the database's clock, which the tests advance.
  */
 let fleet: Fleet;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => fleet.close());
 
-/** Posts, and has this node take it: to the point where the payload is there. */
+/** Posts, and lets this node accept. Resolves when the node has the payload. */
 async function assigned(journey: Journey, node: FleetNode, key: string, tier: Tier = 'instant') {
   const creation = journey.client.submit(application(key, 'model', tier));
   const offer = await node.next('offer');
@@ -26,7 +26,7 @@ async function assigned(journey: Journey, node: FleetNode, key: string, tier: Ti
   return (await creation).submissionId;
 }
 
-/** The same to the point where the node may act. */
+/** The same, until the node may act. */
 async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier) {
   const submissionId = await assigned(journey, node, key, tier);
   node.send({ type: 'start', submissionId });
@@ -34,7 +34,7 @@ async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier
   return submissionId;
 }
 
-/** Reports usage and waits until it is stored, and the lease with it. */
+/** Reports usage and waits until the usage and the renewed lease are stored. */
 async function expectRenewed(
   { client }: Journey,
   node: FleetNode,
@@ -63,7 +63,7 @@ async function endOf({ client }: Journey, submissionId: string) {
   return await client.waitFor(submissionId, { timeoutMs: 15_000 });
 }
 
-test('a lease is renewed only by frames that name it: a node that is deaf to one job loses that one', async () => {
+test('only frames that name a run renew its lease: a node that stops naming one run loses that run', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node({ slots: 2 });
   const kept = await begun(journey, node, 'kept');
@@ -79,7 +79,7 @@ test('a lease is renewed only by frames that name it: a node that is deaf to one
   expect(await endOf(journey, kept)).toMatchObject({ status: 'submitted' });
 });
 
-test('a node may start up to 60 s after dispatch; one that comes later is told to stop', async () => {
+test('a node may begin up to 60 s after dispatch; a later one is ordered to stop', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node({ slots: 2 });
   const inTime = await assigned(journey, node, 'in time');
@@ -97,7 +97,7 @@ test('a node may start up to 60 s after dispatch; one that comes later is told t
   expect(await node.next('cancel')).toEqual({ type: 'cancel', submissionId: late });
 });
 
-test('the run limit is that of the tier, however often the lease is renewed', async () => {
+test('renewing the lease does not extend the run limit of the tier', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node({ slots: 40 });
   const runs = new Map<Tier, string>();
@@ -120,7 +120,7 @@ test('the run limit is that of the tier, however often the lease is renewed', as
   expect(await journey.client.getSubmission(standard)).toMatchObject({ status: 'running' });
 });
 
-test('an assignment that was not begun goes on at another dispatcher', async () => {
+test('an assignment that has not begun continues at another dispatcher', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node({ dispatcher: 0 });
   const submissionId = await assigned(journey, node, 'moved');
@@ -134,7 +134,7 @@ test('an assignment that was not begun goes on at another dispatcher', async () 
   expect(await endOf(journey, submissionId)).toMatchObject({ status: 'submitted' });
 });
 
-test('a newer link at another dispatcher ends the older: its offer goes on, its run stays', async () => {
+test('a newer link at another dispatcher ends the older one: its offer is made again, its run stays', async () => {
   const journey = await fleet.journey();
   const older = await fleet.node({ dispatcher: 0, slots: 4 });
   const submissionId = await begun(journey, older, 'stays');
@@ -152,7 +152,7 @@ test('a newer link at another dispatcher ends the older: its offer goes on, its 
   expect(await endOf(journey, submissionId)).toMatchObject({ status: 'submitted' });
 });
 
-test('what ended while a node was away is in `stop`; it says so, and has its slot again', async () => {
+test('submissions that ended while a node was away are in `stop`; the node reports them and its slot is free', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node();
   const submissionId = await begun(journey, node, 'cancelled meanwhile');
@@ -168,7 +168,7 @@ test('what ended while a node was away is in `stop`; it says so, and has its slo
   expect(usage?.actions ?? 0).toBe(0);
 });
 
-test('an outcome whose `ack` was lost is in `stop`, is repeated all the same, and counts once', async () => {
+test('an outcome whose `ack` was lost is in `stop`, is still repeated, and counts once', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node();
   const submissionId = await begun(journey, node, 'ack lost');
@@ -210,7 +210,7 @@ test('after a cancel the first outcome of the node is kept as late, the second i
   expect(await auditMoney(fleet.stack.query)).toEqual([]);
 });
 
-test('usage before begin is a bad frame and gives nothing; usage of what has ended is answered `cancel`', async () => {
+test('usage before begin is a bad frame and has no effect; usage of an ended submission is answered `cancel`', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node();
   const submissionId = await assigned(journey, node, 'early usage');

@@ -16,7 +16,7 @@ import {
 const withNodes = shareStack({ nodes: 2, env: { WEBHOOK_BACKOFF_SECONDS: '1,1,1' } });
 const withoutNodes = shareStack();
 
-test('a submission is quoted, held, dispatched, run, settled, refunded and told of', async () => {
+test('a submission is quoted, held, dispatched, run, settled and refunded, and the tenant is notified', async () => {
   const journey = await withNodes();
   const { client } = journey;
   expect(await client.ready()).toEqual({ status: 'ready' });
@@ -46,7 +46,7 @@ test('a submission is quoted, held, dispatched, run, settled, refunded and told 
   await expectMoney(journey, { balance: Math.round((5_000 - actualCredits) * 1e6) / 1e6, held: 0 });
 });
 
-test('a node that fails the job costs nothing, and the tenant is told why', async () => {
+test('a job that fails on the node costs nothing, and the tenant gets the reason', async () => {
   const journey = await withNodes();
   const { client } = journey;
   const { submissionId } = await client.submit(application('fails', 'sandbox.fail'));
@@ -84,7 +84,7 @@ test('a submission cancelled before it begins costs nothing', async () => {
     refund: { amount: 200, charged: 0 },
   });
   expect(await node.next('cancel')).toMatchObject({ submissionId });
-  // Whoever asks to begin now is told to stop.
+  // A node that asks to begin after the cancel is ordered to stop.
   node.send({ type: 'start', submissionId });
   expect(await node.next('cancel')).toMatchObject({ submissionId });
   await eventOf(journey, submissionId, 'submission.cancelled');
@@ -115,12 +115,12 @@ test('a submission cancelled mid-run pays for the node-seconds only', async () =
     balance: Math.round((5_000 - refund.charged) * 1e6) / 1e6,
     held: 0,
   });
-  // The node stops, and its slot is free for the next one.
+  // The node stops, and its slot is free again.
   const next = await client.submit(application('next'));
   await client.waitFor(next.submissionId, { timeoutMs: 20_000 });
 });
 
-test('without a node a creation is refused, its hold is back and its key is free', async () => {
+test('without a node a creation is refused, its hold is released and its key is free', async () => {
   const journey = await withoutNodes();
   const { client, stack, tenant } = journey;
   const error = await refusal(client.submit(application('nobody')));
@@ -135,14 +135,14 @@ test('without a node a creation is refused, its hold is back and its key is free
   expect(journey.receiver.received).toEqual([]);
 });
 
-test('every node declines: refused, and the hold is back', async () => {
+test('if every node declines, the creation is refused and the hold is released', async () => {
   const journey = await withNodes();
   const error = await refusal(journey.client.submit(application('declined', 'sandbox.decline')));
   expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
   await expectMoney(journey, { balance: 5_000, held: 0 });
 });
 
-test('credit that does not cover the worst case is refused with what is required', async () => {
+test('a balance that does not cover the worst case is refused, and the answer names the required amount', async () => {
   const journey = await withNodes(199);
   const error = await refusal(journey.client.submit(application('dear')));
   expect(error).toMatchObject({ status: 402, code: 'insufficient_credits' });
@@ -151,7 +151,7 @@ test('credit that does not cover the worst case is refused with what is required
   await expectMoney(journey, { balance: 199, held: 0 });
 });
 
-test('the same body under the same key is answered again and charged once', async () => {
+test('the same body under the same key gets the same answer and is charged once', async () => {
   const journey = await withNodes();
   const { client, stack, tenant } = journey;
   const first = await client.submit(application('same'));
@@ -180,7 +180,7 @@ test('another body under the same key is a conflict', async () => {
   expect(tier).toMatchObject({ status: 409, code: 'idempotency_key_conflict' });
 });
 
-test("another tenant's submission is answered like one that never was", async () => {
+test("another tenant's submission is answered like one that does not exist", async () => {
   const { client, stack, receiver } = await withNodes();
   const { submissionId } = await client.submit(application('mine'));
   const stranger = await stack.createTenant({ webhookUrl: receiver.url });
@@ -209,7 +209,7 @@ test('a request that is not signed, or signed with another secret, is refused', 
   expect(answers[0]?.json()).toMatchObject({ status: 401, code: 'unauthenticated' });
 });
 
-test('a failed delivery is tried again under the same id', async () => {
+test('a failed delivery is retried under the same id', async () => {
   const journey = await withNodes();
   const { client, receiver } = journey;
   receiver.answerWith(({ attempt }) => ({ status: attempt < 3 ? 500 : 204 }));
@@ -223,7 +223,7 @@ test('a failed delivery is tried again under the same id', async () => {
   expect(new Set(attempts.map(({ body }) => body)).size).toBe(1);
 });
 
-test('a tenant without a URL is told nothing, and nothing of it is sent later', async () => {
+test('a tenant without a URL gets no webhook, then or later', async () => {
   const { stack } = await withNodes();
   const quiet = await stack.createTenant({});
   const client = clientOf(quiet, stack.gatewayUrl);

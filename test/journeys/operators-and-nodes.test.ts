@@ -20,7 +20,7 @@ async function begun(journey: Journey, key: string) {
   return { node, submissionId };
 }
 
-test('a drained node is told, finishes what it runs and is offered nothing, until it is enabled', async () => {
+test('a drained node is notified, finishes its runs and gets no offers until it is enabled', async () => {
   const journey = await startJourney({ dispatchers: 2 });
   const { stack, client } = journey;
   const { node, submissionId } = await begun(journey, 'drain');
@@ -45,7 +45,7 @@ test('a drained node is told, finishes what it runs and is offered nothing, unti
   expect((await client.submit(application('enabled'))).status).toBe('dispatched');
 });
 
-test('what a disabled node runs ends as lost with its hold back, and its late outcome moves nothing', async () => {
+test('a run on a disabled node ends as lost, its hold is released, and its late outcome moves no credits', async () => {
   const journey = await startJourney({ dispatchers: 2, credits: 5_000 });
   const { stack, client } = journey;
   const { node, submissionId } = await begun(journey, 'disable');
@@ -68,7 +68,7 @@ test('what a disabled node runs ends as lost with its hold back, and its late ou
   await expectMoney(journey, { balance: 5_000, held: 0 });
 });
 
-test('a pinned surge is what every gateway quotes and charges by within seconds, after FLUSHALL too', async () => {
+test('every gateway quotes and charges by a pinned surge within seconds, after FLUSHALL too', async () => {
   const journey = await startJourney({ gateways: 2, dispatchers: 2 });
   const { stack, tenant } = journey;
   const clients = stack.gatewayUrls.map((url) => clientOf(tenant, url));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { bareEnvironment } from '@svc/testkit';
 import { svcOn } from '../support/svc.ts';
 
-/** The list of commands in CONTRACT 9: each is in `svc` as it stands there. */
+/** Every command that CONTRACT 9 lists is in `svc` with its arguments and options. */
 const contract = readFileSync('docs/CONTRACT.md', 'utf8')
   .split('```')
   .find((block) => block.startsWith('\nsvc tenant create'));
@@ -14,7 +14,7 @@ interface Listed {
   readonly takesArgument: boolean;
 }
 
-/** Where no argument is shown, these take the id (CONTRACT 9). */
+/** These take an id although CONTRACT 9 shows no argument. */
 const takeTheId = [
   'show',
   'update',
@@ -25,7 +25,7 @@ const takeTheId = [
   'purge',
   'redeliver',
   'rotate-secret',
-  // `QUEUE` is written behind the last of the three.
+  // `QUEUE` stands after the last of the three.
   'pause',
   'resume',
 ];
@@ -37,7 +37,7 @@ function commandsOf(text: string): Listed[] {
     .flatMap((entry) => {
       const [said = ''] = entry.replaceAll(' | ', '|').split(/ → |\s+\(FILE/);
       const options = said.match(/--[a-z-]+/g) ?? [];
-      // What is left are words, what they take, and bars between commands.
+      // This leaves words, arguments, and bars between commands.
       const plain = said.replaceAll(/\[[^\]]*\](\.{3})?|\([^)]*\)|--[a-z-]+( [A-Z]+)?/g, '').trim();
       const [, first = '', second = '', ...rest] = plain.split(/ +/);
       if (second === '' || /^[A-Z]/.test(second)) {
@@ -57,7 +57,7 @@ function commandsOf(text: string): Listed[] {
     });
 }
 
-/** `--since T` is written behind the last of several commands, and meant for it alone. */
+/** `--since T` stands after the last of several commands and belongs to that one only. */
 function belongs(first: string, name: string, option: string): boolean {
   return first !== 'webhook' || name === 'recover' || option !== '--since';
 }
@@ -65,7 +65,7 @@ function belongs(first: string, name: string, option: string): boolean {
 const svc = svcOn({ databaseUrl: 'postgresql://postgres@127.0.0.1:1/none', redisUrl: '' });
 const listed = commandsOf(contract ?? '');
 
-test('the list of the contract is read as it is meant', () => {
+test('the commands of the contract are parsed correctly', () => {
   expect(listed.map(({ words }) => words.join(' ')).toSorted()).toEqual(
     [
       ...['create', 'list', 'show', 'disable', 'enable', 'update', 'rotate-secret'].map(
@@ -91,7 +91,7 @@ test('the list of the contract is read as it is meant', () => {
   );
 });
 
-test.each(listed)('svc $words is there, with its options, --json and examples', async (command) => {
+test.each(listed)('svc $words exists with its options, --json and examples', async (command) => {
   const { code, stdout } = await svc.run([...command.words, '--help'], bareEnvironment());
   expect(code).toBe(0);
   const usage = stdout.split('\n')[0] ?? '';

@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { application, connectNode } from '../support/journey.ts';
 import { svcOn } from '../support/svc.ts';
 
-test('everything is sealed under a new key while the services go on, and the old key can go', async () => {
+test('svc seals everything under a new key while the services run, and then the old key can be removed', async () => {
   const old = testMasterKey();
   const next = `next:${randomBytes(32).toString('base64')}`;
-  // As operators do it: first every service can read both.
+  // The operators' procedure: first every service can read both keys.
   const [stack, receiver] = await Promise.all([
     startStack({ env: { SVC_MASTER_KEY: `${old},${next}` } }),
     createWebhookReceiver(),
@@ -42,7 +42,7 @@ test('everything is sealed under a new key while the services go on, and the old
   }
   expect(counts.get('events.body_sealed')).toBe(1);
 
-  // Services that still seal under the old key read what is under the new one.
+  // Services that still seal under the old key can read values under the new one.
   await stack.restart('gateway');
   await stack.restart('webhooks');
   const again = await client.submit(application('before'));
@@ -50,7 +50,7 @@ test('everything is sealed under a new key while the services go on, and the old
   const second = await client.submit(application('after'));
   await receiver.waitFor(({ event }) => event.data['submissionId'] === second.submissionId);
 
-  // Run again it takes what was sealed meanwhile, and nothing else.
+  // A second run takes only the values sealed in the meantime.
   const rest = JSON.parse((await svc.run(['master-key', 'rotate', '--json'], ring)).stdout);
   const left = rest.resealed.filter((one: { resealed: number }) => one.resealed > 0);
   expect(left.map((one: { column: string }) => one.column)).toContain('events.body_sealed');

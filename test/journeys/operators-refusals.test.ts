@@ -2,7 +2,7 @@ import { bareEnvironment, startStack, type TestStack } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOn, type Svc } from '../support/svc.ts';
 
-/** What `svc` says where it cannot do what it is asked for: exit codes, and what to do next. */
+/** How `svc` refuses: its exit code, what is wrong, and what to do next. */
 
 let stack: TestStack;
 let svc: Svc;
@@ -31,7 +31,7 @@ test.each([
   [['audit', 'list', '--by', 'Ana'], 'op_…'],
   [['queue', 'pause', 'mail'], 'dispatch, settlement, webhook'],
   [['completion', 'fish'], 'Allowed choices'],
-])('wrong usage ends with 2 and says what is right: svc %j', async (words, why) => {
+])('wrong usage exits with 2 and names the right usage: svc %j', async (words, why) => {
   const ran = await svc.run(words);
   expect(ran).toMatchObject({ code: 2, stdout: '' });
   expect(ran.stderr).toContain(why);
@@ -53,18 +53,15 @@ test.each([
   [['trace', nobody.replace('tnt', 'sub')], 'no such submission'],
   [['rate-card', 'show', '--tenant', nobody], 'no such tenant'],
   [['rate-card', 'apply', '/nonexistent/card.json'], 'cannot be read'],
-])(
-  'what is not there is refused with 1, and nothing is in the audit log: svc %j',
-  async (words, why) => {
-    const ran = await svc.run(words);
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toContain(why);
-    expect(await svc.list('audit', 'list')).toEqual([]);
-  },
-);
+])('an unknown id exits with 1 and writes no audit entry: svc %j', async (words, why) => {
+  const ran = await svc.run(words);
+  expect(ran).toMatchObject({ code: 1, stdout: '' });
+  expect(ran.stderr).toContain(why);
+  expect(await svc.list('audit', 'list')).toEqual([]);
+});
 
 test.each([['tenant', 'list'], ['status'], ['trace', nobody.replace('tnt', 'sub')], ['migrate']])(
-  'a database that is down is said in words: svc %s',
+  'svc explains that the database is down: svc %s',
   async (...words) => {
     const DATABASE_URL = 'postgresql://postgres@127.0.0.1:1/none';
     const ran = await svc.run(words, { DATABASE_URL });
@@ -74,7 +71,7 @@ test.each([['tenant', 'list'], ['status'], ['trace', nobody.replace('tnt', 'sub'
   },
 );
 
-test('a Redis that is away stops only what needs it', async () => {
+test('an unreachable Redis stops only the commands that need it', async () => {
   const away = { REDIS_URL: 'redis://127.0.0.1:1' };
   const status = await svc.run(['status', '--json'], away);
   expect(JSON.parse(status.stdout)).toMatchObject({ redis: 'not reachable', queues: null });
@@ -86,7 +83,7 @@ test('a Redis that is away stops only what needs it', async () => {
   expect(await svc.list('audit', 'list')).toEqual([]);
 });
 
-test('what is not configured is named, with what to set', async () => {
+test('missing configuration is named, with the variable to set', async () => {
   const bare = svcOn({ databaseUrl: '', redisUrl: '' });
   const nothing = await bare.run(['status'], { SVC_LOCAL_DIR: '/nonexistent' });
   expect(nothing).toMatchObject({ code: 1, stdout: '' });
@@ -106,7 +103,7 @@ test('help and completion need no configuration at all', async () => {
   expect(script.stdout).toContain("'tenant rotate-secret') words='--json");
 });
 
-test('nothing that svc prints for people holds a control character of what others wrote', async () => {
+test('svc prints no control characters from data that others wrote', async () => {
   const name = 'Evil \u001B[2J\u009B31m\u202E';
   await svc.json('tenant', 'create', '--name', name);
   const { stdout } = await svc.run(['tenant', 'list']);

@@ -4,14 +4,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOn } from '../support/svc.ts';
 
 /**
- * What operators look at reads a small part of a hundred thousand submissions, counted by Postgres
- * itself, and does with little memory.
+ * Operators' commands read a small part of a hundred thousand submissions, as Postgres itself
+ * counts, and need little memory.
  */
 
 const rows = 100_000;
-/** What a command may have: what it reads is bounded, whatever there is. */
+/**
+ * The heap limit of a command. It suffices for any amount of data because every command reads a
+ * bounded amount.
+ */
 const boundedHeap = { NODE_OPTIONS: '--max-old-space-size=64' };
-/** Twice what a page of fifty takes of which there is one in a hundred, back from the newest. */
+/**
+ * Twice the rows that a page of fifty reads from the newest row back if one row in a hundred
+ * matches.
+ */
 const rowsReadMax = 10_000;
 
 type Database = Awaited<ReturnType<typeof createTestDatabase>>;
@@ -29,7 +35,7 @@ afterAll(async () => {
 const on = (database: Database) =>
   svcOn({ databaseUrl: database.databaseUrl, redisUrl: redis.redisUrl });
 
-/** Submissions of one tenant, each with its entries, its event and a delivery of it. */
+/** Submissions of one tenant, each with its entries, its event and one delivery. */
 async function seed(database: Database, count: number): Promise<void> {
   const svc = on(database);
   const { tenantId } = await svc.json<{ tenantId: string }>('tenant', 'create', '--name', 'Seeded');
@@ -37,7 +43,8 @@ async function seed(database: Database, count: number): Promise<void> {
   const id = (kind: number) =>
     `(lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint - ${count} + n), 12, '0')
       || '700${kind}8000' || lpad(to_hex(n), 12, '0'))::uuid`;
-  // One in a hundred failed, one was cancelled; one in a thousand runs; the others are done.
+  // One in a hundred failed, one in a hundred was cancelled, one in a thousand runs, the others are
+  // submitted.
   await database.query(`
     CREATE TABLE seeded AS
     SELECT n, ${id(1)} AS id, ${id(2)} AS event_id, ${id(3)} AS delivery_id,
@@ -86,7 +93,10 @@ async function newestOf(database: Database): Promise<{ id: string; tenantId: str
   return { id: toWireId('sub', row.id), tenantId: toWireId('tnt', row.tenant_id) };
 }
 
-/** Rows and index entries that were read of any table so far; a command's own are told as it ends. */
+/**
+ * Rows and index entries read from all tables so far. Postgres counts those of a command when the
+ * command ends.
+ */
 async function rowsRead(database: Database): Promise<number> {
   const [row] = await database.query<{ read: number }>(`
     SELECT ((SELECT sum(seq_tup_read) FROM pg_stat_user_tables)

@@ -14,7 +14,7 @@ import { auditMoney } from '../support/audit.ts';
 import { application, clientOf, connectNode } from '../support/journey.ts';
 import { svcOn, type Svc } from '../support/svc.ts';
 
-/** Each command of operators on the real stack: what it prints, and what it does over the API. */
+/** Each operator command on the real stack: what it prints, and its effect on the API. */
 
 let stack: TestStack;
 let svc: Svc;
@@ -28,9 +28,9 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** By when a change is in force everywhere. */
+/** A change is in force everywhere within this time. */
 const inForceMs = 5_000;
-/** What a machine under load may add to it. */
+/** Extra time for a loaded machine. */
 const graceMs = 3_000;
 
 async function newTenant(...more: string[]) {
@@ -65,7 +65,7 @@ function soon(check: () => Promise<boolean>): Promise<unknown> {
 
 const all = (status: number) => (found: number[]) => found.every((one) => one === status);
 
-test('a disabled tenant is refused within five seconds everywhere, and taken again when enabled', async () => {
+test('every gateway refuses a disabled tenant within five seconds, and accepts it again when enabled', async () => {
   const { tenantId, hmacSecret } = await newTenant();
   expect(await statuses(tenantId, hmacSecret)).toEqual([200, 200]);
   const disabled = await svc.json('tenant', 'disable', tenantId);
@@ -81,7 +81,7 @@ test('a disabled tenant is refused within five seconds everywhere, and taken aga
   ]);
 });
 
-test('every setting of a tenant that an operator changes holds over the API', async () => {
+test('the API applies every tenant setting that an operator changes', async () => {
   const { tenantId, hmacSecret } = await newTenant('--grant', '2000');
   const update = `tenant update ${tenantId} --allow none --webhook-url ${receiver.url} --rate 7`;
   const words = `${update} --burst 21 --rebate 2.5 --low-balance 2500`.split(' ');
@@ -108,7 +108,7 @@ test('every setting of a tenant that an operator changes holds over the API', as
     webhookUrl: receiver.url,
     allowedJobTypes: [],
   });
-  // The new threshold has overtaken the balance: the tenant is told, at the new URL.
+  // The new threshold is above the balance, so the tenant is notified, at the new URL.
   await receiver.waitFor(({ event }) => event.type === 'credits.low_balance', {
     timeoutMs: 10_000,
   });
@@ -127,7 +127,7 @@ test('every setting of a tenant that an operator changes holds over the API', as
   });
 });
 
-test('a rotation never cuts off a client silently: two secrets are valid, a third takes --force', async () => {
+test('a rotation never locks out a client silently: two secrets are valid, a third needs --force', async () => {
   const { tenantId, hmacSecret: first } = await newTenant();
   const rotate = ['tenant', 'rotate-secret', tenantId, '--hmac'];
   const rotated = await svc.json(...rotate, '--overlap', '1h');
@@ -158,7 +158,7 @@ test('a rotation never cuts off a client silently: two secrets are valid, a thir
   }
 });
 
-test('an operator is refused within five seconds once disabled, by the API and by svc', async () => {
+test('the API and svc refuse a disabled operator within five seconds', async () => {
   const { operatorId, operatorSecret } = await svc.json<
     Record<'operatorId' | 'operatorSecret', string>
   >('operator', 'create', '--name', 'Ana, billing');
@@ -199,7 +199,7 @@ test('an operator is refused within five seconds once disabled, by the API and b
   await soon(async () => all(401)(await buy('INV-3')));
 });
 
-test('an operator cancels what runs: a full refund, the node stops, the event says by whom', async () => {
+test('an operator cancels a run: full refund, the node stops, the event names who cancelled it', async () => {
   const tenant = await newTenant('--grant', '500', '--webhook-url', receiver.url);
   const client = clientOf(tenant, stack.gatewayUrl);
   const node = await connectNode({ stack });
@@ -240,7 +240,7 @@ test('an operator cancels what runs: a full refund, the node stops, the event sa
   await node.close();
 });
 
-/** What `svc trace` says of the submission above. */
+/** The report of `svc trace` on the submission above. */
 async function tellsTheStory(submissionId: string, nodeId: string): Promise<void> {
   await waitUntil(async () => {
     const { story } = await svc.json('trace', submissionId);
@@ -251,7 +251,7 @@ async function tellsTheStory(submissionId: string, nodeId: string): Promise<void
     submissionId,
   );
   const { story } = trace;
-  // What one transaction writes may carry times a millisecond apart.
+  // Rows of one transaction may carry times a millisecond apart.
   const unordered = ['accepted', 'assignment', 'release', 'ended'];
   const told = story.map(({ what }) => what);
   expect(told.filter((what) => !unordered.includes(what)).join(', ')).toBe(
@@ -274,7 +274,7 @@ async function tellsTheStory(submissionId: string, nodeId: string): Promise<void
   }
 }
 
-test('a rate card is checked, shown as a difference, and in force as a version of its own', async () => {
+test('a rate card is checked, shown as a difference, and in force as a new version', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'svc-card-'));
   const file = path.join(directory, 'card.json');
   try {
@@ -315,7 +315,7 @@ test('a rate card is checked, shown as a difference, and in force as a version o
       secret: hmacSecret,
       body: JSON.stringify({ jobType, payload }),
     });
-    // The estimate rests on what the API does not show of a card: it is as it was.
+    // The estimate depends on parts of the card that the API does not show, and they are unchanged.
     expect(answer.json()).toMatchObject({ quote: { max: 150.5, estimated: 42.95 } });
     expect(await svc.list('rate-card', 'history', '--tenant', tenantId)).toMatchObject([
       { version: applied['version'], tenantId },
@@ -338,7 +338,7 @@ test('a rate card is checked, shown as a difference, and in force as a version o
   }
 });
 
-test('a paused queue keeps what is put on it until it is resumed', async () => {
+test('a paused queue keeps its jobs until it is resumed', async () => {
   const tenant = await newTenant('--grant', '1000');
   const client = clientOf(tenant, stack.gatewayUrl);
   const node = await connectNode({ stack }, { slots: 2 });

@@ -5,17 +5,20 @@ import { type ServiceName, serviceNames } from '@svc/local';
 import type { TestStack } from '@svc/testkit';
 import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
 
-/** A text that is nowhere else, and by which its place is known. */
+/** A unique text. Finding it shows where data has gone. */
 export function newMarker(place: string): string {
   return `mark${place}${randomBytes(12).toString('hex')}`;
 }
 
-/** Every way in which bytes may hold a text: as it is, in hex, and in base64 wherever it begins. */
+/**
+ * Every encoding in which bytes may contain a text: plain, hex, and base64 at each of the three
+ * offsets.
+ */
 function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);
   const inBase64 = [0, 1, 2].map((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // Without the characters that share bits with what stands before and behind.
+    // Without the characters that share bits with the bytes before and after.
     const first = Math.ceil((offset * 8) / 6);
     const last = Math.floor((shifted.length * 8) / 6);
     return shifted.toString('base64').slice(first, last);
@@ -23,7 +26,7 @@ function forms(marker: string): string[] {
   return [marker, bytes.toString('hex'), ...inBase64];
 }
 
-/** The places of the markers that stand in these bytes, in whatever form. */
+/** The markers that occur in these bytes, in any encoding. */
 export function found(
   haystack: Buffer | string,
   markers: Readonly<Record<string, string>>,
@@ -42,7 +45,7 @@ const filesBelow = (dir: string): string[] =>
 const contentsOf = (files: readonly string[]) =>
   Buffer.concat(files.map((file) => readFileSync(file)));
 
-/** Everything that was ever written into the Redis of a stack: its append-only files. */
+/** All bytes ever written to the Redis of a stack: its append-only files. */
 export async function redisFiles({ redisUrl }: TestStack): Promise<Buffer> {
   const redis = connectRedis(redisUrl, 'producer');
   await waitForRedis(redis, 5_000);
@@ -51,7 +54,7 @@ export async function redisFiles({ redisUrl }: TestStack): Promise<Buffer> {
   return contentsOf(filesBelow(dir));
 }
 
-/** The files of the database as they lie on the disk, and the log of what was written. */
+/** The database's files on disk, and its write-ahead log. */
 export async function databaseFiles({ query }: TestStack): Promise<Buffer> {
   await query('CHECKPOINT');
   const [row] = await query<{ dir: string; oid: string }>(

@@ -12,9 +12,9 @@ import {
   redisFiles,
 } from './personal-data.fixture.ts';
 
-/** What people are told of others by this service stays with tenant and node, whatever happens. */
+/** Personal data of third parties stays with tenant and node, whatever happens. */
 
-/** Free texts that may hold personal data: sealed wherever they are at rest. */
+/** Free texts that may hold personal data. They are sealed wherever they are at rest. */
 const personal = {
   profile: newMarker('Profile'),
   profileName: newMarker('ProfileName'),
@@ -26,7 +26,7 @@ const personal = {
   resultDetail: newMarker('ResultDetail'),
   response: newMarker('Response'),
 };
-/** A tenant's own, which the database keeps as they are and nothing else. */
+/** The tenant's own data. The database alone stores it, in plain text. */
 const own = {
   name: newMarker('Name'),
   webhookPath: newMarker('WebhookPath'),
@@ -71,7 +71,7 @@ test('markers in every free text are found with tenant and node, and nowhere els
   const node = await connectScriptedNode({ link: stack.nodeLinkUrl, nodeId, secret, slots: 10 });
   onTestFinished(() => node.close());
   const usage = {};
-  /** Creates one and brings it to where the node has begun; resolves with its id. */
+  /** Creates a submission and waits until its node has begun. Resolves with its id. */
   const begun = async (key: string): Promise<string> => {
     const [, submissionId] = await Promise.all([create(key), node.runNext()]);
     return submissionId;
@@ -100,7 +100,7 @@ test('markers in every free text are found with tenant and node, and nowhere els
   const lost = await begun('lost');
   await stack.advanceClock(leaseMs + 1_000);
   await ended(lost);
-  // What is refused, too, and what cannot even be read.
+  // Refused requests and unreadable ones too.
   await create('completed');
   await ask('POST', '/v1/submissions', { ...bodyOf('completed'), tier: 'instant' });
   await ask('POST', '/v1/submissions', { ...bodyOf('bad'), [personal.profile]: personal.title });
@@ -117,7 +117,7 @@ test('markers in every free text are found with tenant and node, and nowhere els
     return list.text.includes('"data":[]');
   });
 
-  // Tenant and node have all of it: the markers did go through.
+  // Tenant and node have all markers, so the markers did pass through the service.
   const seen = [
     await shown(completed),
     await shown(failed),
@@ -151,7 +151,7 @@ test('markers in every free text are found with tenant and node, and nowhere els
   expect(found(database, personal)).toEqual([]);
 });
 
-test('the search finds a text in every form that it is looked for in', () => {
+test('the search finds a text in each encoding', () => {
   const marker = newMarker('Any');
   for (const before of ['', 'a', 'ab', 'abc']) {
     const plain = Buffer.from(`${before}${marker} and more`);

@@ -7,7 +7,7 @@ import { checkoutDir, freePort } from '@svc/local';
 import { bareEnvironment, waitUntil } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** What README.md tells a new user to type, typed. */
+/** Runs the commands that README.md gives to a new user. */
 
 const commandsMax = 10;
 const startBoundMs = 90_000;
@@ -20,14 +20,17 @@ function integrationBlocks(): string[] {
   return [...chapter.matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block);
 }
 
-/** Lines that begin a command: what goes on is indented, and a function ends with its brace. */
+/**
+ * Lines that begin a command. A command continues on indented lines, and a function ends with its
+ * brace.
+ */
 function commandsOf(blocks: readonly string[]): string[] {
   return blocks
     .flatMap((block) => block.split('\n'))
     .filter((line) => line !== '' && !/^(?:\s|\})/.test(line));
 }
 
-/** A shell in a process group of its own, so that what it leaves running ends with it. */
+/** A shell in its own process group, so that every process it leaves running ends with it. */
 function openShell(cwd: string, env: NodeJS.ProcessEnv) {
   const shell = spawn('sh', ['-e'], { cwd, env, detached: true });
   let output = '';
@@ -46,7 +49,7 @@ async function endGroup(shell: ChildProcess): Promise<void> {
     process.kill(-pid, 'SIGINT');
     process.kill(-pid, 'SIGTERM');
   } catch {
-    // It has ended by itself.
+    // The shell has already ended.
   }
   await closed;
 }

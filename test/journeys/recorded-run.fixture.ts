@@ -4,7 +4,7 @@ import { job } from '../support/job.ts';
 import type { WireAnswer, WireRequest } from '../support/wire.ts';
 import { declinedHost, type Environment, failedHost } from './two-environments.fixture.ts';
 
-/** A run of requests through everything that a tenant can ask, and what was answered. */
+/** Runs requests through everything that a tenant can ask, and records the answers. */
 
 const submissions = '/v1/submissions';
 const post = (target: string, body?: object): WireRequest => ({
@@ -19,13 +19,13 @@ const at = (key: string, host: string) => {
   return { ...rest, payload: { ...payload, applicationUrl: `https://${host}/apply` } };
 };
 
-/** Asks, and writes down what was answered. */
+/** Sends a request and records the answer. */
 interface Recorder {
   readonly as: (wire: WireRequest, who?: TenantCredentials) => Promise<WireAnswer>;
   readonly open: (wire: WireRequest) => Promise<WireAnswer>;
 }
 
-/** Every answer in order, in words that are the same wherever the service did the same. */
+/** Every answer in order. The text is equal in two environments if the service did the same. */
 export async function recordRun(environment: Environment): Promise<string[]> {
   const { tenant, ask, askAs } = environment;
   const normalise = createNormaliser();
@@ -60,7 +60,7 @@ async function askWhatIsThere({ as, open }: Recorder, { tenant }: Environment): 
 }
 
 async function submit({ as }: Recorder, { tenant, pauper, askAs }: Environment): Promise<void> {
-  // What is held at any moment would else depend on who is faster.
+  // Otherwise the held amount in later answers would depend on timing.
   const ended = async ({ body }: WireAnswer): Promise<void> => {
     const target = `${submissions}/${String(body['submissionId'])}`;
     await waitUntil(async () => (await askAs(tenant, get(target))).body['finishedAt'] !== null);
@@ -131,7 +131,7 @@ async function purchase({ as, open }: Recorder, { tenant, operator }: Environmen
   await as(post('/v1/credits/purchase-intents', { credits: 1, token: 'USDC' }));
 }
 
-/** What came by webhook, which comes in no order. */
+/** Sorted, because webhooks arrive in no fixed order. */
 function toldTo({ receiver }: Environment): string {
   const told = receiver.received.map(({ event, headers }) => ({
     about: { type: event.type, data: event.data },
@@ -151,7 +151,7 @@ function describe({ status, headers, text }: WireAnswer): string {
   return `${status} ${JSON.stringify(Object.fromEntries(shown))} ${text}`;
 }
 
-/** Puts what differs from run to run out of the way: ids, by the order in which they come, and times. */
+/** Replaces values that differ from run to run: ids, by order of appearance, and times. */
 function createNormaliser(): (text: string) => string {
   const known = new Map<string, string>();
   const named = (id: string, prefix: string): string => {

@@ -18,7 +18,9 @@ import {
 } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** CONTRACT 0: two environments share nothing. What is set up wrongly does not start. */
+/**
+ * CONTRACT 0: two environments share nothing. A service with a wrong configuration does not start.
+ */
 
 let mine: { database: TestDatabase; redis: TestRedis };
 let others: { database: TestDatabase; redis: TestRedis };
@@ -30,7 +32,7 @@ const servers = async () => {
 
 beforeAll(async () => {
   [mine, others] = await Promise.all([servers(), servers()]);
-  // The other environment's, as its first service leaves them.
+  // Belongs to the other environment, as its first service leaves it.
   const first = await startServiceProcess({
     name: 'settlement of the sandbox',
     entry: entryUnderTest(serviceEntry('settlement')),
@@ -49,7 +51,7 @@ afterAll(async () => {
   }
 });
 
-/** Production as it ought to be, but for `changes`; undefined takes a variable away. */
+/** A correct production configuration with `changes`. Undefined removes a variable. */
 function environmentOf(changes: Record<string, string | undefined>): NodeJS.ProcessEnv {
   return {
     ...bareEnvironment(),
@@ -64,7 +66,7 @@ function environmentOf(changes: Record<string, string | undefined>): NodeJS.Proc
   };
 }
 
-/** What a service says when it does not start. */
+/** The message of a service that does not start. */
 async function refusal(
   service: ServiceName,
   changes: Record<string, string | undefined>,
@@ -98,7 +100,7 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
     );
   });
 
-  test('refuses to start without a master key, and with one that is none', async () => {
+  test('refuses to start without a master key, and with a malformed one', async () => {
     const without = await refusal(service, { SVC_MASTER_KEY: undefined });
     expect(without).toContain('SVC_MASTER_KEY is not set: <key id>:<base64 of 32 bytes>');
     const short = await refusal(service, { SVC_MASTER_KEY: 'a:c2hvcnQ=' });
@@ -113,12 +115,12 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
     );
   });
 
-  test('starts where all is in order', async () => {
+  test('starts with a correct configuration', async () => {
     expect(await refusal(service, {})).toBe('it started');
   });
 });
 
-test('a master key that is not that of the database is refused', async () => {
+test('a master key that does not fit the database is refused', async () => {
   const { database, redis } = others;
   const said = await refusal('settlement', {
     SVC_ENVIRONMENT: 'sandbox',
@@ -129,13 +131,13 @@ test('a master key that is not that of the database is refused', async () => {
   expect(said).toContain('SVC_MASTER_KEY cannot open the sealed values of the database');
 });
 
-test('no service guesses which environment it is', async () => {
+test('no service guesses its environment', async () => {
   expect(await refusal('settlement', { SVC_ENVIRONMENT: undefined })).toContain(
     'SVC_ENVIRONMENT is not set: sandbox or production',
   );
 });
 
-test('in production neither the tenant API nor the node link is plain', async () => {
+test('in production the tenant API and the node link require TLS', async () => {
   expect(await refusal('gateway', { TRUST_PROXY: undefined })).toContain(
     'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE',
   );
@@ -144,13 +146,13 @@ test('in production neither the tenant API nor the node link is plain', async ()
   );
 });
 
-test('simulated nodes are not put beside production', async () => {
+test('simulated nodes are refused in production', async () => {
   expect(await refusal('dispatcher', { SVC_SIMULATED_NODES: '1' })).toContain(
     'Simulated nodes are allowed only in the sandbox. Set SVC_SIMULATED_NODES to 0.',
   );
 });
 
-test('a Redis that was away at the start is refused once it answers', async () => {
+test('a wrong Redis that was unreachable at the start is refused when it answers', async () => {
   const url = new URL(others.redis.redisUrl);
   const { port: redisPort } = url;
   const port = await freePort();

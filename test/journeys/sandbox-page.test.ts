@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { job } from '../support/job.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from '../support/wire.ts';
 
-/** What docs/SANDBOX.md says is so: through signup, gateway, dispatcher and simulated nodes. */
+/** docs/SANDBOX.md is true, tested through signup, gateway, dispatcher and simulated nodes. */
 
 const page = readFileSync(path.join(checkoutDir, 'docs/SANDBOX.md'), 'utf8');
 const submissions = '/v1/submissions';
@@ -60,7 +60,7 @@ function application(atsType: string, sandbox?: object, changes: object = {}) {
   return { ...rest, payload: { ...payload, atsType, jobContext }, ...changes };
 }
 
-/** Creates one; resolves with its path. */
+/** Creates a submission and resolves with its path. */
 async function submit(atsType: string, sandbox?: object, changes?: object): Promise<string> {
   const answer = await post(submissions, application(atsType, sandbox, changes));
   expect(answer).toMatchObject({ status: 201 });
@@ -81,7 +81,7 @@ async function told(target: string, type: string): Promise<void> {
   verifyWebhook(webhook, tenant.webhookSecret);
 }
 
-/** The codes of a table of the page, as its first column has them. */
+/** The codes in the first column of a table of the page. */
 function codesUnder(heading: string): string[] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const [chapter = ''] = section.split('\n## ');
@@ -91,7 +91,7 @@ function codesUnder(heading: string): string[] {
     .filter((code) => code !== '');
 }
 
-test('the page has every outcome, event and error, or says that it cannot be asked for', () => {
+test('the page lists every outcome, event and error, or says that it cannot be triggered', () => {
   for (const code of [...nodeFailureCodes, 'node_lost'])
     expect(codesUnder('Outcomes')).toContain(code);
   expect(codesUnder('Events').toSorted()).toEqual([...eventTypes].toSorted());
@@ -99,7 +99,7 @@ test('the page has every outcome, event and error, or says that it cannot be ask
   for (const code of errorCodes) expect(page).toContain(`\`${code}\``);
 });
 
-test('submitted, at a charge of your choice', async () => {
+test('submitted, with a charge that the tenant chooses', async () => {
   const target = await submit('sandbox.succeed', { actions: 400 });
   expect(await untilStatus(target, 'submitted')).toMatchObject({ actualCredits: 200 });
   await told(target, 'submission.completed');
@@ -129,7 +129,7 @@ test('cancelled, and an outcome that comes late', async () => {
   expect(lateOutcome).toMatchObject({ status: 'submitted' });
 });
 
-test('the balance is low, a test is sent, and what was refused comes again', async () => {
+test('low balance, test event, and redelivery of a refused event', async () => {
   const patched = await ask({
     method: 'PATCH',
     target: '/v1/settings',
@@ -147,7 +147,7 @@ test('the balance is low, a test is sent, and what was refused comes again', asy
   receiver.answerWith(() => ({ status: 204 }));
 });
 
-/** How each error of the page is brought about. */
+/** How a tenant triggers each error of the page. */
 const errors: Record<string, () => Promise<WireAnswer>> = {
   bad_request: () => get('/v1/%zz'),
   unauthenticated: () =>
@@ -228,7 +228,7 @@ describe('each error', () => {
   });
 });
 
-// Last: the clock of the stack goes a minute ahead.
+// Last, because the clock of the stack advances by a minute.
 test('failed, node_lost', async () => {
   const target = await submit('sandbox.lost');
   await untilStatus(target, 'running');

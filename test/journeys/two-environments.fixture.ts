@@ -13,17 +13,17 @@ import {
 import type { OperatorKey } from '../support/accounts.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from '../support/wire.ts';
 
-/** One environment as its operators run it: over TLS, with a key of its own, provisioned by `svc`. */
+/** One environment as its operators run it: over TLS, with its own key, provisioned by `svc`. */
 export interface Environment {
   readonly stack: TestStack;
   readonly operator: OperatorKey;
   readonly tenant: TenantCredentials;
-  /** A tenant that has no credits. */
+  /** A tenant without credits. */
   readonly pauper: TenantCredentials;
   readonly nodeCredentials: NodeCredentials;
   readonly node: ScriptedNode;
   readonly receiver: WebhookReceiver;
-  /** What `svc` is given to work here. */
+  /** The environment variables with which `svc` works here. */
   readonly context: NodeJS.ProcessEnv;
   readonly ask: (wire: WireRequest) => Promise<WireAnswer>;
   readonly askAs: (tenant: TenantCredentials, wire: WireRequest) => Promise<WireAnswer>;
@@ -86,7 +86,7 @@ async function createOperator(context: NodeJS.ProcessEnv): Promise<OperatorKey> 
   return { operatorId: String(record.operatorId), secret: String(record.operatorSecret) };
 }
 
-/** Does the same in every environment; what it reports is not measured. */
+/** The same behaviour in every environment. The usage is fixed, not measured. */
 function pilot(node: ScriptedNode): void {
   const failing = new Set<string>();
   node.autoPilot({

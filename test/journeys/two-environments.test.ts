@@ -6,7 +6,7 @@ import { job } from '../support/job.ts';
 import { recordRun } from './recorded-run.fixture.ts';
 import { type Environment, startEnvironment } from './two-environments.fixture.ts';
 
-/** CONTRACT 0: two environments with one wire, of which neither knows of the other. */
+/** CONTRACT 0: two environments share the wire, and neither knows of the other. */
 
 let sandbox: Environment;
 let production: Environment;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await production.close();
 });
 
-test('secrets say which environment they are of, and only the sandbox lets anybody in', async () => {
+test('secrets name their environment, and only the sandbox allows signup', async () => {
   expect(sandbox.tenant.hmacSecret).toMatch(/^hsk_test_/);
   expect(production.tenant.hmacSecret).toMatch(/^hsk_live_/);
   for (const method of ['GET', 'POST']) {
@@ -36,14 +36,14 @@ test('secrets say which environment they are of, and only the sandbox lets anybo
   }
 });
 
-test('neither speaks without TLS', async () => {
+test('neither accepts a connection without TLS', async () => {
   for (const { stack } of [sandbox, production]) {
     const plain = stack.gatewayUrl.replace('https:', 'http:');
     await expect(fetch(`${plain}/ready`)).rejects.toThrow('fetch failed');
   }
 });
 
-test('the same requests are answered the same', async () => {
+test('the same requests get the same answers', async () => {
   const [one, other] = await Promise.all([recordRun(sandbox), recordRun(production)]);
   expect(one.length).toBeGreaterThan(40);
   expect(other).toEqual(one);
@@ -58,7 +58,7 @@ const listTenants = (context: NodeJS.ProcessEnv) =>
 describe.each([
   { from: 'sandbox', at: 'production', of: () => ({ ours: sandbox, theirs: production }) },
   { from: 'production', at: 'sandbox', of: () => ({ ours: production, theirs: sandbox }) },
-])('what is of $from does not work at $at', ({ from, at, of }) => {
+])('credentials and ids of $from do not work at $at', ({ from, at, of }) => {
   test('a tenant, and an operator', async () => {
     const { ours, theirs } = of();
     const balance = { method: 'GET', target: '/v1/credits/balance' };

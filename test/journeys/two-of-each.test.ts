@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { auditMoney } from '../support/audit.ts';
 import { application, clientOf, eventOf, startJourney } from '../support/journey.ts';
 
-test('with two processes of each service every submission ends once, whichever takes it', async () => {
+test('with two processes of each service every submission ends once', async () => {
   const journey = await startJourney({
     gateways: 2,
     dispatchers: 2,
@@ -23,7 +23,7 @@ test('with two processes of each service every submission ends once, whichever t
         ),
       ),
     );
-    // Each is read at the gateway that did not take it.
+    // Each is read at the gateway that did not create it.
     const [first, second] = created;
     const ended = await Promise.all([
       other.waitFor(first?.submissionId ?? '', { timeoutMs: 25_000 }),
@@ -41,7 +41,7 @@ test('with two processes of each service every submission ends once, whichever t
   expect(await auditMoney(stack.query)).toEqual([]);
 });
 
-test("a replay at another gateway while the first is in flight gets the first one's answer", async () => {
+test('a replay at another gateway, while the first request is in flight, gets the same answer', async () => {
   const { stack, tenant } = await startJourney({ gateways: 2, nodes: 1 });
   const clients = stack.gatewayUrls.map((url) => clientOf(tenant, url));
   const answers = await Promise.all(
@@ -53,7 +53,7 @@ test("a replay at another gateway while the first is in flight gets the first on
   expect(await auditMoney(stack.query)).toEqual([]);
 });
 
-test('a kill of either of two does not stop the service', async () => {
+test('killing one of two processes does not stop the service', async () => {
   const journey = await startJourney({
     gateways: 2,
     dispatchers: 2,

@@ -7,14 +7,14 @@ import { writeDeliveries } from '../support/deliveries.ts';
 
 /**
  * `SVC_WEBHOOK_CRASH_DELIVERIES=10000 pnpm vitest test/journeys/webhook-crashes.test.ts` runs it
- * with as many.
+ * with that number of deliveries.
  */
 const deliveriesMax = Number(process.env['SVC_WEBHOOK_CRASH_DELIVERIES'] ?? 1_500);
 const tenantsMax = 20;
 const attemptsMax = 8;
 const claimMs = 30_000;
 
-test('FLUSHALL and kill -9 of each deliverer at work: everything arrives, nothing more often than the schedule allows', async () => {
+test('FLUSHALL and kill -9 of each deliverer at work: every event arrives, none more often than the schedule allows', async () => {
   const stack = await startStack({ gateways: 0, dispatchers: 0, settlements: 0, webhooks: 2 });
   const receiver = await createWebhookReceiver();
   const accounts = openAccounts(stack);
@@ -23,7 +23,7 @@ test('FLUSHALL and kill -9 of each deliverer at work: everything arrives, nothin
     await stack.close();
     await receiver.close();
   });
-  // Every tenth delivery is refused at first, so that there are retries among them too.
+  // Every tenth delivery is refused at first, so that some of them are retries.
   receiver.answerWith(({ deliveryId, attempt }) => ({
     status: attempt === 1 && deliveryId.endsWith('0') ? 500 : 204,
   }));
@@ -52,7 +52,7 @@ test('FLUSHALL and kill -9 of each deliverer at work: everything arrives, nothin
     (await query(`SELECT 1 FROM deliveries WHERE status = 'pending'`)).length;
   const due = async () =>
     (await query(`SELECT 1 FROM deliveries WHERE next_attempt_at <= svc_now() LIMIT 1`)).length;
-  // What was claimed by those that died is due again when its claim has run out.
+  // Deliveries claimed by the killed processes are due again when their claims expire.
   for (let round = 0; (await pending()) > 0 && round < attemptsMax; round += 1) {
     await waitUntil(async () => (await due()) === 0, { timeoutMs: 60_000 });
     await stack.advanceClock(claimMs * 3);
@@ -68,7 +68,7 @@ test('FLUSHALL and kill -9 of each deliverer at work: everything arrives, nothin
   expect(await query(`SELECT status FROM deliveries GROUP BY status`)).toEqual([
     { status: 'delivered' },
   ]);
-  // Attempts that nobody recorded are those that were under way in a process that died.
+  // Unrecorded attempts were in flight in a killed process.
   const [logged] = await query<{ attempts: number; lost: number; most: number }>(
     `SELECT count(*)::int AS attempts, (count(*) FILTER (WHERE recorded_at IS NULL))::int AS lost,
        max(number) AS most FROM delivery_attempts`,

@@ -17,8 +17,8 @@ import { rawEndpoint, toldTenants } from '../support/told-tenants.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
 /**
- * Webhooks as a tenant sees them (CONTRACT 5 and 6): real endpoints on
- * this machine, two deliverers, and the schedule of production, whose time the test moves.
+ * Webhooks as a tenant sees them (CONTRACT 5 and 6): real endpoints on this machine, two
+ * deliverers, and the production schedule, whose clock the test advances.
  */
 
 let whole: WholeStack;
@@ -46,11 +46,11 @@ const arrived = (receiver: WebhookReceiver, type: string): Promise<ReceivedWebho
 
 const noContent = 'HTTP/1.1 204 No Content\r\n\r\n';
 
-/** The seconds between the attempts of the schedule. */
+/** The seconds between attempts, by the schedule. */
 const intervals = [5, 60, 300, 900, 2_400, 7_200, 18_000];
 
 describe('events', () => {
-  test('a completed submission is told with its figures, signed', async () => {
+  test("a completed submission's event has its figures and a signature", async () => {
     const { tenant, receiver } = await toldTenant();
     const id = await submit(tenant, 'completed');
     const webhook = await arrived(receiver, 'submission.completed');
@@ -78,7 +78,7 @@ describe('events', () => {
     });
   });
 
-  test('a failed one with its reason, and everything refunded', async () => {
+  test("a failed submission's event has the reason and a full refund", async () => {
     const { tenant, receiver } = await toldTenant();
     outcome = () => ({ failed: { code: 'captcha', message: 'traffic lights' } });
     const id = await submit(tenant, 'failed');
@@ -100,7 +100,7 @@ describe('events', () => {
     });
   });
 
-  test('a cancelled one with who did it', async () => {
+  test("a cancelled submission's event names who cancelled it", async () => {
     const { tenant, receiver } = await toldTenant();
     outcome = () => undefined;
     const id = await submit(tenant, 'cancelled');
@@ -120,7 +120,7 @@ describe('events', () => {
     });
   });
 
-  test('a low balance when a charge takes it below the threshold, and once', async () => {
+  test('a charge that takes the balance below the threshold sends one low-balance event', async () => {
     const { tenant, receiver } = await toldTenant({ grantCredits: 1_010 });
     await submit(tenant, 'low 1');
     await submit(tenant, 'low 2');
@@ -135,7 +135,7 @@ describe('events', () => {
   });
 });
 
-describe('an attempt that fails is made again under the same id with the same bytes', () => {
+describe('a failed attempt is retried under the same id with the same bytes', () => {
   test.each<[string, WebhookAnswer, object]>([
     ['500', { status: 500, body: 'no' }, { statusCode: 500, error: null, response: 'no' }],
     [
@@ -210,7 +210,7 @@ describe('an attempt that fails is made again under the same id with the same by
 });
 
 describe('the schedule', () => {
-  test('eight attempts over eight hours, then exhausted; sent again, a fresh round under the same id', async () => {
+  test('eight attempts over eight hours, then exhausted; a redelivery starts a new round under the same id', async () => {
     const { tenant, receiver } = await toldTenant();
     receiver.answerWith(() => ({ status: 503 }));
     const id = await sendTest(tenant);
@@ -219,7 +219,7 @@ describe('the schedule', () => {
       const madeAt = Date.parse(attempts[index]?.at ?? '');
       const waited = Date.parse(nextAttemptAt ?? '') - madeAt - (attempts[index]?.durationMs ?? 0);
       expect(waited).toBeGreaterThanOrEqual(seconds * 900 - 5);
-      // What claiming and recording took is on top of the interval.
+      // The time of claiming and recording comes on top of the interval.
       expect(waited).toBeLessThanOrEqual(seconds * 1_100 + 1_500);
       await whole.stack.advanceClock(seconds * 1_100 + 1_500);
     }
@@ -237,7 +237,7 @@ describe('the schedule', () => {
     expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId))).toEqual(new Set([id]));
   });
 
-  test('Retry-After of a 429 moves the next attempt later, to twice its interval at most', async () => {
+  test('Retry-After of a 429 delays the next attempt, to at most twice its interval', async () => {
     const waits = await Promise.all(
       ['7', '3600'].map(async (retryAfter) => {
         const { tenant, receiver } = await toldTenant();
@@ -252,7 +252,7 @@ describe('the schedule', () => {
     expect(waits[1]).toBeLessThan(12_000);
   });
 
-  test('410 switches the URL off, the settings say why, and what is pending is dropped', async () => {
+  test('410 disables the URL, the settings give the reason, and pending deliveries are dropped', async () => {
     const { tenant, receiver } = await toldTenant();
     receiver.answerWith(() => ({ status: 500 }));
     const waiting = await sendTest(tenant);
@@ -284,7 +284,7 @@ describe('the schedule', () => {
   });
 });
 
-test('while a rotation overlaps there are two signatures, and either secret verifies', async () => {
+test('during the overlap of a rotation there are two signatures, and either secret verifies', async () => {
   const { tenant, receiver } = await toldTenant();
   const webhookSecret = await whole.rotateWebhookSecret(tenant);
   await sendTest(tenant);
@@ -300,7 +300,7 @@ test('while a rotation overlaps there are two signatures, and either secret veri
   expect(() => verifyWebhook(later, tenant.webhookSecret)).toThrow('No matching signature');
 });
 
-test('what happened without a URL is never sent', async () => {
+test('events from a time without a URL are never sent', async () => {
   const receiver = await createWebhookReceiver();
   onTestFinished(() => receiver.close());
   const tenant = await whole.tenant({});
@@ -315,7 +315,7 @@ test('what happened without a URL is never sent', async () => {
   expect(receiver.received.map(({ event }) => event.data['submissionId'])).toEqual([late]);
 });
 
-test('two deliverers at once make no attempt twice', async () => {
+test('two deliverers together make no attempt twice', async () => {
   const { tenant, receiver } = await toldTenant();
   const uuid = fromWireId('tnt', tenant.tenantId) ?? '';
   receiver.answerWith(({ attempt }) => ({ status: attempt === 1 ? 500 : 200 }));
@@ -333,7 +333,7 @@ test('two deliverers at once make no attempt twice', async () => {
   expect(receiver.received).toHaveLength(2 * count);
 });
 
-/** Attempts that are claimed and not recorded. */
+/** Attempts that are claimed but not recorded. */
 async function claimedOf(tenantId: string): Promise<number> {
   const rows = await whole.stack.query(
     `SELECT 1 FROM delivery_attempts a JOIN deliveries d ON d.id = a.delivery_id
@@ -343,7 +343,7 @@ async function claimedOf(tenantId: string): Promise<number> {
   return rows.length;
 }
 
-test('who signs up gets a bounded number of attempts an hour', async () => {
+test('a tenant from signup gets a limited number of attempts an hour', async () => {
   const { receiver } = await toldTenant();
   const body = { name: 'Passer-by', webhookUrl: receiver.url };
   const signedUp = await whole.ask({ method: 'POST', target: '/signup', body });

@@ -3,7 +3,7 @@ import { chromiumBinary } from '@svc/local';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** A real Chromium; it fails where none can be had. Its profile is gone when it is closed. */
+/** A real Chromium. Fails if the machine has none. Closing it removes its profile. */
 export async function launchBrowser(): Promise<Browser> {
   const { file, env } = await chromiumBinary();
   return chromium.launch({
@@ -18,7 +18,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** What axe-core finds wrong with the page as it stands, in words. */
+/** The violations that axe-core finds in the current page, in words. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(
@@ -26,7 +26,7 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
       nodes.map(({ html, any }) => id + ': ' + help + ' at ' + html + ' ' + any.map((one) => one.message))))`);
 }
 
-/** What went wrong in a page, and what it asked of others than the service. */
+/** The errors of a page, and its requests to other hosts than the service. */
 export function watchPage(page: Page, baseUrl: string): string[] {
   const seen: string[] = [];
   page.on('pageerror', (error) => seen.push(error.message));
@@ -39,7 +39,7 @@ export function watchPage(page: Page, baseUrl: string): string[] {
   return seen;
 }
 
-/** Keeps a picture for people to look at, where `SVC_SCREENSHOTS_DIR` says where. */
+/** Saves a screenshot for people into `SVC_SCREENSHOTS_DIR`, if it is set. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const dir = process.env['SVC_SCREENSHOTS_DIR'];
   if (dir === undefined) return;

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { send, signedBy } from '../support/wire.ts';
 import { accessibilityFaults, launchBrowser, screenshot, watchPage } from './browser.fixture.ts';
 
-/** CONTRACT 5, `GET /signup`, as a person meets it: in a browser, with and without scripts. */
+/** CONTRACT 5, `GET /signup`, as a person uses it: in a browser, with and without scripts. */
 
 const run = promisify(execFile);
 const phone = { width: 390, height: 844 };
@@ -58,7 +58,7 @@ async function copied(page: Page, name: string): Promise<string> {
   return page.evaluate<string>('navigator.clipboard.readText()');
 }
 
-/** Pasted into a shell that has nothing else. */
+/** Pasted into a shell without any other set-up. */
 async function paste(text: string): Promise<string> {
   const { stdout } = await run('sh', ['-c', text], { env: { PATH: process.env['PATH'] } });
   return stdout;
@@ -83,7 +83,7 @@ test('fill in, submit, copy, paste: the first submission is answered 201, pasted
   expect(faults).toEqual([]);
 });
 
-test('the webhook endpoint that it shows runs as pasted, takes what is ours and nothing else', async () => {
+test("the webhook endpoint that it shows runs as pasted, and accepts only the service's webhooks", async () => {
   const { page } = await open();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await signUp(page, 'Receiver');
@@ -116,7 +116,7 @@ test('the webhook endpoint that it shows runs as pasted, takes what is ours and 
   expect(answer.statusCode).toBe(401);
 });
 
-test('without scripts it is the same, but for the buttons', async () => {
+test('without scripts the page is the same except for the buttons', async () => {
   const { page, faults } = await open({ javaScriptEnabled: false, viewport: phone });
   await screenshot(page, 'signup-phone-no-scripts');
   await signUp(page, 'No scripts');
@@ -132,7 +132,7 @@ test.each([
   { name: 'phone', viewport: phone, colorScheme: 'light' },
   { name: 'desktop', viewport: desktop, colorScheme: 'light' },
   { name: 'desktop-dark', viewport: desktop, colorScheme: 'dark' },
-] as const)('at $name width axe-core finds nothing wrong, and nothing sticks out', async (view) => {
+] as const)('at $name width axe-core finds no violation, and nothing overflows', async (view) => {
   const { page, faults } = await open(view);
   expect(await accessibilityFaults(page)).toEqual([]);
   await screenshot(page, `signup-${view.name}`);
@@ -148,11 +148,11 @@ test.each([
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await isScrolledSideways(page)).toBe(false);
   await screenshot(page, `signed-up-${view.name}`);
-  // The refusal is a 422, which a browser writes into its console.
+  // The refusal is a 422, which a browser writes to its console.
   expect(faults).toEqual([expect.stringContaining('422')]);
 });
 
-test('it can be used with a keyboard alone', async () => {
+test('the page can be used with a keyboard alone', async () => {
   const { page } = await open();
   const focused = () => page.evaluate<string>('document.activeElement.id');
   while ((await focused()) !== 'name') await page.keyboard.press('Tab');

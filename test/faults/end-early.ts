@@ -1,4 +1,4 @@
-/** Ctrl-C and `kill` end a run as an exit does, so that what it mounted goes with it. */
+/** Ctrl-C and `kill` end a run like a normal exit, so that its mounts are removed. */
 export function endEarlyInOrder(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 }

@@ -4,7 +4,10 @@ import { describeFault, describeReport } from './report.ts';
 import { runFaults } from './run.ts';
 import { shortPace, shortSize } from './sizes.ts';
 
-/** The short form of `pnpm faults`: each kind of fault once, then six by weight, with all of the audit (docs/RELIABILITY.md). */
+/**
+ * The short form of `pnpm faults`: each kind of fault once, then six by weight, with the whole audit
+ * (docs/RELIABILITY.md).
+ */
 const faults = kindsCount + 6;
 const seed = 7;
 
@@ -22,7 +25,7 @@ test(`the three promises hold under ${faults} faults`, async () => {
   expect(report.violations.length === 0 ? 'held' : told).toBe('held');
   expect(report.struck).toHaveLength(faults);
   expect(report.submissions).toBeGreaterThan(100);
-  // What the audit does not look at, it cannot find wrong.
+  // The audit can only find what it has checked.
   expect(report.checks.filter(({ count }) => count === 0)).toEqual([]);
   expect(report.checks.length).toBeGreaterThan(25);
 }, 600_000);

@@ -29,10 +29,10 @@ const { values } = parseArgs({
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const planted = plantedBugs.find(({ name }) => name === values.planted);
 if (values.planted !== undefined && planted === undefined) {
-  throw new Error(`there is no planted bug ${values.planted}`);
+  throw new Error(`there is no mutation ${values.planted}`);
 }
 
-/** The logs of every process, and the report as JSON. */
+/** Writes the logs of every process, and the report as JSON. */
 function keep(dir: string, from: string, report: object): void {
   mkdirSync(dir, { recursive: true });
   cpSync(path.join(from, 'logs'), path.join(dir, 'logs'), { recursive: true });

@@ -6,13 +6,13 @@ import type { LoadTenant } from './load/tenant.ts';
 import type { World } from './world/types.ts';
 
 /**
- * When is the system back? When a submission that is posted after the fault has gone its whole
- * life, to the acknowledged webhook, and every service says that it is ready.
+ * Measures recovery. The system is back when a submission posted after the fault has gone through
+ * its whole life, to the acknowledged webhook, and every service reports ready.
  */
 export interface Prober {
-  /** Milliseconds from now to then; undefined: not within `boundMs`. */
+  /** Milliseconds from now to recovery. Undefined if it takes longer than `boundMs`. */
   untilRecovered(boundMs: number): Promise<number | undefined>;
-  /** Waits for the probes that were overtaken by a later one. */
+  /** Waits for the probes that a later probe has overtaken. */
   settle(): Promise<void>;
 }
 

@@ -3,11 +3,11 @@ import type { Planted } from './planted/planted.ts';
 
 export interface StruckFault {
   readonly number: number;
-  /** Since the first one. */
+  /** Seconds since the first fault. */
   readonly atSeconds: number;
   readonly kind: string;
   readonly name: string;
-  /** From its healing; undefined: not in time. */
+  /** Milliseconds from the healing to recovery. Undefined if it took too long. */
   readonly recoveryMs: number | undefined;
 }
 
@@ -22,10 +22,10 @@ export interface FaultsReport {
     readonly count: number;
     readonly violations: readonly string[];
   }[];
-  /** How often each answer was given, by question. */
+  /** The count of each answer, by question. */
   readonly answers: Readonly<Record<string, number>>;
   readonly applications: number;
-  /** Of them, those that a tenant knows to have been created. */
+  /** The applications that a tenant knows to be created. */
   readonly submissions: number;
   readonly violations: readonly string[];
   readonly history: HistoryReport;
@@ -40,7 +40,7 @@ export function describeFault({ number, atSeconds, name, recoveryMs }: StruckFau
 const shownMax = 10;
 const shownLengthMax = 900;
 
-/** All but the faults themselves, which are told as they strike. */
+/** The whole report except the faults, which are printed as they strike. */
 export function describeReport(report: FaultsReport): string[] {
   return [
     '',
@@ -77,7 +77,7 @@ function byKind(struck: readonly StruckFault[]): string[] {
   });
 }
 
-/** The last line: what was done, and whether the promises held. */
+/** The last line: the size of the run, and whether the promises were kept. */
 function verdict(report: FaultsReport): string {
   const { struck, applications, submissions, checks, violations, seed, loadSeconds } = report;
   const looks = checks.reduce((sum, { count }) => sum + count, 0);

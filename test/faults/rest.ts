@@ -7,18 +7,21 @@ import type { World } from './world/types.ts';
 
 export interface RestOptions {
   readonly boundMs: number;
-  /** Moves the service's time instead of waiting for its leases and retries to run out. */
+  /** Advances the service's clock instead of waiting until leases and retries run out. */
   readonly movesClock: boolean;
 }
 
 const lookEveryMs = 250;
 const moveEveryMs = 2_500;
-/** Beyond the lease, the start deadline, an attempt's claim and the longest retry of the run. */
+/**
+ * More than the lease, the start deadline, the claim of an attempt and the longest retry of the
+ * run.
+ */
 const moveByMs = 61_000;
 
 export interface Rest {
   readonly ms: number;
-  /** Who still has what under way; empty where all came to rest in time. */
+  /** Who still has what in flight. Empty if all came to rest in time. */
   readonly restless: readonly string[];
 }
 
@@ -29,8 +32,8 @@ export function describeRest({ ms, restless }: Rest): string {
 }
 
 /**
- * Waits, as a tenant would, until nothing is under way any more: nothing held, nothing pending,
- * dispatched or running, no delivery to come.
+ * Waits, as a tenant would, until nothing is in flight: nothing held, nothing pending, dispatched
+ * or running, no delivery pending.
  */
 export async function comeToRest(
   world: World,
@@ -58,7 +61,7 @@ function nowWithOffset(offsetMs: number): string {
     RETURN date_trunc('milliseconds', statement_timestamp()) + interval '${offsetMs} milliseconds'`;
 }
 
-/** What a node still reports may be a late outcome, with an event of its own. */
+/** A node may still report a late outcome, which has its own event. */
 function busyNodes({ nodes }: World): string[] {
   return nodes.flatMap(({ process: { name }, logFile }) => {
     const { size } = inHandOf(readNodeLog(name, logFile));

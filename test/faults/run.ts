@@ -22,22 +22,27 @@ import { startWorld } from './world/world.ts';
 export interface FaultsOptions {
   readonly faults: number;
   readonly seed: number;
-  /** The least time that load and faults take together. */
+  /** The minimum duration of load and faults together. */
   readonly minutes: number;
-  /** Applications begun in a second. */
+  /** Applications begun per second. */
   readonly perSecond: number;
   readonly size: WorldSize;
   readonly pace: Pace;
-  /** Moves time at the end instead of waiting for leases to run out. */
+  /** Advances the clock at the end instead of waiting until leases run out. */
   readonly movesClock: boolean;
-  /** How long it may take to come to rest; where left out, longer than anything may. */
+  /**
+   * How long it may take to come to rest. The default is longer than every timeout of the system.
+   */
   readonly restBoundMs?: number;
   readonly planted?: Planted;
-  /** Strikes no more once something is seen broken: the rest would only wait for what is gone. */
+  /**
+   * Strikes no more after the first violation, because probes would only wait for submissions that
+   * are lost.
+   */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;
   readonly say?: (line: string) => void;
-  /** Looks at the world before it is gone: for logs of what failed. */
+  /** Called before the world is closed, to keep the logs of a failure. */
   readonly onEnd?: (world: World, report: FaultsReport) => void;
   readonly onHistory?: (history: History) => Promise<void>;
 }
@@ -52,7 +57,7 @@ const wireNames = {
   line: (id: string) => toWireId('txn', id),
 };
 
-/** Runs the whole: world, load, faults, rest, audit. Throws only where it cannot be run at all. */
+/** Runs world, load, faults, rest and audit. Throws only if it cannot run at all. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { seed, faults, planted, say = () => {} } = options;
   const { restBoundMs = restBoundMsByDefault } = options;
@@ -146,7 +151,7 @@ async function strikeAll(
   return struck;
 }
 
-/** Part of a pair may find nothing left to strike: a Redis that is down cannot be flushed. */
+/** The second fault of a pair may find no target left: a Redis that is down cannot be flushed. */
 async function strikeOne(world: World, fault: Fault): Promise<void> {
   try {
     await fault.strike(world);

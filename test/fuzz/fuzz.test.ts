@@ -15,8 +15,8 @@ import {
 import { doorShares, type Plan, type Door, plans, type Signer } from './plans.ts';
 
 /**
- * Generated requests of every kind, most of them correctly signed so that they come past each
- * check of CONTRACT 3 to the next. FUZZ_SEED repeats a run, FUZZ_REQUESTS sets its length.
+ * Generated requests of every kind. Most are correctly signed, so that they pass each check of
+ * CONTRACT 3 and reach the next. FUZZ_SEED repeats a run, FUZZ_REQUESTS sets its length.
  */
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -68,7 +68,7 @@ interface Findings {
 }
 
 test(
-  `${requestsCount} requests are each answered as the document says, and move no money but their own`,
+  `${requestsCount} requests each get an answer that the document describes, and move only their own money`,
   { timeout: timeoutMs },
   async () => {
     process.stdout.write(`FUZZ_SEED=${seed} FUZZ_REQUESTS=${requestsCount}\n`);
@@ -166,7 +166,7 @@ function headersOf({ method, target, body, signer, spoiled }: Plan): Record<stri
 function note(plan: Plan, answer: WireAnswer | undefined, found: Findings): void {
   if (plan.signer !== 'nobody' && plan.spoiled === undefined) found.signed += 1;
   if (answer === undefined) {
-    // What is nothing but line ends is no request yet.
+    // Bytes that are only line ends are not a request yet.
     if (!/^[\r\n]*$/.test(Buffer.from(plan.body ?? '').toString('latin1'))) {
       found.violations.push(`${describe(plan)}: no answer`);
     }
@@ -194,7 +194,7 @@ function outcomeOf(answer: WireAnswer): string {
     : String(answer.status);
 }
 
-/** What each door must have answered to at least half of the requests that are made for it. */
+/** The status that each door must give to at least half of the requests made for it. */
 const answeredBy: Readonly<Record<Door, readonly string[]>> = {
   unparsable: ['400 bad_request'],
   route: ['404 not_found', '405 method_not_allowed'],
@@ -242,7 +242,7 @@ async function expectAlive(): Promise<void> {
   }
 }
 
-/** Every submission that there is was answered with 201, and nothing else moved a credit. */
+/** Every existing submission was answered with 201, and nothing else moved credits. */
 async function expectMoneyOf(created: ReadonlySet<string>): Promise<void> {
   const { query } = whole.stack;
   await waitUntil(

@@ -3,9 +3,9 @@ import { toWireId } from '@svc/domain';
 import * as fc from 'fast-check';
 
 /**
- * Frames for the node link, made from valid ones: what a node says with its ids, members, types,
- * strings, depth or text spoiled. The ids are its own, those of jobs that other nodes run, and
- * ones that nobody has.
+ * Frames for the node link, made from valid ones: a node's messages with invalid ids, members,
+ * types, strings, depth or text. The ids are the node's own, those of jobs that other nodes run,
+ * and unknown ones.
  */
 
 export interface HostileFrame {
@@ -13,7 +13,7 @@ export interface HostileFrame {
   readonly isBinary: boolean;
 }
 
-/** One connection: what is sent before `hello`, the `hello`, and what follows it. */
+/** One connection: the bytes before `hello`, the `hello`, and the frames after it. */
 export interface Visit {
   readonly before: readonly HostileFrame[];
   readonly hello: HostileFrame;
@@ -74,7 +74,7 @@ function validFrames(submissionIds: () => readonly string[]) {
   );
 }
 
-/** A `hello` that is offered nothing: jobs go to honest nodes. */
+/** A `hello` that gets no offers, so that jobs go to honest nodes. */
 function hellos(submissionIds: () => readonly string[]) {
   return fc.record(
     {
@@ -125,10 +125,10 @@ const oddNames = fc.constantFrom(
   '\0',
 );
 
-/** Too deep for a reader that recurses, as a member that every object may have. */
+/** Too deep for a recursive reader, as a member that every object may have. */
 const deepMember = `"details":{"a":${'['.repeat(4_400)}${']'.repeat(4_400)}}`;
 
-/** Text that no `JSON.stringify` writes. */
+/** Text that `JSON.stringify` never writes. */
 const rawEdits = fc.constantFrom<(text: string) => string>(
   (text) => text.slice(0, -1),
   (text) => `${text}${text}`,
@@ -180,7 +180,7 @@ function textFrame(data: string): HostileFrame {
   return { data, isBinary: false };
 }
 
-/** A valid frame spoiled in one way. */
+/** A valid frame made invalid in one way. */
 function spoiled(valid: fc.Arbitrary<Record<string, unknown>>): fc.Arbitrary<HostileFrame> {
   return fc.oneof(
     {
@@ -211,8 +211,8 @@ function asText(frame: unknown): HostileFrame {
 }
 
 /**
- * Visits of about `framesPerVisit` frames. Few of them are spoiled, and those come late: the third
- * bad frame closes a link, and what follows it is not read.
+ * Visits of about `framesPerVisit` frames. Only few frames are invalid, and they come late, because
+ * the third bad frame closes a link and the service ignores the rest.
  */
 export function visits(
   submissionIds: () => readonly string[],

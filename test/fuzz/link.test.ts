@@ -12,21 +12,22 @@ import { visits, type HostileFrame, type Visit } from './link-frames.ts';
 
 /**
  * Generated frames against two live dispatchers, before and after `hello`, while honest nodes work
- * there: their jobs must not notice. FUZZ_SEED repeats a run, FUZZ_FRAMES sets its length.
+ * there. The honest jobs must not be affected. FUZZ_SEED repeats a run, FUZZ_FRAMES sets its
+ * length.
  */
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const framesCount = Number(process.env['FUZZ_FRAMES'] ?? 4_000);
 const hostileNodes = 4;
 const framesPerVisit = 80;
-/** Between two jobs of the tenant, in frames that were sent. */
+/** The number of frames between two jobs of the tenant. */
 const framesPerJob = 100;
 const visitTimeoutMs = 30_000;
 
 let whole: WholeStack;
 let tenant: TenantCredentials;
 let honest: ScriptedNode[];
-/** What honest nodes run or have run: hostile ones name it, too. */
+/** Jobs that honest nodes run or have run. Hostile nodes name their ids too. */
 const known: string[] = [];
 
 beforeAll(async () => {
@@ -73,7 +74,7 @@ test(
     );
     expect(run.violations).toEqual([]);
     expect(run.sent).toBeGreaterThanOrEqual(framesCount);
-    // Every refusal is one that was decided: no handler threw.
+    // Every refusal was a decision of the service: no handler threw.
     expect(bad['unhandled_frame'] ?? 0).toBe(0);
     expect(bad['malformed_frame']).toBeGreaterThan(0);
     expect(bad['invalid_frame']).toBeGreaterThan(0);
@@ -83,10 +84,13 @@ test(
   },
 );
 
-/** By the service for what was sent (1007, 1008, 1009), or by the visitor when it has sent all. */
+/**
+ * The service closes a link because of its frames (1007, 1008, 1009), or the visitor closes it
+ * after its last frame.
+ */
 const allowedCodes = new Set(['1000', '1007', '1008', '1009']);
 
-/** One node after another visit, on one dispatcher after the other. */
+/** Nodes visit one after another, on alternating dispatchers. */
 async function attack(run: Run, index: number): Promise<void> {
   const { nodeId, nodeSecret: secret } = await whole.stack.createNode(`hostile ${index}`);
   const links = whole.stack.nodeLinkUrls;
@@ -110,7 +114,7 @@ async function attack(run: Run, index: number): Promise<void> {
   }
 }
 
-/** Sends a plan as fast as it is taken, and resolves with the code that the link is closed with. */
+/** Sends a plan as fast as the link accepts it. Resolves with the close code of the link. */
 async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<number> {
   const socket = await openLinkSocket(linkRequest(identity));
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
@@ -123,7 +127,8 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
     }
   };
   sendAll(plan.before);
-  // What follows a `hello` waits for the welcome: a link that ends before handles none of it.
+  // The frames after `hello` wait for the welcome. If the link ends before it, none of them is
+  // handled.
   const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
   await Promise.race([answered, closed]);
@@ -142,7 +147,7 @@ const doneFrame: HostileFrame = {
   isBinary: false,
 };
 
-/** Resolves with the first frame of the service that is wanted. */
+/** Resolves with the service's first frame of the wanted type. */
 async function answerOf(
   socket: WebSocket,
   isWanted: (frame: Readonly<Record<string, unknown>>) => boolean,
@@ -154,7 +159,7 @@ async function answerOf(
   });
 }
 
-/** The tenant goes on posting: one job for so many frames, and each must be taken. */
+/** The tenant keeps posting: one job for a number of frames. A node must accept each. */
 async function work(run: Run): Promise<void> {
   for (let posted = 0; run.sent < framesCount && run.violations.length === 0; posted += 1) {
     const body = job(`fuzz-${posted}`);
@@ -191,7 +196,7 @@ async function expectJobsUntouched({ created }: Run): Promise<void> {
     'SELECT state, count(*)::int AS count FROM submissions GROUP BY state',
   );
   expect(states).toEqual([{ state: 'submitted', count: created.length }]);
-  // A link that was closed answers nothing any more.
+  // A closed link answers nothing any more.
   for (const node of honest) {
     node.send({ type: 'stopped', submissionId: 'sub_alive', usage: {} });
     await node.next('ack', { where: ({ submissionId }) => submissionId === 'sub_alive' });
@@ -205,7 +210,7 @@ async function metricsOf(index: number): Promise<string> {
   return await response.text();
 }
 
-/** When each dispatcher was started: one that ended and came back has another time. */
+/** The start time of each dispatcher. A dispatcher that died and restarted has another time. */
 async function processStarts(): Promise<(string | undefined)[]> {
   const texts = await Promise.all([metricsOf(0), metricsOf(1)]);
   return texts.map((text) => /^process_start_time_seconds\{.*\} (\S+)$/m.exec(text)?.[1]);

@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { job } from '../support/job.ts';
 
-/** What is sent, before it is known who signs it and when. */
+/** A request before it is decided who signs it and when. */
 export interface Plan {
-  /** The check of CONTRACT 3 that it is made for. */
+  /** The check of CONTRACT 3 that the request is made for. */
   readonly door: Door;
   readonly method: string;
   readonly target: string;
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signer: Signer;
-  /** How the signature is spoiled; left out, it is correct. */
+  /** How the signature is made invalid. Omitted for a correct one. */
   readonly spoiled?: Spoiling;
 }
 
@@ -147,7 +147,7 @@ const signedRoutes = fc.constantFrom(
   ['POST', '/v1/webhooks/test'],
   ['POST', '/v1/credits/purchase-intents'],
 );
-/** Another signed route in place of that of a creation. */
+/** Another signed route instead of the creation's. */
 const elsewhere = (plan: Plan, [method = 'POST', target = '']: readonly string[]): Plan => ({
   ...plan,
   method,
@@ -312,7 +312,7 @@ const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
   created: fc
     .tuple(fc.uuid(), fc.constantFrom('standard', 'priority', 'instant'))
     .map(([key, tier]) => post('created', valid(key, { tier }))),
-  // No URL that is one: nothing is to be sent to anybody.
+  // Not a valid URL, so that nothing is sent to a third party.
   settings: fc
     .oneof(
       fc

@@ -10,7 +10,7 @@ export function inventedIds(count: number): string[] {
 
 const lookIntervalMs = 5;
 
-/** Calls `act` with each frame that the node gets, until the returned function is called. */
+/** Calls `act` with each frame that the node receives, until the returned function is called. */
 function follow(node: ScriptedNode, act: (frame: FrameToNode) => void): () => void {
   let seen = 0;
   const timer = setInterval(() => {
@@ -21,12 +21,12 @@ function follow(node: ScriptedNode, act: (frame: FrameToNode) => void): () => vo
 }
 
 export interface Hostile {
-  /** The payloads that it was sent on this link. */
+  /** The payloads that the node received on this link. */
   payloads(): number;
   stop(): void;
 }
 
-/** What no run of a second can have used. */
+/** More than any run of one second can use. */
 const inflated = { nodeSeconds: 1e9, cpuSeconds: 1e12, memoryGbSeconds: 1e12, actions: 1e12 };
 
 /**

@@ -4,9 +4,12 @@ import { runTrial } from './trial.ts';
 
 const submissions = Number(process.env['HOSTILE_SUBMISSIONS'] ?? 200);
 const timeoutMs = 60_000 + submissions * 400;
-/** How many payloads may reach a node before it is found not to finish its jobs. */
+/**
+ * The number of payloads that may reach a node before it is quarantined because it does not finish
+ * its jobs.
+ */
 const payloadsMax = 16;
-/** Two steps: what second offers on a slow machine make of the multiplier. */
+/** Two steps: second offers on a slow machine can move the multiplier by this much. */
 const surgeNoiseMicros = 100_000n;
 
 test(

@@ -2,7 +2,10 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** `pnpm hostile --submissions N`: one hostile node beside three honest ones, as long as is wished. */
+/**
+ * `pnpm hostile --submissions N`: one hostile node among three honest ones, with any number of
+ * submissions.
+ */
 const { values } = parseArgs({ options: { submissions: { type: 'string', default: '2000' } } });
 const startedMs = performance.now();
 const { status } = spawnSync(

@@ -17,13 +17,13 @@ export interface TrialReport {
   readonly submissions: number;
   readonly submitted: number;
   readonly rejected: number;
-  /** What the hostile node was sent before it was first in quarantine, and in all. */
+  /** The payloads that the hostile node got before its first quarantine, and in all. */
   readonly payloadsBeforeQuarantine: number;
   readonly payloads: number;
-  /** The highest multiplier that tenants paid: beside honest nodes only, and with the hostile one. */
+  /** The highest multiplier that tenants paid: with honest nodes only, and with the hostile one. */
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
-  /** Slots that were taken although nobody had an assignment, at the worst. */
+  /** The highest number of slots that were taken without an assignment. */
   readonly slotsTakenByNobody: number;
   readonly cappedCount: number;
   readonly aboveCapCount: number;
@@ -31,9 +31,9 @@ export interface TrialReport {
 
 const honestNodes = 3;
 const slotsPerNode = 4;
-/** Submissions on their way at once: half of the honest nodes' slots. */
+/** Submissions in flight at once: half of the honest nodes' slots. */
 const demand = (honestNodes * slotsPerNode) / 2;
-/** The hostile node completes so many with inflated usage, then sinks everything. */
+/** The hostile node completes this many with inflated usage, then finishes nothing. */
 const inflates = 4;
 const honestUsage = {
   nodeSeconds: 1,
@@ -45,12 +45,12 @@ const honestUsage = {
 const chunks = 20;
 /** A reservation outlives its offer by this much. */
 const slotsSettleMs = 5_000;
-/** Of the tier `instant` in the default rate card. */
+/** The tier `instant` in the default rate card. */
 const maxMicros = 500n * microsPerCredit;
 
 /**
- * One hostile node beside three honest ones (CONTRACT 7, "What a node may claim"). It asks
- * for 1,000 slots and names 1,000 ids that nobody knows; it inflates what it completes; then it
+ * One hostile node among three honest ones (CONTRACT 7, "What a node may claim"). It claims 1,000
+ * slots and names 1,000 unknown ids. It inflates the usage of the jobs that it completes. Then it
  * accepts everything and starts nothing.
  */
 export async function runTrial(service: Dispatching, submissions: number): Promise<TrialReport> {
@@ -82,7 +82,7 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
       await postAll(service, count, look);
       await rested(service);
       slotsTakenByNobody = Math.max(slotsTakenByNobody, await takenByNobody(service));
-      // Its quarantine begins when the first of what it sank should have begun.
+      // Its quarantine begins when the first of its unstarted jobs has passed the start deadline.
       if (chunk % 5 === 1) await passTime(service, startDeadlineMs);
       await look();
       await settleAll(service);
@@ -102,7 +102,7 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
   };
 }
 
-/** Remembers the highest multiplier that was published. */
+/** Records the highest published multiplier. */
 function watchSurge({ redis, prefix }: Dispatching) {
   const board = createSurgeBoard({ redis, prefix });
   let highestMicros = surgeNoneMicros;
@@ -116,7 +116,7 @@ function watchSurge({ redis, prefix }: Dispatching) {
   };
 }
 
-/** The honest nodes have finished what they have. */
+/** Waits until the honest nodes have finished their jobs. */
 async function rested({ database }: Dispatching): Promise<void> {
   await waitUntil(
     async () => {
@@ -130,7 +130,7 @@ async function rested({ database }: Dispatching): Promise<void> {
 }
 
 /**
- * How many slots are taken beyond the assignments in Postgres. A slot is free some milliseconds
+ * The number of slots taken beyond the assignments in Postgres. A slot is free some milliseconds
  * after its assignment has ended, and reserved for the second or so that an offer is open.
  */
 async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<number> {
@@ -147,7 +147,7 @@ async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<
   return beyond;
 }
 
-/** Posts so many, `demand` at a time, each of which is on its way until a node has it. */
+/** Posts `count` submissions, `demand` at a time. Each is in flight until a node has it. */
 async function postAll(
   service: Dispatching,
   count: number,
@@ -166,7 +166,7 @@ async function postAll(
   await Promise.all(Array.from({ length: demand }, postOne));
 }
 
-/** Time passes, and the reconciler looks. */
+/** Advances the clock and lets the reconciler run. */
 async function passTime(service: Dispatching, ms: number): Promise<void> {
   const { store } = service;
   await service.advance(ms);
@@ -202,7 +202,7 @@ interface MeteredRow {
   readonly usage: Record<string, string | null>;
 }
 
-/** What is stored, and charged, of each against what the domain allows after the time it ran. */
+/** Compares the stored usage and the charge of each with the domain's caps for its running time. */
 async function compareWithCaps({ database }: Dispatching) {
   const rows = await database.query<MeteredRow & Record<string, unknown>>(
     `SELECT usage_capped AS "isCapped",

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Model } from './model.ts';
 import type { Operation } from './operations.ts';
 
-/** Waits until no statement of a killed worker is still running, so that what it did is decided. */
+/** Waits until no statement of a killed worker is running, so that its effects are final. */
 export async function sessionsGone(pool: Pool, name: string): Promise<void> {
   await pool.query(
     `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1`,
@@ -10,7 +10,7 @@ export async function sessionsGone(pool: Pool, name: string): Promise<void> {
   );
 }
 
-/** Finds out what became of an operation that nobody answered, from the rows it would have made. */
+/** Finds the result of an unanswered operation from the rows that it would have written. */
 export async function resolveUnknown(
   pool: Pool,
   model: Model,
@@ -74,7 +74,9 @@ async function readStates(pool: Pool, model: Model, ids: readonly string[]): Pro
   }
 }
 
-/** Compares every account and every submission with the model. Empty: they agree. */
+/**
+ * Compares every account and every submission with the model. Returns an empty list if they agree.
+ */
 export async function disagreements(pool: Pool, model: Model): Promise<string[]> {
   model.checkEnded();
   const found = [...model.complaints];

@@ -9,7 +9,9 @@ import { describeHistory } from '../history/check.ts';
 import { saveHistory } from '../history/recorder.ts';
 import { simulate } from './simulate.ts';
 
-/** `pnpm simulate --ops N --seed S [--history FILE]`: the simulation as long as is wished. */
+/**
+ * `pnpm simulate --ops N --seed S [--history FILE]`: the simulation with any number of operations.
+ */
 const { values } = parseArgs({
   options: {
     ops: { type: 'string', default: '200000' },

@@ -1,8 +1,8 @@
 import type { Operation, Outcome, SubmissionFact } from './operations.ts';
 
 /**
- * The auditor's own account of what must be: kept from what was asked and answered, in its own
- * arithmetic, never from the service's accounts or entries.
+ * The auditor's own account of what must be true. It is computed from requests and answers in its
+ * own arithmetic, never from the service's accounts or entries.
  */
 export interface SubmissionModel {
   readonly id: string;
@@ -11,7 +11,7 @@ export interface SubmissionModel {
   readonly maxMicros: bigint;
   state: string;
   chargedMicros: bigint;
-  /** The most actions reported; usage never goes down. */
+  /** The highest number of actions reported. Usage never goes down. */
   actions: number;
 }
 
@@ -30,12 +30,12 @@ export class Model {
   readonly submissions = new Map<string, SubmissionModel>();
   readonly references = new Set<string>();
   readonly complaints: string[] = [];
-  /** What was told of submissions whose own hold has not been answered yet. */
+  /** Reports about submissions whose hold has not been answered yet. */
   private readonly earlyFacts = new Map<string, SubmissionFact[]>();
   private readonly earlyActions = new Map<string, number>();
   private readonly ended: SubmissionModel[] = [];
 
-  /** Takes in what an operation answered. */
+  /** Takes the answer of one operation into the model. */
   learn(operation: Operation, outcome: Outcome): void {
     if (operation.kind === 'hold' && outcome.result === 'held') this.addSubmission(operation);
     if (operation.kind === 'grant' && outcome.result === 'granted') this.addGrant(operation);
@@ -90,7 +90,7 @@ export class Model {
     else submission.actions = most;
   }
 
-  /** States only go forward, and an end is for good: answers may come in any order. */
+  /** States only go forward, and an end is final, although answers may arrive in any order. */
   note(fact: SubmissionFact): void {
     const { submissionId, state, chargedMicros } = fact;
     const submission = this.submissions.get(submissionId);
@@ -111,7 +111,7 @@ export class Model {
     if (!inFlight.has(state)) this.ended.push(submission);
   }
 
-  /** Once nothing is under way, and everything reported is known: was each end charged rightly? */
+  /** Checks the charge of each end. Call it when nothing is in flight and every answer is known. */
   checkEnded(): void {
     for (const submission of this.ended.splice(0)) this.checkCharge(submission);
   }
@@ -120,13 +120,13 @@ export class Model {
     if (chargedMicros > maxMicros) this.complaints.push(`${id} was charged above its hold`);
     if (state === 'failed' && chargedMicros !== 0n) this.complaints.push(`${id} failed at a cost`);
     if (state !== 'submitted') return;
-    // The default card: 20 and 0.5 an action, from 10 to 200; no other unit is reported.
+    // The default card: 20 and 0.5 per action, from 10 to 200. No other unit is reported.
     const due = Math.min(Math.max(20 + actions * 0.5, 10), 200) * 1e6;
     if (chargedMicros !== BigInt(due))
       this.complaints.push(`${id} was charged ${chargedMicros} for ${actions} actions, not ${due}`);
   }
 
-  /** What a tenant's account must show. */
+  /** The expected figures of a tenant's account. */
   expected(tenant: TenantModel): { balance: bigint; held: bigint; rebate: bigint } {
     let charged = 0n;
     let held = 0n;

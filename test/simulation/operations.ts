@@ -1,4 +1,4 @@
-/** What the simulation does to the store; everything in it can cross a process as JSON. */
+/** The operations of the simulation on the store. All values can cross a process as JSON. */
 export type Operation =
   | { kind: 'quote'; tenantId: string }
   | { kind: 'hold'; submissionId: string; tenantId: string; key: string; maxMicros: string }
@@ -14,27 +14,27 @@ export type Operation =
   | { kind: 'payRebate'; tenantId: string }
   | { kind: 'look'; submissionId: string; tenantId: string };
 
-/** One submission as an outcome tells of it, or as its row does. */
+/** One submission as an outcome or its row shows it. */
 export interface SubmissionFact {
   submissionId: string;
   state: string;
   chargedMicros: string | null;
 }
 
-/** What an operation said of itself. */
+/** The answer of an operation. */
 export interface Outcome {
-  /** The store's word for it. */
+  /** The store's word for the result. */
   result: string;
   facts: SubmissionFact[];
-  /** What was quoted. */
+  /** The quoted amount. */
   quoted?: { estimatedMicros: string; maxMicros: string };
-  /** What a rebate paid out. */
+  /** The amount that a rebate paid out. */
   paidMicros?: string;
   /** `available` after a hold or a grant. */
   availableMicros?: string;
-  /** What a cancel gave back. */
+  /** The amount that a cancel released. */
   refundedMicros?: string;
-  /** The figures of an account as they were read. */
+  /** The figures of an account as read. */
   balance?: { balanceMicros: string; heldMicros: string };
 }
 
@@ -45,7 +45,7 @@ export interface Request {
 
 export type Reply = { id: number; outcome: Outcome } | { id: number; error: string };
 
-/** Whom the audit log names for what the simulation does as an operator. */
+/** The audit log names this operator for the simulation's actions as an operator. */
 export const simulationAuthor = {
   actor: { kind: 'local', name: 'simulation' },
   requestId: null,

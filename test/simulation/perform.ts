@@ -37,7 +37,7 @@ function actionsUsed(actions: number): Usage {
   return parseUsage({ actions }) ?? {};
 }
 
-/** Does one operation through the real store, and says what the store said. */
+/** Performs one operation through the real store and returns the store's answer. */
 export async function perform(store: Store, operation: Operation): Promise<Outcome> {
   switch (operation.kind) {
     case 'quote':
@@ -128,7 +128,7 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
   }
 }
 
-/** A submission and its tenant's account, as they are read while everything goes on. */
+/** A submission and its tenant's account, read while other operations run. */
 async function look(
   store: Store,
   { submissionId, tenantId }: Extract<Operation, { kind: 'look' }>,
@@ -148,7 +148,7 @@ async function look(
   return { result: 'looked', facts, ...balance };
 }
 
-/** The price in advance, from the card in force and the running figures. */
+/** The price in advance, from the current rate card and the running figures. */
 async function quoteOne(store: Store, tenantId: string): Promise<Outcome> {
   const card = await currentRateCard(store, tenantId);
   if (card === null) return { ...none, result: 'no_card' };

@@ -1,6 +1,6 @@
 /** A seeded source of numbers (mulberry32): the same seed gives the same schedule. */
 export interface Random {
-  /** From 0 to below `below`. */
+  /** An integer from 0 to `below` - 1. */
   readonly nat: (below: number) => number;
   readonly chance: (probability: number) => boolean;
   readonly pick: <T>(values: readonly T[]) => T | undefined;

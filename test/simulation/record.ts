@@ -24,7 +24,7 @@ interface Interval {
   readonly endMs: number;
 }
 
-/** What one operation says about the history. `outcome` undefined: nobody answered. */
+/** The events that one operation adds to the history. `outcome` is undefined if no answer came. */
 export function recordsOfOperation(
   operation: Operation,
   outcome: Outcome | undefined,
@@ -60,7 +60,7 @@ export function recordsOfOperation(
     case 'begin':
     case 'complete':
     case 'fail':
-      // A repeated call is answered as the first one was, also when the state has moved on.
+      // A repeated call gets the first answer, even if the state has changed since.
       return (outcome?.facts ?? []).map((one) => seen(one, 'reached', interval));
     case 'quote':
     case 'usage':

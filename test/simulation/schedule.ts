@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 const maxMicros = '200000000';
 const recentMax = 400;
 
-/** What has been asked for lately, from which the next operation is drawn. */
+/** The latest operations, from which the next one is drawn. */
 export interface Schedule {
   readonly next: () => Operation;
 }
@@ -25,7 +25,7 @@ export function createSchedule(
 
   const hold = (): Operation => {
     const earlier = recent();
-    // A replay: the same key by another submission id.
+    // A replay: the same key with another submission id.
     const replayed = earlier !== undefined && random.chance(0.1) ? earlier : undefined;
     counter += 1;
     const operation = {

@@ -16,12 +16,13 @@ import { createSchedule } from './schedule.ts';
 import { type Ended, startWorker, type Worker } from './workers.ts';
 
 /**
- * Money under any concurrency and any crash: seeded operations through the real store by worker
- * processes, `inFlight` at a time, with workers killed and their connections cut in between. After
- * every `checkEvery` operations an independent model must agree with every account to the
- * micro-credit, and so must the service's own auditor at the end.
+ * Money under concurrency and crashes. Worker processes perform seeded operations through the real
+ * store, `inFlight` at a time, while workers are killed and their connections cut. After every
+ * `checkEvery` operations an independent model must agree with every account to the micro. At the
+ * end the service's own auditor must agree too.
  *
- * The seed repeats the schedule of operations and crashes; their interleaving is the machine's.
+ * The seed repeats the schedule of operations and crashes, but not their interleaving on the
+ * machine.
  */
 export interface SimulationOptions {
   /** A migrated, empty database, for the services' role. */
@@ -41,7 +42,7 @@ export interface SimulationReport {
   readonly cuts: number;
   readonly checks: number;
   readonly submissions: number;
-  /** Empty: the money adds up, and the history can be explained. */
+  /** Empty if the money adds up and the history can be explained. */
   readonly faults: readonly string[];
   readonly history: HistoryReport;
 }
@@ -127,7 +128,7 @@ async function runAll(run: Run): Promise<Counts> {
     const size = Math.min(checkEvery, options.operations - counts.operations);
     const unknown = await runBlock(run, size, counts);
     counts.unknown += unknown.length;
-    // Only now is nothing under way any more, so that every row is decided.
+    // At this point nothing is in flight, so every row is final.
     for (const operation of unknown) await resolveUnknown(pool, model, operation);
     const faults = await disagreements(pool, model);
     counts.checks += 1;
@@ -137,7 +138,7 @@ async function runAll(run: Run): Promise<Counts> {
   return { ...counts, faults: [] };
 }
 
-/** Runs one block, `inFlight` at a time; gives back the operations that nobody answered. */
+/** Runs one block, `inFlight` at a time. Returns the operations without an answer. */
 async function runBlock(
   run: Run,
   size: number,
@@ -182,7 +183,7 @@ function record(
   for (const one of recordsOfOperation(operation, outcome, interval)) recorder.add(one);
 }
 
-/** Killed workers that are not yet known to be gone. */
+/** Killed workers whose exit is not known yet. */
 const replacing: Promise<void>[] = [];
 
 function replaceWorker({ workers, pool, env }: Run, index: number): void {
@@ -192,7 +193,7 @@ function replaceWorker({ workers, pool, env }: Run, index: number): void {
   replacing.push(old.kill().then(() => sessionsGone(pool, old.name)));
 }
 
-/** Cuts one connection of a worker in the middle of whatever it does. */
+/** Cuts one connection of a worker while it works. */
 async function cutOne({ pool, workers }: Run, index: number): Promise<void> {
   await pool.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 LIMIT 1',

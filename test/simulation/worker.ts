@@ -4,7 +4,7 @@ import { openStore } from '@svc/store';
 import type { Reply, Request } from './operations.ts';
 import { perform } from './perform.ts';
 
-/** A process that does what it is told, and that the simulation kills. */
+/** A worker process that performs the operations it receives, and that the simulation kills. */
 const store = openStore({
   databaseUrl: process.env['DATABASE_URL'] ?? '',
   sealer: createSealer(openKeyring(process.env['SVC_MASTER_KEY'] ?? '')),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Operation, Outcome, Reply } from './operations.ts';
 
-/** How an operation ended: answered, or nobody knows. */
+/** The result of an operation: answered, or unknown. */
 export type Ended =
   | { readonly kind: 'answered'; readonly outcome: Outcome }
   | { readonly kind: 'unknown'; readonly why: string };
@@ -11,11 +11,11 @@ export type Ended =
 export interface Worker {
   readonly name: string;
   readonly perform: (operation: Operation) => Promise<Ended>;
-  /** kill -9; whatever it had in hand ends as unknown. Resolves when it is gone. */
+  /** kill -9. Operations in flight end as unknown. Resolves when the process has exited. */
   readonly kill: () => Promise<void>;
 }
 
-/** Starts a process that does operations; it ends with this one. */
+/** Starts a process that performs operations. It ends with this one. */
 export function startWorker(name: string, env: NodeJS.ProcessEnv): Worker {
   const child: ChildProcess = fork(path.join(import.meta.dirname, 'worker.ts'), {
     env: { ...process.env, ...env, SIMULATION_NAME: name },

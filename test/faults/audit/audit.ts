@@ -10,16 +10,17 @@ import { auditOutcomes, auditReplays } from './outcomes.ts';
 import { auditRuns } from './runs.ts';
 
 /**
- * The whole audit, from outside: tenants' API, receivers' logs, nodes' logs, what clients were
- * told, and at last the ledger's rows. It decides by its own arithmetic and the contract alone.
+ * The whole audit, from outside: tenants' API, receivers' logs, nodes' logs, the answers that
+ * clients got, and at last the rows of the ledger. It uses its own arithmetic and the contract
+ * alone.
  */
 export async function audit(world: World, tenants: readonly LoadTenant[]): Promise<Findings> {
   const findings = new Findings();
   const { seen } = world;
-  // Before the records are read: what is in these logs by now must be in the records by then.
+  // Read before the records, so that the records must have everything that these logs have.
   const lines = readNodes(world);
   const records: FinalRecord[] = [];
-  // One after the other: a statement of a long run is large, and is needed no longer than this.
+  // One after the other, because a statement of a long run is large and is needed only here.
   for (const tenant of tenants) {
     const books = await readBooks(world, tenant);
     auditBooks(findings, books, seen.grants);
@@ -34,11 +35,11 @@ export async function audit(world: World, tenants: readonly LoadTenant[]): Promi
   findings.addAll('every answer is one that the contract allows', answers, seen.complaints);
   const processes = [...world.services, ...world.nodes];
   const deaths = processes.flatMap(({ process }) => process.deaths);
-  findings.addAll('no process ends by itself', processes.length, deaths);
+  findings.addAll('no process ends by its own fault', processes.length, deaths);
   return findings;
 }
 
-/** Which node each submission was dispatched to, by the rows: no tenant is told. */
+/** The node of each submission, from the rows, because the API shows it to no tenant. */
 async function dispatchedNodes({ pool, nodes }: World): Promise<ReadonlyMap<string, string>> {
   const names = new Map(nodes.map(({ nodeId, process }) => [nodeId, process.name]));
   const { rows } = await pool.query<{ id: string; node_id: string }>(

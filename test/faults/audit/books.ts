@@ -3,7 +3,7 @@ import type { LoadTenant } from '../load/tenant.ts';
 import type { World } from '../world/types.ts';
 import { readList, readObject } from './read.ts';
 
-/** A submission as its tenant reads it at the end. */
+/** A submission as its tenant reads it at the end of the run. */
 export interface FinalRecord {
   readonly tenant: LoadTenant;
   readonly id: string;

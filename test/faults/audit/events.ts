@@ -3,7 +3,7 @@ import { listOf, microsOf, textOf } from '../load/json.ts';
 import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
-/** Promise 3: what the endpoints were sent, against how the submissions ended. */
+/** Promise 3: the webhooks that endpoints received agree with how the submissions ended. */
 
 const endEvents: Readonly<Record<string, string>> = {
   'submission.completed': 'submitted',
@@ -17,7 +17,7 @@ export function auditEvents(
 ): void {
   if (tenant.receiver === undefined) {
     findings.expect(
-      'who gave no URL is sent nothing',
+      'a tenant without a URL receives no webhook',
       deliveries.length === 0,
       tenant.name,
       () => `${deliveries.length} deliveries`,
@@ -29,15 +29,18 @@ export function auditEvents(
   for (const record of records) auditEnd(findings, record, about.get(record.id) ?? []);
   const ids = new Set(records.map(({ id }) => id));
   for (const [id, webhooks] of about) {
-    findings.expect('no event tells of what is not there', id === '' || ids.has(id), id, () =>
-      webhooks.map(({ event }) => event.type).join(', '),
+    findings.expect(
+      'every event belongs to a submission that exists',
+      id === '' || ids.has(id),
+      id,
+      () => webhooks.map(({ event }) => event.type).join(', '),
     );
   }
   auditAttempts(findings, received);
   auditDeliveries(findings, deliveries, received);
 }
 
-/** One event of the end, at least once, with its figures; and one of a late outcome. */
+/** One event for the end, at least once, with its figures. One event for a late outcome. */
 function auditEnd(
   findings: Findings,
   record: FinalRecord,
@@ -51,16 +54,17 @@ function auditEnd(
       microsOf(event.data['actualCredits']) === record.chargedMicros &&
       microsOf(event.data['refundedCredits']) === record.refundedMicros,
   );
-  const describe = (): string => `${inWords(record)} was told as: ${webhooks.map(told).join('; ')}`;
+  const describe = (): string =>
+    `${inWords(record)} was notified as: ${webhooks.map(told).join('; ')}`;
   findings.expect(
-    'every end is told, as one event, and rightly',
+    'every end is notified as one event with the right figures',
     ends.length > 0 && new Set(ends.map(({ event }) => event.id)).size === 1 && isRight,
     record.id,
     describe,
   );
   const late = webhooks.filter(({ event }) => event.type === 'submission.late_outcome');
   findings.expect(
-    'a late outcome is told, once, where there is one',
+    'every late outcome is notified as one event',
     (record.lateStatus === null ? 0 : 1) === new Set(late.map(({ event }) => event.id)).size,
     record.id,
     describe,
@@ -71,7 +75,10 @@ function told({ event, attempt }: ReceivedWebhook): string {
   return `${event.id} ${event.type} ${JSON.stringify(event.data)} #${attempt}`;
 }
 
-/** Numbered before it is sent: no number of a delivery ever arrives twice, and none above eight. */
+/**
+ * Attempts are numbered before they are sent: no attempt number of a delivery arrives twice, and
+ * none is above eight.
+ */
 function auditAttempts(findings: Findings, received: readonly ReceivedWebhook[]): void {
   const byDelivery = Map.groupBy(received, ({ deliveryId }) => deliveryId);
   for (const [deliveryId, webhooks] of byDelivery) {
@@ -83,8 +90,11 @@ function auditAttempts(findings: Findings, received: readonly ReceivedWebhook[])
       () => `attempts ${numbers.join(', ')} arrived`,
     );
     const bodies = new Set(webhooks.map(({ body }) => body));
-    findings.expect('every attempt brings the same event', bodies.size === 1, deliveryId, () =>
-      [...bodies].join(' and '),
+    findings.expect(
+      'every attempt of a delivery carries the same event',
+      bodies.size === 1,
+      deliveryId,
+      () => [...bodies].join(' and '),
     );
   }
 }

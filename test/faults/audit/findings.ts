@@ -1,8 +1,8 @@
-/** What the auditor looked at, and what it found wrong, by promise. */
+/** The checks of the audit and their violations, by promise. */
 export class Findings {
   readonly #checks = new Map<string, { count: number; readonly violations: string[] }>();
 
-  /** One look at one subject; `what` says what is wrong where it does not hold. */
+  /** Checks one subject. `what` describes the violation. */
   expect(promise: string, holds: boolean, subject: string, what: () => string): void {
     const check = this.#checks.get(promise) ?? { count: 0, violations: [] };
     this.#checks.set(promise, check);
@@ -10,7 +10,7 @@ export class Findings {
     if (!holds) check.violations.push(`${subject}: ${what()}`);
   }
 
-  /** What was found elsewhere already. */
+  /** Adds checks made elsewhere. */
   addAll(promise: string, count: number, violations: readonly string[]): void {
     const check = this.#checks.get(promise) ?? { count: 0, violations: [] };
     this.#checks.set(promise, check);

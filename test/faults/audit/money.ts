@@ -5,7 +5,7 @@ import type { Grant } from '../load/seen.ts';
 import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
-/** Promise 1, from outside: in the auditor's own arithmetic, from what the tenant can read. */
+/** Promise 1, from outside: the auditor's own arithmetic on what the tenant can read. */
 export function auditBooks(findings: Findings, books: TenantBooks, grants: readonly Grant[]): void {
   auditBalance(findings, books, grants);
   auditStatement(findings, books);
@@ -23,7 +23,7 @@ function auditBalance(
 ): void {
   const own = grants.filter((grant) => grant.tenant.tenantId === tenant.tenantId);
   findings.expect(
-    'at rest nothing is held',
+    'nothing is held at rest',
     microsOf(balance['held']) === 0n,
     tenant.name,
     () => `${String(balance['held'])} is held`,
@@ -31,7 +31,7 @@ function auditBalance(
   const granted = own.reduce((sum, { credits }) => sum + BigInt(credits) * 1_000_000n, 0n);
   const charged = records.reduce((sum, { chargedMicros }) => sum + chargedMicros, 0n);
   findings.expect(
-    'a balance is what was granted less what was charged',
+    'a balance is the grants less the charges',
     own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
     tenant.name,
     () => `it reads ${String(balance['balance'])}, and must be ${granted - charged} micros`,
@@ -45,7 +45,7 @@ const signs: Readonly<Record<string, bigint>> = {
   reversal: -1n,
 };
 
-/** Line by line, oldest first: each balance is the one before, moved by the line. */
+/** Oldest line first: each balance is the previous balance plus the line's amount. */
 function auditStatement(findings: Findings, { tenant, balance, statement }: TenantBooks): void {
   let expected = 0n;
   for (const line of statement.toReversed()) {
@@ -68,14 +68,17 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
   );
 }
 
-/** One hold of the quoted maximum; then charge and release, together the hold, each at most once. */
+/**
+ * One hold of the quoted maximum. Then charge and release, each at most once, which add up to the
+ * hold.
+ */
 function auditLines(findings: Findings, record: FinalRecord, lines: readonly Json[]): void {
   const of = (type: string) => lines.filter((line) => line['type'] === type);
   const sum = (type: string) =>
     of(type).reduce((total, line) => total + microsOf(line['amount']), 0n);
   const isOnce = of('hold').length === 1 && of('charge').length <= 1 && of('release').length <= 1;
   findings.expect(
-    'a submission is held once, and charged and released once, within its hold',
+    'a submission has one hold, one charge and one release, within the hold',
     isOnce &&
       sum('hold') === record.maxMicros &&
       sum('charge') === record.chargedMicros &&
@@ -113,7 +116,7 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
   const { id, status, chargedMicros, maxMicros, startedAt } = record;
   const limit = (what: string, holds: boolean) =>
     findings.expect(
-      'each end costs what the rate card says',
+      'each end costs the price of the rate card',
       holds,
       id,
       () => `${status} at ${chargedMicros} micros of ${maxMicros}: ${what}; ${inWords(record)}`,
@@ -130,7 +133,7 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
   );
 }
 
-/** The ledger itself, read past the service. */
+/** The ledger itself, read directly from Postgres. */
 export async function auditLedgerTables(findings: Findings, pool: Pool): Promise<void> {
   const violations = await auditMoney(async (sql, values) => (await pool.query(sql, values)).rows);
   const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM ledger_entries');

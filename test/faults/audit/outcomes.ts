@@ -8,7 +8,7 @@ import type { Findings } from './findings.ts';
 
 const endStatuses = new Set(['submitted', 'failed', 'cancelled']);
 
-/** What tenants were told while it went on, against what they read at the end. */
+/** Compares the answers that tenants got during the run with the records at its end. */
 export function auditOutcomes(
   findings: Findings,
   seen: Seen,
@@ -23,7 +23,7 @@ export function auditOutcomes(
       () => `it reads ${record.status}`,
     );
     findings.expect(
-      'there is no submission that nobody asked for',
+      'every submission was requested',
       seen.applications.has(record.key),
       record.id,
       () => `its key is ${record.key}`,
@@ -49,14 +49,14 @@ function auditApplication(
       record?.id === submissionIdOf(application) &&
       canonical(record?.quote) === canonical(created['quote']);
     findings.expect(
-      'every 201 answered is there',
+      'every submission answered with 201 exists',
       isThere,
       key,
       () => `answered ${canonical(created)}, found ${inWords(record)}`,
     );
   } else if (unanswered === 0 && refusedWith !== undefined) {
     findings.expect(
-      'what was refused has left nothing',
+      'a refused creation leaves no submission',
       found.length === 0,
       key,
       () => `refused with ${refusedWith}, found ${inWords(record)}`,
@@ -67,7 +67,7 @@ function auditApplication(
       record?.status === end.status &&
       (end.chargedMicros === null || end.chargedMicros === record.chargedMicros);
     findings.expect(
-      'an end that was told stays the end',
+      'an end that a tenant has read stays the end',
       isSame,
       key,
       () =>
@@ -78,7 +78,7 @@ function auditApplication(
 
 const replaysAtOnce = 16;
 
-/** Every key that got a `201` gives that answer again. */
+/** A replay of each key that got a `201` gets the same answer. */
 export async function auditReplays(
   findings: Findings,
   world: World,
@@ -108,7 +108,7 @@ async function replay(
   });
   const expected = canonical({ ...created, idempotent: true });
   findings.expect(
-    'every key that got a 201 gives that answer again',
+    'every key that got a 201 replays that answer',
     answer?.status === 200 && canonical(answer.body) === expected,
     key,
     () => `${answer?.status} ${textOf(answer?.code)} ${canonical(answer?.body)}, not ${expected}`,

@@ -7,7 +7,7 @@ import type { World } from '../world/types.ts';
 const triesMax = 20;
 const pageSize = 100;
 
-/** Reads as a tenant, again where there was no answer. Throws where there is none to be had. */
+/** Reads as a tenant and repeats the request if no answer came. Throws if no answer can be had. */
 export async function readObject(
   world: World,
   { signer }: LoadTenant,
@@ -25,7 +25,7 @@ export async function readObject(
   throw new Error(`${target} cannot be read`);
 }
 
-/** A whole list, page by page, newest first; no more than `countMax` of it. */
+/** A whole list, page by page, newest first, at most `countMax` items. */
 export async function readList(
   world: World,
   tenant: LoadTenant,

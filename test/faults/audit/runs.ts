@@ -2,7 +2,7 @@ import type { DecidedLine, ExecutedLine, Logged, NodeLine, OutcomeLine } from '.
 import { type FinalRecord, inWords } from './books.ts';
 import type { Findings } from './findings.ts';
 
-/** Promise 2: what the employers and the nodes saw, against what the tenants read. */
+/** Promise 2: compares what employers and nodes saw with what tenants read. */
 export function auditRuns(
   findings: Findings,
   lines: readonly Logged<NodeLine>[],
@@ -25,7 +25,7 @@ export function auditRuns(
   }
 }
 
-/** Given to the node that the commit of `dispatched` names, and so to one node only. */
+/** Only the node that the commit of `dispatched` names gets the submission. */
 function expectDispatched(
   findings: Findings,
   { submissionId, node }: Logged<DecidedLine>,
@@ -34,7 +34,7 @@ function expectDispatched(
 ): void {
   const dispatchedTo = nodeOf.get(submissionId);
   findings.expect(
-    'a submission is given to one node, to which it was dispatched',
+    'only the node of the dispatch gets the submission',
     dispatchedTo === node && record !== undefined && record.dispatchedAt !== null,
     submissionId,
     () =>
@@ -42,7 +42,9 @@ function expectDispatched(
   );
 }
 
-/** By key, which is what the employer knows: an application that came under two submissions counts. */
+/**
+ * By key, because the employer knows the key only. Two submissions of one application count as two.
+ */
 function auditExecutions(
   findings: Findings,
   lines: readonly Logged<ExecutedLine>[],
@@ -57,14 +59,21 @@ function auditExecutions(
   }
   for (const [key, { id, status }] of byKey) {
     if (status !== 'submitted') continue;
-    findings.expect('what reads submitted was done', executed.has(key), id, () => 'nobody did it');
+    findings.expect(
+      'every submission that reads submitted was executed',
+      executed.has(key),
+      id,
+      () => 'nobody did it',
+    );
   }
 }
 
-/** Only after the commit of `running` may a node act, and what has begun shows when. */
+/**
+ * A node may act only after the commit of `running`. The record of a begun submission shows when.
+ */
 function expectBegun(findings: Findings, subject: string, record: FinalRecord | undefined): void {
   findings.expect(
-    'a node acts only on what has begun',
+    'a node acts only on submissions that have begun',
     record !== undefined && record.startedAt !== null,
     subject,
     () => `its record reads ${inWords(record)}`,
@@ -75,13 +84,16 @@ function isAcknowledged(line: NodeLine): line is OutcomeLine {
   return line.what === 'acknowledged';
 }
 
-/** An acknowledged outcome is the submission's, or its late one, or came after another end. */
+/**
+ * An acknowledged outcome is the submission's outcome, or its late outcome, or arrived after
+ * another end.
+ */
 function expectKept(findings: Findings, line: OutcomeLine, record: FinalRecord | undefined): void {
   const told = line.outcome === 'completed' ? 'submitted' : 'failed';
   const isOwn =
     record?.status === told && (told === 'submitted' || record.failureCode === line.code);
   findings.expect(
-    'an outcome that was acknowledged is kept',
+    'an acknowledged outcome is stored',
     record !== undefined && (isOwn || record.lateStatus === told),
     line.submissionId,
     () =>

@@ -2,17 +2,20 @@ import type { ServiceName } from '@svc/local';
 import type { Random } from '../../simulation/random.ts';
 import type { World } from '../world/types.ts';
 
-/** One thing that goes wrong: it strikes, lasts, and is healed. */
+/** A fault: it strikes, lasts, and is healed. */
 export interface Fault {
   readonly kind: string;
-  /** As the report tells it. */
+  /** As the report prints it. */
   readonly name: string;
   readonly lastsMs: number;
   strike(world: World): Promise<void> | void;
   heal(world: World): Promise<void> | void;
 }
 
-/** What there is to strike: fixed before the run, so that a seed gives the same schedule again. */
+/**
+ * The possible targets. They are fixed before the run, so that a seed gives the same schedule
+ * again.
+ */
 export interface Targets {
   readonly services: readonly { readonly service: ServiceName; readonly name: string }[];
   readonly nodes: readonly string[];
@@ -21,7 +24,7 @@ export interface Targets {
 }
 
 export interface Pace {
-  /** How long what lasts goes on, in milliseconds. */
+  /** The range of a lasting fault's duration, in milliseconds. */
   readonly lastsMs: readonly [least: number, most: number];
   /** How long a process is stopped by SIGSTOP. */
   readonly pauseMs: number;
@@ -29,23 +32,23 @@ export interface Pace {
 
 export interface FaultKind {
   readonly kind: string;
-  /** How often it comes, beside the others. */
+  /** The weight of this kind relative to the others. */
   readonly weight: number;
-  /** Undefined: this machine, or this stack, has nothing that it could strike. */
+  /** Undefined if this machine or this stack has no target for it. */
   plan(random: Random, targets: Targets, pace: Pace): Fault | undefined;
 }
 
-/** What is particular to one fault of a kind that lasts as long as the pace says. */
+/** The parts of a lasting fault that differ between kinds. The pace gives the duration. */
 interface Lasting {
-  /** As the report tells it, before how long. */
+  /** As the report prints it, without the duration. */
   readonly name: string;
-  /** What it needs beyond the pace to be felt at all. */
+  /** Added to the duration of the pace, so that the fault has an effect. */
   readonly atLeastMs?: number;
   readonly strike: Fault['strike'];
   readonly heal: Fault['heal'];
 }
 
-/** A kind whose faults go on for a while that the pace decides. */
+/** A kind whose faults last for a time that the pace gives. */
 export function lastingKind(
   kind: string,
   weight: number,
@@ -64,7 +67,7 @@ export function lastingKind(
   };
 }
 
-/** A kind whose faults are over as they strike. */
+/** A kind whose faults end at once. */
 export function momentaryKind(
   kind: string,
   weight: number,
@@ -80,7 +83,7 @@ export function momentaryKind(
   };
 }
 
-/** As a person reads it. */
+/** For people, in seconds. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

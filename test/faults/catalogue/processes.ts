@@ -2,7 +2,7 @@ import type { ControlledProcess } from '../world/controlled-process.ts';
 import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, seconds } from './fault.ts';
 
-/** How long a process that was killed stays away, in milliseconds, at most. */
+/** The longest time for which a killed process stays down, in milliseconds. */
 export const awayMsMax = 800;
 const clockOffMs = 4 * 60_000;
 
@@ -56,7 +56,7 @@ const pause: FaultKind = {
   },
 };
 
-/** Inside the window of signatures (300 s), so that only what trusts a process's clock goes wrong. */
+/** Within the signature window (300 s), so that only code that trusts a process's clock fails. */
 const wrongClock = lastingKind('a clock that is off', 6, (random, { services }) => {
   const name = random.pick(services)?.name;
   if (name === undefined) return undefined;

@@ -13,13 +13,13 @@ const catalogue: readonly FaultKind[] = [
   ...slowPostgresFaults,
 ];
 
-/** With this many faults each kind has come. */
+/** After this many faults each kind has struck. */
 export const kindsCount = catalogue.length;
 
-/** How often two faults strike at once. */
+/** The chance that two faults strike at once. */
 const pairChance = 0.12;
 
-/** In the order of their names, not of their start, which is the machine's. */
+/** Sorted by name, because the order of start depends on the machine. */
 export function targetsOf(world: World): Targets {
   return {
     services: world.services
@@ -32,8 +32,8 @@ export function targetsOf(world: World): Targets {
 }
 
 /**
- * As many faults as are wished, in an order that the seed decides: each kind once at first, in a
- * shuffled order, then by weight, some of them two at once.
+ * A schedule of `count` faults. The seed decides the order: first each kind once in shuffled order,
+ * then kinds drawn by weight, some of them in pairs.
  */
 export function createSchedule(
   random: Random,
@@ -72,7 +72,8 @@ function both(one: Fault, other: Fault): Fault {
       await Promise.allSettled([one.strike(world), other.strike(world)]);
     },
     async heal(world) {
-      // At once: a process that is started again may need a server that the other brings back.
+      // Healed in parallel: a process that restarts may need a server that the other fault has
+      // stopped.
       await Promise.all([one.heal(world), other.heal(world)]);
     },
   };

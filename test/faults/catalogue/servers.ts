@@ -16,12 +16,12 @@ function redisAway(kind: string, weight: number, { empty }: { readonly empty: bo
 const restartRedis = redisAway('Redis killed and started', 5, { empty: false });
 const replaceRedis = redisAway('Redis replaced by an empty one', 4, { empty: true });
 
-/** Every command that could need memory is refused; what is there stays (`noeviction`). */
+/** Redis refuses every command that could need memory, and keeps its data (`noeviction`). */
 const fullRedis = lastingKind('Redis at maxmemory', 5, () => ({
   name: 'Redis at maxmemory',
   strike: async ({ redis }) => void (await redis.command('CONFIG SET maxmemory 1')),
   async heal({ redis }) {
-    // One that was killed meanwhile is started without the limit.
+    // A Redis that was killed in the meantime has restarted without the limit.
     if (redis.isUp()) await redis.command('CONFIG SET maxmemory 0');
   },
 }));
@@ -42,7 +42,7 @@ const fullDiskOfRedis = lastingKind("a full disk under Redis's file", 2, (_, tar
     : undefined,
 );
 
-/** Postgres gives up where its log cannot grow; an operator makes room and starts it again. */
+/** Postgres stops if its log cannot grow. An operator frees space and starts it again. */
 const fullDiskOfPostgres = lastingKind('a full disk under Postgres', 2, (_, targets) =>
   targets.disksCanBeFull
     ? {

@@ -6,12 +6,15 @@ import { awayMsMax, processOf } from './processes.ts';
 import { wireOf } from './wires.ts';
 
 /**
- * What hurts most is what goes wrong between a commit and the message about it, which takes a
- * fraction of a millisecond. With every packet to and from Postgres late, each such moment is long,
- * many submissions are in one at any time, and what strikes then strikes all of them.
+ * The worst faults strike between a commit and the message about it, which is a fraction of a
+ * millisecond. If every packet to and from Postgres is late, each such moment is long and contains
+ * many submissions. A fault at that time strikes all of them.
  */
 const delaysMs = [80, 160, 250] as const;
-/** How many ways to Postgres and back what is under way has made when the blow comes. */
+/**
+ * The one-way delays that pass before the second fault strikes. By then submissions are at every
+ * step.
+ */
 const waysBefore = 8;
 
 interface Slow {
@@ -34,13 +37,13 @@ function speedUp(world: World, { wires }: Slow): void {
   for (const name of wires) wireOf(world, name).heal();
 }
 
-/** Slow for as long as it takes that something is at every step, and then some. */
+/** Slow until submissions are at every step, and for `extraMs` longer. */
 async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<void> {
   slowDown(world, slow);
   await sleep(waysBefore * slow.delayMs + extraMs);
 }
 
-/** An accept takes so long to commit that a second node is asked, and accepts, before it has. */
+/** An accept commits so slowly that a second node gets an offer and accepts before the commit. */
 const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
   const slow = drawSlow(random, targets);
   return {
@@ -51,7 +54,7 @@ const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
   };
 });
 
-/** Whatever was being committed is lost, or was committed and nobody was told. */
+/** A commit in flight is lost, or it succeeds and no process learns of it. */
 const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, targets) => {
   const slow = drawSlow(random, targets);
   const extraMs = random.nat(2 * slow.delayMs);
@@ -68,7 +71,7 @@ const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, 
   };
 });
 
-/** As a host dies that runs one of each. */
+/** The failure of a host that runs one process of each service. */
 const killedWhileSlow: FaultKind = {
   kind: 'one of each service killed while Postgres is slow',
   weight: 5,

@@ -3,7 +3,9 @@ import type { TcpProxy } from '../world/tcp-proxy.ts';
 import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, momentaryKind } from './fault.ts';
 
-/** The third makes a node's accept come just when a second node has been asked (CONTRACT 7). */
+/**
+ * The third delay makes a node's accept arrive just after a second node got an offer (CONTRACT 7).
+ */
 const delaysMs = [20, 100, 160, 400, 1_000] as const;
 
 export function wireOf({ wires }: World, name: string): TcpProxy {
@@ -18,7 +20,7 @@ const cut = momentaryKind('connections cut', 18, (random, { wires }) => {
   return { name: `connections cut: ${name}`, strike: (world) => wireOf(world, name).cut() };
 });
 
-/** A kind that does one thing to one wire, until it is healed. */
+/** A kind that does one thing to one wire until it is healed. */
 function onOneWire(
   kind: string,
   weight: number,
@@ -55,7 +57,7 @@ const delay = onOneWire('packets delayed', 8, (random) => {
   const delayMs = random.pick(delaysMs) ?? 0;
   return {
     what: `packets ${delayMs} ms late`,
-    // Long enough for a question and its answer to have crossed it.
+    // Long enough for a request and its answer to have crossed the wire.
     atLeastMs: 2 * delayMs,
     strike: (wire) => wire.delay(delayMs),
   };

@@ -8,13 +8,16 @@ import type {
 import type { Answer, Question } from '../load/http.ts';
 import { canonical, type Json, listOf, microsOf, objectOf, textOf } from '../load/json.ts';
 
-/** Milliseconds of the recorder's clock: before the request is sent, and when its answer is there. */
+/**
+ * Milliseconds of the recorder's clock: before the request is sent, and when its answer has
+ * arrived.
+ */
 export interface Interval {
   readonly beginMs: number;
   readonly endMs: number;
 }
 
-/** What one request and its answer say about the history. Undefined: no answer came. */
+/** The events that one request and its answer add to the history. Undefined if no answer came. */
 export function recordsOfExchange(
   question: Question,
   answer: Answer | undefined,
@@ -50,7 +53,7 @@ interface Known {
   readonly timed: { readonly beginMs: number; readonly endMs: number | null };
 }
 
-/** No answer, and an answer that tells nothing, leave the outcome open. */
+/** The outcome stays open without an answer, or with an answer that does not decide it. */
 function isOpen(answer: Answer | undefined): boolean {
   return answer === undefined || answer.code === 'unavailable' || answer.status === 500;
 }
@@ -67,7 +70,7 @@ function parsed({ body = '{}' }: Question): Json {
   return objectOf(JSON.parse(body));
 }
 
-/** Refusals that are decided before the key is looked up say nothing about it (CONTRACT 3). */
+/** Refusals decided before the look-up of the key prove nothing about it (CONTRACT 3). */
 const beforeTheKey: ReadonlySet<number> = new Set([400, 401, 404, 405, 408, 413, 415, 429, 431]);
 
 function ofCreation(question: Question, { tenant, answer, timed: at }: Known): HistoryRecord[] {
@@ -202,7 +205,7 @@ function ofDetail(record: Json, source: string, { tenant, interval }: Known): Hi
   ];
 }
 
-/** Nobody asks for an id that it has not seen, so 404 means that the submission was rejected. */
+/** Tenants ask only for ids that they have seen, so 404 means that the submission was rejected. */
 function ofMissing(path: string, { answer, interval }: Known): HistoryRecord[] {
   const submissionId = /^\/v1\/submissions\/([^/]+)$/u.exec(path)?.[1];
   if (answer?.status !== 404 || submissionId === undefined) return [];

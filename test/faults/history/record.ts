@@ -67,8 +67,8 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Follows the nodes' logs. What a node wrote at a moment of its own clock is recorded at the moment
- * at which it is read: it had happened by then. `stop` reads the rest.
+ * Follows the nodes' logs. An action of a node is recorded at the time at which its line is read,
+ * because it had happened by then and the node's clock is another one. `stop` reads the rest.
  */
 export function followNodes(
   recorder: Recorder,
@@ -103,7 +103,7 @@ async function readOn(
 ): Promise<void> {
   if (!existsSync(file)) return;
   let offset = offsets.get(file) ?? 0;
-  // A line is one append, so every line that can be seen is whole.
+  // Each line is one append, so every visible line is complete.
   for await (const line of createInterface({ input: createReadStream(file, { start: offset }) })) {
     offset += Buffer.byteLength(line) + 1;
     const told: NodeLine = JSON.parse(line);

@@ -12,7 +12,7 @@ export interface Question {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly target: string;
   readonly body?: string;
-  /** Left out for what needs no signature. */
+  /** Omitted if the request needs no signature. */
   readonly signer?: Signer;
   readonly timeoutMs?: number;
 }
@@ -23,19 +23,19 @@ export interface Answer {
   readonly body: Json;
 }
 
-/** Longer than the service waits for anything (8 s), shorter than anybody's patience. */
+/** Longer than any wait of the service (8 s), shorter than the tenants' patience. */
 const timeoutMsByDefault = 12_000;
 
 export interface Http {
-  /** Undefined: no answer came, and what became of the request is unknown. */
+  /** Undefined if no answer came. Then the result of the request is unknown. */
   ask(baseUrl: string, question: Question): Promise<Answer | undefined>;
   close(): void;
 }
 
 /**
- * Connections are kept, as a tenant's own client does, so that cuts strike them in use. The load
- * bounds how many there are; a request that waited for one here would use up its time before it
- * is sent.
+ * Connections are kept alive, as a tenant's own client does, so that cuts hit connections in use.
+ * The load bounds their number. With a bound here, a request could time out while it waits for a
+ * connection.
  */
 export function createHttp(): Http {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

@@ -1,4 +1,4 @@
-/** Answers are looked at member by member, as by a client that knows nothing but the contract. */
+/** Reads answers member by member, like a client that knows only the contract. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function objectOf(value: unknown): Json {
@@ -14,14 +14,14 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * An amount in millionths of a credit; -1 where it is none, which no check takes for right. An
- * amount of less than 10⁹ credits with six decimals is exact as a double, so rounding restores it.
+ * An amount in micros of a credit. -1 if the value is not a number, which fails every check. An
+ * amount below 10⁹ credits with six decimals is exact as a double, so rounding restores it.
  */
 export function microsOf(value: unknown): bigint {
   return typeof value === 'number' ? BigInt(Math.round(value * 1e6)) : -1n;
 }
 
-/** The same value, whatever the order of members. */
+/** Equal values, in any order of members. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -2,13 +2,13 @@ import type { Http, Signer } from './http.ts';
 import type { Seen } from './seen.ts';
 import type { LoadTenant } from './tenant.ts';
 
-/** What the load needs of the world. */
+/** The parts of the world that the load needs. */
 export interface LoadWorld {
   readonly http: Http;
   readonly seen: Seen;
   readonly tenants: readonly LoadTenant[];
   readonly operator: Signer;
-  /** As tenants reach them, through a wire that may be cut. */
+  /** As tenants reach them, through a wire that a fault may cut. */
   readonly gatewayUrls: readonly string[];
 }
 

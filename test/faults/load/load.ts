@@ -6,9 +6,9 @@ import { type Application, submissionIdOf } from './seen.ts';
 import type { LoadTenant } from './tenant.ts';
 
 export interface Load {
-  /** How many applications were begun. */
+  /** The number of applications begun. */
   begun(): number;
-  /** Begins nothing more, and waits until the tenants have all they still want to know. */
+  /** Begins no more applications. Resolves when the tenants have finished the begun ones. */
   stop(): Promise<void>;
 }
 
@@ -18,17 +18,18 @@ export interface LoadOptions {
 }
 
 /**
- * Whoever would come while so many seconds' applications are in flight does not come at all: else
- * what an outage has kept back comes at once when it is over, and keeps a busy machine from ever
- * getting out of it.
+ * A new application is skipped while so many seconds' applications are in flight. Otherwise the
+ * backlog of an outage would arrive at once at its end, and a busy machine would never recover.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;
-/** What an impatient tenant does: the service alone must find out what became of it. */
+/**
+ * The actions of an impatient tenant. The service alone must then find out how the request ended.
+ */
 const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;
 
-/** A steady stream of applications, begun on time or not at all, whatever becomes of the earlier. */
+/** A steady stream of applications, each begun on time or skipped, independent of earlier ones. */
 export function startLoad(world: LoadWorld, { perSecond, random }: LoadOptions): Load {
   const inFlight = new Set<Promise<void>>();
   const inFlightMax = perSecond * inFlightSecondsMax;
@@ -90,7 +91,7 @@ function newApplication({ seen, tenants }: LoadWorld, number: number, random: Ra
   return seen.add(application(tenant, `load-${number}`, behaviour, random.pick(tiers)));
 }
 
-/** `jobContext.key` lets the employer say which application has come. */
+/** `jobContext.key` tells the employer which application has arrived. */
 export function application(
   tenant: LoadTenant,
   key: string,
@@ -111,9 +112,9 @@ export function application(
   return { tenant, key, body, behaviour };
 }
 
-/** What one tenant does about one application. */
+/** The requests of one tenant for one application. */
 async function live(world: LoadWorld, wanted: Application, random: Random): Promise<void> {
-  // All drawn at once, so that the stream of numbers does not depend on how answers interleave.
+  // Drawn together, so that the random numbers do not depend on the order of answers.
   const plan = {
     isImpatient: random.chance(0.4),
     isDoubled: random.chance(0.1),
@@ -136,7 +137,7 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
   const again = { triesMax, givesUp: true };
   if (plan.isReplayed) await create(world, wanted, again, random.nat(8));
   if (!plan.isRead) return;
-  // Twice, so that the second answer can contradict what was seen in between.
+  // Twice, so that the second answer can contradict the state seen in between.
   for (const turn of [0, plan.afterMs]) {
     await sleep(plan.afterMs);
     await read(world, wanted, turn);
@@ -145,11 +146,11 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
 
 interface Patience {
   readonly triesMax: number;
-  /** Takes a refusal for final. */
+  /** Accepts a refusal as final. */
   readonly givesUp: boolean;
 }
 
-/** Asks one gateway after the other until there is an answer, or patience is over. */
+/** Asks one gateway after another until an answer comes or patience ends. */
 async function create(
   world: LoadWorld,
   wanted: Application,
@@ -198,7 +199,7 @@ async function read(world: LoadWorld, wanted: Application, turn: number): Promis
   world.seen.noteRead(wanted, answer);
 }
 
-/** In the middle of everything, a balance must add up by itself. */
+/** A balance must add up at any time during the run. */
 async function readBalance(world: LoadWorld, random: Random): Promise<void> {
   const { http, seen } = world;
   const tenant = random.pick(world.tenants);
@@ -229,7 +230,7 @@ async function grantToPoor(world: LoadWorld, number: number, random: Random): Pr
   await grant(world, tenant, `poor-${number}`, poorGrantCredits);
 }
 
-/** Repeated under its reference until it is answered, so that it is known to have happened once. */
+/** Repeated under its reference until an answer comes, so that it has certainly happened once. */
 export async function grant(
   world: Pick<LoadWorld, 'http' | 'seen' | 'operator' | 'gatewayUrls'>,
   tenant: LoadTenant,

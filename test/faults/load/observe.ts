@@ -2,9 +2,9 @@ import type { Random } from '../../simulation/random.ts';
 import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
- * What a tenant does beside its applications, so that the history has more to compare: it looks at
- * its newest submissions, its balance or its statement, posts a used key with another body, or
- * moves its endpoint to another path. Asked once; an answer that does not come tells nothing.
+ * Gives the history more to compare. A tenant looks at its newest submissions, its balance or its
+ * statement, posts a used key with another body, or moves its endpoint to another path. Each
+ * request is sent once, and a missing answer proves nothing.
  */
 export async function observe(world: LoadWorld, number: number, random: Random): Promise<void> {
   const tenant = random.pick(world.tenants);

@@ -2,22 +2,22 @@ import type { Answer } from './http.ts';
 import { canonical, type Json, microsOf, objectOf, textOf } from './json.ts';
 import type { LoadTenant } from './tenant.ts';
 
-/** One application that a tenant wants made, whatever it takes: one key, any number of requests. */
+/** One application that a tenant wants made: one key, any number of requests. */
 export interface Application {
   readonly tenant: LoadTenant;
   readonly key: string;
-  /** What is posted, each time the same. */
+  /** The body, the same in each request. */
   readonly body: string;
   readonly behaviour: string;
-  /** Requests whose outcome nobody told: cut off, timed out, or `503 unavailable`. */
+  /** Requests with an unknown outcome: cut off, timed out, or `503 unavailable`. */
   unanswered: number;
   /** The first `201` or `200`, without `idempotent`. */
   created: Json | undefined;
-  /** Whether a `201` has come. */
+  /** True after a `201`. */
   isFirstAnswered: boolean;
-  /** The last definite refusal, while nothing has been created. */
+  /** The last definite refusal, if nothing has been created. */
   refusedWith: string | undefined;
-  /** An end that an answer has told of, which must stay the end. */
+  /** An end that an answer has shown. It must stay the end. */
   readonly ends: SeenEnd[];
 }
 
@@ -37,8 +37,8 @@ export interface Grant {
 const ended = new Set(['submitted', 'failed', 'cancelled']);
 
 /**
- * What the tenants were told, kept by the tenants: the auditor's side of the books. What an answer
- * says against an earlier one, or against the contract, is a complaint at once.
+ * The answers that tenants got, as the tenants keep them. An answer that contradicts an earlier one
+ * or the contract is a complaint at once.
  */
 export class Seen {
   readonly applications = new Map<string, Application>();
@@ -71,8 +71,8 @@ export class Seen {
   }
 
   /**
-   * An answer to `POST /v1/submissions`. `wasCreated`: the tenant knew so when it asked; of two
-   * requests at once, one may well be refused before the other is granted.
+   * An answer to `POST /v1/submissions`. `wasCreated`: the tenant knew of the creation when it
+   * asked. One of two parallel requests may be refused before the other succeeds.
    */
   noteCreation(
     application: Application,
@@ -87,13 +87,13 @@ export class Seen {
     }
     switch (answer.status) {
       case 201:
-        // A replay may overtake the first answer, but there is one first answer.
+        // A replay may arrive before the first answer, but only one answer is a first answer.
         if (application.isFirstAnswered) this.complain(key, 'was answered 201 twice');
         application.isFirstAnswered = true;
         return this.noteCreated(application, answer.body);
       case 200: {
         const { idempotent, ...body } = answer.body;
-        if (idempotent !== true) this.complain(key, 'a replay does not say that it is one');
+        if (idempotent !== true) this.complain(key, 'a replay is not marked as a replay');
         return this.noteCreated(application, body);
       }
       case 429:
@@ -118,7 +118,7 @@ export class Seen {
       );
     }
     if (body['status'] !== 'dispatched')
-      this.complain(application.key, 'was created otherwise than dispatched');
+      this.complain(application.key, 'was created in another state than dispatched');
   }
 
   /** An answer to a cancel. */

@@ -7,10 +7,12 @@ export interface LoadTenant {
   readonly tenantId: string;
   readonly signer: Signer;
   readonly webhookSecret: string;
-  /** Undefined: it has given no URL, and is to be told nothing. */
+  /** Undefined if it has no URL. Then it must get no webhook. */
   readonly receiver: WebhookReceiver | undefined;
-  /** Where its endpoint is at first. It may move to any path below. Undefined without a receiver. */
+  /**
+   * The first URL of its endpoint, which may move to any path below. Undefined without a receiver.
+   */
   readonly webhookUrl: string | undefined;
-  /** Has credit for a few submissions only, and is given a little more now and then. */
+  /** Has credit for a few submissions only. It gets a little more from time to time. */
   readonly isPoor: boolean;
 }

@@ -7,16 +7,16 @@ interface Work {
   readonly actionsPerStep: number;
 }
 
-/** By the `atsType` of the payload; anything else is quick. */
+/** Keyed by the `atsType` of the payload. Other types end quickly. */
 const works: Readonly<Record<string, Work>> = {
   'faults.quick': { steps: 1, stepMs: 30, actionsPerStep: 2 },
   'faults.work': { steps: 4, stepMs: 120, actionsPerStep: 5 },
   'faults.slow': { steps: 5, stepMs: 600, actionsPerStep: 7 },
-  // Beyond what the hold covers: the charge must stop at it.
+  // More usage than the hold covers. The charge must stop at the hold.
   'faults.costly': { steps: 2, stepMs: 80, actionsPerStep: 400 },
 };
 
-/** Does as it is told. Throws where the job fails, or is stopped. */
+/** Behaves as the payload says. Throws if the job fails or is stopped. */
 export async function behave(behaviour: string, context: ExecutionContext): Promise<void> {
   const { signal, meter } = context;
   if (behaviour === 'faults.lost') {
@@ -26,7 +26,10 @@ export async function behave(behaviour: string, context: ExecutionContext): Prom
   }
   if (behaviour === 'faults.fail') {
     await sleep(60, undefined, { signal });
-    throw new JobFailed('ats_rejected', 'The application was rejected, as was asked.');
+    throw new JobFailed(
+      'ats_rejected',
+      'The employer rejected the application, as the test requested.',
+    );
   }
   const { steps, stepMs, actionsPerStep } = works[behaviour] ?? {
     steps: 1,

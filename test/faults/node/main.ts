@@ -3,9 +3,9 @@ import { behave } from './behaviours.ts';
 import { openNodeLog } from './node-log.ts';
 
 /**
- * The node agent as its operator runs it, with an executor that writes down each application
- * before it "sends" it, and a journal that writes down what the agent decides. A process of its
- * own, to be killed at any moment.
+ * The node agent as its operator runs it. Its executor writes down each application before it
+ * "sends" it, and its journal writes down the agent's decisions. It is a separate process that may
+ * be killed at any moment.
  */
 const note = openNodeLog(setting('FAULTS_NODE_LOG'));
 
@@ -19,13 +19,13 @@ function memberOf(value: unknown, name: string): unknown {
   return new Map<string, unknown>(Object.entries(Object(value))).get(name);
 }
 
-/** The agent's own journal, overheard: the contract between agent and service is in its phases. */
+/** The agent's own journal, observed: its phases are the contract between agent and service. */
 function overheard(journal: Journal): Journal {
   note({ what: 'started', inHand: journal.found.map(({ submissionId }) => submissionId) });
   const ended = new Map<string, { outcome: 'completed' | 'failed'; code: string | null }>();
   for (const entry of journal.found) {
     if (entry.phase === 'ended') ended.set(entry.submissionId, outcomeOf(entry));
-    // Begun by a process that is gone: the agent reports that, without writing it down first.
+    // An earlier process began it. The agent reports that without writing it down first.
     if (entry.phase === 'begun') {
       ended.set(entry.submissionId, { outcome: 'failed', code: 'node_error' });
     }
@@ -45,7 +45,7 @@ function overheard(journal: Journal): Journal {
     },
     async remove(submissionId) {
       const outcome = ended.get(submissionId);
-      // An outcome leaves the journal when the service has acknowledged it, and only then.
+      // An outcome leaves the journal only when the service has acknowledged it.
       if (outcome === undefined) note({ what: 'stopped', submissionId });
       else note({ what: 'acknowledged', submissionId, ...outcome });
       ended.delete(submissionId);
@@ -87,5 +87,5 @@ startAgent({
   log: (level, msg, fields = {}) =>
     void process.stdout.write(`${JSON.stringify({ level, at: Date.now(), ...fields, msg })}\n`),
 });
-// Its end is always a kill: what it has in hand is in the journal.
+// It always ends by a kill. The journal has its runs.
 process.on('SIGTERM', () => process.exit(0));

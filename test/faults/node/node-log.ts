@@ -1,14 +1,15 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
- * What a node under test did, written outside the service before it is done, by the kernel's
- * append: a kill -9 right after it takes nothing back. `executed` is what the employer sees.
+ * A log of what a node under test did, written outside the service before each action completes. It
+ * is one append of the kernel, so a kill -9 right after it loses nothing. `executed` is what the
+ * employer sees.
  */
 export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
 
 interface StartedLine {
   readonly what: 'started';
-  /** What its journal held. */
+  /** The content of its journal. */
   readonly inHand: readonly string[];
 }
 
@@ -36,7 +37,7 @@ export function openNodeLog(file: string): (line: NodeLine) => void {
   return (line) => void writeSync(handle, `${JSON.stringify({ ...line, atMs: Date.now() })}\n`);
 }
 
-/** Everything in the log of one node, oldest first. */
+/** All lines of one node's log, oldest first. */
 export function readNodeLog(node: string, file: string): Logged<NodeLine>[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n');
@@ -45,7 +46,10 @@ export function readNodeLog(node: string, file: string): Logged<NodeLine>[] {
     .map((line): Logged<NodeLine> => ({ ...JSON.parse(line), node }));
 }
 
-/** What one node still has to run or to report, by its log: none, where nothing is to come of it. */
+/**
+ * Submissions that one node still has to run or report, by its log. Empty if nothing will come of
+ * them.
+ */
 export function inHandOf(lines: readonly NodeLine[]): ReadonlySet<string> {
   let inHand = new Set<string>();
   for (const line of lines) {

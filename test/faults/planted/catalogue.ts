@@ -5,7 +5,10 @@ import { moneyBugs } from './money-bugs.ts';
 import type { Planted } from './planted.ts';
 import { waitBugs } from './wait-bugs.ts';
 
-/** Each of them breaks one of the three promises, or would where its second guard is taken too. */
+/**
+ * Each mutation breaks one of the three promises, if need be together with the removal of a second
+ * guard.
+ */
 export const plantedBugs: readonly Planted[] = [
   ...moneyBugs,
   ...dispatchBugs,

@@ -31,7 +31,7 @@ export const dispatchBugs: readonly Planted[] = [
   },
   {
     name: 'dispatched-again',
-    what: 'the commit of `dispatched` also takes what is dispatched already',
+    what: 'the commit of `dispatched` also takes submissions that are dispatched already',
     edits: [
       {
         file: dispatching,
@@ -42,7 +42,7 @@ export const dispatchBugs: readonly Planted[] = [
   },
   {
     name: 'begin-before-commit',
-    what: 'the node is told to begin before `running` is committed',
+    what: 'the node gets `begin` before `running` is committed',
     edits: [
       {
         file: runs,
@@ -71,7 +71,7 @@ export const dispatchBugs: readonly Planted[] = [
   },
   {
     name: 'reply-taken-for-truth',
-    what: 'a gateway that was told anything, or has waited, answers 201 without a look at the state',
+    what: 'a gateway answers 201 after any message or its deadline, without a check of the state',
     edits: [
       {
         file: 'services/gateway/src/submissions/create-submission.ts',
@@ -82,7 +82,7 @@ export const dispatchBugs: readonly Planted[] = [
   },
   {
     name: 'node-begins-again',
-    what: 'a node that restarts with a job begun begins it again',
+    what: 'a node that restarts with a begun job begins it again',
     edits: [
       {
         file: 'packages/node-agent/src/runs.ts',

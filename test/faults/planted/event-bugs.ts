@@ -37,7 +37,7 @@ export const eventBugs: readonly Planted[] = [
   },
   {
     name: 'nobody-looks-for-deliveries',
-    what: 'a delivery whose alarm was lost is not looked for',
+    what: 'the reconciler does not look for a delivery whose wake-up job was lost',
     edits: [
       {
         file: 'services/webhooks/src/run.ts',
@@ -48,7 +48,7 @@ export const eventBugs: readonly Planted[] = [
   },
   {
     name: 'event-outside-its-transaction',
-    what: 'the event of an end is written on another connection than the end itself',
+    what: 'the event of an end is written on another connection than the end',
     edits: [
       {
         file: 'packages/store/src/endings/end-submissions.ts',

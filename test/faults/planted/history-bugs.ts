@@ -2,7 +2,7 @@ import type { Planted } from './planted.ts';
 
 const holding = 'packages/store/src/submissions/hold.ts';
 
-/** A cache in the process: what `read` answered for this key, for as long as `ageMs` says. */
+/** A cache in the process: the answer of `read` for this key, for `ageMs`. */
 function cached(key: string, read: string, ageMs: string): string {
   return `(async (cache, key) => {
     const known = cache.get(key);
@@ -13,7 +13,7 @@ function cached(key: string, read: string, ageMs: string): string {
   })((globalThis.planted ??= new Map()), ${key})`;
 }
 
-/** Each of them leaves the books right at the end: only what was shown on the way is wrong. */
+/** Each mutation leaves the books right at the end. Only answers during the run are wrong. */
 export const historyBugs: readonly Planted[] = [
   {
     name: 'balance-before-the-hold',
@@ -55,7 +55,7 @@ export const historyBugs: readonly Planted[] = [
   },
   {
     name: 'submission-from-a-cache',
-    what: 'a gateway shows the submission as it read it first for as long as it runs',
+    what: 'a gateway shows the submission as first read for as long as it runs',
     edits: [
       {
         file: 'services/gateway/src/submissions/get-submission.ts',
@@ -66,7 +66,7 @@ export const historyBugs: readonly Planted[] = [
   },
   {
     name: 'url-from-a-cache',
-    what: 'an attempt goes to the URL that this process saw first, not to the one in force',
+    what: 'an attempt goes to the URL that this process saw first, not to the current one',
     edits: [
       {
         file: 'packages/store/src/deliveries/claims.ts',
@@ -78,7 +78,7 @@ export const historyBugs: readonly Planted[] = [
   },
   {
     name: 'pending-dropped-with-the-old-url',
-    what: 'a change of the URL drops what is pending, as if the URL had been cleared',
+    what: 'a change of the URL drops pending deliveries, as if the URL had been cleared',
     edits: [
       {
         file: 'packages/store/src/tenants/tenants.ts',

@@ -10,8 +10,9 @@ import type { Planted } from './planted.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm faults:planted [NAME…] [--seed S] [--rate R]`: runs the command against each planted bug,
- * with ever more faults until it is caught, and prints the table of what caught it.
+ * `pnpm faults:planted [NAME…] [--seed S] [--rate R]`: runs the faults against each mutation, with
+ * more faults each time until they catch it. It prints a table of the promises that caught each
+ * mutation.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,9 +23,9 @@ const { values, positionals } = parseArgs({
 });
 /** Each kind once, then more. */
 const faultCounts = [kindsCount, 48];
-/** Many of the bugs keep the system from ever coming to rest. */
+/** Short, because many of the mutations prevent the system from ever coming to rest. */
 const restBoundMs = 25_000;
-/** How many violations are told in full, on the standard error. */
+/** How many violations are printed in full, on the standard error. */
 const toldMax = 6;
 
 async function runWith(planted: Planted, faults: number): Promise<FaultsReport> {
@@ -42,7 +43,7 @@ async function runWith(planted: Planted, faults: number): Promise<FaultsReport> 
   });
 }
 
-/** The promises that were seen broken, the most often first. */
+/** The broken promises, the one with the most violations first. */
 function promisesBroken({ checks }: FaultsReport): string {
   return checks
     .filter(({ violations }) => violations.length > 0)
@@ -75,5 +76,5 @@ row(['planted', 'what is wrong', 'caught in faults', 'by']);
 row(['---', '---', '---', '---']);
 let caught = 0;
 for (const planted of wanted) if (await tryUntilCaught(planted)) caught += 1;
-process.stdout.write(`\n${caught} of ${wanted.length} planted bugs caught\n`);
+process.stdout.write(`\n${caught} of ${wanted.length} mutations caught\n`);
 process.exit(caught === wanted.length ? 0 : 1);

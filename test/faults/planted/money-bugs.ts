@@ -17,7 +17,7 @@ const nobodySettlesLater: PlantedEdit = {
 export const moneyBugs: readonly Planted[] = [
   {
     name: 'hold-without-condition',
-    what: 'a hold is placed whether or not the credit suffices (and no CHECK refuses it)',
+    what: 'a hold is placed even without enough credit (and no CHECK refuses it)',
     edits: [
       {
         file: holding,
@@ -32,7 +32,7 @@ export const moneyBugs: readonly Planted[] = [
   },
   {
     name: 'key-not-looked-at',
-    what: 'a hold does not look whether its key is taken (and no unique index refuses it)',
+    what: 'a hold does not check whether its key is taken (and no unique index refuses it)',
     edits: [
       {
         file: holding,
@@ -44,7 +44,7 @@ export const moneyBugs: readonly Planted[] = [
   },
   {
     name: 'settlement-without-state',
-    what: 'a settlement does not look whether it was settled (and no unique index refuses it)',
+    what: 'a settlement does not check whether the submission was settled (and no unique index refuses it)',
     edits: [
       {
         file: ending,
@@ -61,13 +61,13 @@ export const moneyBugs: readonly Planted[] = [
   },
   {
     name: 'cancel-without-state',
-    what: 'a cancel does not look whether the submission has ended (and no unique index refuses it)',
+    what: 'a cancel does not check whether the submission has ended (and no unique index refuses it)',
     edits: [{ file: ending, from: "if (!moves(facts.state, 'cancel')) return null;", to: '' }],
     sql: [dropOneMovement, 'ALTER TABLE submissions DROP CONSTRAINT submissions_outcome'],
   },
   {
     name: 'enqueue-before-commit',
-    what: 'a settlement is enqueued before the outcome is stored, and nobody looks for it later',
+    what: 'a settlement is enqueued before the outcome is stored, and no reconciler looks for it',
     edits: [
       {
         file: 'services/dispatcher/src/runs/runs.ts',
@@ -85,12 +85,12 @@ export const moneyBugs: readonly Planted[] = [
   },
   {
     name: 'nobody-looks-for-outcomes',
-    what: 'a stored outcome whose job was lost is not looked for',
+    what: 'the reconciler does not look for a stored outcome whose job was lost',
     edits: [nobodySettlesLater],
   },
   {
     name: 'nobody-looks-for-pending',
-    what: 'a hold whose gateway has gone is not rejected when its time is over',
+    what: 'a hold whose gateway died is not rejected after its deadline',
     edits: [
       {
         file: reconcile,

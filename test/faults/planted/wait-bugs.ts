@@ -4,13 +4,13 @@ const batching = 'packages/store/src/connection/batching.ts';
 const reconcile = 'services/settlement/src/reconcile.ts';
 
 /**
- * Mutations that need one interleaving or one lost answer. The load of the faults run does not bring
- * them about; a test does, which `caughtBy` names.
+ * Mutations that need one interleaving or one lost answer. The load of the faults run does not
+ * produce these. `caughtBy` names the test that catches each.
  */
 export const waitBugs: readonly Planted[] = [
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending takes the URL and the rebate rate from before it waited for the account',
+    what: 'an ending uses the URL and the rebate rate from before it waited for the account',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
@@ -33,7 +33,7 @@ export const waitBugs: readonly Planted[] = [
   },
   {
     name: 'late-outcome-beside-a-change',
-    what: 'a late outcome reads the URL without a lock, so that a change may commit before it',
+    what: 'a late outcome reads the URL without a lock, so a change may commit before it',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
@@ -45,7 +45,7 @@ export const waitBugs: readonly Planted[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'a hold whose answer was lost finds its own key taken, and nobody enqueues it',
+    what: 'a hold whose answer was lost finds its own key taken, and no job is enqueued',
     caughtBy: 'packages/store/src/connection/lost-answers.test.ts',
     edits: [
       {
@@ -63,7 +63,7 @@ export const waitBugs: readonly Planted[] = [
   },
   {
     name: 'no-answer-in-time',
-    what: 'a call waits for as long as its statement does',
+    what: 'a call waits as long as its statement',
     caughtBy: 'packages/store/src/connection/batching.test.ts',
     edits: [
       {
@@ -75,13 +75,13 @@ export const waitBugs: readonly Planted[] = [
   },
   {
     name: 'reconciler-without-cursor',
-    what: 'a round looks at the first page only',
+    what: 'the reconciler reads the first page only',
     caughtBy: 'services/settlement/src/reconcile.test.ts',
     edits: [{ file: reconcile, from: 'progress.after = found.next;', to: 'found.next = null;' }],
   },
   {
     name: 'reconciler-without-backoff',
-    what: 'a row that cannot be reconciled is tried in each round',
+    what: 'a row that cannot be reconciled is retried in each pass',
     caughtBy: 'services/settlement/src/reconcile.test.ts',
     edits: [
       {

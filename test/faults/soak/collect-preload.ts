@@ -3,10 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Loaded into each process of a soak before its own code: at SIGUSR2 it collects what nobody holds any
- * more and writes into its file what is left, in bytes. Without it a figure of memory tells how long
- * a collector of garbage has waited, not what a process needs: one that has little to do waits for
- * more than an hour.
+ * Loaded into each process of a soak before its own code. At SIGUSR2 it runs the garbage collector
+ * and writes the remaining bytes into its file.
+ *
+ * Without a collection, the figure shows how long the collector has waited, not what the process
+ * needs. The collector of an idle process waits for more than an hour.
  */
 const file = process.env['FAULTS_MEMORY_FILE'];
 setFlagsFromString('--expose-gc');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-/** What a process needs in its environment to be asked for its memory (collect-preload.ts). */
+/** The environment that lets a process be asked for its memory (collect-preload.ts). */
 export function collecting(dir: string, name: string): NodeJS.ProcessEnv {
   return { FAULTS_MEMORY_FILE: fileOf(dir, name) };
 }
@@ -13,7 +13,7 @@ export const collectPreload = pathToFileURL(path.join(import.meta.dirname, 'coll
 const lookEveryMs = 20;
 const boundMs = 20_000;
 
-/** Has a process collect its garbage; resolves with the bytes that it still holds then. */
+/** Makes a process collect its garbage. Resolves with the bytes that remain. */
 export async function collectedBytes(dir: string, name: string, pid: number): Promise<number> {
   const file = fileOf(dir, name);
   rmSync(file, { force: true });
@@ -24,7 +24,7 @@ export async function collectedBytes(dir: string, name: string, pid: number): Pr
     const bytes = read(file);
     if (bytes !== undefined) return bytes;
   }
-  throw new Error(`${name} did not tell its memory in ${boundMs} ms`);
+  throw new Error(`${name} did not report its memory in ${boundMs} ms`);
 }
 
 function read(file: string): number | undefined {

@@ -8,8 +8,8 @@ type Figure = Omit<Series, 'points'> & { readonly value: number };
 const kibPerMb = 1024;
 
 /**
- * What may grow without a bound: memory (what a process holds after a collection, and what it has of
- * the machine's then), file descriptors, connections, keys.
+ * The figures that could grow without a bound: memory (the heap of a process after a collection,
+ * and its resident memory then), file descriptors, connections, keys.
  */
 export async function measure(world: World): Promise<Figure[]> {
   const figures: Figure[] = [];
@@ -25,7 +25,7 @@ export async function measure(world: World): Promise<Figure[]> {
       unit: 'MB',
       value: residentMb(process.pid()),
     });
-    // How many tenants come at once is theirs: their connections to a gateway are counted apart.
+    // Tenants decide how many connect at once, so their connections to a gateway are counted apart.
     const ofTenants = world.wires.get(`tenants - ${process.name}`)?.connections() ?? 0;
     figures.push({
       name: `descriptors of ${process.name}`,

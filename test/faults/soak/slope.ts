@@ -10,19 +10,19 @@ export interface Trend {
   readonly unit: 'MB' | '';
   readonly first: number;
   readonly last: number;
-  /** Of the straight line through all points, by least squares. */
+  /** The least-squares line through all points. */
   readonly perHour: number;
-  /** What that line rises over the time looked at. */
+  /** The rise of that line over the observed time. */
   readonly growth: number;
   readonly isFlat: boolean;
 }
 
 const secondsPerHour = 3_600;
-/** What a collector of garbage, or one connection more or less, may move a figure by. */
+/** The change that a garbage collection, or one connection more or less, may cause. */
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
 
-/** Whether a figure grows, from its points after the warm-up. */
+/** Decides from the points after the warm-up whether a figure grows. */
 export function trendOf({ name, unit, points }: Series): Trend {
   const count = Math.max(1, points.length);
   const meanAt = points.reduce((sum, { atSeconds }) => sum + atSeconds, 0) / count;

@@ -15,7 +15,9 @@ export interface SoakOptions {
   readonly seed: number;
   readonly size: WorldSize;
   readonly say: (line: string) => void;
-  /** What grew and what did not, told before the audit, which takes its time. */
+  /**
+   * The figures that grew and those that did not, printed before the audit, which takes its time.
+   */
   readonly onTrends: (trends: readonly Trend[]) => void;
 }
 
@@ -27,11 +29,11 @@ export interface SoakReport {
 }
 
 const measureEveryMs = 20_000;
-/** Of the time, in which caches fill, pools open and code is compiled. */
+/** A share of the time, in which caches fill, pools open and code is compiled. */
 const warmUpShare = 0.25;
 const restBoundMs = 240_000;
 
-/** Runs the load without faults, and looks at what may grow; then the same audit. */
+/** Runs the load without faults and measures figures that could grow. Then runs the same audit. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { minutes, perSecond, seed, size, say, onTrends } = options;
   const world = await startWorld({ size, tellsMemory: true });

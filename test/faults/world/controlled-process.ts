@@ -2,39 +2,39 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ReadyLine, type ServiceProcess, startServiceProcess } from '@svc/local';
 
-/** What a place of the stack runs: a service, or a node at somebody's home. */
+/** The program of the process: a service, or a node. */
 export interface ProcessPlan {
   readonly name: string;
   readonly entry: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The environment under which a later process is found where the first one was. */
+  /** The environment for later processes, so that they have the same addresses as the first. */
   readonly envAgain: (first: ReadyLine) => NodeJS.ProcessEnv;
   readonly clockFile: string;
   readonly logFile: string;
 }
 
-/** A place of the stack under control: a process now, another one after it was killed. */
+/** A process under control. After a kill, a new process takes its place. */
 export interface ControlledProcess {
   readonly name: string;
   readonly ready: ReadyLine;
   pid(): number;
   isUp(): boolean;
-  /** kill -9; it stays away until `start`. */
+  /** kill -9. It stays down until `start`. */
   kill(): Promise<void>;
-  /** Starts it again, as often as it takes: what it needs may itself be away. */
+  /** Starts it again, with retries, because a server that it needs may be down too. */
   start(): Promise<void>;
   /** SIGSTOP: it does nothing, and its connections stay open. */
   pause(): void;
   resume(): void;
   setClockOffset(ms: number): void;
-  /** How often, and how, it ended without being told to: a service must outlive what it needs. */
+  /** How it ended without an order. A service must survive the failure of its dependencies. */
   readonly deaths: readonly string[];
   stop(): Promise<void>;
 }
 
 const startAgainAfterMs = 200;
 
-/** What is there of a place at a moment. */
+/** The current state of a place. */
 interface Place {
   readonly plan: ProcessPlan;
   readonly deaths: string[];
@@ -109,7 +109,7 @@ async function launch(place: Place): Promise<void> {
   void watch(place, launched);
 }
 
-/** Who ends without being told to is started again, and remembered. */
+/** A process that ends without an order is recorded and started again. */
 async function watch(place: Place, launched: ServiceProcess): Promise<void> {
   const how = await launched.exited;
   if (place.current !== launched) return;

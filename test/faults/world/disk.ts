@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
 
-/** A directory on a disk of its own that can be made full and given room again. */
+/** A directory on its own disk, which can be filled up and emptied. */
 export interface Disk {
   readonly dir: string;
-  /** False where this machine forbids a disk of one's own: then it cannot be made full. */
+  /** False if this machine does not allow the mount. Then the disk cannot be filled. */
   readonly canBeFull: boolean;
   fill(): void;
   free(): void;
@@ -14,9 +14,8 @@ export interface Disk {
 const sizeText = '3g';
 
 /**
- * A `tmpfs` where this process may mount one (a full disk is then a matter of its size), else an
- * ordinary directory. In memory, `fsync` costs nothing: the runs are about processes that die, not
- * about machines that do.
+ * A `tmpfs` if this process may mount one, so that its size can make it full. Otherwise an ordinary
+ * directory. `fsync` costs nothing in memory: the runs test processes that die, not hosts.
  */
 export function openDisk(dir: string): Disk {
   mkdirSync(dir, { recursive: true, mode: 0o755 });
@@ -25,7 +24,7 @@ export function openDisk(dir: string): Disk {
     process.off('exit', close);
     if (canBeFull) spawnSync('umount', ['-l', dir]);
   };
-  // A mount outlives its process: a run that is ended early must not leave it.
+  // A mount outlives its process, so a run that ends early must remove it.
   process.on('exit', close);
   return {
     dir,

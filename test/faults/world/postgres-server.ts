@@ -5,11 +5,11 @@ export interface PostgresUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
   isUp(): boolean;
-  /** Past the proxies, for the owner. */
+  /** The owner's address, without a proxy. */
   url(): string;
-  /** The same for the services' role. */
+  /** The address of the services' role, without a proxy. */
   serviceUrl(): string;
-  /** `immediate`: no checkpoint, no goodbye; it recovers from its log at the next start. */
+  /** `immediate` stops without a checkpoint. Postgres replays its log at the next start. */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -25,7 +25,7 @@ export function throughProxy(databaseUrl: string, proxyPort: number): string {
 const connectionsMax = 300;
 const startAttemptsMax = 50;
 
-/** Durable as in production: what was committed is there after any stop. */
+/** Durable as in production: a commit survives any stop. */
 export async function openPostgres(dir: string): Promise<PostgresUnderTest> {
   const begin = () => startPostgres({ dir, durable: true, connectionsMax });
   let server: RunningPostgres | undefined = await begin();
@@ -43,7 +43,7 @@ export async function openPostgres(dir: string): Promise<PostgresUnderTest> {
       try {
         process.kill(stopped.pid, 'SIGQUIT');
       } catch {
-        // It has ended by itself, as it does where its disk is full.
+        // It has already ended, as it does when its disk is full.
       }
       await stopped.stop();
     },

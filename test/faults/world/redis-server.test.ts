@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRedis } from './redis-server.ts';
 
-test('a Redis that refuses its own file, as after a full disk, begins without it', async () => {
+test('a Redis that refuses its own file, as after a full disk, starts without it', async () => {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-redis-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const redis = await openRedis(dir);

@@ -4,16 +4,16 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
 
-/** A Redis that a test stops, starts, empties and fills, as the embedded one is set up. */
+/** A Redis that a test stops, starts, empties and fills, configured like the embedded one. */
 export interface RedisUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
   isUp(): boolean;
-  /** kill -9: what its file does not hold yet is lost. */
+  /** kill -9. Writes that are not in its file yet are lost. */
   kill(): Promise<void>;
-  /** With `empty`, without its file: a machine that was replaced. */
+  /** `empty` starts it without its file, like a replaced machine. */
   start(options?: { readonly empty?: boolean }): Promise<void>;
-  /** Sends one command; resolves with the raw answer. Throws where there is no answer. */
+  /** Sends one command. Resolves with the raw answer. Throws if no answer comes. */
   command(line: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -41,18 +41,20 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
         ),
     });
   };
-  /** After a full disk Redis may refuse its own file: whoever keeps it then begins with none. */
+  /**
+   * After a full disk Redis may refuse its own file. Its operator then starts it without the file.
+   */
   const launchAtAnyRate = async (empty: boolean): Promise<void> => {
     try {
       await launch(empty);
     } catch (error) {
       if (empty) throw error;
-      process.stderr.write(`Redis refuses its file, and begins without: ${String(error)}\n`);
+      process.stderr.write(`Redis refuses its file and starts without it: ${String(error)}\n`);
       await launch(true);
     }
   };
   let starting: Promise<void> | undefined;
-  // Two faults may each have it started again.
+  // Two faults may both start it again.
   const start = async ({ empty = false } = {}): Promise<void> => {
     if (server !== undefined) return;
     starting ??= launchAtAnyRate(empty).finally(() => (starting = undefined));

@@ -10,7 +10,7 @@ const clockPreload = path.join(import.meta.dirname, 'clock-preload.ts');
 const plantPreload = path.join(import.meta.dirname, '../planted/plant-preload.ts');
 const nodeEntry = path.join(import.meta.dirname, '../node/main.ts');
 
-/** What Node loads before the process's own code. */
+/** Modules that Node loads before the process's own code. */
 function preloads(
   world: World,
   name: string,
@@ -37,7 +37,10 @@ function placeOf(world: World, name: string) {
   };
 }
 
-/** A service process with a wire of its own to Postgres and to Redis; a gateway has one to tenants. */
+/**
+ * A service process with its own wires to Postgres and to Redis. A gateway also has a wire to
+ * tenants.
+ */
 export async function startService(
   world: World,
   service: ServiceName,
@@ -70,7 +73,7 @@ function portOf({ ready }: { ready: { port?: number } }): { port: number } | und
   return ready.port === undefined ? undefined : { port: ready.port };
 }
 
-/** A node whose wire leads to one dispatcher after the other, as a balancer before them would. */
+/** A node whose wire leads to one dispatcher after another, as through a load balancer. */
 export async function startNode(
   world: World,
   services: readonly ServiceUnderTest[],

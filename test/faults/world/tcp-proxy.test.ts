@@ -14,7 +14,7 @@ afterEach(async () => {
   }
 });
 
-/** A server that says everything back, behind a wire. */
+/** An echo server behind a wire. */
 async function echo(): Promise<TcpProxy> {
   const server = createServer((socket) => socket.on('error', () => {}).pipe(socket));
   server.listen(0, '127.0.0.1');
@@ -40,7 +40,7 @@ async function answer(socket: Socket, bytes: number): Promise<string> {
   return text;
 }
 
-test('what is said crosses the wire, both ways, to the end', async () => {
+test('all bytes cross the wire, in both directions', async () => {
   const wire = await echo();
   const socket = await dial(wire);
   socket.end('hello');
@@ -48,7 +48,7 @@ test('what is said crosses the wire, both ways, to the end', async () => {
   await once(socket, 'end');
 });
 
-test('a cut resets what is open, and new connections pass', async () => {
+test('a cut resets open connections, and new connections pass', async () => {
   const wire = await echo();
   const socket = await dial(wire);
   socket.write('x');
@@ -73,7 +73,7 @@ test('a severed wire refuses until it is healed', async () => {
   expect(await answer(next, 4)).toBe('back');
 });
 
-test('nothing passes a stalled wire, and all of it comes in order once it is healed', async () => {
+test('nothing passes a stalled wire, and everything arrives in order after it is healed', async () => {
   const wire = await echo();
   const socket = await dial(wire);
   socket.write('0');
@@ -88,7 +88,7 @@ test('nothing passes a stalled wire, and all of it comes in order once it is hea
   expect(await came).toBe('123456789');
 });
 
-test('packets come as late as was said, in order', async () => {
+test('packets arrive in order with the given delay', async () => {
   const wire = await echo();
   const socket = await dial(wire);
   socket.write('0');

@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A wire between two parts of the system that a test can cut, block or slow down. Everything that
- * crosses it goes through this process, so that a fault needs no privilege and strikes one wire.
+ * A wire between two parts of the system that a test can cut, block or slow down. All its traffic
+ * crosses this process, so a fault needs no privilege and strikes one wire only.
  */
 export interface TcpProxy {
   readonly name: string;
   readonly port: number;
-  /** How many connections are open now. */
+  /** The number of open connections. */
   connections(): number;
-  /** Resets every open connection, in the middle of whatever crosses it. */
+  /** Resets every open connection, even in the middle of a message. */
   cut(): void;
-  /** Refused: open connections are reset, and new ones at once; until `heal`. */
+  /** Resets open connections and refuses new ones until `heal`. */
   sever(): void;
-  /** Nothing passes either way, and nobody is told; what was sent comes after `heal`. */
+  /** Passes nothing in either direction and closes nothing. The bytes sent arrive after `heal`. */
   stall(): void;
-  /** Each packet comes this much later, in order, until `heal`. */
+  /** Delays each packet by this time, in order, until `heal`. */
   delay(ms: number): void;
   heal(): void;
   close(): Promise<void>;
@@ -33,10 +33,10 @@ interface Fault {
 }
 
 const host = '127.0.0.1';
-/** What one direction may hold back before its sender is held back too. */
+/** How many bytes one direction may buffer before it applies backpressure to the sender. */
 const heldBytesMax = 1024 * 1024;
 
-/** Listens on a free port of 127.0.0.1; `target` is asked anew for each connection. */
+/** Listens on a free port of 127.0.0.1. Asks `target` for each new connection. */
 export async function startTcpProxy(
   name: string,
   target: () => TcpTarget | undefined,
@@ -103,7 +103,7 @@ function createWire(near: Socket, far: Socket, fault: Fault): Wire {
     far.resetAndDestroy();
   };
   for (const end of [near, far]) {
-    // A part that dies resets its end; the other must see that it is gone, as on a real wire.
+    // If one side dies, it resets its end. The other side must see that, as on a real wire.
     end.on('error', cut);
     end.once('close', (hadError) => {
       if (hadError || !near.writableEnded || !far.writableEnded) cut();
@@ -119,11 +119,11 @@ function createWire(near: Socket, far: Socket, fault: Fault): Wire {
 
 interface Held {
   readonly dueAtMs: number;
-  /** Undefined: the sender has said all. */
+  /** Undefined if the sender has ended. */
   readonly chunk: Buffer | undefined;
 }
 
-/** One direction: keeps what is not due yet, in order. */
+/** One direction. Keeps packets that are not due yet, in order. */
 function createWay(from: Socket, to: Socket, fault: Fault) {
   const held: Held[] = [];
   let heldBytes = 0;

@@ -17,10 +17,10 @@ import type { World } from './types.ts';
 
 export interface Population {
   readonly tenants: readonly LoadTenant[];
-  /** Whose submissions tell that the system is back; nobody fails it. */
+  /** Its submissions probe whether the system is back. Its receiver never refuses an event. */
   readonly probeTenant: LoadTenant;
   readonly operator: Signer;
-  /** What all receivers together have been sent, by delivery: closed with the world. */
+  /** Closes all receivers when the world closes. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ const poorCredits = 900;
 const wantedLimit = 100_000;
 const names = ['Ada', 'Ben', 'Cem', 'Dot'];
 
-/** Tenants as they come: by signing up, one without a URL, one with hardly any credit. */
+/** The kinds of tenants: from signup, without a URL, with hardly any credit. */
 export async function populate(world: World, random: Random): Promise<Population> {
   const operatorRecord = await svc(['operator', 'create', '--name', 'faults'], world.env);
   const record = new Map<string, unknown>(Object.entries(operatorRecord ?? {}));
@@ -53,7 +53,8 @@ export async function populate(world: World, random: Random): Promise<Population
   await world.pool.query(
     `UPDATE tenants SET rate_limit_per_second = ${wantedLimit}, rate_limit_burst = ${wantedLimit}`,
   );
-  // Who signed up by itself is sent no more than some thousand webhooks an hour: too few for a long run.
+  // A tenant from signup gets at most some thousand webhooks an hour, which is too few for a long
+  // run.
   await world.pool.query('DELETE FROM webhook_caps');
   const receivers = [...tenants, probeTenant].flatMap(({ receiver }) => receiver ?? []);
   return {
@@ -84,7 +85,7 @@ async function openReceiver(world: World, name: string, failing: Failing | 'neve
   return { receiver, url, listen };
 }
 
-/** A forged or stale signature is a complaint; who is told lies answers as ever. */
+/** A forged or stale signature is a complaint. The receiver still answers as usual. */
 function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
   try {
     verifyWebhook(webhook, secret);
@@ -94,7 +95,10 @@ function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
   }
 }
 
-/** One event in five is not taken at its first attempt, or its first three; each is in the end. */
+/**
+ * One event in five is refused at its first attempt or at its first three. Each is accepted in the
+ * end.
+ */
 function fail({ random, patience }: Failing, { deliveryId }: ReceivedWebhook): WebhookAnswer {
   const left = patience.get(deliveryId) ?? (random.chance(0.2) ? 1 + random.nat(3) : 0);
   patience.set(deliveryId, Math.max(0, left - 1));

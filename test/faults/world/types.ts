@@ -13,9 +13,9 @@ import type { TcpProxy } from './tcp-proxy.ts';
 export interface WorldOptions {
   readonly size: WorldSize;
   readonly planted?: Planted | undefined;
-  /** Each process can be asked what memory it holds (soak/collected.ts). */
+  /** Each process can be asked how much memory it uses (soak/collected.ts). */
   readonly tellsMemory?: boolean;
-  /** Records the history of the run; without one there is none. */
+  /** Records the history of the run. Undefined if the run has none. */
   readonly recorder?: Recorder;
 }
 
@@ -25,7 +25,7 @@ export interface WorldSize {
   readonly slotsPerNode: number;
 }
 
-/** Everything that a run has under control: every process, every wire between two of them. */
+/** Everything that a run controls: every process, and every wire between two of them. */
 export interface World {
   readonly dir: string;
   readonly postgres: PostgresUnderTest;
@@ -33,7 +33,7 @@ export interface World {
   readonly disks: { readonly postgres: Disk; readonly redis: Disk };
   readonly services: readonly ServiceUnderTest[];
   readonly nodes: readonly NodeUnderTest[];
-  /** Every wire, by what it joins: `gateway 0 - Postgres`. */
+  /** Every wire, by its two ends: `gateway 0 - Postgres`. */
   readonly wires: Map<string, TcpProxy>;
   /** As tenants reach the gateways. */
   readonly gatewayUrls: string[];
@@ -41,7 +41,7 @@ export interface World {
   readonly seen: Seen;
   readonly recorder: Recorder;
   readonly env: NodeJS.ProcessEnv;
-  /** Past the services, for provisioning, the clock and the look at the ledger. */
+  /** Direct addresses, for provisioning, the clock and the reads of the ledger. */
   readonly pool: Pool;
   wire(name: string, target: () => { port: number } | undefined): Promise<TcpProxy>;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import type { World, WorldOptions } from './types.ts';
 
 const reconcileIntervalMs = 250;
-/** Seven retries within a minute, so that a run sees them through. */
+/** Seven retries within a minute, so that a run sees all of them. */
 const backoffSeconds = '1,1,2,4,8,15,30';
 
 export async function startWorld(options: WorldOptions): Promise<World> {
@@ -41,7 +41,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     closers.push(() => redis.stop());
     const env = environment(postgres.serviceUrl(), redis.port());
     await svc(['migrate'], { ...env, MIGRATION_DATABASE_URL: postgres.url() });
-    // A way that no fault is in, and that follows Postgres to wherever it is started again.
+    // No fault strikes this wire. It follows Postgres to each new address.
     const auditors = await startTcpProxy('auditor - Postgres', () => ({ port: postgres.port() }));
     closers.push(() => auditors.close());
     const auditorsUrl = throughProxy(postgres.url(), auditors.port);

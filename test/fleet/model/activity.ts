@@ -1,13 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** How many quiet turns of the event loop in a row mean that nothing is under way. */
+/** The number of quiet turns of the event loop in a row after which nothing is in flight. */
 const quietTurns = 3;
 const stuckAfterMs = 30_000;
 
-/** Counts what is under way between the parts of a run, so that a run can wait for all of it. */
+/**
+ * Counts calls and messages in flight between the parts of a run, so that a run can wait for all of
+ * them.
+ */
 export class Activity {
   #underWay = 0;
-  /** Messages between dispatchers that were heard by Redis and not yet by their reader. */
+  /** Messages between dispatchers that Redis has delivered and their reader has not handled yet. */
   readonly #mail = new Map<string, number>();
 
   async during<T>(work: () => Promise<T>): Promise<T> {
@@ -19,7 +22,10 @@ export class Activity {
     }
   }
 
-  /** A message is on its way to this dispatcher (+1), or has arrived (-1); in either order. */
+  /**
+   * A message is on its way to this dispatcher (+1), or has arrived (-1). Both may come in either
+   * order.
+   */
   mail(dispatcherId: string, count: number): void {
     const left = (this.#mail.get(dispatcherId) ?? 0) + count;
     if (left === 0) this.#mail.delete(dispatcherId);
@@ -30,7 +36,7 @@ export class Activity {
     this.#mail.delete(dispatcherId);
   }
 
-  /** Resolves when nothing is under way any more, but what waits for the time to move. */
+  /** Resolves when nothing is in flight, except what waits for the clock to advance. */
   async settled(): Promise<void> {
     const startedMs = performance.now();
     for (let quiet = 0; quiet < quietTurns;) {

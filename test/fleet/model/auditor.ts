@@ -3,26 +3,26 @@ import { offerTimeoutMs, openOffersMax } from '@svc/domain';
 
 export type OutcomeFrame = Extract<FrameFromNode, { type: 'completed' | 'failed' }>;
 
-/** What the auditor has seen of one submission, on the links alone. */
+/** The auditor's record of one submission, from the links alone. */
 export interface Sighting {
   readonly askedNodes: Set<string>;
   readonly openOffers: Map<string, { readonly voidAtMs: number }>;
-  /** Who was sent the payload. */
+  /** The nodes that got the payload. */
   readonly assignedTo: Set<string>;
-  /** Who was ever told to begin. */
+  /** The nodes that ever got `begin`. */
   readonly toldToBegin: Set<string>;
-  /** Who acted, once for each time. */
+  /** The nodes that acted, once for each execution. */
   readonly actedBy: string[];
-  /** What each node said, in its order. */
+  /** The outcomes that each node reported, in its order. */
   readonly outcomes: { readonly nodeId: string; readonly frame: OutcomeFrame }[];
   readonly acknowledged: Set<string>;
   readonly actionsReported: Set<number>;
 }
 
 /**
- * Stands beside the links and writes down what crosses them; it knows nothing of the service but
- * its contract (CONTRACT 7). What may never be seen is a violation at once; the rest is compared
- * with the rows when all is over.
+ * Records the frames on all links. It knows only the contract of the service (CONTRACT 7). It
+ * reports forbidden frames as violations at once, and the rest is compared with the rows at the
+ * end.
  */
 export class Auditor {
   readonly #openForMs: number;
@@ -30,12 +30,12 @@ export class Auditor {
   readonly violations: string[] = [];
   readonly sightings = new Map<string, Sighting>();
 
-  /** How long an offer counts as open at the least, from when its node has it. */
+  /** An offer counts as open for at least this long after its node has received it. */
   constructor(openForMs = offerTimeoutMs) {
     this.#openForMs = openForMs;
   }
 
-  /** Nodes that it stands beside. */
+  /** The nodes whose links it records. */
   readonly watched = new Set<string>();
 
   sees(nodeId: string | null): boolean {
@@ -59,10 +59,10 @@ export class Auditor {
     return sighting;
   }
 
-  /** An offer is sent: nobody is asked twice, and never more than two are open. */
+  /** An offer is sent. A node gets it at most once, and at most two offers are open. */
   offered(nodeId: string, submissionId: string, offerId: string, nowMs: number): void {
     const { askedNodes, openOffers } = this.of(submissionId);
-    if (askedNodes.has(nodeId)) this.complain(submissionId, `${nodeId} was asked twice`);
+    if (askedNodes.has(nodeId)) this.complain(submissionId, `${nodeId} got two offers`);
     askedNodes.add(nodeId);
     for (const [id, { voidAtMs }] of openOffers) if (voidAtMs <= nowMs) openOffers.delete(id);
     openOffers.set(offerId, { voidAtMs: nowMs + this.#openForMs });
@@ -70,12 +70,12 @@ export class Auditor {
       this.complain(submissionId, `${openOffers.size} offers are open`);
   }
 
-  /** It was answered or revoked, or its link is gone. */
+  /** The offer was answered or revoked, or its link is closed. */
   offerEnded(submissionId: string, offerId: string): void {
     this.of(submissionId).openOffers.delete(offerId);
   }
 
-  /** The payload goes to one node, once. */
+  /** One node gets the payload, once. */
   assigned(nodeId: string, submissionId: string): void {
     const { assignedTo } = this.of(submissionId);
     if (assignedTo.size > 0)
@@ -83,14 +83,14 @@ export class Auditor {
     assignedTo.add(nodeId);
   }
 
-  /** `begin` may be repeated, to the node that was assigned, and to no other. */
+  /** `begin` may be repeated, but only to the assigned node. */
   toldToBegin(nodeId: string, submissionId: string): void {
     const { assignedTo, toldToBegin } = this.of(submissionId);
     if (!assignedTo.has(nodeId)) this.complain(submissionId, `${nodeId} may begin, unassigned`);
     toldToBegin.add(nodeId);
   }
 
-  /** The node acts: this is what must happen at most once. */
+  /** The node acts. This must happen at most once. */
   acted(nodeId: string, submissionId: string): void {
     const { actedBy } = this.of(submissionId);
     actedBy.push(nodeId);

@@ -1,18 +1,18 @@
 import * as fc from 'fast-check';
 import type { Auditor } from './auditor.ts';
 
-/** What commands act on. */
+/** The parts of the run that commands act on. */
 export interface Playground {
   readonly auditor: Auditor;
-  /** The names of those that ran. */
+  /** The names of the commands that ran. */
   readonly ran: string[];
   settled(): Promise<void>;
 }
 
 /**
- * One thing that may happen, as a fast-check command. It picks what it acts on from what is there
- * when it runs; where nothing is, it does nothing. `isAwaited`: the next one waits for all that it
- * set off, else it races it.
+ * One possible step, as a fast-check command. It picks its target from the state when it runs, and
+ * does nothing without a target. If `isAwaited`, the next command waits for all its effects.
+ * Otherwise the two race.
  */
 export class Command<World extends Playground> implements fc.AsyncCommand<object, World> {
   readonly #name: string;
@@ -49,7 +49,7 @@ type Step<World> = (world: World, n: number) => Promise<void> | void;
 const any = fc.nat(1_000);
 const isAwaited = fc.integer({ min: 0, max: 9 }).map((n) => n < 6);
 
-/** A command as often as its weight says. */
+/** The command, repeated by its weight. */
 export function by<World extends Playground>(
   weight: number,
   name: string,

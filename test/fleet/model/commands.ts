@@ -42,7 +42,7 @@ async function startDispatcher(world: World): Promise<void> {
 
 const of = by<World>;
 
-/** All that may happen, each as often as its weight says. */
+/** All commands, each repeated by its weight. */
 export const commands: fc.Arbitrary<Command<World>>[] = [
   ...of(12, 'post', post),
   ...nodeCommands,

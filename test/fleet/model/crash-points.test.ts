@@ -7,9 +7,9 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * Each point between a commit and its frame, and each thing that can be gone at it: the table of
- * docs/decisions/0016, row by row, as far as 0018 has not replaced it. The auditor sees each time that nothing is executed twice, that
- * no slot leaks and that the money adds up.
+ * Each point between a commit and its frame, with each part that can fail there: the rows of the
+ * table in docs/decisions/0016 that 0018 has not replaced. In each case the auditor checks that
+ * nothing is executed twice, that no slot leaks and that the money adds up.
  */
 let rig: Rig;
 let close: () => Promise<void>;
@@ -35,7 +35,7 @@ afterAll(() => close());
 const faults = ['dispatcher killed', 'agent killed', 'link cut', 'both killed'] as const;
 type Fault = (typeof faults)[number];
 
-/** `told`: the frame that follows the commit has been sent, and has arrived. */
+/** `told`: the frame that follows the commit has been sent and has arrived. */
 type At = Moment | 'told';
 
 type Step = 'accept' | 'start' | 'complete';
@@ -45,7 +45,7 @@ interface Point {
   readonly step: Step;
   readonly at: At;
   readonly name: string;
-  /** How the submission ends, with its failure where it has one, by fault. */
+  /** The end of the submission, with its failure if it has one, by fault. */
   readonly ends: Readonly<Record<Fault, string>>;
 }
 
@@ -108,7 +108,7 @@ const points: readonly Point[] = [
   { step: 'complete', at: 'told', name: '`ack` sent', ends: submitted },
 ];
 
-/** Does one step of the node's, if it is there to be done. */
+/** Does one step of the node, if the step is possible. */
 function take(node: ModelNode, step: Step): void {
   const [run] = node.journal.values();
   if (step === 'accept') {
@@ -135,7 +135,7 @@ function strike(world: World, node: ModelNode, fault: Fault): void {
   if (fault === 'dispatcher killed' || fault === 'both killed') world.alive[0]?.mortal.die();
 }
 
-/** What the wire says of the one submission, and of its failure. */
+/** The submission's status on the wire, and its failure. */
 async function endOf({ tenantId }: World): Promise<string> {
   const [row] = await rig.query<{ state: string; failure_code: string | null }>(
     'SELECT state, failure_code FROM submissions WHERE tenant_id = $1',
@@ -144,7 +144,7 @@ async function endOf({ tenantId }: World): Promise<string> {
   return [row?.state, row?.failure_code].filter((part) => part !== null).join(' ');
 }
 
-/** The life of one submission, struck at one point; what is left goes on as it would. */
+/** One submission's life with a fault at one point. The surviving parts go on as usual. */
 async function live(world: World, point: Point, fault: Fault): Promise<void> {
   const [node] = world.nodes;
   const [dispatcher] = world.alive;
@@ -185,9 +185,9 @@ describe.each(points)('$name', (point) => {
 
 describe('the dispatcher that coordinates is killed, another one holds the link', () => {
   test.each([
-    ['with the offer open: it is taken all the same', 'submitted', true],
+    ['with the offer open: the node still gets the job', 'submitted', true],
     [
-      'with the offer declined after that: nobody else is asked, and the hold is back',
+      'with the offer declined after that: no other node is asked, and the hold is released',
       'rejected',
       false,
     ],
@@ -216,10 +216,10 @@ describe('the dispatcher that coordinates is killed, another one holds the link'
   });
 });
 
-describe('a cancel is committed and nobody is told of it', () => {
+describe('a cancel is committed and its message is lost', () => {
   test.each([
-    ['the node that asks to begin is told to stop', 'start', 0],
-    ['the node that reports is told to stop', 'usage', 1],
+    ['the node that asks to begin is ordered to stop', 'start', 0],
+    ['the node that reports is ordered to stop', 'usage', 1],
   ] as const)('%s', async (_name, frame, executed) => {
     const world = await World.open(rig, { nodes: 1, dispatchers: 1 });
     try {

@@ -22,14 +22,14 @@ import type { ModelNode } from './node.ts';
 import type { Rig } from './rig.ts';
 import type { ModelTime } from './time.ts';
 
-/** What a dispatcher stands on in a run. */
+/** The dependencies of a dispatcher in a run. */
 export interface Ground {
   readonly rig: Rig;
   readonly time: ModelTime;
   readonly activity: Activity;
   readonly logger: Logger;
   readonly prefix: string;
-  /** Takes the settlement jobs; nothing else is enqueued. */
+  /** Takes the settlement jobs. Nothing else is enqueued. */
   readonly producer: Producer;
   readonly replied: (submissionIds: readonly string[]) => void;
   readonly peers: () => readonly ModelDispatcher[];
@@ -38,8 +38,8 @@ export interface Ground {
 const listenTimeoutMs = 5_000;
 
 /**
- * The dispatcher's own code, whole but for its sockets, its queue consumer and its process: the
- * store, the fleet registry and the bus are the real ones on a real Postgres and Redis.
+ * The dispatcher's own code, without its sockets, its queue consumer and its process. The store,
+ * the fleet registry and the bus are the real ones on a real Postgres and Redis.
  */
 export class ModelDispatcher {
   readonly id = newId();
@@ -96,7 +96,7 @@ export class ModelDispatcher {
     return !this.mortal.isDead;
   }
 
-  /** Messages are counted, so that a run can wait for those that are on their way. */
+  /** Counts messages, so that a run can wait for those in flight. */
   #countedBus(): DispatcherBus {
     const { activity, peers } = this.#ground;
     return {
@@ -116,11 +116,11 @@ export class ModelDispatcher {
     };
   }
 
-  /** Takes a job off the queue. */
+  /** Takes a job from the queue. */
   take(job: DispatchJob): void {
     const done = takeDispatch(this.logic, job)
       .catch((error: unknown) => {
-        // Limits of time still run out in a process that is dead, and nobody hears of it.
+        // Deadlines still expire in a dead process, but without effect.
         if (!this.mortal.isDead) throw error;
       })
       .finally(() => this.#jobs.delete(done));
@@ -131,7 +131,7 @@ export class ModelDispatcher {
     return this.#jobs.size;
   }
 
-  /** Accepts a node's upgrade, which takes a statement; then the node says hello. */
+  /** Accepts a node's upgrade, which takes a statement. Then the node sends hello. */
   connect(node: ModelNode): void {
     const { activity, rig } = this.#ground;
     void activity.during(async () => {
@@ -164,7 +164,9 @@ export class ModelDispatcher {
     await this.mortal.orDead(refreshFleet(this.logic));
   }
 
-  /** SIGTERM, in the order of `run.ts`; `passTime` lets what is being offered come to its end. */
+  /**
+   * SIGTERM, in the order of `run.ts`. `passTime` advances the clock until open offers have ended.
+   */
   async drain(passTime: () => Promise<void>): Promise<void> {
     leaveFleet(this.logic);
     await passTime();

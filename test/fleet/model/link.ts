@@ -6,9 +6,9 @@ import type { ModelNode, NodeLinkEnd } from './node.ts';
 import type { Timers } from '../../../services/dispatcher/src/timers.ts';
 
 /**
- * A node link without a socket. Frames arrive in order and in a later turn; a link that is cut
- * loses what is on its way, and one that is cut unnoticed swallows everything until the service
- * has missed its pings for 15 s.
+ * A node link without a socket. Frames arrive in order and in a later turn. A cut link loses frames
+ * in flight. A link that is cut unnoticed drops everything until the service has missed its pings
+ * for 15 s.
  */
 export class ModelLink implements LinkTransport, NodeLinkEnd {
   #state: 'open' | 'swallowing' | 'closed' = 'open';
@@ -30,7 +30,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     this.#service = service;
   }
 
-  /** Of the service, to the node. */
+  /** From the service to the node. */
   send(text: string): void {
     queueMicrotask(() => {
       if (this.#state === 'open') this.#node.receive(text);
@@ -52,7 +52,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     if (this.#state === 'open') this.#service?.receive(JSON.stringify(frame));
   }
 
-  /** Both sides see it. */
+  /** Both sides notice it. */
   cut(): void {
     const wasOpen = this.#state === 'open';
     if (this.#state === 'closed') return;
@@ -61,7 +61,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     this.#service?.closed();
   }
 
-  /** The node sees it, the service only by its silence. */
+  /** The node notices it. The service notices only the missing pings. */
   cutUnnoticed(): void {
     if (this.#state !== 'open') return;
     this.#state = 'swallowing';
@@ -69,7 +69,10 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     this.#timers.after(linkSilentMs, () => this.cut());
   }
 
-  /** The service's process is gone: the node has what was sent before, then the end of its link. */
+  /**
+   * The service's process has died. The node gets the frames sent before, and then the end of its
+   * link.
+   */
   serviceDied(): void {
     this.#service = undefined;
     queueMicrotask(() => this.cut());

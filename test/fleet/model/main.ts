@@ -9,7 +9,7 @@ import { Client } from 'pg';
 import { checkFleet } from './property.ts';
 import { openRig } from './rig.ts';
 
-/** `pnpm fleet:model --runs N --seed S`: the property test of the fleet as long as is wished. */
+/** `pnpm fleet:model --runs N --seed S`: the property test of the fleet with any number of runs. */
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '2000' },

@@ -6,7 +6,7 @@ import { openRig } from './rig.ts';
 const seed = Number(process.env['FLEET_SEED'] ?? Date.now() % 1_000_000);
 const runs = 100;
 
-/** What must have happened often enough for the runs to mean anything. */
+/** The commands that must have run often enough for the test to mean anything. */
 const atLeast = { submissions: 500, executed: 200 };
 
 test(`whatever happens to the fleet, a submission is executed at most once and ends (FLEET_SEED=${seed})`, async () => {

@@ -1,13 +1,13 @@
 import type { Store } from '@svc/store';
 import type { Activity } from './activity.ts';
 
-/** `before`: the statement is never sent. `after`: it is done, and nobody learns of it. */
+/** `before`: the statement is never sent. `after`: it is executed, and no caller learns of it. */
 export type Moment = 'before' | 'after';
 
 /**
- * A process that can be killed at any point where it waits for somebody else: what it has asked
- * for may still be done, but nothing of it goes on. That is what `kill -9` leaves behind, at the
- * exact place that a test wishes.
+ * A process that can be killed at any point where it waits for an answer. A request that it has
+ * sent may still be executed, but none of its code goes on. This is the effect of `kill -9`, at the
+ * exact place that a test chooses.
  */
 export class Mortal {
   #isDead = false;
@@ -33,12 +33,12 @@ export class Mortal {
     this.#onDeath();
   }
 
-  /** Resolves when the work is done, or the process is dead and it never will be. */
+  /** Resolves when the work is done or the process has died. */
   async orDead(work: Promise<void>): Promise<void> {
     await Promise.race([work, this.#death.promise]);
   }
 
-  /** It dies before or after the `calls`th statement from now on. */
+  /** It dies before or after the `calls`th statement from this moment. */
   dieAt(calls: number, moment: Moment): void {
     this.strikeAt(calls, moment, () => this.die());
   }
@@ -48,7 +48,7 @@ export class Mortal {
     this.#fuse = { calls, moment, strike };
   }
 
-  /** From now on its statements do not reach Postgres until the returned function is called. */
+  /** Its statements do not reach Postgres until the returned function is called. */
   stall(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#stalled = promise;
@@ -58,12 +58,15 @@ export class Mortal {
     };
   }
 
-  /** It lives on after all. */
+  /** Cancels the planned death. */
   spare(): void {
     this.#fuse = undefined;
   }
 
-  /** Asks somebody outside; never comes back to a process that is dead by then. */
+  /**
+   * Calls something outside the process. The answer never reaches a process that has died
+   * meanwhile.
+   */
   async outside<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isDead) return await never;
     try {
@@ -75,7 +78,7 @@ export class Mortal {
     }
   }
 
-  /** The same for a statement, at which it may have to die. */
+  /** The same for a statement, at which the process may have to die. */
   async #statement<T>(work: () => Promise<T>): Promise<T> {
     await this.#stalled;
     this.#burn('before');
@@ -93,7 +96,10 @@ export class Mortal {
     fuse.strike();
   }
 
-  /** The store as this process has it. A transaction is one statement: it is done or it is not. */
+  /**
+   * The store as this process sees it. A transaction counts as one statement: it is executed or
+   * not.
+   */
   store(store: Store): Store {
     const db = new Proxy(store.db, {
       get: (target, name) => {
@@ -110,7 +116,7 @@ export class Mortal {
     return { ...store, db, query, transaction };
   }
 
-  /** Anything else whose methods are all asynchronous. */
+  /** Wraps any other object whose methods are all asynchronous. */
   outsider<T extends object>(other: T): T {
     return new Proxy(other, {
       get: (target, name) => {

@@ -25,7 +25,7 @@ type AnyFleet = Fleet & Playground;
 
 const of = by<AnyFleet>;
 
-/** What nodes and the tenant do, each as often as its weight says. */
+/** The actions of nodes and of the tenant, each repeated by its weight. */
 export const nodeCommands: fc.Arbitrary<Command<AnyFleet>>[] = [
   ...of(24, 'lively', lively),
   ...of(10, 'accept', (world, n) => answerOffer(world, n, 'accept')),

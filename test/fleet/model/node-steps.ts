@@ -2,15 +2,17 @@ import type { Auditor, OutcomeFrame } from './auditor.ts';
 import type { InHand, ModelNode } from './node.ts';
 import { pick } from './pick.ts';
 
-/** What nodes, and a tenant, may do next; in memory and between real processes alike. */
+/**
+ * The possible next actions of nodes and of a tenant, both in memory and between real processes.
+ */
 export interface Fleet {
   readonly auditor: Auditor;
   readonly nodes: readonly ModelNode[];
-  /** Submissions by their ids on the wire. */
+  /** Submissions by their wire ids. */
   readonly submissions: readonly string[];
   /** Where nodes can connect. */
   readonly alive: readonly { connect(node: ModelNode): void }[];
-  /** Its message to the dispatchers may be lost. */
+  /** The message of a cancel to the dispatchers may be lost. */
   cancel(submissionId: string, how: { readonly isTold: boolean }): Promise<void>;
 }
 
@@ -37,7 +39,7 @@ export function answerOffer(fleet: Fleet, n: number, answer: 'accept' | 'decline
   chosen?.node.answer(chosen.offer, answer);
 }
 
-/** An answer to an offer that is long over, or a second answer to one that is not. */
+/** An answer to an offer that is long over, or a second answer to an open one. */
 export function acceptLate(fleet: Fleet, n: number): void {
   const node = pick(linked(fleet), n);
   if (node === undefined) return;
@@ -51,7 +53,7 @@ export function startRun(fleet: Fleet, n: number): void {
   chosen?.node.send({ type: 'start', submissionId: chosen.run.submissionId });
 }
 
-/** A node asks for what is perhaps not its own. */
+/** A node asks to begin a submission that may not be its own. */
 export function beginNothing(fleet: Fleet, n: number): void {
   const submissionId = pick(fleet.submissions, n >> 2);
   if (submissionId !== undefined) pick(linked(fleet), n)?.send({ type: 'start', submissionId });
@@ -62,7 +64,7 @@ export function reportUsage(fleet: Fleet, n: number): void {
   if (chosen === undefined) return;
   const { node, run } = chosen;
   const { submissionId } = run;
-  // Mostly more than before; what is less must not count.
+  // Mostly more than before. A lower usage must not count.
   run.actions = Math.max(0, run.actions + (n % 50) - 5);
   const { actions } = run;
   fleet.auditor.of(submissionId).actionsReported.add(actions);
@@ -79,19 +81,20 @@ function outcomeOf(fleet: Fleet, run: InHand, type: OutcomeFrame['type']): Outco
 }
 
 export function endRun(fleet: Fleet, n: number, type: OutcomeFrame['type']): void {
-  // A node may fail what it was assigned before it begins; it completes only what it has begun.
+  // A node may fail an assignment before it begins. It completes only submissions that it has
+  // begun.
   const early = type === 'failed' ? runsIn(fleet, 'assigned') : [];
   const chosen = pick([...runsIn(fleet, 'begun'), ...early], n);
   chosen?.node.end(chosen.run, outcomeOf(fleet, chosen.run, type));
 }
 
-/** A bad frame, unless its `start` is being committed; the node forgets that it said so. */
+/** A bad frame, unless its `start` is being committed. The node does not record that it sent it. */
 export function completeEarly(fleet: Fleet, n: number): void {
   const chosen = pick(runsIn(fleet, 'assigned'), n);
   chosen?.node.report(outcomeOf(fleet, chosen.run, 'completed'));
 }
 
-/** It was told to stop, and had done it already. */
+/** The node was ordered to stop, but had already finished. */
 export function endStoppedRun(fleet: Fleet, n: number): void {
   const node = pick(
     linked(fleet).filter(({ stopping }) => stopping.size > 0),
@@ -126,7 +129,7 @@ export function cutLink(fleet: Fleet, n: number, how: { readonly isNoticed: bool
   else link?.cutUnnoticed();
 }
 
-/** Those that are not linked come back, all or one; or one that is linked opens a newer link. */
+/** Unlinked nodes reconnect, all or one. Or a linked node opens a newer link. */
 export function connectNode(fleet: Fleet, n: number): void {
   const away = fleet.nodes.filter(({ link }) => link === undefined);
   if (n % 2 === 0) {
@@ -166,7 +169,7 @@ export async function cancelOne(
   if (submissionId !== undefined) await fleet.cancel(submissionId, how);
 }
 
-/** Every node does what comes next by itself, once: most runs then go somewhere. */
+/** Every node does its next step by itself, once, so that most runs make progress. */
 export function lively(fleet: Fleet, n: number): void {
   for (const node of linked(fleet)) {
     for (const offer of node.offers.values()) node.answer(offer, 'accept');

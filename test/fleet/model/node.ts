@@ -2,7 +2,7 @@ import { parseFrameToNode, type FrameFromNode, type FrameToNodeOf } from '@svc/c
 import { acceptedOfferVoidAfterMs, toWireId } from '@svc/domain';
 import type { Auditor, OutcomeFrame } from './auditor.ts';
 
-/** What a node has on its disk. */
+/** The data on a node's disk. */
 export interface InHand {
   readonly submissionId: string;
   phase: 'assigned' | 'begun' | 'ended';
@@ -10,13 +10,13 @@ export interface InHand {
   outcome?: OutcomeFrame;
 }
 
-/** A link as its node has it. */
+/** A link, from the node's side. */
 export interface NodeLinkEnd {
   readonly isOpen: boolean;
   fromNode(frame: FrameFromNode): void;
-  /** Both sides see it. */
+  /** Both sides notice it. */
   cut(): void;
-  /** The node sees it, the service only by its silence. */
+  /** The node notices it. The service notices only its silence. */
   cutUnnoticed(): void;
 }
 
@@ -28,8 +28,8 @@ interface ReceivedOffer {
 const restarted = { code: 'node_error', message: 'restarted' } as const;
 
 /**
- * A node as the contract has it, as an object: it does nothing by itself but what a frame obliges
- * it to, so that a run decides what it does and when. `journal` is what survives a restart.
+ * A node as in the contract, as an object. By itself it only does what a frame obliges it to do, so
+ * the run decides what it does and when. `journal` survives a restart.
  */
 export class ModelNode {
   readonly id: string;
@@ -38,15 +38,15 @@ export class ModelNode {
   readonly journal = new Map<string, InHand>();
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
-  /** Told to stop, and not yet said `stopped`. */
+  /** Ordered to stop, and `stopped` not sent yet. */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;
-  /** What it was offered on its present link. */
+  /** The offers on its present link. */
   readonly offeredHere = new Set<string>();
   isDraining = false;
-  /** Whether the present link was answered. */
+  /** True if the present link's hello was answered. */
   isWelcome = false;
-  /** Counts the starts of its process: what its hello says of which one it is. */
+  /** Counts the starts of its process. Its hello names the current one. */
   #starts = 1;
   readonly #accepted = new Map<string, { readonly submissionId: string; readonly atMs: number }>();
   readonly #auditor: Auditor;
@@ -76,7 +76,7 @@ export class ModelNode {
     };
   }
 
-  /** The link is gone, and with it every offer. */
+  /** The link is closed, and with it every offer. */
   unlinked(): void {
     this.link = undefined;
     this.isWelcome = false;
@@ -89,7 +89,7 @@ export class ModelNode {
     this.stopping.clear();
   }
 
-  /** The process is gone: what was begun is never begun again. */
+  /** The process has died. Begun submissions are never begun again. */
   restarted(): void {
     this.#starts += 1;
     for (const run of this.journal.values()) {
@@ -175,7 +175,7 @@ export class ModelNode {
     }
   }
 
-  /** What is wanted no more is stopped; what was not answered is said again. */
+  /** Stops the submissions in `stop`, and repeats unanswered reports. */
   #welcomed({ stop }: FrameToNodeOf<'welcome'>): void {
     this.isWelcome = true;
     for (const submissionId of stop) this.#stop(submissionId);
@@ -201,7 +201,7 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // It may have asked about this one before it was its own, and been told to stop.
+    // It may have asked about this one before the assignment, and been ordered to stop.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }
@@ -211,13 +211,13 @@ export class ModelNode {
     const run = this.journal.get(submissionId);
     if (run?.phase !== 'assigned') return;
     if (this.stopping.has(submissionId)) {
-      this.#auditor.complain(submissionId, `${this.id} may begin after it was told to stop`);
+      this.#auditor.complain(submissionId, `${this.id} may begin after the order to stop`);
     }
     run.phase = 'begun';
     this.#auditor.acted(this.id, submissionId);
   }
 
-  /** `stopped` is acknowledged too; only an outcome that is in hand has to be kept for it. */
+  /** `stopped` is acknowledged too, but the journal keeps only an outcome. */
   #acknowledged(submissionId: string): void {
     if (this.journal.get(submissionId)?.phase !== 'ended') return;
     this.journal.delete(submissionId);

@@ -1,4 +1,4 @@
-/** One of a list by a number, whatever its length; nothing of an empty one. */
+/** An element of a list, chosen by any number. Undefined if the list is empty. */
 export function pick<T>(list: readonly T[], n: number): T | undefined {
   return list[n % list.length];
 }

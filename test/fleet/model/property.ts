@@ -8,9 +8,9 @@ export interface PropertyOptions {
   readonly rig: Rig;
   readonly runs: number;
   readonly seed: number;
-  /** fast-check's path to one run, to have it again. */
+  /** fast-check's path to one run, which repeats it. */
   readonly path?: string;
-  /** Looks for a smaller counterexample, which takes its time. */
+  /** Shrinks a counterexample, which takes time. */
   readonly shrinks?: boolean;
   readonly onRun?: (runs: number) => void;
 }
@@ -20,9 +20,9 @@ export interface PropertyReport {
   readonly commands: number;
   readonly submissions: number;
   readonly executed: number;
-  /** How often each command came. */
+  /** The count of each command. */
   readonly seen: ReadonlyMap<string, number>;
-  /** What is wrong, with the way to have it again; undefined where nothing is. */
+  /** The violation and how to repeat it. Undefined if there is none. */
   readonly fault: string | undefined;
 }
 
@@ -30,8 +30,9 @@ const commandsMax = 200;
 
 /**
  * Drives the dispatcher's logic on the real store and registry with links in memory, in runs of up
- * to 200 commands, with an auditor beside it (CONTRACT 7): nothing is executed by two
- * nodes or twice by one, every submission ends, no slot leaks, and the money adds up.
+ * to 200 commands. An auditor records the links (CONTRACT 7). It checks that no submission is
+ * executed by two nodes or twice by one, every submission ends, no slot leaks, and the money adds
+ * up.
  */
 export async function checkFleet(options: PropertyOptions): Promise<PropertyReport> {
   const { rig, runs, seed, path, onRun } = options;

@@ -6,12 +6,12 @@ import { createNode, openStore, openTenant, type Author, type Store } from '@svc
 import { Pool, type QueryResultRow } from 'pg';
 import type { Query } from './rows.ts';
 
-/** What all runs share: one database, one Redis, one time that both go by. */
+/** Shared by all runs: one database, one Redis, and one clock for both. */
 export interface Rig {
   readonly store: Store;
   readonly redis: ReturnType<typeof connectRedis>;
   readonly redisUrl: string;
-  /** Where the time of a run begins. */
+  /** The start time of a run. */
   readonly startMs: number;
   setTime(nowMs: number): Promise<void>;
   readonly query: Query;
@@ -24,8 +24,8 @@ const author: Author = { actor: { kind: 'local', name: 'model' }, requestId: nul
 export const grantedMicros = 100_000n * microsPerCredit;
 
 /**
- * The database's time is a row here, which stands still until it is moved: a function that is
- * made anew for each step, as tests move it elsewhere, would be planned anew by every statement.
+ * The database's time is a row here, and it changes only when a run moves it. Other tests replace a
+ * function instead, but every statement would be planned again after each step.
  */
 const clockSql = `
   CREATE TABLE fleet_model_clock (now timestamptz NOT NULL);
@@ -34,7 +34,7 @@ const clockSql = `
   CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT now FROM fleet_model_clock);`;
 
-/** Opens a migrated database and a Redis that nobody else uses. */
+/** Opens a migrated database and a Redis for these runs alone. */
 export async function openRig({
   databaseUrl,
   ownerUrl,
@@ -43,7 +43,7 @@ export async function openRig({
 }: {
   /** For the services' role. */
   readonly databaseUrl: string;
-  /** For the owner, who moves the time. */
+  /** For the owner, who moves the clock. */
   readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;

@@ -2,7 +2,7 @@ import { toWireId } from '@svc/domain';
 import type { QueryResultRow } from 'pg';
 import type { Auditor } from './auditor.ts';
 
-/** What the rows say when all is over, against what the auditor saw on the links. */
+/** Compares the rows at the end with what the auditor saw on the links. */
 
 export type Query = <Row extends QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
 
@@ -16,11 +16,11 @@ export interface Row {
   readonly outcome_by: string | null;
   readonly late_outcome_status: string | null;
   readonly begun: boolean;
-  /** Whether it was dispatched before its deadline. */
+  /** True if it was dispatched before its deadline. */
   readonly in_time: boolean | null;
   readonly ran_ms: number | null;
   readonly actions: number | null;
-  /** What its usage weighs by the default rate card, in micro-credits. */
+  /** The price of its usage by the default rate card, in micros. */
   readonly used: string;
   readonly surge: string;
   readonly max: string;
@@ -29,7 +29,7 @@ export interface Row {
   readonly events: readonly string[] | null;
 }
 
-/** A tenant's submissions by their ids on the wire. */
+/** A tenant's submissions by their wire ids. */
 export async function readRows(query: Query, tenantId: string): Promise<Map<string, Row>> {
   const rows = await query<Row>(
     `SELECT id, state, node_id, tier, outcome_kind, outcome_by, late_outcome_status,
@@ -51,7 +51,7 @@ export async function readRows(query: Query, tenantId: string): Promise<Map<stri
 
 const ended = new Set(['submitted', 'failed', 'cancelled', 'rejected']);
 
-/** One submission: it has ended, as its node said, at the price that is due. */
+/** One submission: it has ended as its node reported, at the right price. */
 export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   const seen = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
@@ -67,7 +67,7 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   compareCharge(row, complain);
 }
 
-/** What a node was acknowledged is kept, and nothing is made up. */
+/** An acknowledged outcome is stored, and every stored outcome was reported. */
 function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
   const { outcomes, acknowledged, actionsReported } = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
@@ -85,7 +85,7 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
 
 const multipliers: Readonly<Record<string, number>> = { standard: 1, priority: 1.5, instant: 2.5 };
 
-/** The default rate card, by an arithmetic of its own, in micro-credits. */
+/** The default rate card, in separate arithmetic, in micros. */
 function dueMicros(row: Row): number {
   const multiplier = ((multipliers[row.tier] ?? Number.NaN) * Number(row.surge)) / 1e6;
   if (row.state === 'submitted')
@@ -103,7 +103,7 @@ function compareCharge(row: Row, complain: (what: string) => void): void {
     complain(`held ${hold}, charged ${charge}, released ${release} of ${row.max}`);
 }
 
-/** The tenant's account: what was granted less what was charged, and nothing held. */
+/** The tenant's account: the grants less the charges, and nothing held. */
 export async function compareAccount(
   query: Query,
   tenantId: string,

@@ -2,12 +2,15 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import { toWireId } from '@svc/domain';
 import type { World } from './world.ts';
 
-/** Until the slots of nodes that never said `stopped` are free, and all links are entered anew. */
+/**
+ * Until then the slots of nodes that never sent `stopped` are free, and all links have been entered
+ * again.
+ */
 const slotsBackMs = 31_000;
 
 /**
- * While all goes on: in the registry a slot is taken for good only by what its link knows to run.
- * Left out is what was accepted on an older link, which the next entry of the link sets right.
+ * During a run, the registry counts a slot as taken only for a submission that its link knows.
+ * Accepts on an older link are left out, because the next entry of the link corrects them.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
@@ -28,7 +31,7 @@ export async function compareTaken(world: World): Promise<void> {
   }
 }
 
-/** With nothing in flight, every slot is free: with its link, and in the registry. */
+/** With nothing in flight, every slot is free: at its link, and in the registry. */
 export async function compareSlots(world: World): Promise<void> {
   await world.advance(slotsBackMs);
   await world.advance(fleetRefreshIntervalMs);

@@ -8,8 +8,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * A dispatcher waits for Postgres while its node links to another one and works there. What the
- * older link said must not end that work (CONTRACT 7, "Instances").
+ * A dispatcher waits for Postgres while its node links to another one and works there. The older
+ * link's messages must not end that work (CONTRACT 7, "Instances").
  */
 let rig: Rig;
 let close: () => Promise<void>;
@@ -35,7 +35,7 @@ afterAll(() => close());
 interface Cast {
   readonly world: World;
   readonly node: ModelNode;
-  /** Its links to this one become stale. */
+  /** Links to this dispatcher become stale. */
   readonly stalled: ModelDispatcher;
   readonly other: ModelDispatcher;
 }

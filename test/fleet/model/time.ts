@@ -7,8 +7,8 @@ interface Due {
 }
 
 /**
- * One time for everything in a run: for the dispatchers, for Redis's registry and, through
- * `onMove`, for the database. It stands still until it is moved, so a run may last hours of it.
+ * One clock for everything in a run: for the dispatchers, for the registry in Redis and, through
+ * `onMove`, for the database. It stands still until it is moved, so a run may simulate hours.
  */
 export class ModelTime implements Clock {
   #nowMs: number;
@@ -28,7 +28,7 @@ export class ModelTime implements Clock {
     return this.#nowMs;
   }
 
-  /** Timers that call nobody once `isAlive` is over. */
+  /** Timers that do nothing when `isAlive` is false. */
   timers(isAlive: () => boolean): Timers {
     return {
       after: (delayMs, run): Timer => {
@@ -44,7 +44,7 @@ export class ModelTime implements Clock {
     };
   }
 
-  /** Moves on by `ms`, calling what falls due on the way, each at its own time. */
+  /** Advances by `ms` and calls each timer at its own time. */
   async advance(ms: number, settled: () => Promise<void>): Promise<void> {
     const untilMs = this.#nowMs + ms;
     for (;;) {

@@ -3,13 +3,16 @@ import { compareAccount, compareRow, readRows } from './rows.ts';
 import { compareSlots, compareTaken } from './slots.ts';
 import type { World } from './world.ts';
 
-/** Beyond the dispatch deadline and its grace; the start deadline and the lease; the run limit. */
+/**
+ * Longer than the dispatch deadline and its grace, than the start deadline and the lease, and than
+ * the run limit.
+ */
 const waitsMs = [6_001, 60_001, 1_800_001];
 
 /**
- * Lets time do what it must: every submission ends, every slot comes back, and what the rows say
- * agrees with what the auditor saw. `isHealed`: the nodes come back before the time moves on, else
- * only after.
+ * Advances the clock until every submission has ended and every slot is free. Then the rows must
+ * agree with what the auditor saw. `isHealed`: the nodes reconnect before the clock moves,
+ * otherwise only after.
  */
 export async function passVerdict(
   world: World,
@@ -31,7 +34,8 @@ export async function passVerdict(
   const rows = await readRows(world.rig.query, world.tenantId);
   for (const { id, wireId, coordinator } of world.posted) {
     if (!rows.has(wireId)) auditor.complain(wireId, 'has no row');
-    if (coordinator.isAlive && !world.replied.has(id)) auditor.complain(wireId, 'nobody was told');
+    if (coordinator.isAlive && !world.replied.has(id))
+      auditor.complain(wireId, 'nobody was notified');
   }
   for (const [wireId, row] of rows) compareRow(auditor, wireId, row);
   await compareAccount(world.rig.query, world.tenantId, { auditor, rows, grantedMicros });
@@ -39,7 +43,7 @@ export async function passVerdict(
   return auditor.violations;
 }
 
-/** Every node is linked, has said what it had to say, and has heard what there was to hear. */
+/** Every node is linked and has sent and received everything. */
 async function bringBack(world: World): Promise<void> {
   for (const [index, node] of world.nodes.entries()) {
     node.isDraining = false;

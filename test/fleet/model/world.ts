@@ -29,7 +29,7 @@ const maxMicros: Record<Tier, bigint> = {
 const payloadText =
   '{"applicationUrl":"https://jobs.example.com/apply","atsType":"model","applicantProfile":{},"jobContext":{"title":"Welder","company":"Example Works"}}';
 
-/** One run: a tenant, some nodes, some dispatchers, and what the rest of the service does. */
+/** One run: a tenant, some nodes, some dispatchers, and the work of the other services. */
 export class World implements Fleet {
   readonly auditor = new Auditor();
   readonly activity = new Activity();
@@ -37,7 +37,7 @@ export class World implements Fleet {
   readonly nodes: ModelNode[] = [];
   readonly posted: Posted[] = [];
   readonly replied = new Set<string>();
-  /** Which commands ran, for the count of what a series of runs has seen. */
+  /** The commands that ran, to count them over a series of runs. */
   readonly ran: string[] = [];
   readonly rig: Rig;
   readonly time: ModelTime;
@@ -45,7 +45,7 @@ export class World implements Fleet {
   readonly #settleDeps: SettleDeps;
   readonly tenantId: string;
   readonly prefix = 'model';
-  /** What waits in the settlement queue. */
+  /** The jobs that wait in the settlement queue. */
   #settlements: string[] = [];
 
   private constructor(rig: Rig, tenantId: string) {
@@ -118,7 +118,7 @@ export class World implements Fleet {
     this.dispatchers.push(await ModelDispatcher.start(this.#ground));
   }
 
-  /** What a gateway does: the hold, then the job, which one dispatcher takes. */
+  /** The work of a gateway: the hold, then the job, which one dispatcher takes. */
   async post(tiers: readonly Tier[], coordinator: ModelDispatcher): Promise<void> {
     const ids = await Promise.all(tiers.map((tier) => this.#hold(tier, coordinator)));
     coordinator.take({ submissionIds: ids, replyTo: 'model' });
@@ -147,7 +147,7 @@ export class World implements Fleet {
     return id;
   }
 
-  /** What a gateway does for a cancel; its message to the dispatchers may be lost. */
+  /** The work of a gateway for a cancel. Its message to the dispatchers may be lost. */
   async cancel(wireId: string, { isTold }: { readonly isTold: boolean }): Promise<void> {
     const { tenantId, rig } = this;
     const id = fromWireId('sub', wireId) ?? '';
@@ -159,13 +159,13 @@ export class World implements Fleet {
     this.#toldAll();
   }
 
-  /** The settlement worker takes what is queued. */
+  /** The settlement worker takes all queued jobs. */
   async settle(): Promise<void> {
     const ids = this.#settlements.splice(0);
     if (ids.length > 0) await this.activity.during(() => settleSubmissions(this.#settleDeps, ids));
   }
 
-  /** One round of the reconciler. */
+  /** One pass of the reconciler. */
   async sweep(): Promise<void> {
     await this.activity.during(() =>
       reconcile({
@@ -179,7 +179,7 @@ export class World implements Fleet {
     );
   }
 
-  /** Redis is emptied: registry and queue are gone. */
+  /** Redis is emptied: registry and queue are lost. */
   async flush(): Promise<void> {
     this.#settlements = [];
     await this.rig.redis.flushall();

@@ -3,13 +3,13 @@ import type { TestStack } from '@svc/testkit';
 import type { Auditor } from '../model/auditor.ts';
 
 /**
- * The real node agents of a stack, each a process with a journal on its disk. What they do is read
- * from their logs, where each says once that it has begun a submission.
+ * The real node agents of a stack, each a process with a journal on its disk. Their actions are
+ * read from their logs, in which each writes once that it has begun a submission.
  */
 export interface Agents {
   /** kill -9, and at once another process on the same journal. */
   restart(index: number): Promise<void>;
-  /** Tells the auditor who has acted since the last time. */
+  /** Reports to the auditor the agents that acted since the last call. */
   report(auditor: Auditor): void;
 }
 
@@ -20,7 +20,7 @@ interface LogLine {
 }
 
 export function watchAgents(stack: TestStack, count: number): Agents {
-  /** How many lines of each have been read. */
+  /** The number of log lines read of each agent. */
   const read = Array.from({ length: count }, () => 0);
   const unreported: { nodeId: string; submissionId: string }[] = [];
 

@@ -6,24 +6,24 @@ import { pick } from '../model/pick.ts';
 import type { ProcessWorld } from './world.ts';
 
 const spansMs = [100, 1_000, 2_000, 5_000, 6_001, 30_000, 60_001, 61_000, 300_001, 1_800_001];
-/** The agents obey these; the model's nodes do what a run has them do. */
+/** Agents obey the types of these payloads. The model's nodes act as the run decides. */
 const behaviours = ['sandbox.succeed', 'sandbox.slow', 'sandbox.fail', 'model', 'model'];
 const agentsCount = 2;
 
 async function killDispatcher(world: ProcessWorld, n: number): Promise<void> {
   const { alive } = world;
-  // Where both are down, a run does little but wait.
+  // If both are down, a run does little but wait.
   if (alive.length > 1) await world.killDispatcher(pick(alive, n)?.index ?? 0);
 }
 
-/** It is away together with its dispatcher where that is down: an agent is up once it is linked. */
+/** Starts dead dispatchers too, because a restarted agent counts as up only when it is linked. */
 async function killAgent(world: ProcessWorld, n: number): Promise<void> {
   await Promise.all([world.agents.restart(n % agentsCount), world.startDispatchers()]);
 }
 
 const of = by<ProcessWorld>;
 
-/** What may happen between real processes, each as often as its weight says. */
+/** The commands between real processes, each repeated by its weight. */
 export const processCommands: fc.Arbitrary<Command<ProcessWorld>>[] = [
   ...of(14, 'post', (world, n) =>
     world.post(pick(tiers, n) ?? 'standard', pick(behaviours, n >> 2) ?? ''),

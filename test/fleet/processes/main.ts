@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** `pnpm fleet:processes --runs N --seed S`: the fleet of real processes as long as is wished. */
+/**
+ * `pnpm fleet:processes --runs N --seed S`: the fleet of real processes with any number of runs.
+ */
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '50' },

@@ -52,7 +52,7 @@ test(
   },
 );
 
-/** One stack for all runs: two dispatchers, and two agents that come back by themselves. */
+/** One stack for all runs: two dispatchers, and two agents that restart by themselves. */
 async function openRig() {
   const stack = await startStack({ dispatchers: 2, nodes: agentsCount });
   const { databaseUrl, redisUrl } = stack;

@@ -8,7 +8,7 @@ type Socket = Awaited<ReturnType<typeof openLinkSocket>>;
 export class SocketLink implements NodeLinkEnd {
   #socket: Socket | undefined;
   #isGone = false;
-  /** Resolves when the socket is closed, or never was. */
+  /** Resolves when the socket is closed, or if it never opened. */
   readonly ended: Promise<void>;
   readonly #node: ModelNode;
 
@@ -33,7 +33,7 @@ export class SocketLink implements NodeLinkEnd {
     this.#socket?.terminate();
   }
 
-  /** Nothing is read any more, not even a ping, and nothing is said. */
+  /** Reads nothing any more, not even a ping, and sends nothing. */
   cutUnnoticed(): void {
     this.#leaveNode();
     this.#socket?.pause();
@@ -53,7 +53,7 @@ export class SocketLink implements NodeLinkEnd {
       else this.fromNode(this.#node.hello());
       await closed;
     } catch {
-      // The dispatcher is down: the node is not linked, and may try again.
+      // The dispatcher is down. The node is not linked and may try again.
     } finally {
       this.#leaveNode();
     }

@@ -6,13 +6,18 @@ import type { ProcessWorld } from './world.ts';
 
 type Fleet = ReturnType<typeof createFleetRegistry>;
 
-/** Beyond the dispatch deadline and its grace; the start deadline and the lease; the run limit. */
+/**
+ * Longer than the dispatch deadline and its grace, than the start deadline and the lease, and than
+ * the run limit.
+ */
 const waitsMs = [6_001, 60_001, 1_800_001];
 const endsWithinMs = 30_000;
-/** A dispatcher enters each of its links anew every 30 s: no slot is lost for longer. */
+/**
+ * A dispatcher enters each of its links again every 30 s, so a slot is lost for at most that long.
+ */
 const slotsBackWithinMs = 45_000;
 
-/** The same judgement as over the model, with real processes, whose reconcilers run by themselves. */
+/** The verdict of the model, with real processes whose reconcilers run by themselves. */
 export async function passVerdict(
   world: ProcessWorld,
   expected: { readonly fleet: Fleet; readonly agentSlots: number; readonly grantedMicros: bigint },
@@ -47,7 +52,7 @@ async function countUnended({ stack, tenantId }: ProcessWorld): Promise<number> 
   return rows.length;
 }
 
-/** Every node of the run is linked anew, has said all that it had to say, and has been heard. */
+/** Every node of the run is linked again and has sent and received everything. */
 async function bringBack(world: ProcessWorld): Promise<void> {
   for (const [index, node] of world.nodes.entries()) {
     node.isDraining = false;
@@ -69,7 +74,7 @@ async function bringBack(world: ProcessWorld): Promise<void> {
   });
 }
 
-/** All slots, and all of them free. */
+/** The number of all slots. All must be free. */
 export async function freeSlots(fleet: Fleet, slots: number): Promise<void> {
   let last = '';
   await waitUntil(

@@ -15,13 +15,15 @@ export interface ScriptedCredentials {
   readonly secret: string;
 }
 
-/** An offer counts as open for less than its 2 s: frames of two sockets come in any order. */
+/**
+ * An offer counts as open for less than its 2 s, because frames of two sockets arrive in any order.
+ */
 const openForMs = 1_000;
-/** What an awaited command leaves to the processes before the next one comes. */
+/** The time for the processes to react to an awaited command before the next one. */
 const awaitedMs = 25;
 const slotsOf = [1, 2, 3, 1];
 
-/** One run against real processes: a tenant of its own and scripted nodes of its own. */
+/** One run against real processes, with its own tenant and its own scripted nodes. */
 export class ProcessWorld implements Fleet, Playground {
   readonly auditor = new Auditor(openForMs);
   readonly ran: string[] = [];
@@ -52,7 +54,10 @@ export class ProcessWorld implements Fleet, Playground {
     });
   }
 
-  /** As far as the links have seen them; others cannot be cancelled by anybody who knows of them. */
+  /**
+   * The submissions seen on the links. The run does not know the ids of others and cannot cancel
+   * them.
+   */
   get submissions(): string[] {
     return [...this.auditor.sightings.keys()];
   }
@@ -73,12 +78,12 @@ export class ProcessWorld implements Fleet, Playground {
     void link.ended.then(() => this.#links.delete(link));
   }
 
-  /** Processes say nothing of being done, so a run goes on after a moment, in whatever state. */
+  /** Processes do not report that they are done, so a run continues after a moment in any state. */
   async settled(): Promise<void> {
     await delay(awaitedMs);
   }
 
-  /** Nobody waits for the answer: it comes when a node has accepted, or none will. */
+  /** Does not wait for the answer, which comes when a node has accepted or none will. */
   post(tier: Tier, atsType: string): void {
     const posted = this.#client.submit(application(`key ${this.#posts.length}`, atsType, tier));
     this.#posts.push(posted.catch(() => {}));
@@ -94,7 +99,7 @@ export class ProcessWorld implements Fleet, Playground {
 
   async killDispatcher(index: number): Promise<void> {
     this.#isUp[index] = false;
-    // Whatever it sent last is lost with it.
+    // Its last frames may be lost with it.
     for (const link of this.#links) if (link.dispatcher === index) link.cut();
     await this.stack.kill('dispatcher', index);
   }

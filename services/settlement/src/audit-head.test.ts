@@ -22,7 +22,7 @@ function sealer(): Sealer {
   return { counts, run: createHeadSealer({ store, logger: silent, setAuditFaults }) };
 }
 
-/** What an owner of the database can do. */
+/** Runs statements like an owner of the database, without triggers. */
 async function asOwner(...statements: string[]): Promise<void> {
   for (const table of ['audit_log', 'audit_chain'])
     await fixture.database.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);

@@ -144,7 +144,7 @@ test('values of the previous version are sealed again while services run, and re
     former?.id,
     former?.sealed,
   ]);
-  await expect(findTenantCredentials(service, tenantId)).rejects.toThrow('sealed again');
+  await expect(findTenantCredentials(service, tenantId)).rejects.toThrow('accepts only complete places');
 });
 
 test('a new database is sealed for complete places from its first value', async () => {

@@ -48,7 +48,7 @@ test('a page is sealed under the first key, opens with it alone, and is skipped 
   });
   const found = await findOperatorCredentials({ ...store, sealer: alone }, id);
   expect(found).toMatchObject({ secret: 'osk_1' });
-  await expect(findOperatorCredentials(store, id)).rejects.toThrow('not here');
+  await expect(findOperatorCredentials(store, id)).rejects.toThrow('does not have');
 });
 
 test('rows with a composite key are found again by it, page by page', async () => {

@@ -14,7 +14,7 @@ import type { Store } from '../connection/store.ts';
 import { findTenantCredentials } from '../tenants/credentials.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 
-const elsewhere = 'another place';
+const elsewhere = 'key or place differs';
 
 test('a secret does not open for another tenant or as another kind', async () => {
   const { store, tenant, database } = await createFixture();
@@ -144,7 +144,9 @@ test('values of the previous version are sealed again while services run, and re
     former?.id,
     former?.sealed,
   ]);
-  await expect(findTenantCredentials(service, tenantId)).rejects.toThrow('accepts only complete places');
+  await expect(findTenantCredentials(service, tenantId)).rejects.toThrow(
+    'accepts only complete places',
+  );
 });
 
 test('a new database is sealed for complete places from its first value', async () => {

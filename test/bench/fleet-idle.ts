@@ -9,10 +9,10 @@ import { cpuSeconds, residentMib } from './load/cpu.ts';
 import { createNodes, openStack, type Stack } from './systems/stack.ts';
 
 /**
- * What many idle nodes cost one dispatcher: memory and CPU of its process, with every node linked
- * and heartbeating. The nodes are a process of their own.
+ * The cost of many idle nodes for one dispatcher: memory and CPU of its process with every node
+ * linked and heartbeating. The nodes run in a separate process.
  *
- *   pnpm bench:fleet [--nodes 5000] [--seconds 60]
+ * pnpm bench:fleet [--nodes 5000] [--seconds 60]
  */
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 });
 const count = Number(values.nodes);
 const seconds = Number(values.seconds);
-/** Several heartbeats, and every link entered again, before anything is measured. */
+/** The time for several heartbeats, and for a new entry of every link, before the measurement. */
 const settlingMs = 35_000;
 
 const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-fleet-'));

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { linkRequest, openLinkSocket, type NodeIdentity } from '@svc/testkit';
 
 /**
- * The nodes of `fleet-idle.ts`, in a process of their own: each connects, says hello and answers
- * pings. Says `{ linked }` to its parent as they come, and `{ closed }` with the codes of those
- * that did not stay.
+ * The nodes of `fleet-idle.ts`, in a separate process: each connects, sends hello and answers
+ * pings. Sends its parent `{ linked }` as they connect, and `{ closed }` with the close codes of
+ * lost links.
  */
 const atOnce = 64;
 

@@ -11,7 +11,7 @@ import { created1, created64, life64 } from './shapes.ts';
 import { startProduct } from './systems/product.ts';
 import type { System } from './systems/system.ts';
 
-/** The product after many finished submissions beside the product after few, in turns. */
+/** The product after many finished submissions and the product after few, measured in turns. */
 export async function runGrowth(report: Report): Promise<void> {
   const { seedRows, seedRowsFew, tenants, nodes, seconds } = options;
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-growth-'));
@@ -19,7 +19,8 @@ export async function runGrowth(report: Report): Promise<void> {
   const systems: System[] = [];
   const labels = [seedRows, seedRowsFew].map((rows) => `${rows.toLocaleString('en')} before`);
   try {
-    // The auditor of the ledger begins five minutes after settlement: many first, few right after.
+    // The ledger's auditor starts five minutes after settlement, so the large stack comes first and
+    // the small one right after it.
     for (const rows of [seedRowsFew, seedRows]) {
       const system = await startProduct({
         dir: path.join(dir, `${rows}`),

@@ -4,9 +4,9 @@ import { Report } from './report/report.ts';
 import { runUsual } from './usual.ts';
 
 /**
- * `pnpm bench`: the whole stack and the floor side by side, each on a Postgres and a Redis of its
- * own with fsync on, driven in turns by a process of its own. What it takes and prints is in
- * docs/PERFORMANCE.md; the last line is the ratios, which another machine can repeat.
+ * `pnpm bench`: the whole stack and the baseline, each on its own Postgres and Redis with fsync on,
+ * driven in turns by a separate process. docs/PERFORMANCE.md explains options and output. The last
+ * line has the ratios, which another machine can repeat.
  */
 const report = new Report();
 if (options.seedRows > 0) await runGrowth(report);

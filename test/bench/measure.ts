@@ -9,13 +9,15 @@ export interface Shape {
   readonly name: string;
   readonly inFlight: number;
   readonly tenants: number;
-  /** Post to 201, or on to the acknowledged webhook. */
+  /** From the post to the 201, or to the acknowledged webhook. */
   readonly until: 'created' | 'told';
-  /** No more than so many a second; without it as many as come back. */
+  /** The maximum rate per second. Undefined: as fast as answers come. */
   readonly perSecond?: number;
 }
 
-/** One measurement: rates a second, milliseconds, CPU microseconds a submission by process. */
+/**
+ * One measurement: rates per second, milliseconds, and CPU microseconds per submission by process.
+ */
 export interface Sample {
   readonly perSecond: number;
   readonly created: number;
@@ -24,20 +26,23 @@ export interface Sample {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** From the settlement's statement to the acknowledged first attempt; of a whole life only. */
+  /** From the settlement's statement to the acknowledged first attempt. Only for a whole life. */
   readonly told?: { readonly p50Ms: number; readonly p99Ms: number };
   readonly cpuMicros: Readonly<Record<string, number>>;
   readonly cpuMicrosAll: number;
-  /** MiB by process, so far (load/cpu.ts). */
+  /** MiB by process so far (load/cpu.ts). */
   readonly memoryMib: Readonly<Record<string, number>>;
 }
 
-/** Of the floor's answers some are 503: `waitUntilFinished` misses what finishes too soon. */
+/**
+ * Some of the baseline's answers are 503, because `waitUntilFinished` misses jobs that finish too
+ * soon.
+ */
 export const refusedShareMax = 0.02;
-/** Nodes have slots for no more than can be only accepted, with the headroom of the tier. */
+/** Nodes have slots for this many accepted submissions, with the headroom of the tier. */
 const acceptedMax = 20_000;
 
-/** Drives one shape against one system for some seconds, then lets everything come to its end. */
+/** Drives one shape against one system for some seconds. Then waits until everything has ended. */
 export async function measure(
   driver: Driver,
   system: System,
@@ -93,7 +98,7 @@ interface Drive {
   readonly perSecond?: number;
 }
 
-/** Throws where more than a few were refused, and where none was created. */
+/** Throws if more than a few requests were refused, or if none was created. */
 export async function drive(
   driver: Driver,
   { name, gatewayUrls }: System,
@@ -123,13 +128,13 @@ export function perSubmission(
   );
 }
 
-/** Nothing is in flight and every node is free. */
+/** Waits until nothing is in flight and every node is free. */
 async function comeToRest(system: System, after: string): Promise<void> {
   await system.world.ask({ kind: 'release' });
   await untilNoneLeft(`${system.name}'s submissions of "${after}" to end`, () => system.inFlight());
 }
 
-/** Of everything told of since then, once all of it has arrived. */
+/** The latencies of all notifications since then, when all have arrived. */
 async function toldAfterMs(system: System, sinceMs: number): Promise<number[]> {
   const made = await system.deliveriesSince(sinceMs);
   const arrivals = new Map<string, number>();

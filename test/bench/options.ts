@@ -25,11 +25,13 @@ function natural(name: string, text: string): number {
 
 export const options = {
   quick,
-  /** Only what has this in its name. */
+  /** Runs only the shapes whose names contain this text. */
   only: values.only,
-  /** Where the profiles of the product's services go. */
+  /** The directory for the profiles of the product's services. */
   profileDir: values.profile,
-  /** After so many finished submissions, beside `seedRowsFew`; 0: the usual run. */
+  /**
+   * Compares the product after this many finished submissions with `seedRowsFew`. 0: the usual run.
+   */
   seedRows: natural('seed-rows', values['seed-rows']),
   seedRowsFew: 10_000,
   rounds: natural('rounds', values.rounds ?? (quick ? '1' : '5')),

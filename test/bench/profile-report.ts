@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { serviceNames } from '@svc/local';
 
-/** With it, a service writes a profile of its CPU when it ends. */
+/** With this option, a service writes a CPU profile when it ends. */
 export function profileEnvironment(dir: string): NodeJS.ProcessEnv {
   return { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${path.resolve(dir)}` };
 }
@@ -29,8 +29,9 @@ const ownPath = /\/((?:services|packages)\/.*)$/;
 const packagePath = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /**
- * The costliest things of each service, from all its profiles in a directory: the time in itself of
- * every sample, given to the nearest function of ours below it and the package that it was in.
+ * The most expensive functions of each service, from all its profiles in a directory. The self time
+ * of every sample counts for the nearest product function below it, and for the package that it was
+ * in.
  */
 export function reportProfiles(dir: string): string {
   const busy = new Map<string, Map<string, number>>();

@@ -12,7 +12,7 @@ export const created64: Shape = {
 export const created1: Shape = { ...created64, name: 'created, 1 in flight', inFlight: 1 };
 export const life64: Shape = { ...created64, name: 'whole life, 64 in flight', until: 'told' };
 
-/** What is measured beside the floor. */
+/** The shapes that are compared with the baseline. */
 export const shapes: readonly Shape[] = [
   created64,
   { ...created64, name: 'created, 64 in flight, one tenant', tenants: 1 },

@@ -17,11 +17,11 @@ import {
 import { Client, Pool } from 'pg';
 
 /**
- * Holds a second through the store alone, beside the plainest way of doing the same: one named
- * statement a hold over a pool of 16. Both write the same rows, fsync on, interleaved in one run;
- * the ratio of the medians is what another machine can repeat.
+ * Holds per second through the store alone, compared with the plainest way of doing the same: one
+ * named statement per hold over a pool of 16. Both write the same rows with fsync on, interleaved
+ * in one run. The ratio of the medians is what another machine can repeat.
  *
- *   pnpm bench:store [--seconds 2] [--rounds 5]
+ * pnpm bench:store [--seconds 2] [--rounds 5]
  */
 
 const poolMax = 16;
@@ -53,7 +53,7 @@ const payloadText = JSON.stringify({
   jobContext: { title: 'Welder', company: 'Example Works' },
 });
 
-/** One hold, as anybody would write it: conditional on the credit, with its entry. */
+/** One hold in the most obvious form: conditional on the credit, with its entry. */
 const plainSql = `WITH account AS (
     UPDATE credit_accounts SET held_micros = held_micros + $6::bigint
     WHERE tenant_id = $2 AND balance_micros - held_micros >= $6::bigint
@@ -118,7 +118,7 @@ async function compare(
   );
 }
 
-/** Holds a second, `inFlight` at a time, going round the tenants. */
+/** Holds per second, `inFlight` at a time, over the tenants in turn. */
 async function rate(hold: Hold, tenants: readonly string[], inFlight: number): Promise<number> {
   const startedMs = performance.now();
   const endMs = startedMs + seconds * 1_000;

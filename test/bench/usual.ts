@@ -36,7 +36,10 @@ const parts = {
   twoOfEach: 'two of each',
 } as const;
 
-/** The product beside the floor, then what is about its nodes alone, then two of each service. */
+/**
+ * The product and the baseline, then the parts about the product's nodes alone, then two of each
+ * service.
+ */
 export async function runUsual(report: Report): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-'));
   const driver = await startDriver();
@@ -118,7 +121,7 @@ async function firstWebhooks(
   );
 }
 
-/** Each system at half of the whole lives that it was measured to manage. */
+/** Each system at half of its measured rate of whole lives. */
 async function halfLoad(driver: Driver, both: readonly System[], measured: readonly ShapeResult[]) {
   const whole = measured.find(({ name }) => name === life64.name)?.medians;
   const samples: ShapeResult[] = [];

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const pollMs = 20;
-/** Without any progress for so long it will not come. */
+/** After this time without progress the wait fails. */
 const standstillMs = 120_000;
-/** However slow the machine. */
+/** The upper limit, however slow the machine is. */
 const boundMs = 600_000;
 
 /**
- * Waits until nothing is left of what `left` counts. Throws, saying what was waited for and how
- * much was left, where that has not become less for two minutes, and after ten.
+ * Waits until `left` counts nothing. Throws after two minutes without progress, and after ten in
+ * all. The error names what was awaited and how much was left.
  */
 export async function untilNoneLeft(what: string, left: () => Promise<number>): Promise<void> {
   const startedMs = performance.now();

@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 
 /**
- * The floor's database: what anybody would write down first. Only what its four services need, so
- * that it does less work than the product, never more.
+ * The baseline's database, in the most obvious form. It has only what its four services need, so it
+ * never does more work than the product.
  */
 
 const schema = `
@@ -48,7 +48,7 @@ export async function createFloorTables(pool: Pool): Promise<void> {
   await pool.query(schema);
 }
 
-/** One row, or none, of a named statement: each is one round trip and one commit. */
+/** The row of a named statement, if any. Each call is one round trip and one commit. */
 export async function one<Row extends object>(
   pool: Pool,
   { name, text }: Statement,
@@ -63,7 +63,10 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Holds the worst case and writes the submission with it. No row: the credit does not cover it. */
+/**
+ * Holds the worst case and writes the submission with it. Returns no row if the credit does not
+ * cover it.
+ */
 export const holdStatement: Statement = {
   name: 'hold',
   text: `WITH account AS (
@@ -85,7 +88,7 @@ export const keyedStatement: Statement = {
     WHERE tenant_id = $1 AND idempotency_key = $2`,
 };
 
-/** Nobody took it: the hold returns and the submission is gone. */
+/** No node took it: releases the hold and deletes the submission. */
 export const rejectStatement: Statement = {
   name: 'reject',
   text: `WITH gone AS (
@@ -111,8 +114,8 @@ export const outcomeStatement: Statement = {
 };
 
 /**
- * Charges, releases, ends and writes the event, once. Default rate card, standard tier; a failed
- * one is charged nothing.
+ * Charges, releases, ends and writes the event, once. Default rate card, standard tier. A failed
+ * submission is not charged.
  */
 export const settleStatement: Statement = {
   name: 'settle',

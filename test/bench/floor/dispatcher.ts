@@ -5,7 +5,7 @@ import { dispatchedStatement, one, openPool, outcomeStatement } from './database
 import { type DispatchJob, openQueue, hops, sayReady, setting, work } from './process.ts';
 import { fromWireId, toWireId } from '@svc/domain';
 
-/** The floor's dispatcher: offers, commits what is accepted, stores outcomes. */
+/** The baseline's dispatcher: sends offers, commits accepts, stores outcomes. */
 
 const answerMs = 2_000;
 const runLimitSeconds = 1_800;
@@ -26,7 +26,7 @@ type Frame = Record<string, unknown> & { readonly type: string };
 
 const send = (socket: WebSocket, frame: object): void => socket.send(JSON.stringify(frame));
 
-/** True where a node has it and that is committed. */
+/** True if the assignment to a node is committed. */
 async function dispatch(job: DispatchJob): Promise<boolean> {
   const [node] = [...nodes.values()].toSorted((left, right) => right.free - left.free);
   if (node === undefined || node.free <= 0) return false;

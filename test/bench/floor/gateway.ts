@@ -17,7 +17,7 @@ import {
 } from './database.ts';
 import { openQueue, openRedis, hops, sayReady, setting } from './process.ts';
 
-/** The floor's gateway: one statement a hold, one job a dispatch, and it waits for that job. */
+/** The baseline's gateway: one statement per hold and one job per dispatch, for which it waits. */
 
 const quoteMaxMicros = 200_000_000;
 const dispatchMs = 5_000;
@@ -34,7 +34,7 @@ interface Tenant {
   readonly hmac_secret: string;
 }
 
-/** Read once each: a floor that read them every time would be an easy one. */
+/** Read once each, because a baseline that read them every time would be too easy to beat. */
 const tenants = new Map<string, Tenant>();
 
 async function authenticate(request: Request): Promise<Tenant | undefined> {
@@ -146,7 +146,7 @@ interface ReadRow {
   readonly charged: string | null;
 }
 
-/** Between outcome and settlement the wire says that it runs. */
+/** Between outcome and settlement the wire status is `running`. */
 const wireStatus: Record<string, string> = { completed: 'running', unsuccessful: 'running' };
 
 async function read(tenant: Tenant, request: Request, response: Response): Promise<void> {

@@ -15,7 +15,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { application, refusal } from '../../support/journey.ts';
 import { startFloor } from './start.ts';
 
-/** What the benchmark compares is compared only because both do this. */
+/** The benchmark may compare product and baseline because both pass this test. */
 
 interface System {
   readonly gatewayUrl: string;
@@ -66,7 +66,7 @@ async function openReceiver(): Promise<WebhookReceiver> {
 
 test.each([
   ['the product', product],
-  ['the floor', floor],
+  ['the baseline', floor],
 ] as const)('%s takes a submission through its whole life', async (_name, start) => {
   const [system, receiver] = await Promise.all([start(), openReceiver()]);
   await connectPilot(system);
@@ -95,19 +95,19 @@ test.each([
   expect(ended).toMatchObject({ status: 'submitted', actualCredits: 23.5, refundedCredits: 176.5 });
   expect(await client.balance()).toMatchObject({ balance: 476.5, held: 0, available: 476.5 });
 
-  // Again under the same key: the same answer and no second charge; another body is refused.
+  // A replay gets the same answer without a second charge. Another body under the key is refused.
   expect(await client.submit(application('first'))).toEqual({ ...created, idempotent: true });
   const conflict = await refusal(client.submit(application('first', 'greenhouse')));
   expect(conflict).toMatchObject({ status: 409, code: 'idempotency_key_conflict' });
 
-  // Holds up to what there is, and not beyond.
+  // Holds succeed up to the available credit and not beyond.
   const more = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map((key) => client.submit(application(key))),
   );
   expect(more.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(2);
   expect((await client.balance()).balance).toBeGreaterThan(0);
 
-  // What is not signed is not listened to.
+  // Unsigned requests are refused.
   const target = '/v1/credits/balance';
   const request = { baseUrl: system.gatewayUrl, method: 'GET', target, tenantId };
   const forged = await sendSigned({ ...request, secret: randomBytes(32).toString('hex') });

@@ -1,7 +1,7 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** How many jobs a worker has in hand. */
+/** The number of jobs that a worker processes at once. */
 const concurrency = 64;
 const finishedJobsMax = 1_000;
 
@@ -13,7 +13,7 @@ export interface DispatchJob {
   readonly requestId: string;
 }
 
-/** A queue, and what its jobs carry. */
+/** A queue and the type of its jobs. */
 interface Hop<Job> {
   readonly name: string;
   readonly sample?: Job;
@@ -37,7 +37,8 @@ export function openRedis(): Redis {
 export function openQueue<Job>({ name }: Hop<Job>): Queue<Job> {
   return new Queue<Job>(name, {
     connection: openRedis(),
-    // Kept for a while: who waits for a job that is gone already is told that it never was.
+    // Kept for a while: a process that waits for a removed job gets the answer that it never
+    // existed.
     defaultJobOptions: { removeOnComplete: { count: finishedJobsMax }, removeOnFail: true },
   });
 }
@@ -51,7 +52,7 @@ export function work<Job>({ name }: Hop<Job>, run: (job: Job) => Promise<unknown
   worker.on('failed', (_job, error) => console.error(error));
 }
 
-/** What the launcher waits for. */
+/** The launcher waits for this line. */
 export function sayReady(ready: { port?: number } = {}): void {
   process.stdout.write(`${JSON.stringify({ msg: 'ready', ...ready })}\n`);
 }

@@ -3,7 +3,7 @@ import { newId } from '@svc/runtime';
 import { one, openPool, settleStatement } from './database.ts';
 import { openQueue, hops, sayReady, setting, work } from './process.ts';
 
-/** The floor's settlement: one job and one statement an outcome. */
+/** The baseline's settlement: one job and one statement per outcome. */
 
 const pool = openPool(setting('DATABASE_URL'));
 const webhooks = openQueue(hops.webhook);

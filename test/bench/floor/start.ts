@@ -24,14 +24,15 @@ const serviceNames = ['gateway', 'dispatcher', 'settlement', 'webhooks'] as cons
 const micros = 1_000_000;
 
 /**
- * The plainest honest implementation of the same path, which the benchmark measures beside the
- * product: express, one named statement a step over a pool of 16, one job a hop, the dispatch
- * waited for with `waitUntilFinished`, 64 jobs in hand, `got`. It commits the same steps (hold,
- * dispatched, outcome, settlement with its event, delivered) and does without what the product adds
- * (sealing, outbox, delivery log, leases, reconcilers). It was written before anything was tuned,
- * and stays as it is: a figure is a ratio to it.
+ * The plainest honest implementation of the same path, measured next to the product. It uses
+ * express, one named statement per step over a pool of 16, one job per hop, `waitUntilFinished` for
+ * the dispatch, 64 jobs at once, and `got`. It commits the same steps: hold, dispatched, outcome,
+ * settlement with its event, delivered. It omits sealing, outbox, delivery log, leases and
+ * reconcilers.
  *
- * Starts its four services, each a process, on a database and a Redis.
+ * It was written before any tuning and must not change, because every figure is a ratio to it.
+ *
+ * Starts its four services, each in its own process, on a database and a Redis.
  */
 export async function startFloor(servers: {
   readonly databaseUrl: string;

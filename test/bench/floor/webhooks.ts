@@ -4,7 +4,7 @@ import got from 'got';
 import { deliveredStatement, eventStatement, one, openPool } from './database.ts';
 import { hops, sayReady, setting, work } from './process.ts';
 
-/** The floor's deliverer: one job and one request an event. */
+/** The baseline's deliverer: one job and one request per event. */
 
 const answerMs = 15_000;
 

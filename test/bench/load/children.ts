@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Load, LoadResult, WorldCounts, WorldMessage } from './messages.ts';
 
-/** One of the benchmark's own processes: asked one thing at a time, answers each. */
+/** One of the benchmark's own processes. It gets one request at a time and answers each. */
 interface Child<Question, Answer> {
   readonly pid: number;
-  /** Throws where it ends before it answers. */
+  /** Throws if the process ends before it answers. */
   ask(question: Question): Promise<Answer>;
   close(): Promise<void>;
 }

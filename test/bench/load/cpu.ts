@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Clock ticks of the kernel a second, as Linux has them everywhere. */
+/** Clock ticks of the kernel per second. Linux has this value on every platform. */
 const ticksPerSecond = 100;
 
 export type Pids = Readonly<Record<string, readonly number[]>>;
 
-/** CPU seconds that the processes of each kind, and what they started, have taken so far. */
+/** CPU seconds so far of the processes of each kind, including their children. */
 export function cpuSeconds(pids: Pids): Record<string, number> {
   const children = childrenByParent();
   return mapSums(pids, (pid) => treeTicks(pid, children) / ticksPerSecond);
@@ -27,7 +27,7 @@ function childrenByParent(): Map<number, number[]> {
   return children;
 }
 
-/** Of those that have ended too: their parent has waited for them. */
+/** Includes children that have ended, because their parent has waited for them. */
 function treeTicks(pid: number, children: ReadonlyMap<number, readonly number[]>): number {
   const below = (children.get(pid) ?? []).map((child) => treeTicks(child, children));
   return below.reduce((sum, ticks) => sum + ticks, statOf(pid)?.ticks ?? 0);
@@ -46,8 +46,8 @@ function statOf(pid: number): { parent: number; ticks: number } | undefined {
 }
 
 /**
- * The memory of each kind of process, MiB: the most that a service or Redis has had, and what
- * Postgres has in use now, shared pages once.
+ * The memory of each kind of process, in MiB: the peak of each service and of Redis, and the
+ * current use of Postgres with shared pages counted once.
  */
 export function memoryMib(pids: Pids): Record<string, number> {
   const { postgres = [], ...others } = pids;
@@ -58,7 +58,7 @@ export function memoryMib(pids: Pids): Record<string, number> {
   };
 }
 
-/** In use now, MiB. */
+/** The current use, in MiB. */
 export function residentMib(pid: number): number {
   return kibOf(`/proc/${pid}/status`, 'VmRSS') / 1_024;
 }
@@ -68,7 +68,7 @@ function treePssKib(pid: number, children: ReadonlyMap<number, readonly number[]
   return below.reduce((sum, kib) => sum + kib, kibOf(`/proc/${pid}/smaps_rollup`, 'Pss'));
 }
 
-/** Of a process that has ended: none. */
+/** A process that has ended uses none. */
 function kibOf(file: string, field: string): number {
   try {
     return Number(

@@ -6,10 +6,11 @@ import { signRequest } from '@svc/signing';
 import type { Load, LoadResult } from './messages.ts';
 
 /**
- * A process that drives gateways over HTTP, so that what it costs is not the cost of what it
- * measures: one connection for each request in flight, kept alive, every request properly signed.
- * It speaks HTTP by itself, because on two cores a client library takes as much as a server does;
- * it asks for nothing a proper client would not, and takes no other answer than 201.
+ * A separate process that drives gateways over HTTP, so that its cost is not counted as theirs. It
+ * has one kept-alive connection for each request in flight and signs every request.
+ *
+ * It implements HTTP itself, because on two cores a client library costs as much as a server. It
+ * sends only what a correct client sends, and counts only 201 as success.
  */
 
 const target = '/v1/submissions';
@@ -92,7 +93,7 @@ function requestOf(load: Load, index: number, host: string): string {
   ].join('\r\n');
 }
 
-/** The status of each answer on a connection, once the whole of it is there. */
+/** The status of each answer on a connection, when the answer is complete. */
 function readAnswers(socket: Socket): { next(): Promise<number> } {
   let received = '';
   let settle: { resolve: (status: number) => void; reject: (error: Error) => void } | undefined;

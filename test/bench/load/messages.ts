@@ -3,35 +3,32 @@ export interface LoadTenant {
   readonly hmacSecret: string;
 }
 
-/** What the driver is asked for: requests for so many seconds, or so many of them. */
+/** The driver's task: requests for a number of seconds, or a number of requests. */
 export interface Load {
-  /** Connections go round them. */
+  /** Connections use the tenants in turn. */
   readonly gatewayUrls: readonly string[];
   readonly tenants: readonly LoadTenant[];
   readonly inFlight: number;
   readonly seconds: number;
   readonly requestsMax: number;
-  /** No more than so many a second; without it as many as come back. */
+  /** The maximum rate per second. Undefined: as fast as answers come. */
   readonly perSecond?: number;
 }
 
 export interface LoadResult {
   readonly created: number;
-  /** How many answers there were of each other status. */
+  /** The count of each status other than 201. */
   readonly refused: Readonly<Record<string, number>>;
   readonly seconds: number;
   readonly latenciesMs: readonly number[];
 }
 
-/**
- * What the nodes do with what they are given: accept it and no more, complete it, or begin it and
- * stay at it.
- */
+/** What the nodes do with assignments: only accept, complete, or begin and keep running. */
 export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
- * What the world is asked for. `release` fails what was only accepted, and what comes yet until the
- * next `mode`; `arrivals` also says what came since it was last asked.
+ * The requests to the world. `release` fails submissions that were only accepted, and those that
+ * arrive before the next `mode`. `arrivals` also returns the arrivals since the last request.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }
@@ -44,15 +41,18 @@ export interface LinkTo {
   readonly secret: string;
 }
 
-/** What the nodes and the tenants' endpoint have seen so far. */
+/** The observations of the nodes and of the tenants' endpoint so far. */
 export interface WorldCounts {
   readonly webhookUrl: string;
   readonly connected: number;
   readonly acknowledged: number;
-  /** Different deliveries: one that came twice counts once. */
+  /** Distinct deliveries: a repeated delivery counts once. */
   readonly webhooks: number;
-  /** Milliseconds of the epoch at which the last webhook was acknowledged. */
+  /** The time of the last acknowledged webhook, in milliseconds of the epoch. */
   readonly lastWebhookAtMs: number;
-  /** When each delivery was first acknowledged, milliseconds of the epoch; only where asked. */
+  /**
+   * The time at which each delivery was first acknowledged, in milliseconds of the epoch. Only on
+   * request.
+   */
   readonly arrivals?: readonly (readonly [deliveryId: string, atMs: number])[];
 }

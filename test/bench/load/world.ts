@@ -6,7 +6,7 @@ import type { LinkTo, NodeMode, WorldCounts, WorldMessage } from './messages.ts'
 import { textOf } from './text-of.ts';
 
 /**
- * A process that is everything outside: the nodes, which accept at once, and the tenants' webhook
+ * A process for everything outside: the nodes, which accept at once, and the tenants' webhook
  * endpoint, which acknowledges at once.
  */
 
@@ -15,7 +15,10 @@ const seen = { connected: 0, acknowledged: 0, webhooks: 0, lastWebhookAtMs: 0 };
 const accepted = new Map<string, WebSocket>();
 const arrivals = new Map<string, number>();
 let mode: NodeMode = 'complete';
-/** From `release` to the next `mode`: the answer to a tenant may come before the node's `assign`. */
+/**
+ * True from `release` to the next `mode`, because a tenant's answer may arrive before the node's
+ * `assign`.
+ */
 let isReleasing = false;
 
 const server = createServer((request, response) => {
@@ -136,7 +139,9 @@ function take(socket: WebSocket, text: string): void {
   }
 }
 
-/** Gives back what was only accepted, so that the next measurement finds every slot free. */
+/**
+ * Releases submissions that were only accepted, so that the next measurement finds every slot free.
+ */
 function release(): void {
   isReleasing = true;
   for (const [submissionId, socket] of accepted) fail(submissionId, socket);

@@ -4,13 +4,16 @@ import { drive, perSubmission } from '../measure.ts';
 import type { BackgroundService, Span, System } from '../systems/system.ts';
 import { untilNoneLeft } from '../wait.ts';
 
-/** How a backlog was worked off: the rate from the first to the last, CPU microseconds of each. */
+/**
+ * How fast a backlog was processed: the rate from the first to the last, and the CPU microseconds
+ * of each.
+ */
 export interface BacklogSample {
   readonly count: number;
   readonly perSecond: number;
-  /** From the service's start, Node's own included, to the first one. */
+  /** From the service's start, including Node's, to the first one. */
   readonly firstAfterMs: number;
-  /** From where the service was ready. */
+  /** From the time at which the service was ready. */
   readonly cpuMicrosAll: number;
 }
 
@@ -18,8 +21,8 @@ const inFlight = 64;
 const drivenSecondsMax = 300;
 
 /**
- * So many submissions come while a service is away; it is started, and works off what waits for
- * it: deliveries of settled submissions that are all due, or outcomes that are all stored.
+ * A number of submissions arrive while a service is down. Then it starts and processes its backlog:
+ * deliveries of settled submissions that are all due, or outcomes that are all stored.
  */
 export async function measureBacklog(
   driver: Driver,

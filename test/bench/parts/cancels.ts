@@ -5,11 +5,11 @@ import { linkRequest, openLinkSocket } from '@svc/testkit';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import { textOf } from '../load/text-of.ts';
 
-/** Milliseconds from a cancel to the node's `cancel` frame, both seen by one process. */
+/** Milliseconds from a cancel to the node's `cancel` frame, both measured in one process. */
 export interface CancelLatencies {
   /** From before the tenant's request was sent. */
   readonly fromRequestMs: readonly number[];
-  /** From its `200`; a frame that came before it counts as 0. */
+  /** From its `200`. A frame that came before the `200` counts as 0. */
   readonly fromAnswerMs: readonly number[];
 }
 
@@ -24,7 +24,7 @@ export interface Cancelling {
 const slotsPerNode = 100;
 const eventMsMax = 30_000;
 
-/** Submits, waits for the run to begin and cancels it, again and again, `atOnce` of them at a time. */
+/** Submits, waits until the run begins and cancels it, repeatedly, `atOnce` at a time. */
 export async function measureCancels(options: Cancelling): Promise<CancelLatencies> {
   const { gatewayUrl: baseUrl, tenants, atOnce } = options;
   const begun = new Moments('begin');
@@ -58,7 +58,9 @@ export async function measureCancels(options: Cancelling): Promise<CancelLatenci
   return { fromRequestMs, fromAnswerMs };
 }
 
-/** When a frame about a submission came, for who asks before or after it. */
+/**
+ * The arrival times of frames about a submission, for callers that ask before or after the arrival.
+ */
 class Moments {
   readonly #what: string;
   readonly #came = new Map<string, PromiseWithResolvers<number>>();
@@ -71,7 +73,7 @@ class Moments {
     this.#entry(submissionId).resolve(performance.now());
   }
 
-  /** Throws where it does not come. */
+  /** Throws if it does not come. */
   async of(submissionId: string): Promise<number> {
     const { promise, reject } = this.#entry(submissionId);
     const error = new Error(`no ${this.#what} of ${submissionId} in ${eventMsMax} ms`);
@@ -91,7 +93,7 @@ class Moments {
   }
 }
 
-/** A node that accepts, begins and goes on until it is told to stop. */
+/** A node that accepts, begins and continues until it is ordered to stop. */
 async function link(node: LinkTo, begun: Moments, cancelled: Moments) {
   const socket = await openLinkSocket(linkRequest(node));
   const send = (frame: object): void => socket.send(JSON.stringify(frame));

@@ -10,9 +10,12 @@ import { idFloor } from '../systems/system.ts';
 import { untilNoneLeft } from '../wait.ts';
 
 export interface DeadNodes {
-  /** For each node: from its silence to where the fleet no longer counts it. */
+  /** For each node: from its silence until the fleet no longer counts it. */
   readonly noticedAfterMs: readonly number[];
-  /** For each run it had begun: to its end as `node_lost`. Empty where that was not waited for. */
+  /**
+   * For each run that it had begun: until its end as `node_lost`. Empty if the part did not wait
+   * for it.
+   */
   readonly lostAfterMs: readonly number[];
 }
 
@@ -28,12 +31,14 @@ export interface DeadNodesOptions {
 
 const runs = 20;
 const pollMs = 50;
-/** The service pings every 5 s: links opened over so long are pinged at any moment of it. */
+/**
+ * The service pings every 5 s. Links opened over this time are pinged at different moments of it.
+ */
 const linkedOverMs = 5_000;
 
 /**
- * The process of the nodes is stopped in the middle of their runs: their links stay open and say
- * nothing, not even a pong (CONTRACT 7).
+ * The process of the nodes is stopped during their runs. Their links stay open and send nothing,
+ * not even a pong (CONTRACT 7).
  */
 export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadNodes> {
   const { stack, driver, gatewayUrl, tenants, nodes } = options;

@@ -9,7 +9,7 @@ interface FleetRig {
   deadNodes(driver: Driver): Promise<DeadNodes>;
 }
 
-/** A stack of its own, with the nodes' links at two dispatchers, for what is about nodes. */
+/** A separate stack for measurements of nodes, with their links at two dispatchers. */
 export async function measureFleet(
   dir: string,
   measure: (rig: FleetRig) => Promise<void>,

@@ -3,7 +3,7 @@ import { measure, type Sample, type Shape } from '../measure.ts';
 import { medianOf } from '../report/medians.ts';
 import type { System } from '../systems/system.ts';
 
-/** What two systems took for one shape: the medians of their rounds, and each of these. */
+/** The results of two systems for one shape: the medians of their rounds, and each round. */
 export interface ShapeResult {
   readonly name: string;
   readonly medians: readonly Sample[];
@@ -17,7 +17,10 @@ interface Rounds {
 
 const warmUpSeconds = 1;
 
-/** Every shape against every system, in turns; the first round warms up. Results in their order. */
+/**
+ * Runs every shape against every system, in turns. The first round warms up. Results keep the order
+ * of the systems.
+ */
 export async function measureShapes(
   driver: Driver,
   systems: readonly System[],
@@ -42,7 +45,7 @@ export async function measureShapes(
   }));
 }
 
-/** Who was first is last in the next round. */
+/** The first system of a round is the last of the next. */
 export function inTurn(count: number, round: number): number[] {
   const indices = Array.from({ length: count }, (_, index) => index);
   return round % 2 === 0 ? indices : indices.toReversed();

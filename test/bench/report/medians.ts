@@ -1,7 +1,7 @@
 import type { Sample } from '../measure.ts';
 import { median } from '../quantile.ts';
 
-/** Each figure's median of its own; memory's is the last one. */
+/** The median of each figure by itself. Memory is the last value. */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
   const last = samples.at(-1);

@@ -3,7 +3,7 @@ import { aboutThisRun } from './about.ts';
 
 const file = 'bench/results.json';
 
-/** What has been found so far: printed part by part, and written whole after each. */
+/** The results so far: printed part by part, and written as a whole after each part. */
 export class Report {
   readonly #startedMs = performance.now();
   readonly #parts: Record<string, unknown> = {};
@@ -11,7 +11,7 @@ export class Report {
   #about: object = aboutThisRun({});
   #lastLine = '';
 
-  /** Once the servers are there. */
+  /** Called when the servers are up. */
   servers(versions: Readonly<Record<string, string>>): void {
     this.#about = aboutThisRun(versions);
   }
@@ -20,12 +20,12 @@ export class Report {
     process.stdout.write(`${text}\n`);
   }
 
-  /** Said when all is done. */
+  /** Printed at the end. */
   lastLine(text: string): void {
     this.#lastLine = text;
   }
 
-  /** One part. Where it fails that is said, and the others go on. */
+  /** One part. If it fails, that is printed and the other parts continue. */
   async part<T>(
     name: string,
     measure: () => Promise<T>,

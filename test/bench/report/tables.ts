@@ -6,7 +6,7 @@ import type { ShapeResult } from '../parts/shapes.ts';
 import { median, quantile } from '../quantile.ts';
 import { figure, ratio, table } from './markdown.ts';
 
-/** Microseconds of one are milliseconds of a thousand. */
+/** Microseconds of one submission equal milliseconds of a thousand. */
 const perThousand = (micros: number): string => (micros / 1_000).toFixed(2);
 
 const latencyOf = ({ p50Ms, p95Ms, p99Ms }: Sample): string =>
@@ -27,7 +27,7 @@ function ratioRow(name: string, one: Sample, other: Sample): string[] {
   ];
 }
 
-/** Each shape: a line for each of two systems, and one that divides the first by the second. */
+/** A line for each shape and system, and a line with the first system divided by the second. */
 export function shapesTable(results: readonly ShapeResult[], names: readonly string[]): string {
   const [one = '', other = ''] = names;
   const head = ['', 'a second', 'p50 / p95 / p99 ms', 'CPU-seconds per 1,000'];
@@ -45,7 +45,7 @@ export function shapesTable(results: readonly ShapeResult[], names: readonly str
   return table(head, rows);
 }
 
-/** What went wrong at most, so that nobody takes the floor's rate for better than it is. */
+/** The highest share of wrong answers, so that the baseline's rate is not overrated. */
 export function refusedLine(results: readonly ShapeResult[], names: readonly string[]): string {
   const shares = names.map((name, index) => {
     const samples = results.flatMap((result) => result.samples[index] ?? []);
@@ -54,12 +54,12 @@ export function refusedLine(results: readonly ShapeResult[], names: readonly str
     return `${name} ${((refused / (refused + created)) * 100).toFixed(2)} %`;
   });
   return (
-    `Refused: ${shares.join(', ')} (tolerated: ${refusedShareMax * 100} % of a measurement; the floor's 503 ` +
+    `Refused: ${shares.join(', ')} (tolerated: ${refusedShareMax * 100} % of a measurement; the baseline's 503 ` +
     'are jobs that `waitUntilFinished` missed).'
   );
 }
 
-/** Settled → first attempt acknowledged. */
+/** From settlement to the acknowledged first attempt. */
 export function toldTable(results: readonly ShapeResult[], names: readonly string[]): string {
   const rows = results.flatMap(({ name, medians }) =>
     medians.flatMap(({ told }, index) =>
@@ -134,7 +134,7 @@ export function deadNodesTable({ noticedAfterMs, lostAfterMs }: DeadNodes): stri
   return table(['a node falls silent →', 'of', 'least s', 'median s', 'most s'], rows);
 }
 
-/** Of every shape: rate, p50, p99 and CPU, each divided by what it is compared with. */
+/** For every shape: rate, p50, p99 and CPU, each divided by the compared system's figure. */
 export function ratiosLine(results: readonly ShapeResult[], to = 'the floor'): string {
   const parts = results.flatMap(({ name, medians: [one, other] }) => {
     if (one === undefined || other === undefined) return [];

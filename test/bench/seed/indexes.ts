@@ -5,7 +5,7 @@ interface Index {
   readonly make: string;
 }
 
-/** Writes with the indexes of `tables` dropped, and makes them again afterwards, each in one go. */
+/** Writes with the indexes of `tables` dropped, and creates each of them afterwards. */
 export async function withoutIndexes(
   pool: Pool,
   tables: readonly string[],

@@ -1,27 +1,32 @@
 /**
- * Rows as months of operation leave them, made in the database, by statements that each make rows
- * `$2` to `$3` of `$4` for the `$6` tenants `$1`, who began with `$5` micro-credits, as they are at
- * the moment `$7`. The tenants take turns. Of every hundred submissions of a tenant eight failed, two were cancelled and ninety were
- * submitted; each held 200 credits and, unless it failed, was charged 30.5 of them. Payloads,
- * results and offers are as after purging: gone.
+ * Rows as months of operation leave them. Each statement makes rows `$2` to `$3` of `$4` in the
+ * database for the `$6` tenants `$1`, who began with `$5` micros, as of the moment `$7`. The
+ * tenants take turns.
+ *
+ * Of a tenant's hundred submissions eight failed, two were cancelled and ninety were submitted.
+ * Each held 200 credits and, unless it failed, was charged 30.5 of them. Payloads, results and
+ * offers have been purged.
  */
 
 const holdMicros = 200_000_000;
 const chargeMicros = 30_500_000;
-/** The first one was created so long ago, the last one a minute ago. */
+/** The first submission was created this long ago, the last one a minute ago. */
 const days = 90;
-/** Those that are told by webhook, the second half of the tenants, still have what told them. */
+/** The second half of the tenants have webhooks. Their events and deliveries are still there. */
 const toldDays = 27;
 
-/** How many of the submissions before the `x`th of a cycle of a hundred were charged. */
+/** The number of charged submissions before the `x`th of a cycle of a hundred. */
 const chargedBefore = (x: string) => `((${x}) / 100 * 92 + GREATEST(0, (${x}) % 100 - 8))`;
 
-/** Of row `n` at its time, as ids were given out then: they come in order. */
+/** The ids of row `n` at its time. Like real ids, they grow with time. */
 const idAt = (at: string, salt: string) =>
   `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
-/** `turn`: how many of the tenant's own came before it; `place`: where its cycle stands. */
+/**
+ * `turn`: the number of the tenant's earlier submissions. `place`: its position in the tenant's
+ * cycle.
+ */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,
     $5::bigint - ${chargeMicros} * (${chargedBefore('place')} - ${chargedBefore('seat')}) AS balance,
@@ -64,7 +69,7 @@ export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debi
   ) AS m (type, debit, credit, amount, balance_after, held_after, at)
   WHERE m.amount > 0`;
 
-/** What told of the end: the event, its delivery and the one attempt that brought it. */
+/** The notification of the end: the event, its delivery and its only attempt. */
 export const toldSql = `WITH told AS (
     SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,
       'submission.' || CASE state WHEN 'submitted' THEN 'completed' ELSE state END AS type
@@ -81,7 +86,7 @@ export const toldSql = `WITH told AS (
   INSERT INTO delivery_attempts (delivery_id, round, number, at, recorded_at, status_code, duration_ms)
   SELECT delivery_id, 1, 1, ended_at, ended_at, 204, 12 FROM told`;
 
-/** The accounts as their entries leave them: of the `$3` tenants `$1`, after `$2` rows. */
+/** The accounts after their entries: of the `$3` tenants `$1`, after `$2` rows. */
 export const accountsSql = `UPDATE credit_accounts a
   SET balance_micros = balance_micros - ${chargeMicros} * (${chargedBefore('seat + turns')} - ${chargedBefore('seat')})
   FROM (

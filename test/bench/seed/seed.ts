@@ -4,7 +4,7 @@ import { withoutIndexes } from './indexes.ts';
 import { accountsSql, entriesSql, submissionsSql, toldSql } from './rows.ts';
 
 const rowsPerStatement = 100_000;
-/** From here on indexes are made anew. */
+/** With this many rows or more, indexes are dropped and created again. */
 const manyRows = 500_000;
 
 export interface Seeded {
@@ -13,9 +13,9 @@ export interface Seeded {
 }
 
 /**
- * Finished submissions of these tenants, with all that belongs to them, so that the ledger adds up.
- * The tables are vacuumed and analysed afterwards, and what was written is on the disk. Before any
- * service is started.
+ * Writes finished submissions of these tenants with all related rows, so that the ledger adds up.
+ * Afterwards the tables are vacuumed and analysed, and the data is flushed to disk. Call it before
+ * any service starts.
  */
 export async function seedSubmissions(
   databaseUrl: string,
@@ -32,7 +32,7 @@ export async function seedSubmissions(
   const ids = tenants.map((tenantId) => fromWireId('tnt', tenantId) ?? '');
   const write = () => writeRows(pool, ids, rows);
   try {
-    // Fewer checkpoints while it is written, and less of the log than the rows themselves.
+    // Fewer checkpoints during the write, and less log than the rows themselves.
     await pool.query(`ALTER SYSTEM SET max_wal_size = '2GB'`);
     await pool.query('SELECT pg_reload_conf()');
     if (rows < manyRows) await write();
@@ -52,7 +52,7 @@ export async function seedSubmissions(
   }
 }
 
-/** Two statements at a time, as there are two cores; entries in the order of their submissions. */
+/** Two statements at a time, for two cores. Entries are in the order of their submissions. */
 async function writeRows(pool: Pool, ids: readonly string[], rows: number): Promise<void> {
   const { rows: found } = await pool.query<{ balance: string }>(
     'SELECT balance_micros AS balance FROM credit_accounts WHERE tenant_id = $1',

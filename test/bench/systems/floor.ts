@@ -11,7 +11,7 @@ import { idFloor, type Span, type System, type SystemOptions } from './system.ts
 
 const credits = 500_000_000;
 
-/** The plain implementation (floor/start.ts), on servers like the product's. */
+/** The baseline (floor/start.ts), on servers like the product's. */
 export async function startFloorSystem(options: SystemOptions): Promise<System> {
   const servers = await startServers(options.dir, { durable: true });
   const { ownerUrl: databaseUrl } = servers;

@@ -5,10 +5,10 @@ import { createNodes, createTenants, openStack, type Stack } from './stack.ts';
 import { idFloor, type Span, type System, type SystemOptions } from './system.ts';
 
 export interface ProductOptions extends SystemOptions {
-  /** How many processes of each service; 1 without it. */
+  /** The number of processes of each service. The default is 1. */
   readonly each?: number;
   readonly env?: NodeJS.ProcessEnv;
-  /** Called with its tenants before any service is started. */
+  /** Called with its tenants before any service starts. */
   readonly prepare?: (stack: Stack, tenantIds: readonly string[]) => Promise<void>;
 }
 

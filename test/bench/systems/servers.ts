@@ -9,16 +9,16 @@ export interface Servers {
   /** For the services' role, which the first migration creates. */
   readonly databaseUrl: string;
   readonly ownerUrl: string;
-  /** Of both, and how they keep what is committed. */
+  /** The versions of both, and their durability settings. */
   versions(): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** Of two of each service, with room for what looks on. */
+/** Enough for two of each service, with room for observers. */
 const connectionsMax = 300;
 
 /**
- * A Postgres and a Redis of a system's own. `durable`, as in operation: what is committed is on the
+ * A separate Postgres and Redis for one system. `durable`, as in operation: commits are flushed to
  * disk (fsync and synchronous_commit are on).
  */
 export async function startServers(dir: string, { durable }: { durable: boolean }) {

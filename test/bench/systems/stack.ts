@@ -14,7 +14,7 @@ import { Pool } from 'pg';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import { type Servers, startServers } from './servers.ts';
 
-/** A database and a Redis of the product, and whichever of its services are started on them. */
+/** A database and a Redis of the product, and the chosen services on them. */
 export interface Stack {
   readonly servers: Servers;
   readonly store: Store;
@@ -26,7 +26,7 @@ export interface Stack {
 export interface StackOptions {
   readonly dir: string;
   readonly durable: boolean;
-  /** What the services are given beside the usual. */
+  /** Additional environment variables of the services. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -74,7 +74,10 @@ export async function openStack({ dir, durable, env: more }: StackOptions): Prom
   };
 }
 
-/** With credits for any run, and without a limit: what is measured is the service. */
+/**
+ * With credits for any run, and without a rate limit, because the service is measured and not its
+ * limits.
+ */
 export async function createTenants(
   { store, pool }: Stack,
   count: number,
@@ -100,7 +103,7 @@ export async function createTenants(
   return tenants;
 }
 
-/** Nodes that go round the dispatchers, whose links are at these ports. */
+/** Nodes that use the dispatchers with links at these ports in turn. */
 export function createNodes(
   { store }: Stack,
   count: number,

@@ -2,32 +2,32 @@ import type { ServiceName } from '@svc/local';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import type { World } from '../load/children.ts';
 
-/** A system under measurement, on a Postgres and a Redis of its own, and all that is outside it. */
+/** A system under measurement, on its own Postgres and Redis, and everything outside it. */
 export interface System {
   readonly name: 'product' | 'floor';
   readonly gatewayUrls: readonly string[];
   readonly links: readonly LinkTo[];
   readonly world: World;
-  /** Tenants that are told of nothing, and as many that are told by webhook. */
+  /** Tenants without webhooks, and as many with webhooks. */
   readonly quiet: readonly LoadTenant[];
   readonly told: readonly LoadTenant[];
-  /** The processes by what they are. */
+  /** The processes by their kind. */
   pids(): Readonly<Record<string, readonly number[]>>;
-  /** How many submissions have not ended yet. */
+  /** The number of submissions that have not ended yet. */
   inFlight(): Promise<number>;
-  /** Of the submissions created since a moment (ms of the epoch): when they ended. */
+  /** The end times of the submissions created since a moment (ms of the epoch). */
   endedSince(sinceMs: number): Promise<Span>;
-  /** Of the deliveries that came about since a moment: when, by the id that the webhook names. */
+  /** The times of the deliveries created since a moment, by the id in the webhook. */
   deliveriesSince(sinceMs: number): Promise<ReadonlyMap<string, number>>;
-  /** Ends all processes of a service, and starts as many. */
+  /** Ends all processes of a service and starts as many. */
   stopService(service: BackgroundService): Promise<void>;
   startService(service: BackgroundService): Promise<void>;
-  /** Of its Postgres and its Redis. */
+  /** The versions of its Postgres and Redis. */
   versions(): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** What may be away without a tenant noticing at once. */
+/** Services that can be down without an immediate effect on tenants. */
 export type BackgroundService = Extract<ServiceName, 'settlement' | 'webhooks'>;
 
 export interface Span {
@@ -42,7 +42,7 @@ export interface SystemOptions {
   readonly nodes: number;
 }
 
-/** The least UUIDv7 of a moment: what was made since has a greater id. */
+/** The smallest UUIDv7 of a moment. Rows created later have greater ids. */
 export function idFloor(atMs: number): string {
   const hex = atMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;

@@ -7,15 +7,15 @@ import { pendingCount, seedDeliveries, seedTenant } from './seed.ts';
 import type { World } from './world.ts';
 
 const backlog = 100_000;
-/** Besides A: each with some deliveries to the same endpoint. */
+/** In addition to A: each has some deliveries to the same endpoint. */
 const deadTenants = 60;
 
 type Say = (line: string) => void;
 
 /**
- * 100,000 deliveries of tenant A to an endpoint that accepts connections and never answers; then
- * one of tenant B: how long until it arrives. At once, while A's first requests time out, after its
- * breaker has opened, and with sixty more such tenants.
+ * Measures how long a delivery of tenant B takes behind 100,000 deliveries of tenant A, whose
+ * endpoint accepts connections and never answers. It measures at once, while A's first requests
+ * time out, after A's breaker has opened, and with sixty more such tenants.
  */
 export async function measureFairness(world: World, say: Say): Promise<void> {
   const hole = await openBlackHole();

@@ -6,7 +6,7 @@ export async function until(what: string, timeoutMs: number, check: () => Promis
   }
 }
 
-/** What arrived at the receiver since it was last asked: delivery → ms. */
+/** The arrivals at the receiver since the last call: delivery → ms. */
 export async function arrivalsAt(receiverUrl: string): Promise<Map<string, number>> {
   const answer: unknown = await (await fetch(receiverUrl)).json();
   return new Map(Object.entries(answer ?? {}).map(([id, atMs]) => [id, Number(atMs)]));

@@ -7,11 +7,11 @@ import type { World } from './world.ts';
 
 const tenantsMax = 100;
 const seconds = 20;
-/** Events are committed as settlements are: what came in this time, together. */
+/** Events are committed in batches, as settlements are: those of this interval together. */
 const tickMs = 10;
 
 /**
- * Events at a steady rate; for each the time from the statement that wrote it (before its commit)
+ * Events at a steady rate. For each, the time from the statement that wrote it (before its commit)
  * to its arrival at the endpoint.
  */
 export async function measureLatency(

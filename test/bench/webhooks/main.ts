@@ -5,12 +5,13 @@ import { measureThroughput } from './throughput.ts';
 import { openWorld } from './world.ts';
 
 /**
- * What the webhook deliverer can do (docs/PERFORMANCE.md), on Postgres and Redis of its own that
- * flush to disk, with the real service as a process of its own and the endpoints as another.
+ * The capacity of the webhook deliverer (docs/PERFORMANCE.md), on its own Postgres and Redis that
+ * flush to disk. The real service and the endpoints each run in their own process.
  *
- *   pnpm bench:webhooks [--part fairness|throughput|latency]… [--rounds 3] [--rate 400]
+ * pnpm bench:webhooks [--part fairness|throughput|latency]… [--rounds 3] [--rate 400]
  *
- * `--rate` is the load of `latency` in events a second: half of what `throughput` showed.
+ * `--rate` is the load of `latency` in events per second: half of the rate that `throughput`
+ * measured.
  */
 const { values } = parseArgs({
   options: {

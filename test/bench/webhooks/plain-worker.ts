@@ -4,7 +4,9 @@ import got from 'got';
 import { Redis } from 'ioredis';
 import { plainQueue, type PlainJob } from './plain-queue.ts';
 
-/** What anybody would write: a BullMQ worker that posts what is in the job, and keeps no log. */
+/**
+ * The obvious implementation: a BullMQ worker that posts the content of the job and keeps no log.
+ */
 const concurrency = 64;
 const agent = new http.Agent({ keepAlive: true, maxFreeSockets: concurrency });
 const redis = new Redis(process.env['REDIS_URL'] ?? '', { maxRetriesPerRequest: null });

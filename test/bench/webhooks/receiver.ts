@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 /**
- * The endpoint of all tenants, in a process of its own: takes every webhook, and says on `GET` what
- * came since it was last asked: when each delivery arrived first, by the clock of this machine.
+ * The endpoint of all tenants, in a separate process. It accepts every webhook. `GET` returns the
+ * arrivals since the last `GET`: when each delivery first arrived, by the clock of this machine.
  */
 let arrivals: Record<string, number> = {};
 

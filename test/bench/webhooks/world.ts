@@ -16,19 +16,19 @@ import { assertReady, migrate, openStore, type Store } from '@svc/store';
 import { Redis } from 'ioredis';
 import { Client, Pool } from 'pg';
 
-/** Postgres and Redis of the benchmark's own, flushing to disk, and processes on them. */
+/** The benchmark's own Postgres and Redis, which flush to disk, and processes that use them. */
 export interface World {
   readonly pool: Pool;
   readonly store: Store;
   readonly redis: Redis;
   readonly redisUrl: string;
-  /** Starts one of the benchmark's own programs, beside this file. */
+  /** Starts one of the benchmark's own programs, from this directory. */
   readonly program: (name: string) => Promise<ServiceProcess>;
   readonly deliverer: () => Promise<ServiceProcess>;
   readonly close: () => Promise<void>;
 }
 
-/** What a pause of the queue takes to be noticed. */
+/** The time until a pause of the queue takes effect. */
 const reconcileIntervalMs = 100;
 
 export async function openWorld(): Promise<World> {

@@ -19,8 +19,8 @@ export async function runGrowth(report: Report): Promise<void> {
   const systems: System[] = [];
   const labels = [seedRows, seedRowsFew].map((rows) => `${rows.toLocaleString('en')} before`);
   try {
-    // The ledger's auditor starts five minutes after settlement, so the large stack comes first and
-    // the small one right after it.
+    // The large stack starts last and is measured first, because the ledger's auditor starts five
+    // minutes after settlement.
     for (const rows of [seedRowsFew, seedRows]) {
       const system = await startProduct({
         dir: path.join(dir, `${rows}`),

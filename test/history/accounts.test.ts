@@ -39,13 +39,13 @@ const holds = [...opened, create([2, 4], created('s')), held];
 
 const good: Record<string, History> = {
   'a hold, a charge and a release': [...holds, charged, released],
-  'a read before and a read after a hold, while it is asked for': [
+  'a read before and a read after a hold, both during its request': [
     ...holds,
     balance([1, 3], [100n, 0n]),
     balance([2, 3], [100n, 10n]),
   ],
-  'a hold that nobody was answered': [...opened, held, balance([5, 6], [100n, 10n])],
-  'two holds in the order of the ledger, asked for at the same time': [
+  'a hold without an answer': [...opened, held, balance([5, 6], [100n, 10n])],
+  'two holds in the order of the ledger, with overlapping requests': [
     ...opened,
     create([2, 9], created('s', { available: 80n })),
     create([2, 9], created('r'), { key: 'r' }),
@@ -69,11 +69,11 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [...opened, create([2, 4], created('s', { available: 100n })), held],
   ],
   'an answer without a row': ['its row is not there', [...opened, create([2, 4], created('s'))]],
-  'a grant with a figure that it never was': [
+  'a grant with a figure that never existed': [
     'answered 99 available',
     [grant([0, 1], 99n), granted],
   ],
-  'a cancel that says more than it gave back': [
+  'a cancel that reports more than it released': [
     'answered 4 charged, 7 refunded',
     [
       ...opened,
@@ -89,7 +89,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
       },
     ],
   ],
-  'a hold that stands behind one that was asked for later': [
+  'a hold after a hold whose request began later': [
     'stands behind',
     [
       ...opened,
@@ -99,7 +99,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
       line('hold', 10n, [100n, 20n], 's'),
     ],
   ],
-  'a charge that stands before the end can have been': [
+  'a charge before the end can have happened': [
     'stands behind',
     [
       ...opened,
@@ -112,12 +112,12 @@ const bad: Record<string, [wrong: string, history: History]> = {
       line('hold', 10n, [96n, 10n], 'r'),
     ],
   ],
-  'a balance that was never': ['never', [...holds, balance([5, 6], [100n, 11n])]],
+  'a balance that never existed': ['never', [...holds, balance([5, 6], [100n, 11n])]],
   'a balance from before a hold that was answered': [
     'at other times only',
     [...holds, balance([5, 6], [100n, 0n])],
   ],
-  'a balance from after a hold that was not asked for yet': [
+  'a balance after a hold whose request had not begun': [
     'at other times only',
     [...holds, balance([0, 1], [100n, 10n])],
   ],

@@ -11,25 +11,21 @@ import {
 } from './history.ts';
 import { lineTimes, type LineTimes } from './line-times.ts';
 
+// The ledger numbers a tenant's rows under the lock of the account. Their order is the order that
+// the service claims, so the checker searches for no other order. Tenants share no figures, so each
+// account is checked alone. Each step is exact for a fixed order: the figures of a row follow from
+// the previous row; an answer that shows a movement shows the figures of its row; each row has a
+// moment within the requests that made it, in order; each read of the balance fits between two rows
+// (`explainReads`). The moments exist exactly if no row must be later than a later row can be,
+// which one pass finds.
+
 /**
- * Checks that one serial order of each account's movements explains every figure that anybody was
- * shown, and agrees with real time (CONTRACT 4).
+ * Checks that one serial order of each account's movements explains every figure that an observer
+ * was shown, and agrees with real time (CONTRACT 4).
  *
- * The order is not searched for. The ledger numbers a tenant's rows under the lock of the account,
- * so the order of its rows is the order that the service claims, and it is the witness: the checker
- * decides whether this order explains the history. Rows of different tenants share no figure, so
- * each account is checked alone. The steps, each exact for a fixed order:
- *
- * 1. The figures of each row follow from those of the row before it.
- * 2. Each answer that shows a movement shows the figures of its row.
- * 3. There are moments for the rows, in their order, such that each lies within the interval of the
- *    requests that made it. In a fixed order they exist exactly if no row must be later than a row
- *    behind it can be; one pass finds that.
- * 4. Each read of the balance fits between two rows (`explainReads`).
- *
- * Sound: a violation means that the service's own order is refuted by an observer. Not refuted is a
- * history that another order would refute as well; a service that shows its ledger is bound to it.
- * Costs O(n log n).
+ * Sound: a violation means that an observer refutes the service's own order. A history that another
+ * order would refute passes, because a service that shows its ledger is bound to that order. Costs
+ * O(n log n).
  */
 export function checkAccounts(history: History): Verdict[] {
   const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);
@@ -75,7 +71,7 @@ const shows: ReadonlySet<string> = new Set([
   'statement',
 ]);
 
-/** What one movement does to `balance` and `held`. */
+/** The effect of one movement on `balance` and `held`. */
 const effects: Readonly<Record<string, readonly [balance: bigint, held: bigint]>> = {
   grant: [1n, 0n],
   rebate: [1n, 0n],
@@ -105,7 +101,7 @@ function brokenChain(lines: readonly LineRecord[]): string[] {
   return found;
 }
 
-/** A submission is held, charged and released once; a reference grants once. */
+/** A submission is held, charged and released once. A reference grants once. */
 function repeated(lines: readonly LineRecord[]): string[] {
   const known = new Map<string, LineRecord>();
   return lines.flatMap((line) => {
@@ -122,7 +118,7 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
   const found: string[] = [];
   let earliest = 0;
   let cause: LineRecord | undefined;
-  // One wrong row would contradict all rows behind it.
+  // One wrong row would contradict all rows after it.
   const reported = new Set<LineRecord>();
   for (const [index, line] of lines.entries()) {
     const { earliestMs = 0, latestMs = Number.POSITIVE_INFINITY } = times[index] ?? {};
@@ -214,7 +210,7 @@ const compared = [
   'reference',
 ] as const;
 
-/** A statement shows rows of the ledger as they are. */
+/** A statement shows rows of the ledger unchanged. */
 function wrongStatements(history: History): string[] {
   const rows = new Map(recordsOf(history, 'line').map((line) => [line.id, line]));
   return recordsOf(history, 'statement').flatMap((shown: StatementRecord) => {

@@ -1,19 +1,19 @@
 import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
+// Position i is after i rows. A read fits there if it shows the figures of row i, row i can have
+// been written by the read's end, and row i + 1 can be written after its begin. Both bounds only
+// grow with i, so the possible positions are one range. A read that begins after another has ended
+// must not lie before it. So reads are sorted by begin. Each takes the first position that fits and
+// is not before those of reads that had ended. The first position leaves the most room to later
+// reads.
+
 /**
- * Fits each read of a balance between two rows of the account's ledger, whose order is given.
+ * Fits each read of a balance between two rows of the account's ledger, whose order is given. Rows
+ * of one submission's ending are one transaction: no read may see the figures between them.
  *
- * Position i is after i rows. A read fits there if it shows the figures of row i, row i can have
- * been written by the read's end, and row i + 1 not before its begin. Both bounds only grow with i,
- * so the positions that time allows are one range. A read that begins after another has ended must
- * not lie before it; so the reads are taken by their begin, and each takes the first position that
- * fits and is not before those of all reads that had ended. The first one is the best: it only
- * leaves more room to later reads. For a fixed order of rows this is sound and complete, because
- * moments for a sequence of intervals exist exactly if no interval ends before an earlier one in
- * the sequence begins. Costs O((n + m) log n).
- *
- * Rows of one submission's ending are one transaction: no read may see the figures between them.
+ * Sound and complete for a fixed order of rows: moments for a sequence of intervals exist exactly
+ * if no interval ends before an earlier one in the sequence begins. Costs O((n + m) log n).
  */
 export function explainReads(
   lines: readonly LineRecord[],
@@ -75,14 +75,14 @@ function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean 
   );
 }
 
-/** At each position: the earliest moment at which all rows before it can have been written. */
+/** For each position: the earliest moment at which all rows before it can have been written. */
 function earliestOf(times: readonly LineTimes[]): number[] {
   const earliest = [0];
   for (const { earliestMs } of times) earliest.push(Math.max(earliest.at(-1) ?? 0, earliestMs));
   return earliest;
 }
 
-/** At each position: the latest moment until which no row behind it need have been written. */
+/** For each position: the latest moment until which the rows after it can be missing. */
 function latestOf(times: readonly LineTimes[]): number[] {
   const latest = [Number.POSITIVE_INFINITY];
   for (const { latestMs } of times.toReversed())
@@ -90,7 +90,10 @@ function latestOf(times: readonly LineTimes[]): number[] {
   return latest.toReversed();
 }
 
-/** The first index that `holds`, which all later ones do as well; `length` if none does. */
+/**
+ * The first index for which `holds` is true. It is then true for all later ones. `length` if there
+ * is none.
+ */
 function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = length;

@@ -12,7 +12,7 @@ import { generateHistory } from './reference-model.fixture.ts';
 const stepsMax = 250;
 const seeds = recordOf({ seed: integer({ min: 0 }), steps: nat(stepsMax) });
 
-test('every history of a serial service is accepted, however its requests overlap', () => {
+test('every history of a serial service is accepted, even with overlapping requests', () => {
   assert(
     property(seeds, ({ seed, steps }) => {
       const history = generateHistory(createRandom(seed), steps);
@@ -22,15 +22,18 @@ test('every history of a serial service is accepted, however its requests overla
   );
 });
 
-/** Each turns one record of a right history into one that nothing explains; undefined: not this one. */
+/**
+ * Each changes one record of a correct history so that nothing explains it. Undefined if it does
+ * not fit this record.
+ */
 const corruptions: Record<string, (record: HistoryRecord) => HistoryRecord | undefined> = {
-  'a creation that shows a figure that is off by one': (record) => {
+  'a creation with a figure that is off by one': (record) => {
     if (record.kind !== 'create' || record.outcome.kind !== 'created') return undefined;
     const { outcome } = record;
     const availableAfterMicros = outcome.availableAfterMicros + 1n;
     return { ...record, outcome: { ...outcome, availableAfterMicros } };
   },
-  'a balance that never was': (record) =>
+  'a balance that never existed': (record) =>
     record.kind === 'balance'
       ? { ...record, balanceMicros: record.balanceMicros + 1_000_000n }
       : undefined,
@@ -56,7 +59,7 @@ test.each(Object.entries(corruptions))('%s is found in any history', (_name, cor
     const record = history[index];
     const corrupted = record === undefined ? undefined : corrupt(record);
     if (corrupted === undefined) continue;
-    // Beside the true one, so that there is a contradiction and not only another truth.
+    // Added to the true record, so that the two contradict each other.
     const isRow = corrupted.kind === 'line' || corrupted.kind === 'create';
     const changed: History = isRow
       ? history.with(index, corrupted)
@@ -94,7 +97,7 @@ function ofTenant(text: string, copy: number): HistoryRecord[] {
   );
 }
 
-test('a saved history is read as it was recorded', async () => {
+test('a saved history is read back as recorded', async () => {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-history-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const file = path.join(dir, 'history.jsonl');

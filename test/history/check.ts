@@ -5,7 +5,7 @@ import { checkKeys } from './keys.ts';
 import { checkSubmissions } from './submissions.ts';
 
 export interface HistoryReport {
-  /** How many records the history has. */
+  /** The number of records in the history. */
   readonly operations: number;
   readonly verdicts: readonly Verdict[];
   readonly violations: readonly string[];

@@ -25,7 +25,7 @@ const ended = [
 ];
 
 const good: Record<string, History> = {
-  'an event at the URL in force': [url([0, 1], 'a'), ...ended, webhook(31, 'a'), rest],
+  'an event at the current URL': [url([0, 1], 'a'), ...ended, webhook(31, 'a'), rest],
   'an event at the new URL, whose cause was before the change': [
     url([0, 1], 'a'),
     ...ended,
@@ -62,7 +62,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     'had been replaced',
     [url([0, 1], 'a'), url([10, 11], 'b'), ...ended, webhook(31, 'a'), rest],
   ],
-  'an event at a URL that nobody has set yet': [
+  'an event at a URL that is not set yet': [
     'had been replaced',
     [url([0, 1], 'a'), ...ended, webhook(31, 'b'), url([40, 41], 'b'), rest],
   ],
@@ -78,7 +78,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
   ],
 };
 
-test.each(Object.entries(good))('%s is right', (_name, history) => {
+test.each(Object.entries(good))('%s is correct', (_name, history) => {
   expect(violations(history)).toEqual([]);
 });
 

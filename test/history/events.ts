@@ -10,16 +10,18 @@ import {
 } from './history.ts';
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
+// A URL can be in force from the begin of the request that set it. It can stay in force until the
+// end of the first request that began after that request had ended. An attempt uses the URL in
+// force when it is claimed, which is between its cause and its arrival. So an arrival is wrong
+// exactly if no request for its URL has an interval that meets this one.
+
 /**
- * Checks settings and events against each other (CONTRACT 6): an event reaches only a URL
- * that can have been in force since its cause; the end of a submission is one event; and it
- * arrives if the tenant had a URL from before the end until everything was at rest.
+ * Checks settings and events against each other (CONTRACT 6). An event reaches only a URL that can
+ * have been in force since its cause. The end of a submission is one event. It arrives if the
+ * tenant had a URL from before the end until everything was at rest.
  *
- * A URL can be in force from the begin of the request that set it until the first request that
- * began after that one's end has ended. An attempt uses the URL that is in force when it is claimed,
- * which is between its cause and its arrival. So an arrival is wrong exactly if no request for its
- * URL has an interval that meets this one. Sound for any number of attempts, redeliveries and
- * changes that overlap, because each only widens the intervals. Costs O(n log n).
+ * Sound for any number of overlapping attempts, redeliveries and changes, because each only widens
+ * the intervals. Costs O(n log n).
  */
 export function checkEvents(history: History): Verdict[] {
   const webhooks = recordsOf(history, 'webhook');
@@ -51,7 +53,7 @@ interface UrlInForce {
   readonly fromMs: number;
   /** The latest moment at which it can still be in force. */
   readonly untilMs: number;
-  /** It is in force from here on, if no later change began before. */
+  /** It is in force from this moment, if no later change began before. */
   readonly surelyFromMs: number;
 }
 
@@ -118,7 +120,7 @@ function missing(history: History, { rest, urls, endings }: Known): string[] {
   return found;
 }
 
-/** Whether the tenant had some URL from `ms` on, in every order of its changes. */
+/** True if the tenant had some URL from `ms` on, in every order of its changes. */
 function hadUrlSince(changes: readonly UrlInForce[], ms: number): boolean {
   const wasSet = changes.some(({ url, surelyFromMs }) => url !== null && surelyFromMs < ms);
   return wasSet && changes.every(({ url, untilMs }) => url !== null || untilMs < ms);

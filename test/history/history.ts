@@ -1,6 +1,6 @@
 /**
- * A history is everything that the observers of a run asked, were answered and saw. All times are
- * milliseconds of one monotonic clock: that of the process that records. Ids are compared as text.
+ * A history has all requests, answers and observations of a run. All times are milliseconds of one
+ * monotonic clock, that of the recording process. Ids are compared as text.
  */
 export type HistoryRecord =
   | CreateRecord
@@ -87,7 +87,7 @@ export type Status =
   | 'cancelled'
   | 'rejected';
 
-/** What one observer saw of one submission. */
+/** One observation of one submission. */
 export interface StatusRecord {
   readonly kind: 'status';
   readonly submissionId: string;
@@ -184,7 +184,7 @@ export interface StatementRecord extends Movement {
   readonly endMs: number;
 }
 
-/** Nothing is in flight any more, and every endpoint has had its time. */
+/** Nothing is in flight, and every endpoint has had enough time. */
 export interface RestRecord {
   readonly kind: 'rest';
   readonly atMs: number;
@@ -192,7 +192,7 @@ export interface RestRecord {
 
 export type History = readonly HistoryRecord[];
 
-/** What one checker found: how many facts it compared, and the ones that contradict each other. */
+/** The result of one checker: the number of compared facts, and the contradictions. */
 export interface Verdict {
   readonly guarantee: string;
   readonly count: number;
@@ -216,7 +216,7 @@ export function latest({ endMs }: Timed): number {
 
 const endings: ReadonlySet<string> = new Set(['submitted', 'failed', 'cancelled', 'rejected']);
 
-/** Whether a submission stays in this status for good. */
+/** True if a submission stays in this status for good. */
 export function isEnding(status: Status): boolean {
   return endings.has(status);
 }

@@ -12,7 +12,7 @@ const good: Record<string, History> = {
   'a creation and its replay': [create([0, 2], created('s')), create([3, 4], replay)],
   'a replay that overtakes the answer': [create([0, 5], created('s')), create([1, 3], replay)],
   'a replay of a creation without an answer': [create([0, null], unknown), create([9, 10], replay)],
-  'a refusal beside a creation': [create([0, 5], refused), create([1, 3], created('s'))],
+  'a refusal during a creation': [create([0, 5], refused), create([1, 3], created('s'))],
   'a creation after a refusal': [create([0, 1], refused), create([2, 3], created('s'))],
   'a conflict with another body': [
     create([0, 2], created('s')),
@@ -38,7 +38,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     'two creations',
     [create([0, 9], created('s')), create([1, 8], created('r'))],
   ],
-  'two firsts of one submission': [
+  'two first answers of one submission': [
     'created twice',
     [create([0, 2], created('s')), create([3, 4], created('s'))],
   ],
@@ -69,7 +69,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     'while s had the key',
     [create([0, 1], created('s')), create([2, 3], refused)],
   ],
-  'a key that nobody can have taken': ['no other request', [create([0, 1], taken)]],
+  'a key that no request can have taken': ['no other request', [create([0, 1], taken)]],
   'two creations although the reject came later': [
     'two creations',
     [
@@ -86,7 +86,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     'two submissions are there',
     [create([0, null], unknown), status('s', 'dispatched', [2, 3]), status('r', 'failed', [2, 3])],
   ],
-  'a submission that nobody has asked for yet': [
+  'a submission before its request': [
     'before anybody asked',
     [status('s', 'pending', [0, 1]), create([2, 3], created('s'))],
   ],

@@ -8,25 +8,24 @@ import {
   type Verdict,
 } from './history.ts';
 
+// A key is a register with the values free and taken-by-S. S takes the key inside the request that
+// is answered 201, or inside a request without a definite answer. S keeps it for ever, unless a
+// reject frees it. So each submission has a latest birth (the end of the first answer that names
+// it) and an earliest death (the begin of the first reject that may have succeeded). In between it
+// has the key in every serial order. Each rule below compares one request with that interval.
+
 /**
- * Checks that each idempotency key is linearizable (CONTRACT 3): one creation; every replay
- * gives its answer; a conflict only for another body; a creation that ended in an error leaves the
- * key free.
- *
- * A key is a register with the values free and taken-by-S. S takes the key inside the request that
- * is answered 201, or inside a request without a definite answer. S keeps it for ever, unless a
- * reject frees it. So each submission has a latest birth (the end of the first answer that names
- * it) and an earliest death (the begin of the first reject that may have succeeded). In between it
- * has the key in every serial order, and each rule below compares one request with that interval.
- *
- * Sound: a rule fails only if no serial order exists, because unknown outcomes widen the intervals.
- * Complete for keys whose submissions are never rejected, which is every submission that a tenant
- * was answered: then a key has one value change, and comparing pairs decides. For a key with three
- * or more rejected submissions the rules are necessary conditions only.
+ * Checks that each idempotency key is linearizable (CONTRACT 3). There is one creation. Every
+ * replay gives its answer. A conflict occurs only for another body. A creation that ended in an
+ * error leaves the key free.
  *
  * Costs O(n log n): requests are grouped by key, and a key has few of them.
  */
 export function checkKeys(history: History): Verdict {
+  // Sound: a rule fails only if no serial order exists, because unknown outcomes widen the
+  // intervals. Complete for keys whose submissions are never rejected, as is every submission that
+  // a tenant was answered. Such a key changes its value once, so comparing pairs decides. For a key
+  // with three or more rejected submissions the rules are necessary conditions only.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);
@@ -56,9 +55,9 @@ interface Holder {
   readonly replays: readonly CreateRecord[];
   readonly answers: ReadonlySet<string>;
   readonly latestBirthMs: number;
-  /** Infinity: it keeps the key for ever. */
+  /** Infinity if it keeps the key for ever. */
   readonly earliestDeathMs: number;
-  /** The end of the first reject that did succeed. */
+  /** The end of the first reject that succeeded. */
   readonly latestDeathMs: number;
 }
 
@@ -109,12 +108,12 @@ function holdersTogether(holders: readonly Holder[]): string[] {
   return found;
 }
 
-/** Whether this submission has the key during the whole request, in every serial order. */
+/** True if this submission has the key during the whole request, in every serial order. */
 function hasThroughout(holder: Holder, request: CreateRecord): boolean {
   return holder.latestBirthMs < request.beginMs && holder.earliestDeathMs > latest(request);
 }
 
-/** What is wrong with one answer; undefined if it can be explained. */
+/** The violation in one answer. Undefined if the answer can be explained. */
 function wrongAnswer(
   request: CreateRecord,
   requests: readonly CreateRecord[],
@@ -161,7 +160,7 @@ function bodiesOf({ creators, replays }: Holder): ReadonlySet<string> {
   return new Set([...creators, ...replays].map(({ body }) => body));
 }
 
-/** Whether `one` can have had the key at some moment of `request`. */
+/** True if `one` can have had the key at some moment of `request`. */
 function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly Holder[]): boolean {
   if (one.beginMs >= latest(request)) return false;
   const { outcome } = one;
@@ -173,7 +172,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // It may have had the key while it was decided, and not any more.
+    // It may have had the key during the decision and lost it since.
     case 'conflict':
     case 'taken':
     case 'refused':

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { LineRecord } from './history.ts';
 import type { Recorder } from './recorder.ts';
 
-/** How the other records of the history name what a row names by a UUID. */
+/** The names in the rest of the history for the UUIDs in a row. */
 export interface Names {
   readonly tenant: (id: string) => string;
   readonly submission: (id: string) => string;
@@ -23,7 +23,10 @@ interface EntryRow {
 
 const rowsPerQuery = 20_000;
 
-/** Records the rows of the ledger, each tenant's in the ledger's order: the witness of its order. */
+/**
+ * Records the rows of the ledger, each tenant's in the ledger's order. The checker tests this
+ * order.
+ */
 export async function recordLedger(recorder: Recorder, pool: Pool, names: Names): Promise<void> {
   const { rows } = await pool.query<{ id: string }>('SELECT tenant_id AS id FROM credit_accounts');
   for (const { id } of rows) await recordAccount(recorder, pool, names, id);

@@ -1,7 +1,7 @@
 import { type History, latest, type LineRecord, type Timed } from './history.ts';
 import { endingTimes } from './submissions.ts';
 
-/** Between which moments a row was written, as far as the observers know. */
+/** The moments between which a row was written, as far as the observers know. */
 export interface LineTimes {
   readonly earliestMs: number;
   readonly latestMs: number;
@@ -12,7 +12,7 @@ const anyTime: LineTimes = { earliestMs: 0, latestMs: Number.POSITIVE_INFINITY }
 /**
  * A hold lies within the request that was answered 201; if only replays are known, not before the
  * first request of its key. A charge and a release happen as their submission ends. A grant lies
- * within the requests of its reference. Whoever was shown a row knows that it had been written.
+ * within the requests of its reference. If an observer was shown a row, it had been written by then.
  */
 export function lineTimes(history: History): (line: LineRecord) => LineTimes {
   const holds = holdTimes(history);

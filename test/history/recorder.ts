@@ -16,7 +16,7 @@ export function createRecorder(nowMs: () => number = () => performance.now()): R
   return { nowMs, add: (record) => void records.push(record), history: () => records };
 }
 
-/** Records nothing: for a run whose history nobody checks. */
+/** Records nothing. For a run whose history is not checked. */
 export const forgetful: Recorder = {
   nowMs: () => performance.now(),
   add: () => {},
@@ -25,7 +25,7 @@ export const forgetful: Recorder = {
 
 const linesPerWrite = 5_000;
 
-/** Writes one record a line, as JSON; amounts are decimal digits in a string. */
+/** Writes one record per line, as JSON. Amounts are decimal digits in a string. */
 export async function saveHistory(file: string, history: History): Promise<void> {
   const handle = await open(file, 'w');
   try {

@@ -5,12 +5,12 @@ interface Owed {
   readonly type: string;
 }
 
-/** A tenant's webhook URL, and the events that are still to arrive there. */
+/** A tenant's webhook URL, and the events that have not arrived there yet. */
 export class ReferenceEndpoint {
   #url: string | null = null;
   #owed: Owed[] = [];
 
-  /** Clearing the URL drops what is pending. */
+  /** Clearing the URL drops pending events. */
   move(url: string | null): void {
     this.#url = url;
     if (url === null) this.#owed = [];
@@ -24,7 +24,7 @@ export class ReferenceEndpoint {
     return this.#owed.length > 0;
   }
 
-  /** One attempt, at the URL in force. One in three is not taken, and comes again. */
+  /** One attempt at the current URL. One in three is refused and retried. */
   attempt(random: Random): (Owed & { readonly url: string }) | undefined {
     const next = random.pick(this.#owed);
     if (next === undefined || this.#url === null) return undefined;

@@ -5,9 +5,9 @@ import { createdOf, holdMicros, type Modelled } from './reference-submission.fix
 import type { CreateOutcome, HistoryRecord, Status } from './history.ts';
 
 /**
- * A serial service of one tenant: one step after another, each at its own moment. The requests that
- * take the steps begin some time before and end some time after, so that they overlap; some get no
- * answer. Every history that it generates is right by construction.
+ * A serial service of one tenant: one step after another, each at its own moment. The request of a
+ * step begins some time before it and ends some time after it, so requests overlap. Some get no
+ * answer. Every generated history is correct by construction.
  */
 export function generateHistory(random: Random, steps: number): HistoryRecord[] {
   const model = new ReferenceModel(random);
@@ -16,7 +16,9 @@ export function generateHistory(random: Random, steps: number): HistoryRecord[] 
 }
 
 const tenant = 't';
-/** How long before and after its step a request may begin and end, in milliseconds. */
+/**
+ * The longest time before and after its step at which a request may begin and end, in milliseconds.
+ */
 const overlapMs = 12;
 
 class ReferenceModel {
@@ -112,7 +114,7 @@ class ReferenceModel {
     this.#records.push({ kind: 'create', tenant, key, body, beginMs, endMs, outcome });
   }
 
-  /** A node accepts, or none does: everybody who waits is answered. */
+  /** A node accepts, or none does. Every waiting request gets its answer. */
   #decide(): void {
     const one = this.#some('pending');
     if (one === undefined) return;

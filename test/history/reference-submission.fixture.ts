@@ -14,7 +14,7 @@ export interface Modelled {
   chargedMicros: bigint | null;
 }
 
-/** What its creation is answered. */
+/** The answer to its creation. */
 export function createdOf(one: Modelled, isReplay: boolean): CreateOutcome {
   return {
     kind: 'created',

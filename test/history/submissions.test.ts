@@ -20,7 +20,7 @@ const good: Record<string, History> = {
     status('s', 'submitted', [1, 2]),
     status('s', 'running', [0, 9]),
   ],
-  'a node that reports late what it reached': [
+  'a node that reports a reached status late': [
     status('s', 'submitted', [1, 2]),
     status('s', 'running', [9, 9], { how: 'reached' }),
   ],
@@ -52,7 +52,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
       status('s', 'submitted', [0, 9], { charged: 2n }),
     ],
   ],
-  'a rejection of what a node was given': [
+  'a rejection of a submission that a node has': [
     'saw it rejected',
     [status('s', 'dispatched', [0, 1]), status('s', 'rejected', [2, 3])],
   ],

@@ -8,17 +8,18 @@ import {
   type Verdict,
 } from './history.ts';
 
+// The statuses before an end are totally ordered, and the path only goes up. So a path that
+// explains all observations exists exactly if no two observations contradict each other: one seen
+// before the other began, at a higher rank; or two different ends. A `reached` observation says
+// nothing about later moments, so it is never the second one of a reversal.
+
 /**
  * Checks that each submission takes one legal path of statuses, and that no observer sees it
- * reversed (CONTRACT 5): a request that begins after another has ended never sees an earlier
- * status; an end stays the end, with its charge; `rejected` only follows `pending`; `cancelled` is
- * seen only after a cancel was asked for.
+ * reversed (CONTRACT 5). A request that begins after another has ended never sees an earlier
+ * status. An end stays the end, with its charge. `rejected` only follows `pending`. `cancelled` is
+ * seen only after a cancel was requested.
  *
- * The statuses before an end are totally ordered, and the path only goes up. So a path that
- * explains all observations exists exactly if no two observations contradict each other: one seen
- * before the other began, at a higher rank; or two different ends. A `reached` observation says
- * nothing about later moments, so it is never the second one of a reversal. This makes the check
- * sound and complete for the path, with one sweep over the observations: O(n log n).
+ * Sound and complete for the path, with one sweep over the observations: O(n log n).
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);
@@ -32,7 +33,7 @@ export function checkSubmissions(history: History): Verdict {
   return { guarantee: 'no status is seen reversed', count: seen.length, violations };
 }
 
-/** Every observation of a status, those in the answers to creations and cancels included. */
+/** Every observation of a status, including those in the answers to creations and cancels. */
 function statusesOf(history: History): StatusRecord[] {
   return history.flatMap((record): StatusRecord[] => {
     if (record.kind === 'status') return [record];
@@ -40,7 +41,7 @@ function statusesOf(history: History): StatusRecord[] {
     const { endMs } = record;
     if (record.kind === 'create') {
       const { outcome } = record;
-      // A hold of the store has no answer text: it is answered before a node has accepted.
+      // A hold of the store has no answer text, because it is answered before a node has accepted.
       if (outcome.kind === 'created' && outcome.answer !== null)
         return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
       if (outcome.kind === 'ended')
@@ -88,7 +89,10 @@ const ranks: Readonly<Record<Status, number>> = {
   rejected: 4,
 };
 
-/** By time of begin, each against the highest status that an earlier, ended observation saw. */
+/**
+ * Sorted by begin. Each is compared with the highest status of all observations that ended before
+ * it began.
+ */
 function reversals(seen: readonly StatusRecord[]): string[] {
   const found: string[] = [];
   const byEnd = seen.toSorted((one, other) => one.endMs - other.endMs);
@@ -142,11 +146,11 @@ function time(ms: number): string {
   return `${(ms / 1000).toFixed(3)} s`;
 }
 
-/** Between which moments a submission ended, as far as the history tells. */
+/** The moments between which a submission ended, as far as the history shows. */
 export interface EndingTimes {
   readonly earliestMs: number;
   readonly latestMs: number;
-  /** The end that was seen; undefined if none was. */
+  /** The observed end. Undefined without an observation. */
   readonly status: Status | undefined;
 }
 

@@ -19,16 +19,16 @@ export interface OperatorKey {
 }
 
 /**
- * Creates tenants, operators and nodes in the database of a stack, without a process of `svc` for
+ * Creates tenants, operators and nodes in the database of a stack, without a `svc` process for
  * each.
  */
 export interface Accounts {
-  /** A tenant whom no rate limit is in the way of. */
+  /** A tenant whose rate limit never applies. */
   tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
   operator(name: string): Promise<OperatorKey>;
   /** A node with the most slots that a node may have. */
   node(name: string): Promise<NodeCredentials>;
-  /** Its new webhook secret; the one before is valid for another day. */
+  /** Its new webhook secret. The previous one is valid for another day. */
   rotateWebhookSecret(tenant: TenantCredentials): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import type { TestStack } from '@svc/testkit';
 
 /**
- * What must hold of the money at any moment, read past the service's own code. Returns every
- * violation in words; none means that it adds up (docs/ARCHITECTURE.md, three promises).
+ * Checks the money with SQL alone, at any moment of a run. Returns every violation in words. An
+ * empty list means that the money adds up (docs/ARCHITECTURE.md, three promises).
  */
 export async function auditMoney(query: TestStack['query']): Promise<string[]> {
   const violations: string[] = [];
@@ -26,13 +26,13 @@ const checks = [
       WHERE a.balance_micros <> e.balance OR a.held_micros <> e.held OR a.rebate_accrued_micros <> e.rebate`,
   },
   {
-    violation: 'what is held is not the sum of the holds in flight',
+    violation: 'the held amount is not the sum of the holds in flight',
     sql: `SELECT a.tenant_id AS subject, a.held_micros::text AS detail FROM credit_accounts a
       WHERE a.held_micros <> (SELECT COALESCE(sum(quote_max_micros), 0) FROM submissions s
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
   },
   {
-    violation: 'what is in flight is not the number of the holds in flight',
+    violation: 'the in-flight count is not the number of the holds in flight',
     sql: `SELECT a.tenant_id AS subject, a.in_flight::text AS detail FROM credit_accounts a
       WHERE a.in_flight <> (SELECT count(*) FROM submissions s
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,

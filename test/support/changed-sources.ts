@@ -4,14 +4,14 @@ import { pathToFileURL } from 'node:url';
 
 const checkout = path.resolve(import.meta.dirname, '../..');
 
-/** As Node hands it over: a text, or bytes. */
+/** The source as Node passes it: text or bytes. */
 function textOf(source: string | ArrayBuffer | NodeJS.TypedArray): string {
   return typeof source === 'string' ? source : new TextDecoder().decode(source);
 }
 
 /**
- * Changes the source of these files (relative to the checkout) as Node loads them into this
- * process. The files themselves stay as they are.
+ * Changes the source of these files (relative to the checkout) when Node loads them into this
+ * process. The files on disk do not change.
  */
 export function changeSources(changes: ReadonlyMap<string, (text: string) => string>): void {
   const byUrl = new Map(

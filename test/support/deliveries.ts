@@ -2,13 +2,13 @@ import { eventBody, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { eventPlace, type Sealer } from '@svc/store';
 
-/** What deliveries are written with, past the service. */
+/** The values that seeded deliveries need. */
 export interface DeliverySeeding {
   readonly sealer: Pick<Sealer, 'seal'>;
   readonly query: (sql: string, values: unknown[]) => Promise<unknown>;
 }
 
-/** As long as the event of a submission's end is. */
+/** As long as the event of a submission's end. */
 const data = {
   submissionId: toWireId('sub', newId()),
   jobType: 'ats.application',
@@ -21,8 +21,8 @@ const data = {
 const rowsMax = 5_000;
 
 /**
- * Writes events with a delivery for each, going round the tenants, in as many transactions as
- * statements, due at once. Returns the deliveries' ids.
+ * Writes events with one delivery each, over the tenants in turn, all due at once. Each statement
+ * is one transaction. Returns the ids of the deliveries.
  */
 export async function writeDeliveries(
   { sealer, query }: DeliverySeeding,

@@ -1,13 +1,16 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { send, type WireAnswer } from './wire.ts';
 
-/** What the OpenAPI document says, asked of the service over HTTP. */
+/** The OpenAPI document, as the service serves it over HTTP. */
 export interface ApiDescription {
   readonly document: Json;
   readonly operations: readonly DescribedOperation[];
   /** Every code of the catalogue. */
   readonly codes: readonly string[];
-  /** Violations of the document by an answer, in words; none where it is described. */
+  /**
+   * The violations of the document by an answer, in words. Empty if the document describes the
+   * answer.
+   */
   violations(asked: { method: string; target: string }, answer: WireAnswer): string[];
 }
 
@@ -22,7 +25,7 @@ interface DescribedOperation {
 type Json = { readonly [name: string]: Json } & readonly Json[] & (string | number | boolean);
 
 const methods = ['get', 'post', 'patch', 'put', 'delete'];
-/** What may be answered before there is a route. */
+/** The statuses that are possible before a route is known. */
 const statusesWithoutRoute = [400, 404, 405, 408, 413, 431];
 
 export async function describeApi(baseUrl: string): Promise<ApiDescription> {
@@ -81,7 +84,7 @@ interface ResponseAt {
   readonly response: Json;
 }
 
-/** Where the document describes the status of an operation, or of a request without a route. */
+/** The document's description of the status of an operation, or of a request without a route. */
 function responseAt(
   document: Json,
   operation: DescribedOperation | undefined,

@@ -24,28 +24,28 @@ interface FleetNodeOptions {
   readonly running?: readonly string[];
 }
 
-/** A node of the fleet, which can come back at any dispatcher. */
+/** A node of the fleet, which can reconnect at any dispatcher. */
 export interface FleetNode extends ScriptedNode {
   readonly dispatcher: number;
-  /** Links the same node anew; the older link is left to the service. */
+  /** Connects the same node again. The service ends the older link. */
   again(options?: FleetNodeOptions): Promise<FleetNode>;
 }
 
-/** Two dispatchers and whatever scripted nodes a test wants, shared by the tests of a file. */
+/** Two dispatchers and any number of scripted nodes, shared by the tests of a file. */
 export interface Fleet {
   readonly stack: TestStack;
-  /** A tenant of the test's own, with its client. */
+  /** A tenant for one test, with its client. */
   journey(): Promise<Journey>;
   /** Links a new node. */
   node(options?: FleetNodeOptions): Promise<FleetNode>;
-  /** Ten nodes, by turns at the one dispatcher and the other, with these slots. */
+  /** Ten nodes with these slots, alternating between the two dispatchers. */
   ten(slotsOf: (index: number) => number): Promise<FleetNode[]>;
-  /** As the registry counts them; draining ones count in nothing. */
+  /** As the registry counts them. Draining nodes do not count. */
   slots(): Promise<{ readonly slots: number; readonly free: number }>;
   close(): Promise<void>;
 }
 
-/** Of the services, by default. */
+/** The default prefix of the services. */
 const redisPrefix = 'svc';
 const creditsOfTenant = 100_000;
 
@@ -122,8 +122,8 @@ async function link(
 }
 
 /**
- * What a test leaves with a node must not reach the next one: its runs are ended, as they would be
- * in the end, and its links are cut.
+ * Removes a test's nodes, so that the next test does not see them: ends their runs and cuts their
+ * links.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await store.db.$executeRaw`

@@ -1,4 +1,4 @@
-/** A body that the contract takes, for tests to spoil. */
+/** A valid body, which tests make invalid. */
 export function job(idempotencyKey: string, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     idempotencyKey,

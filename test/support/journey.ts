@@ -31,13 +31,13 @@ export interface Journey {
 }
 
 export interface JourneyOptions extends StackOptions {
-  /** Credits that the tenant begins with. */
+  /** The tenant's initial credits. */
   readonly credits?: number;
 }
 
 const creditsByDefault = 5_000;
 
-/** Starts a stack with a tenant on it. Both end with the test. */
+/** Starts a stack with one tenant. Both end with the test. */
 export async function startJourney(options: JourneyOptions = {}): Promise<Journey> {
   const stack = await startStack(options);
   const accounts = openAccounts(stack);
@@ -105,7 +105,7 @@ export function application(
   };
 }
 
-/** The error that an API call ends with; fails where it succeeds. */
+/** The error of an API call. Fails if the call succeeds. */
 export async function refusal(call: Promise<unknown>): Promise<ApiError> {
   const outcome = await call.then(
     () => null,
@@ -129,7 +129,7 @@ export async function eventOf(
   return webhook;
 }
 
-/** The audit, and what the tenant's own balance says. */
+/** The audit, and the balance that the tenant reads. */
 export async function expectMoney(
   { stack, client }: Journey,
   expected: { balance: number; held: number },
@@ -141,19 +141,19 @@ export async function expectMoney(
   });
 }
 
-/** How often the service has told of a submission's end, deliveries counted once. */
+/** The number of distinct end-of-submission deliveries that arrived. */
 export function endingsTold({ receiver }: Journey, submissionId: string): string[] {
   const told = receiver.received.filter(({ event }) => event.data['submissionId'] === submissionId);
   return [...new Set(told.map(({ deliveryId, event }) => `${event.type} ${deliveryId}`))];
 }
 
-/** A scripted node with what it needs to come back. */
+/** A scripted node with the data that it needs to reconnect. */
 export interface ConnectedNode extends ScriptedNode {
-  /** Connects the same node anew; `running` is what it says to have in hand. */
+  /** Connects the same node again. `running` names the runs that it reports. */
   readonly reconnect: (running?: readonly string[]) => Promise<ConnectedNode>;
 }
 
-/** Creates a node and connects it to a dispatcher. The test decides what it sends. */
+/** Creates a node and connects it to a dispatcher. The test decides which frames it sends. */
 export async function connectNode(
   { stack, accounts }: Pick<Journey, 'stack'> & Partial<Journey>,
   options: { slots?: number; dispatcher?: number } = {},

@@ -9,14 +9,14 @@ interface Ran {
 }
 
 export interface Svc {
-  /** Runs `svc` in a process of its own, as an operator would; resolves whatever it ends with. */
+  /** Runs `svc` in a separate process, as an operator would. Resolves with any exit code. */
   run(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
-  /** What `svc … --json` prints. Throws with what it said where it refuses. */
+  /** The output of `svc … --json`. Throws with the error message if `svc` refuses. */
   json<Printed = Record<string, unknown>>(...words: string[]): Promise<Printed>;
   list(...words: string[]): Promise<Record<string, unknown>[]>;
 }
 
-/** `svc` on a stack that runs. */
+/** `svc` on a running stack. */
 export function svcOn(stack: Pick<TestStack, 'databaseUrl' | 'redisUrl'>): Svc {
   const environment = {
     ...bareEnvironment(),

@@ -11,10 +11,10 @@ import { job } from './job.ts';
 import type { WholeStack } from './whole-stack.ts';
 import type { WireAnswer } from './wire.ts';
 
-/** Tenants with endpoints of their own on a whole stack, and what they see of their deliveries. */
+/** Tenants with their own endpoints on a whole stack, and the deliveries that they see. */
 
 export interface ToldTenants {
-  /** A tenant with an endpoint of its own. */
+  /** A tenant with its own endpoint. */
   readonly toldTenant: (options?: { grantCredits?: number }) => Promise<{
     readonly tenant: TenantCredentials;
     readonly receiver: WebhookReceiver;
@@ -25,10 +25,10 @@ export interface ToldTenants {
     target: string,
     body?: object,
   ) => Promise<WireAnswer>;
-  /** An event on its way, the cheapest there is; the delivery's id. */
+  /** Sends the cheapest event. Returns the id of its delivery. */
   readonly sendTest: (tenant: TenantCredentials) => Promise<string>;
   readonly submit: (tenant: TenantCredentials, idempotencyKey: string) => Promise<string>;
-  /** Waits until so many attempts of the round are recorded. */
+  /** Waits until this many attempts of the round are recorded. */
   readonly recorded: (
     tenant: TenantCredentials,
     deliveryId: string,
@@ -86,7 +86,7 @@ export function toldTenants(wholeStack: () => WholeStack): ToldTenants {
   };
 }
 
-/** An endpoint below HTTP: decides with each request what goes over the socket. */
+/** An endpoint below HTTP, which decides for each request which bytes go over the socket. */
 export async function rawEndpoint(answer: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();
   const requests: string[] = [];

@@ -11,7 +11,7 @@ import { type Accounts, openAccounts } from './accounts.ts';
 import { type ApiDescription, describeApi } from './description.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from './wire.ts';
 
-/** A whole stack that is shared by the tests of a file: two gateways, and a node that obeys. */
+/** A whole stack shared by the tests of a file: two gateways, and a node that obeys. */
 export interface WholeStack {
   readonly stack: TestStack;
   readonly api: ApiDescription;
@@ -19,7 +19,7 @@ export interface WholeStack {
   readonly tenant: Accounts['tenant'];
   readonly operator: Accounts['operator'];
   readonly rotateWebhookSecret: Accounts['rotateWebhookSecret'];
-  /** Sends to one gateway after the other; every answer is checked against the document. */
+  /** Sends to the gateways in turn. Every answer is checked against the document. */
   ask(wire: WireRequest): Promise<WireAnswer>;
   askAs(tenant: TenantCredentials, wire: WireRequest): Promise<WireAnswer>;
   close(): Promise<void>;

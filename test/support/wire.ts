@@ -4,14 +4,14 @@ import { connect } from 'node:net';
 import { signRequest } from '@svc/signing';
 import type { TenantCredentials } from '@svc/testkit';
 
-/** Requests as a client writes them that knows nothing but the contract. */
+/** Requests as written by a client that knows only the contract. */
 
 export interface WireRequest {
   readonly method: string;
   /** Path and query exactly as they go over the wire. */
   readonly target: string;
   readonly body?: string | Uint8Array | object;
-  /** In addition to, and over, those of the signature; undefined leaves one out. */
+  /** Added to the signature's headers, which they override. Undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -19,11 +19,11 @@ export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body as a JSON object; its members are looked at one by one. */
+  /** The body as a JSON object, whose members are checked one by one. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Connections that are kept; closed with `destroy`. */
+/** Connections that are kept open. `destroy` closes them. */
 export function keptConnections(count: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
 }
@@ -102,7 +102,7 @@ export function signedBy(tenant: TenantCredentials, wire: WireRequest): WireRequ
   return { ...wire, headers: { ...signatureHeaders(signer, wire), ...wire.headers } };
 }
 
-/** Writes bytes to a connection of their own and reads what comes until it is closed. */
+/** Writes bytes to a new connection and reads until it is closed. */
 export async function sendBytes(
   baseUrl: string,
   bytes: string | Uint8Array,
@@ -122,7 +122,7 @@ export async function sendBytes(
   return parseAnswer(Buffer.concat(chunks));
 }
 
-/** The first response in the bytes; undefined where there is none. */
+/** The first response in the bytes. Undefined if there is none. */
 function parseAnswer(bytes: Buffer): WireAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;

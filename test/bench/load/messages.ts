@@ -23,7 +23,7 @@ export interface LoadResult {
   readonly latenciesMs: readonly number[];
 }
 
-/** What the nodes do with assignments: only accept, complete, or begin and keep running. */
+/** The behaviour of the nodes with assignments: only accept, complete, or begin and keep running. */
 export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**

@@ -110,7 +110,7 @@ function interpolate(text: string, env: Readonly<Record<string, string>>): strin
   );
 }
 
-/** What a service is given, with the secret that Compose mounts as a file beside this test. */
+/** The environment of a service, with the secret that Compose mounts as a file. */
 function environmentOf(name: ServiceName): Record<string, string> {
   const given = {
     POSTGRES_PASSWORD: 'secret',
@@ -212,7 +212,7 @@ it('Redis wants a password, which is in no command line', async () => {
   expect(stdout).toContain('appendonly yes');
 });
 
-it('refuses to come up without a master key and a password of its own', () => {
+it('does not start without a master key and its own password', () => {
   const { environment = {}, secrets = [] } = compose.services['gateway'] ?? {};
   expect(secrets.map((name) => compose.secrets[name])).toStrictEqual([
     { environment: 'SVC_MASTER_KEY' },

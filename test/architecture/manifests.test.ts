@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** What of ours a room may depend on when it runs (docs/ARCHITECTURE.md). */
+/** The rooms that each room may depend on when it runs (docs/ARCHITECTURE.md). */
 const allowed: Record<string, readonly string[]> = {
   'packages/domain': [],
   'packages/client': [],

@@ -15,9 +15,9 @@ import {
 } from './worst-cases.ts';
 
 /**
- * A request costs what it looks like: worst cases against every endpoint of the document, measured
- * in processor time of the gateway and compared with a plain request of the same size to the same
- * endpoint on the same machine. A busy machine slows both.
+ * Sends the worst cases to every endpoint of the document. Each is measured in processor time of the
+ * gateway and compared with a plain request of the same size to the same endpoint. A busy machine
+ * slows both.
  */
 
 /** How many times the processor time of a plain request a worst case may take. */

@@ -9,7 +9,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal, type Journal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
-/** What is done to files, in order, by the names of the files. */
+/** The operations on files in their order, each with the name of its file. */
 const { done, nameOf, noting } = vi.hoisted(() => {
   const list: string[] = [];
   return {

@@ -32,11 +32,11 @@ interface RunOptions {
   readonly seed: number;
   readonly steps: number;
   readonly stateDir: string;
-  /** What happens often in this run. Without it some runs draw one. */
+  /** The frequent action in this run. Without it some runs draw one. */
   readonly focus: string | undefined;
 }
 
-/** Where nothing is asked for, so many runs have a focus of their own. */
+/** Without a request, this many runs have their own focus. */
 const focusChance = 0.3;
 const focusedFault = 0.06;
 
@@ -137,7 +137,7 @@ async function passTime({ scheduler }: World, ms: number): Promise<void> {
   await scheduler.moveTime(ms);
 }
 
-/** What a rest is made of: a while in small steps, then beyond each limit of the contract. */
+/** The parts of a rest: a while in small steps, then beyond each limit of the contract. */
 const restSpansMs = [
   200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000,
 ];

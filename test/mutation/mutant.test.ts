@@ -12,13 +12,13 @@ function idsIn(file: string): string[] {
 
 const text = 'function f() { return a < b; }\nfunction g() { return a < b || a < b; }\n';
 
-it('every mutant has an id of its own, also where the same change can be made twice', () => {
+it('every mutant has its own id, even if the same change is possible twice', () => {
   const ids = mutantsOf(text).map(({ id }) => id);
   expect(ids.length).toBeGreaterThan(5);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('an id stays as it is when lines move and code is indented anew', () => {
+it('an id does not change when lines move and code is indented again', () => {
   const moved = `// A comment.\n\nconst other = 1;\n${text.replaceAll('{ return', '{\n    return')}`;
   expect(mutantsOf(moved).map(({ id }) => id)).toStrictEqual(mutantsOf(text).map(({ id }) => id));
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What a mutant changes. The report counts survivors by kind. */
+/** The kind of a mutant's change. The report counts survivors by kind. */
 export type MutantKind =
   | 'condition'
   | 'conjunct'

@@ -6,7 +6,7 @@ import { functionKey } from './run/reach.ts';
 /** A shorter text between two holes is too common to tell statements apart. */
 const partCharactersMin = 8;
 
-/** Whether the test file may notice the mutant: it enters the function, or sends the SQL. */
+/** True if the test file may notice the mutant: it enters the function, or sends the SQL. */
 export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
   if (mutant.file.endsWith('.sql')) return true;
   // What these do, processes of their own do, whose reach is not known.

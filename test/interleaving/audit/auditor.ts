@@ -3,7 +3,7 @@ import type { SubmissionState } from '@svc/domain';
 import { grantedMicros } from '../world/rig.ts';
 import type { Account, Row } from './rows.ts';
 
-/** Whether a node works on what was given to it, with its current link. */
+/** True if a node works on its assignment with its current link. */
 export type IsWorkedOn = (nodeId: string, key: string) => boolean;
 
 /**

@@ -14,7 +14,7 @@ interface Asked {
 /** Longer than a creation waits, with every statement of it as slow as the seed may make it. */
 const answeredWithinMs = 60_000;
 
-/** What tenants asked and were told. */
+/** The requests of tenants and their answers. */
 export class Requests {
   readonly #auditor: Auditor;
   readonly #enqueued: ReadonlySet<string>;
@@ -29,7 +29,7 @@ export class Requests {
     return this.#all.some(({ isAnswered, isWaited }) => !isAnswered && isWaited());
   }
 
-  /** Notes a request; the result is to be called with its answer. */
+  /** Notes a request. Call the result with its answer. */
   asked(request: Pick<Asked, 'key' | 'what' | 'askedAtMs' | 'isWaited'>): (told: Told) => void {
     const name = `request ${this.#all.length + 1} (${request.what} ${request.key})`;
     const asked: Asked = { ...request, name, isAnswered: false };

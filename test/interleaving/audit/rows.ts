@@ -23,7 +23,7 @@ export interface Account {
   readonly balance: string;
   readonly held: string;
   readonly in_flight: number;
-  /** Whether the tenant is to be notified now. */
+  /** True if the tenant must be notified. */
   readonly notified: boolean;
 }
 

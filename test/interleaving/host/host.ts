@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What one simulated process sees of the machine that it runs on. */
+/** The machine as one simulated process sees it. */
 export interface Host {
   /** Unix time by this host's clock, which may be wrong. */
   nowMs(): number;

@@ -8,7 +8,7 @@ export interface Upgrade {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a node's socket asks the simulated network for. */
+/** The requests of a node's socket to the simulated network. */
 export interface Dialer {
   dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }

@@ -3,9 +3,9 @@ import type { Planted } from '../../faults/planted/planted.ts';
 /** A bug that depends on order alone, and a seed whose run finds it. */
 export interface PlantedOrder extends Planted {
   readonly seed: number;
-  /** What happens often in its runs (world/actions.ts), so that few runs find it. */
+  /** The frequent action in its runs (world/actions.ts), so that few runs find it. */
   readonly focus: string;
-  /** What the auditor says of it. */
+  /** The auditor's violation for it. */
   readonly foundAs: RegExp;
 }
 
@@ -21,7 +21,7 @@ const anyInstanceBegins = {
 export const plantedOrders: readonly PlantedOrder[] = [
   {
     name: 'any-process-begins',
-    what: 'two agents open one journal, and each is told to begin and claims it',
+    what: 'two agents open one journal, and each gets `begin` and claims it',
     edits: [
       anyInstanceBegins,
       {

@@ -80,7 +80,7 @@ export class GatedStore {
     };
   }
 
-  /** Prisma's, whose work gets a client of its own. */
+  /** Prisma's, whose work gets its own client. */
   #transactionOf(target: object, begin: Function) {
     return (work: (tx: object) => Promise<unknown>, ...options: unknown[]) =>
       this.#inTransaction<object, unknown>(

@@ -15,7 +15,9 @@ const stuckAfterMs = 20_000;
  * seed may let go on first.
  */
 export class Quiet {
-  /** How often each is asking: a transaction that is killed rolls back beside its last statement. */
+  /**
+   * How often each is asking. A killed transaction rolls back in addition to its last statement.
+   */
   readonly #asking = new Map<Asking, number>();
   /** Those that were seen waiting for a lock, and no lock has been released since. */
   readonly #blocked = new Set<Asking>();
@@ -28,7 +30,7 @@ export class Quiet {
     this.#countLockWaits = countLockWaits;
   }
 
-  /** Whether a statement waits for a lock. */
+  /** True if a statement waits for a lock. */
   get hasBlocked(): boolean {
     return this.#blocked.size > 0;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What happened in a run, in its order. Two runs of one seed have the same. */
+/** The events of a run, in order. Two runs of one seed have the same. */
 export class Trace {
   readonly lines: string[] = [];
   #beganAtMs: number | undefined;

@@ -121,7 +121,7 @@ const startAgent: Action = (world) => {
   return true;
 };
 
-/** A second process on the same state directory, with a temporary directory of its own. */
+/** A second process on the same state directory, with its own temporary directory. */
 const startTwin: Action = (world) => {
   world.atNextAssignment = ({ place }) => world.startAgent({ ...place, tmpDir: world.newTmpDir() });
   return true;
@@ -237,5 +237,5 @@ export function drawActions(random: Random, focus: string | undefined): (world: 
   };
 }
 
-/** What a run may be focused on: an action, or `faults`. */
+/** The possible focus of a run: an action, or `faults`. */
 export const focuses: readonly string[] = ['faults', ...Object.keys(weights)];

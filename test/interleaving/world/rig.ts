@@ -13,7 +13,7 @@ import {
 } from '@svc/store';
 import { Client, type QueryResultRow } from 'pg';
 
-/** What all runs of one command share: a database, a Redis, and the time that both go by. */
+/** Shared by all runs of one command: a database, a Redis, and one clock for both. */
 export interface Rig {
   readonly store: Store;
   readonly redis: ReturnType<typeof connectRedis>;

@@ -38,7 +38,7 @@ const skewsMs = [0, 0, 0, -1_500, 1_500, 90_000, -90_000];
 const slotsMin = 2;
 const slotsMore = 4;
 
-/** One run: processes of each kind, tenants that ask, and an auditor beside them. */
+/** One run: processes of each kind, tenants that send requests, and an auditor. */
 export class World {
   readonly scheduler: Scheduler;
   readonly network: Network;

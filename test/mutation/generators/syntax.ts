@@ -15,7 +15,7 @@ export interface Visit {
   readonly scope: string;
   /** The number of the function around the node that a test can be seen to enter; 0: the module. */
   readonly reach: number;
-  /** Whether the node is in a `try` of its own function. */
+  /** True if the node is in a `try` of the same function. */
   readonly isTried: boolean;
 }
 

@@ -133,7 +133,7 @@ function isEffect(node: SyntaxNode, text: string): boolean {
 
 const onlyLogged = /\blog(?:ger)?\??(?:\.\w+)?\(/;
 
-/** Whether a statement does nothing but log. */
+/** True if a statement only logs. */
 function onlyLogs(node: SyntaxNode, text: string): boolean {
   switch (node.type) {
     case 'ExpressionStatement':
@@ -155,7 +155,9 @@ const statements: Generator = ({ node }, text) =>
 
 const awaitsOrNames = /\bawait\b|[A-Za-z_$][\w$]*/g;
 
-/** Whether the order of two statements can matter: one of them waits, or they name the same thing. */
+/**
+ * True if the order of two statements can matter: one of them waits, or they name the same thing.
+ */
 function mayDepend(first: string, second: string): boolean {
   if (/^assert\w*\(/.test(first) && /^assert\w*\(/.test(second)) return false;
   const names = new Set(first.match(awaitsOrNames));

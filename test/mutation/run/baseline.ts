@@ -19,7 +19,7 @@ export interface BaselineCache {
 }
 
 const directory = path.join(checkout, '.local/cache/mutation');
-/** What every baseline depends on. */
+/** The inputs that every baseline depends on. */
 const inputs = [
   '{packages,services}/*/src/**/*[.-]fixture.ts',
   'prisma/migrations/*/migration.sql',

@@ -1,6 +1,6 @@
 import { functionBodies } from '../generators/typescript.ts';
 
-/** What one test file reached, in one run of it without a mutant. */
+/** The code that one test file reached, in one run without a mutant. */
 export interface Reach {
   /** `file#n` of each function that was entered (see `Edit.reach`). */
   readonly functions: readonly string[];

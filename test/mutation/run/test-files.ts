@@ -38,7 +38,7 @@ const testTimeoutMs = 30_000;
 const ownCode =
   /^(?:packages|services)\/[^/]+\/src\/(?!generated\/)(?!.*(?:\.test|[.-]fixture)\.ts$).*\.ts$/;
 
-/** Starts vitest once. Each run loads anew only the file that differs from the run before. */
+/** Starts vitest once. Each run loads only the file that differs from the run before. */
 export async function openTestFiles(): Promise<TestFiles> {
   let current: OtherText | undefined;
   const plugin = {

@@ -49,7 +49,7 @@ const rememberedMax = 4_096;
  * Added to each timer. If it fires slightly late, the delivery is due. If it fired early, only the
  * reconciler would find the delivery.
  */
-const alarmMarginMs = 25;
+const timerMarginMs = 25;
 
 /**
  * Decides which endpoint is next (docs/decisions/0013). Endpoints that may have due deliveries take
@@ -92,7 +92,7 @@ export class Schedule {
   wakeAfter(tenantId: string, delayMs: number): void {
     if (delayMs > rememberedMsMax || this.#remembered >= rememberedMax) return;
     this.#remembered += 1;
-    this.#after(delayMs + alarmMarginMs, () => {
+    this.#after(delayMs + timerMarginMs, () => {
       this.#remembered -= 1;
       this.wake(tenantId);
     });

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './packages/testkit/src/longest-first.ts';
 
-/** Journeys wait half of their time: for a deadline, a retry, a process that starts. */
-const workersPerCore = 2;
+/** Journeys wait for part of their time. With two workers a core, no core is idle and each test takes longer. */
+const workersPerCore = 1.5;
 
 export default defineConfig({
   test: {
@@ -17,7 +17,7 @@ export default defineConfig({
     setupFiles: ['packages/testkit/src/loopback-only.ts', 'packages/testkit/src/file-setup.ts'],
     // A process per test file: what a file leaves open dies with it and disturbs no other.
     pool: 'forks',
-    maxWorkers: workersPerCore * availableParallelism(),
+    maxWorkers: Math.ceil(workersPerCore * availableParallelism()),
     sequence: { sequencer: LongestFirst },
     // A bound for a machine that is busy with other things; a quiet one needs a tenth of it.
     testTimeout: 120_000,

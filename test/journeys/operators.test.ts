@@ -324,7 +324,7 @@ test('a rate card is checked, shown as a difference, and in force as a new versi
     for (const [broken, why] of [
       ['{"usdPerCredit":', 'not a valid rate card'],
       [JSON.stringify({ ...card, usdPerCredits: 1 }), 'usdPerCredits is not known'],
-      [JSON.stringify(card).replace('"min":10', '"min":1000'), 'over its max'],
+      [JSON.stringify(card).replace('"min":10', '"min":1000'), 'must not be greater than its max'],
     ] as const) {
       writeFileSync(file, broken);
       const refused = await svc.run(['rate-card', 'apply', file]);

@@ -28,4 +28,4 @@ test(`whatever happens to the fleet, a submission is executed at most once and e
   expect(report.runs).toBe(runs);
   expect(report.submissions).toBeGreaterThan(atLeast.submissions);
   expect(report.executed).toBeGreaterThan(atLeast.executed);
-});
+}, 600_000);

@@ -22,7 +22,10 @@ function roomNamed(name: string): Room {
 const outcomes: Room = {
   ...roomNamed('store'),
   files: ['packages/store/src/assignments/outcomes.ts'],
-  near: ['packages/store/src/{outcomes,late-outcomes}.test.ts'],
+  near: [
+    'packages/store/src/assignments/outcomes.test.ts',
+    'packages/store/src/endings/late-outcomes.test.ts',
+  ],
 };
 
 function chosenFrom(room: Room, n: number): Task[] {

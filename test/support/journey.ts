@@ -15,6 +15,7 @@ import {
   type TenantCredentials,
   type TestStack,
   verifyWebhook,
+  waitUntil,
   type WebhookReceiver,
 } from '@svc/testkit';
 import { afterAll, expect, onTestFinished } from 'vitest';
@@ -67,8 +68,22 @@ export function shareStack(options: StackOptions = {}): (credits?: number) => Pr
   return async (credits) => {
     starting ??= start();
     const { stack, accounts } = await starting;
+    if (options.nodes !== undefined && options.nodes > 0) await nodesHaveFreeSlots(stack);
     return journeyOn(stack, accounts, credits);
   };
+}
+
+/** Simulated nodes stay with the stack, and the test before may have left work in their slots. */
+async function nodesHaveFreeSlots({ query }: TestStack): Promise<void> {
+  await waitUntil(
+    async () => {
+      const busy = await query(
+        "SELECT id FROM submissions WHERE state IN ('dispatched', 'running')",
+      );
+      return busy.length === 0;
+    },
+    { what: 'the simulated nodes to be free', timeoutMs: 30_000 },
+  );
 }
 
 async function journeyOn(

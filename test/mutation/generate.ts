@@ -6,7 +6,7 @@ import { typescriptEdits } from './generators/typescript.ts';
 import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';
 
-/** Compositions of a service, generated code, and what has no code of its own. */
+/** Tests, generated code, and the files that only compose a service or re-export. */
 const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 
 /** The files that match, relative to the checkout, in alphabetical order. */

@@ -31,7 +31,7 @@ async function createRuns(change: (journal: Journal) => Partial<Journal> = () =>
   return { runs, sent, logged };
 }
 
-test('what is not in hand is said to have stopped, and nothing else happens', async () => {
+test('an order to stop an unknown submission is confirmed, and nothing else happens', async () => {
   const { runs, sent, logged } = await createRuns();
   runs.stop(submissionId);
   await waitUntil(() => sent.length > 0);

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { sha256Hex, signRequest, stringToSign, verifyRequest } from './request-signature.ts';
+import {
+  describeRefusal,
+  sha256Hex,
+  signRequest,
+  stringToSign,
+  verifyRequest,
+} from './request-signature.ts';
 
 interface SigningVectors {
   readonly secret: string;
@@ -169,4 +175,13 @@ test('an unknown key never verifies, whatever signs the request', () => {
     const verification = verify({ secrets: [], signature: signed(secret) });
     expect(verification).toEqual({ kind: 'wrong_signature' });
   }
+});
+
+test('a refusal says how far the clock is off, and not whether the key exists', () => {
+  const ahead = describeRefusal({ kind: 'outside_window', seconds: 301 });
+  expect(ahead).toContain('301 s ahead of the clock of the service. At most 300 s are allowed.');
+  const behind = describeRefusal({ kind: 'outside_window', seconds: -900 });
+  expect(behind).toContain('900 s behind the clock');
+  expect(describeRefusal({ kind: 'malformed', detail: 'no v1 value' })).toBe('no v1 value');
+  expect(describeRefusal({ kind: 'wrong_signature' })).toContain('under any enabled key');
 });

@@ -147,3 +147,22 @@ export function verifyRequest(
   const isVerified = matchesAny(presented.signatures, request.secrets, text);
   return isVerified ? { kind: 'verified' } : { kind: 'wrong_signature' };
 }
+
+/**
+ * The `detail` of the 401 for a request that was not verified (CONTRACT 2). It does not say whether
+ * the key exists.
+ */
+export function describeRefusal(verification: Verification): string {
+  switch (verification.kind) {
+    case 'malformed':
+      return verification.detail;
+    case 'outside_window': {
+      const { seconds } = verification;
+      const direction = seconds > 0 ? 'ahead of' : 'behind';
+      return `X-SVC-Timestamp is ${Math.abs(seconds)} s ${direction} the clock of the service. At most ${replayWindowSeconds} s are allowed.`;
+    }
+    case 'verified':
+    case 'wrong_signature':
+      return 'The signature does not match this request under any enabled key. Check the key id, the secret and the string that you sign.';
+  }
+}

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
 import { errorCatalogue, fromWireId, type ErrorCode } from '@svc/domain';
 import { addressGroup, type Clock, type FailureLimit, type TrustedProxies } from '@svc/runtime';
-import { sha256Hex, verifyRequest, type Verification } from '@svc/signing';
+import { describeRefusal, sha256Hex, type Verification, verifyRequest } from '@svc/signing';
 import { acceptLinkSignature, findNodeCredentials, takeLinkEpoch, type Store } from '@svc/store';
 
 export type UpgradeDecision = ({ readonly kind: 'accepted' } & AcceptedNode) | UpgradeRefusal;
@@ -118,22 +118,7 @@ async function authenticate(
     const { nodeId: id, draining, slotsMax } = node;
     return { kind: 'signed', nodeId: id, draining, slotsMax, secretVersion, signatureHash };
   }
-  return refused('unauthenticated', whyNot(verification));
-}
-
-function whyNot(verification: Verification): string {
-  switch (verification.kind) {
-    case 'malformed':
-      return verification.detail;
-    case 'outside_window': {
-      const { seconds } = verification;
-      const direction = seconds > 0 ? 'ahead of' : 'behind';
-      return `X-SVC-Timestamp is ${Math.abs(seconds)} s ${direction} the clock of the service. At most 300 s are allowed.`;
-    }
-    case 'verified':
-    case 'wrong_signature':
-      return 'The signature does not match a known, enabled key for this request.';
-  }
+  return refused('unauthenticated', describeRefusal(verification));
 }
 
 const identityLengthMax = 64;

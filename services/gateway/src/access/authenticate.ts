@@ -1,5 +1,5 @@
-import { assertNever, fromWireId } from '@svc/domain';
-import { type Verification, verifyRequest } from '@svc/signing';
+import { fromWireId } from '@svc/domain';
+import { describeRefusal, verifyRequest } from '@svc/signing';
 import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { problem, type ProblemAnswer } from '../http/answer.ts';
 
@@ -60,7 +60,7 @@ export async function authenticate(
   if (verification.kind === 'verified' && principal !== null) {
     return { kind: 'authenticated', principal };
   }
-  return unauthenticated(refusal(verification));
+  return unauthenticated(describeRefusal(verification));
 }
 
 interface Identity {
@@ -117,23 +117,6 @@ async function findKey({ kind, id }: Identity, keys: Keys): Promise<FoundKey> {
 /** Joins the values of a repeated header into one list, as HTTP defines it. */
 function joined(values: string[] | undefined): string | undefined {
   return values?.join(', ');
-}
-
-function refusal(verification: Verification): string {
-  switch (verification.kind) {
-    case 'malformed':
-      return verification.detail;
-    case 'outside_window': {
-      const { seconds } = verification;
-      const direction = seconds > 0 ? 'ahead of' : 'behind';
-      return `X-SVC-Timestamp is ${Math.abs(seconds)} s ${direction} the clock of the service. At most 300 s are allowed.`;
-    }
-    case 'verified':
-    case 'wrong_signature':
-      return 'The signature does not match this request under any enabled key. Check the key id, the secret and the string that you sign.';
-    default:
-      return assertNever(verification);
-  }
 }
 
 function unauthenticated(detail: string): ProblemAnswer {

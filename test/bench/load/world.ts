@@ -148,7 +148,8 @@ function release(): void {
   accepted.clear();
 }
 
+/** `node_error` would put the node in quarantine. */
 function fail(submissionId: string, socket: WebSocket): void {
-  const failure = { code: 'node_error', message: 'released' };
+  const failure = { code: 'posting_closed', message: 'released' };
   send(socket, { type: 'failed', submissionId, usage: {}, failure });
 }

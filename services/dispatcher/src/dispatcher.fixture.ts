@@ -91,6 +91,10 @@ export async function startDispatching({
     prefix,
     clock: time.clock,
     links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
+    /** Starts one more dispatcher. Its index is the number of those before it. */
+    async startAnother(): Promise<void> {
+      running.push(await start());
+    },
     close: (index: number) => running[index]?.close(),
     /** The metrics of a dispatcher, as Prometheus reads them. */
     async metrics(index: number): Promise<string> {

@@ -16,14 +16,19 @@ export function leaveFleet(dispatcher: Dispatcher): void {
 }
 
 /**
- * Second step of a stop: closes each link (1012) when the frames that it has received are handled.
- * The nodes connect to another dispatcher, or to this one's successor, and their runs go on.
+ * Second step of a stop: closes each link (1012) when its open offers have ended and the frames that
+ * it has received are handled. Another dispatcher may coordinate these offers. An offer ends within
+ * `offerTimeoutMs`. The nodes connect to another dispatcher, or to this one's successor, and their
+ * runs go on.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.all];
   await Promise.all(
     links.map(async (link) => {
       await link.greeted;
+      // The link is draining, so that no offer is sent after the work that is in progress now.
+      await link.work.idle();
+      await Promise.all([...link.offers.values()].map(({ ended }) => ended.promise));
       await link.work.idle();
       closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the dispatcher restarts');
     }),

@@ -14,8 +14,9 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   const { all, byNode } = dispatcher.links;
   all.delete(link);
   if (byNode.get(link.nodeId) === link) byNode.delete(link.nodeId);
-  for (const { message, timer } of link.offers.values()) {
+  for (const { message, timer, ended } of link.offers.values()) {
     timer.clear();
+    ended.resolve();
     reportOffer(dispatcher, message, 'lost');
   }
   link.offers.clear();

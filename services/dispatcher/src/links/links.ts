@@ -22,6 +22,8 @@ export interface UnansweredOffer {
   readonly message: MakeOffer;
   readonly timer: Timer;
   readonly sentAtMs: number;
+  /** Resolved when the offer has ended. */
+  readonly ended: PromiseWithResolvers<void>;
 }
 
 /** A submission that takes one of the node's slots. */

@@ -66,7 +66,8 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
     inBackground(dispatcher, 'release a reservation', released);
     reportOffer(dispatcher, message, 'expired');
   });
-  link.offers.set(offerId, { message, timer, sentAtMs: dispatcher.clock.monotonicMs() });
+  const sentAtMs = dispatcher.clock.monotonicMs();
+  link.offers.set(offerId, { message, timer, sentAtMs, ended: Promise.withResolvers() });
   sendFrame(link, {
     type: 'offer',
     offerId,
@@ -89,6 +90,7 @@ function takeOffer(link: NodeLink, offerId: string): UnansweredOffer | undefined
   if (offer === undefined) return undefined;
   offer.timer.clear();
   link.offers.delete(offerId);
+  offer.ended.resolve();
   return offer;
 }
 

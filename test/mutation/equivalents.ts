@@ -80,4 +80,23 @@ export const equivalents: readonly Equivalent[] = [
     change: 'the oldest key is deleted without asking whether there is one',
     reason: 'There is one, because a key has just been added.',
   },
+  {
+    id: '451e847475a2',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'a node is dropped with a dead dispatcher if its entry exists or names that dispatcher',
+    reason:
+      'Every script removes a node from `links:…` when its entry goes or gets another dispatcher.',
+  },
+  {
+    id: 'f4acbbedc791',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'a page of nodes that is just large enough is read again',
+    reason: 'The page that is read is the same, because all changes are written before.',
+  },
+  {
+    id: '5ec3cdb11835',
+    file: 'packages/queue/src/fleet-scripts.ts',
+    change: 'of the nodes with the most free slots, the last is taken instead of the first',
+    reason: 'Any of them may be taken.',
+  },
 ];

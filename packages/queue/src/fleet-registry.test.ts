@@ -178,6 +178,7 @@ describe('a node that left an offer unanswered', () => {
       await fleet.refresh('d1');
       await fleet.join(node('silent', { slots: 9 }));
       await fleet.join(node('n2', { slots: 1 }));
+      await fleet.reserve(wanted('s2'));
       await fleet.release('silent', 's1', { silent: true });
       await forgive();
       await fleet.refresh('d1');
@@ -254,6 +255,14 @@ describe('links', () => {
     await fleet.reserve(wanted('reserved'));
     await fleet.join(node('n1', { slots: 3, epoch: joined.epoch, submissionIds: ['b'] }));
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 3, free: 1 });
+  });
+
+  test('the reservations of a link that has left take no slot of the next one', async () => {
+    await fleet.join(node('n1'));
+    await fleet.reserve(wanted('s1'));
+    await fleet.leave('n1', 'n1-link');
+    await fleet.join(node('n1', { linkId: 'next' }));
+    expect(await fleet.reserve(wanted('s2'))).toMatchObject({ nodeId: 'n1', linkId: 'next' });
   });
 
   test('a confirmation or release for a node without a link changes nothing', async () => {

@@ -17,6 +17,8 @@ export interface TrialReport {
   readonly submissions: number;
   readonly submitted: number;
   readonly rejected: number;
+  /** Accepted by the hostile node and never finished. */
+  readonly sunk: number;
   /** The payloads that the hostile node got before its first quarantine, and in all. */
   readonly payloadsBeforeQuarantine: number;
   readonly payloads: number;
@@ -193,7 +195,13 @@ async function countStates({ database }: Dispatching) {
     'SELECT state, count(*)::int AS count FROM submissions GROUP BY state',
   );
   const counts = new Map(rows.map(({ state, count }) => [state, count]));
-  return { submitted: counts.get('submitted') ?? 0, rejected: counts.get('rejected') ?? 0 };
+  const countOf = (...states: string[]): number =>
+    states.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0);
+  return {
+    submitted: countOf('submitted'),
+    rejected: countOf('rejected'),
+    sunk: countOf('dispatched', 'settling', 'failed'),
+  };
 }
 
 interface MeteredRow {

@@ -4,7 +4,7 @@ export * from './job-schemas.ts';
 export * from './presence.ts';
 export * from './producer.ts';
 export * from './consumer.ts';
-export { takeAlarms } from './delivery-alarms.ts';
+export { takeWakeUpTenants } from './delivery-wake-ups.ts';
 export * from './reply-channel.ts';
 export * from './fleet-registry.ts';
 export * from './dispatcher-bus.ts';

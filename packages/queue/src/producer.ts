@@ -4,7 +4,7 @@ import { jobIdsMax, queues, type HeldFacts, type JobOf, type QueueKey } from '@s
 import { Queue, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { joinWaitingAlarm } from './delivery-alarms.ts';
+import { joinWaitingWakeUp } from './delivery-wake-ups.ts';
 import { createGatherer } from './gather.ts';
 import { assertJob } from './job-schemas.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
@@ -40,7 +40,7 @@ export interface Producer {
    * Adds tenants to the waiting wake-up job, for `announceDeliveries`. False if no such job waits.
    * Throws `QueueUnavailable`.
    */
-  joinWaitingAlarm(tenantIds: readonly string[]): Promise<boolean>;
+  joinWaitingWakeUp(tenantIds: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -131,8 +131,8 @@ export function createProducer({
     async isPaused(key) {
       return await ask(key, (queue) => queue.isPaused());
     },
-    async joinWaitingAlarm(tenantIds) {
-      return await ask('webhook', () => joinWaitingAlarm(redis, prefix, tenantIds));
+    async joinWaitingWakeUp(tenantIds) {
+      return await ask('webhook', () => joinWaitingWakeUp(redis, prefix, tenantIds));
     },
     async close() {
       await Promise.all([...open.values()].map((queue) => queue.close()));
@@ -223,7 +223,7 @@ export async function announceDeliveries(
   const all = [...new Set(tenantIds)];
   for (let start = 0; start < all.length; start += jobIdsMax) {
     const batch = all.slice(start, start + jobIdsMax);
-    const joined = await producer.joinWaitingAlarm(batch);
+    const joined = await producer.joinWaitingWakeUp(batch);
     if (!joined) await producer.enqueue('webhook', { tenantIds: batch });
   }
 }

@@ -108,7 +108,7 @@ test('without Redis money moves anyway, and the event is due in Postgres', async
   const submissionId = await fixture.submission(tenantId, 'settling');
   const away = {
     ...fixture.deps.producer,
-    joinWaitingAlarm: () => Promise.reject(new Error('Redis is away')),
+    joinWaitingWakeUp: () => Promise.reject(new Error('Redis is away')),
   };
   await settleSubmissions({ ...fixture.deps, producer: away }, [submissionId]);
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
@@ -121,10 +121,10 @@ test('a job ends only after its events were announced', async () => {
   let isAnnounced = false;
   const slow = {
     ...fixture.deps.producer,
-    async joinWaitingAlarm(...given: Parameters<Producer['joinWaitingAlarm']>) {
+    async joinWaitingWakeUp(...given: Parameters<Producer['joinWaitingWakeUp']>) {
       await new Promise((resolve) => setImmediate(resolve));
       isAnnounced = true;
-      return fixture.deps.producer.joinWaitingAlarm(...given);
+      return fixture.deps.producer.joinWaitingWakeUp(...given);
     },
   };
   await settleSubmissions({ ...fixture.deps, producer: slow }, [submissionId]);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { announceService, createConsumer, redisIsReady, takeAlarms } from '@svc/queue';
+import { announceService, createConsumer, redisIsReady, takeWakeUpTenants } from '@svc/queue';
 import {
   createLifecycle,
   every,
@@ -39,7 +39,7 @@ export async function run(
       prefix: config.REDIS_PREFIX,
       queue: 'webhook',
       async handle({ tenantIds }) {
-        const joined = await takeAlarms(redis, config.REDIS_PREFIX).catch(() => []);
+        const joined = await takeWakeUpTenants(redis, config.REDIS_PREFIX).catch(() => []);
         deliverer.wake([...tenantIds, ...joined]);
         // The next job waits meanwhile, so that more notified tenants join it.
         await pause(wakeUpIntervalMs);

@@ -205,7 +205,7 @@ export class World implements Fleet {
       },
       countWaiting: async () => this.#settlements.length,
       isPaused: async () => false,
-      joinWaitingAlarm: async () => true,
+      joinWaitingWakeUp: async () => true,
       async close() {},
     };
   }

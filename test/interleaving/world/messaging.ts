@@ -156,7 +156,7 @@ export class Messaging {
       enqueueBulk,
       countWaiting: async () => 0,
       isPaused: async () => false,
-      joinWaitingAlarm: async () => true,
+      joinWaitingWakeUp: async () => true,
       async close() {},
     };
   }

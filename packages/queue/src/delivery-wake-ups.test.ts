@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createConsumer } from './consumer.ts';
-import { takeAlarms } from './delivery-alarms.ts';
+import { takeWakeUpTenants } from './delivery-wake-ups.ts';
 import { announceDeliveries } from './producer.ts';
 import { quiet, useQueues } from './queue-harness.fixture.ts';
 
@@ -17,7 +17,7 @@ function deliverer(taken: string[]): void {
     queue: 'webhook',
     logger: quiet,
     async handle({ tenantIds }) {
-      taken.push(...tenantIds, ...(await takeAlarms(redis, prefix)));
+      taken.push(...tenantIds, ...(await takeWakeUpTenants(redis, prefix)));
     },
   });
   consumers.push(consumer);
@@ -61,7 +61,7 @@ test('a tenant announced while a wake-up job is handled gets a new one', async (
       queue: 'webhook',
       logger: quiet,
       async handle({ tenantIds }) {
-        taken.push([...tenantIds, ...(await takeAlarms(redis, prefix))]);
+        taken.push([...tenantIds, ...(await takeWakeUpTenants(redis, prefix))]);
         started.resolve();
         await go.promise;
       },

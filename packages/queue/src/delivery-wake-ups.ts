@@ -23,16 +23,16 @@ const wakeUpSetKey = 'webhook-alarms';
 const joinScript = redisScript(`
 local waiting = redis.call('LLEN', KEYS[1] .. '${waitingKey}') + redis.call('LLEN', KEYS[1] .. '${pausedKey}')
 if waiting == 0 then return 1 end
-local alarmed = KEYS[1] .. '${wakeUpSetKey}'
-if redis.call('SCARD', alarmed) < tonumber(ARGV[2]) then
-  redis.call('SADD', alarmed, unpack(ARGV, 3))
-  redis.call('PEXPIRE', alarmed, ARGV[1])
+local tenants = KEYS[1] .. '${wakeUpSetKey}'
+if redis.call('SCARD', tenants) < tonumber(ARGV[2]) then
+  redis.call('SADD', tenants, unpack(ARGV, 3))
+  redis.call('PEXPIRE', tenants, ARGV[1])
 end
 return 0
 `);
 
 /** Adds tenants to the waiting wake-up job. False if none waits: then the caller enqueues one. */
-export async function joinWaitingAlarm(
+export async function joinWaitingWakeUp(
   redis: Redis,
   prefix: string,
   tenantIds: readonly string[],
@@ -46,6 +46,6 @@ export async function joinWaitingAlarm(
  * and before querying Postgres for due deliveries: tenants notified after this point enqueue a new
  * wake-up job. Tenants that are left over join the next job.
  */
-export function takeAlarms(redis: Redis, prefix: string): Promise<string[]> {
+export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);
 }

@@ -10,8 +10,8 @@ export const slotsMaxMax = 200;
 const unacknowledgedMax = 1_000;
 
 /** The number of slots of a node. */
-export function slotsOf(node: { readonly wished: number; readonly slotsMax: number }): number {
-  return Math.min(node.wished, node.slotsMax);
+export function slotsOf(node: { readonly requested: number; readonly slotsMax: number }): number {
+  return Math.min(node.requested, node.slotsMax);
 }
 
 /** The most ids in the `running` of a node's `hello`. */

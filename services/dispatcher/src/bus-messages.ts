@@ -3,8 +3,8 @@ import { nodeLinkCloseCodes, type DispatcherMessage, type NodeLinked } from '@sv
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './links/end-link.ts';
 import { refreshFleet } from './fleet/fleet-member.ts';
-import { followNode } from './fleet/node-standing.ts';
-import { makeOffer, revokeOffer } from './offering/held-offers.ts';
+import { followNode } from './fleet/follow-nodes.ts';
+import { makeOffer, revokeOffer } from './offering/node-offers.ts';
 import type { NodeLink } from './links/links.ts';
 import { stopRun } from './runs/runs.ts';
 

@@ -1,6 +1,6 @@
 import type { Planted } from './planted.ts';
 
-const offers = 'services/dispatcher/src/offering/held-offers.ts';
+const offers = 'services/dispatcher/src/offering/node-offers.ts';
 const runs = 'services/dispatcher/src/runs/runs.ts';
 const dispatching = 'packages/store/src/assignments/dispatch.ts';
 

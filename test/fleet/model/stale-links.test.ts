@@ -1,6 +1,6 @@
 import { createTestDatabase, startTestRedis, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { followNode } from '../../../services/dispatcher/src/fleet/node-standing.ts';
+import { followNode } from '../../../services/dispatcher/src/fleet/follow-nodes.ts';
 import type { ModelDispatcher } from './dispatcher.ts';
 import type { ModelNode } from './node.ts';
 import { openRig, type Rig } from './rig.ts';

@@ -11,7 +11,7 @@ import { startFleetRefresh } from '../../../services/dispatcher/src/fleet/fleet-
 import { attachSocket, transportOf } from '../../../services/dispatcher/src/wire/link-socket.ts';
 import { createLinks } from '../../../services/dispatcher/src/links/links.ts';
 import { openLink } from '../../../services/dispatcher/src/wire/node-link.ts';
-import { followNodes } from '../../../services/dispatcher/src/fleet/node-standing.ts';
+import { followNodes } from '../../../services/dispatcher/src/fleet/follow-nodes.ts';
 import { takeDispatch } from '../../../services/dispatcher/src/offering/take-dispatch.ts';
 import { decideUpgrade } from '../../../services/dispatcher/src/wire/upgrade.ts';
 import type { SimulatedSocket } from '../host/ws.ts';

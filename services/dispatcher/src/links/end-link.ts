@@ -1,4 +1,4 @@
-import { reportOffer } from './report-offer.ts';
+import { reportOfferResult } from './report-offer-result.ts';
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { removeFromIndex, type NodeLink } from './links.ts';
 
@@ -17,7 +17,7 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   for (const { message, timer, ended } of link.offers.values()) {
     timer.clear();
     ended.resolve();
-    reportOffer(dispatcher, message, 'lost');
+    reportOfferResult(dispatcher, message, 'lost');
   }
   link.offers.clear();
   for (const run of link.runs.values()) {

@@ -70,7 +70,7 @@ export interface NodeLink {
   enteredAtMs: number;
   jobTypes: readonly string[];
   /** The slots that the node asks for, the slots it may have, and the smaller of the two. */
-  slotsWished: number;
+  slotsRequested: number;
   slotsMax: number;
   slots: number;
   /** The node gets no more offers: the node or an operator drains it, or this dispatcher stops. */
@@ -132,7 +132,7 @@ export function hasEnded(link: NodeLink): boolean {
 
 /** Sets the slots of the node: as many as it asks for, up to its limit. */
 export function applySlots(link: NodeLink): void {
-  link.slots = slotsOf({ wished: link.slotsWished, slotsMax: link.slotsMax });
+  link.slots = slotsOf({ requested: link.slotsRequested, slotsMax: link.slotsMax });
 }
 
 /** True if the node may get offers. */

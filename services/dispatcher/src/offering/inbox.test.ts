@@ -3,7 +3,7 @@ import type { Timers } from '../timers.ts';
 import { createInbox } from './inbox.ts';
 
 /** Timers that fire when the test calls `run`. */
-function createHandTimers() {
+function createManualTimers() {
   const set: { delayMs: number; run: () => void; isCleared: boolean }[] = [];
   const timers: Timers = {
     after(delayMs, run) {
@@ -16,7 +16,7 @@ function createHandTimers() {
 }
 
 test('an item that arrives during a wait ends the wait and clears its timer', async () => {
-  const { timers, set } = createHandTimers();
+  const { timers, set } = createManualTimers();
   const inbox = createInbox<string>(timers);
   const next = inbox.next(20.2);
   expect(set).toMatchObject([{ delayMs: 21, isCleared: false }]);
@@ -26,7 +26,7 @@ test('an item that arrives during a wait ends the wait and clears its timer', as
 });
 
 test('items are taken in order, without a wait if the inbox is not empty', async () => {
-  const { timers, set } = createHandTimers();
+  const { timers, set } = createManualTimers();
   const inbox = createInbox<string>(timers);
   expect(inbox.poll()).toBeUndefined();
   for (const item of ['one', 'two', 'three']) inbox.put(item);
@@ -37,7 +37,7 @@ test('items are taken in order, without a wait if the inbox is not empty', async
 });
 
 test('a wait ends after its time, which is never negative', async () => {
-  const { timers, set } = createHandTimers();
+  const { timers, set } = createManualTimers();
   const inbox = createInbox<string>(timers);
   const next = inbox.next(-5);
   expect(set).toMatchObject([{ delayMs: 0 }]);

@@ -12,7 +12,7 @@ import {
 
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
-import { followNode } from '../fleet/node-standing.ts';
+import { followNode } from '../fleet/follow-nodes.ts';
 import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
 
 /**

@@ -16,7 +16,7 @@ import { enterFleet } from '../fleet/fleet-member.ts';
 import { createForeignFrames } from '../links/foreign-frames.ts';
 import { createFrameRate } from '../links/frame-rate.ts';
 import { onHello } from './hello.ts';
-import { onAccept, onDecline } from '../offering/held-offers.ts';
+import { onAccept, onDecline } from '../offering/node-offers.ts';
 import {
   applySlots,
   hasEnded,
@@ -37,7 +37,7 @@ export interface OpenLink {
 }
 
 /** Reading pauses at this number of unhandled frames of one node, until half are done. */
-const framesInHandMax = 256;
+const framesInProgressMax = 256;
 const closeForFault = 1011;
 /** A link without a `hello` is closed after this time. */
 const helloTimeoutMs = 10_000;
@@ -53,7 +53,7 @@ export function openLink(
     transport,
     logger: dispatcher.logger.child({ nodeId: toWireId('nod', node.nodeId) }),
     work: createOrderedWork(() => {
-      if (link.work.size === framesInHandMax / 2) transport.resume();
+      if (link.work.size === framesInProgressMax / 2) transport.resume();
     }),
     state: 'connected',
     greeted: Promise.resolve(),
@@ -64,7 +64,7 @@ export function openLink(
     epoch: 0,
     enteredAtMs: 0,
     jobTypes: [],
-    slotsWished: 0,
+    slotsRequested: 0,
     slotsMax: node.slotsMax,
     slots: 0,
     draining: node.draining,
@@ -87,7 +87,7 @@ export function openLink(
       } catch (error) {
         answerUnhandled(dispatcher, link, error);
       }
-      if (link.work.size >= framesInHandMax) transport.pause();
+      if (link.work.size >= framesInProgressMax) transport.pause();
     },
     closed: () => endLink(dispatcher, link),
   };
@@ -122,7 +122,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
       return;
     }
     link.state = 'greeting';
-    link.slotsWished = frame.slots;
+    link.slotsRequested = frame.slots;
     applySlots(link);
     link.rate.allowFor({ slots: link.slots, running: frame.running.length });
     link.greeted = greet(dispatcher, link, frame);

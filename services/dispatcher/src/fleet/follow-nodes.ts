@@ -25,13 +25,13 @@ function linksOf({ links }: Dispatcher, nodeId: string): NodeLink[] {
 
 /** Applies the current decisions about a node to its links. Throws if Postgres is unreachable. */
 export async function followNode(dispatcher: Dispatcher, nodeId: string): Promise<void> {
-  const standing = await findNodeStanding(dispatcher.store, nodeId);
-  if (standing === null) return;
-  for (const link of linksOf(dispatcher, nodeId)) follow(dispatcher, link, standing);
+  const node = await findNodeStanding(dispatcher.store, nodeId);
+  if (node === null) return;
+  for (const link of linksOf(dispatcher, nodeId)) follow(dispatcher, link, node);
 }
 
-function follow(dispatcher: Dispatcher, link: NodeLink, standing: NodeStanding): void {
-  if (standing.disabled) {
+function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeStanding): void {
+  if (node.disabled) {
     closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'the node is disabled');
     inBackground(
       dispatcher,
@@ -40,15 +40,15 @@ function follow(dispatcher: Dispatcher, link: NodeLink, standing: NodeStanding):
     );
     return;
   }
-  if (link.secretVersion !== standing.secretVersion) {
+  if (link.secretVersion !== node.secretVersion) {
     // The previous secret ends at its expiry time. Older ones end at once.
-    const isPrevious = link.secretVersion === standing.secretVersion - 1;
-    link.secretExpiresAt = (isPrevious ? standing.previousSecretExpiresAt : null) ?? new Date(0);
+    const isPrevious = link.secretVersion === node.secretVersion - 1;
+    link.secretExpiresAt = (isPrevious ? node.previousSecretExpiresAt : null) ?? new Date(0);
   }
-  followLimits(dispatcher, link, standing);
-  if (standing.draining === link.isDrainOrdered) return;
-  link.isDrainOrdered = standing.draining;
-  if (standing.draining) drain(dispatcher, link);
+  followLimits(dispatcher, link, node);
+  if (node.draining === link.isDrainOrdered) return;
+  link.isDrainOrdered = node.draining;
+  if (node.draining) drain(dispatcher, link);
   // No frame takes `drain` back. The node connects again, and its runs go on.
   else closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the node is enabled again');
 }
@@ -113,11 +113,11 @@ export function followNodes(dispatcher: Dispatcher): Repeating {
   async function poll(): Promise<void> {
     const { now, changed } = await findChangedNodes(dispatcher.store, since);
     since = now;
-    const byNode = new Map(changed.map((standing) => [standing.nodeId, standing]));
+    const byNode = new Map(changed.map((node) => [node.nodeId, node]));
     if (byNode.size > 0) {
       for (const link of dispatcher.links.all) {
-        const standing = byNode.get(link.nodeId);
-        if (standing !== undefined) follow(dispatcher, link, standing);
+        const node = byNode.get(link.nodeId);
+        if (node !== undefined) follow(dispatcher, link, node);
       }
     }
     closeExpired(dispatcher, now);

@@ -19,7 +19,7 @@ import {
   type NodeLink,
 } from '../links/links.ts';
 import { giveUpUnsent } from '../fleet/lost-assignments.ts';
-import { reportOffer } from '../links/report-offer.ts';
+import { reportOfferResult } from '../links/report-offer-result.ts';
 import { confirmSlotLater, freeSlot, takeSlot } from '../fleet/slots.ts';
 
 /**
@@ -52,7 +52,7 @@ function giveBack(
 ): void {
   const released = dispatcher.fleet.release(message.nodeId, message.submissionId);
   inBackground(dispatcher, 'release a reservation', released);
-  reportOffer(dispatcher, message, result, reason);
+  reportOfferResult(dispatcher, message, result, reason);
 }
 
 function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): void {
@@ -64,7 +64,7 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
       silent: true,
     });
     inBackground(dispatcher, 'release a reservation', released);
-    reportOffer(dispatcher, message, 'expired');
+    reportOfferResult(dispatcher, message, 'expired');
   });
   const sentAtMs = dispatcher.clock.monotonicMs();
   link.offers.set(offerId, { message, timer, sentAtMs, ended: Promise.withResolvers() });
@@ -166,7 +166,7 @@ export async function onAccept(
   await failpoint('dispatched.committed');
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, payloadText: commit.payloadText });
-  reportOffer(dispatcher, message, 'dispatched');
+  reportOfferResult(dispatcher, message, 'dispatched');
   // The offer ended with the link. The node's next `hello` may have been answered before the
   // commit. Without this step, the submission would wait until the minute for `start` is over.
   if (!hasEnded(link) || run.isAssigned) return;
@@ -201,5 +201,5 @@ function refuse(
 ): void {
   sendFrame(link, { type: 'revoke', offerId: message.offerId });
   freeSlot(dispatcher, link, message.submissionId);
-  reportOffer(dispatcher, message, result);
+  reportOfferResult(dispatcher, message, result);
 }

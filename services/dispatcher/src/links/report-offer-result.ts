@@ -3,7 +3,7 @@ import type { MakeOffer, OfferResult } from '@svc/contracts';
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 
 /** Reports the result of an offer to the dispatcher that coordinates the submission. */
-export function reportOffer(
+export function reportOfferResult(
   dispatcher: Dispatcher,
   { coordinatorId, submissionId, offerId }: MakeOffer,
   result: OfferResult,

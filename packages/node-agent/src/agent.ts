@@ -12,7 +12,7 @@ import { reconnectDelayMs, type LinkEnd } from './backoff.ts';
 import type { Executor, Failure } from './executor.ts';
 import { isJournalable, type Journal } from './journal.ts';
 import type { Log } from './log.ts';
-import { RunsInHand } from './runs.ts';
+import { NodeRuns } from './runs.ts';
 import { openSocket, type NodeIdentity, type NodeSocket } from './socket.ts';
 
 export interface AgentOptions extends NodeIdentity {
@@ -49,7 +49,7 @@ interface State {
   readonly options: AgentOptions;
   /** Identifies this start of the agent. Another instance never runs what this one has begun. */
   readonly instanceId: string;
-  readonly runs: RunsInHand;
+  readonly runs: NodeRuns;
   readonly accepted: Map<string, AcceptedOffer>;
   socket: NodeSocket | undefined;
   isDraining: boolean;
@@ -69,7 +69,7 @@ export function startAgent(options: AgentOptions): Agent {
   const changed = (): void => {
     for (const check of state.idleChecks) check();
   };
-  const runs = new RunsInHand({
+  const runs = new NodeRuns({
     journal,
     executors,
     send: (frame) => send(state, frame),

@@ -17,7 +17,7 @@ export class CannotLock extends Error {
 const lockName = 'agent.lock';
 const privateFile = 0o600;
 /** The exit code of flock(1) if another process has the lock. */
-const heldElsewhere = 1;
+const lockedElsewhere = 1;
 /** `O_EXLOCK` of macOS, which Node does not export: opens and locks in one call. */
 const openLockedOnMacOs = 0x20;
 
@@ -45,7 +45,7 @@ async function flock(file: FileHandle, directory: string): Promise<void> {
       },
     );
   }
-  if (code === heldElsewhere) throw inUse(directory);
+  if (code === lockedElsewhere) throw inUse(directory);
   if (code !== 0) {
     throw new CannotLock(
       `The file system of ${directory} has no locks. Set --state-dir to a local directory.`,

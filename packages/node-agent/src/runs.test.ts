@@ -7,7 +7,7 @@ import { waitUntil } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { openJournal, type Journal } from './journal.ts';
-import { RunsInHand } from './runs.ts';
+import { NodeRuns } from './runs.ts';
 
 const submissionId = 'sub_01kajh8z2wf5xav9c3q7m4n6rt';
 
@@ -16,7 +16,7 @@ async function createRuns(change: (journal: Journal) => Partial<Journal> = () =>
   const journal = await openJournal(directory);
   const sent: FrameFromNode[] = [];
   const logged: string[] = [];
-  const runs = new RunsInHand({
+  const runs = new NodeRuns({
     journal: { ...journal, ...change(journal) },
     executors: [],
     send: (frame) => sent.push(frame),

@@ -63,7 +63,7 @@ function afterRestart(entry: JournalEntry): JournalEntry {
  * acknowledged. A decision is on disk before the node acts on it or sends it. Decisions run one
  * after another, so the last one is the one on disk.
  */
-export class RunsInHand {
+export class NodeRuns {
   readonly #context: RunsContext;
   readonly #runs = new Map<string, Run>();
   readonly #sendAgain: NodeJS.Timeout;

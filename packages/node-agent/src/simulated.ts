@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { simulatedExecutorName } from '@svc/contracts';
 
 import { type ExecutionContext, type Executor, JobFailed, type MeteredUsage } from './executor.ts';
-import { failureMessages, type SandboxWishes, wishesOf } from './sandbox-wishes.ts';
+import { failureMessages, type SandboxOptions, sandboxOptionsOf } from './sandbox-options.ts';
 
 /** Simulated work: a number of steps of equal length, with metering after each step. */
 interface Work {
@@ -42,7 +42,7 @@ function stepsFor(actions: number | undefined, ms: number): number {
 async function work(
   { steps, stepMs: ms }: Work,
   { signal, meter }: ExecutionContext,
-  { actions, ignoresCancel }: SandboxWishes,
+  { actions, ignoresCancel }: SandboxOptions,
 ): Promise<void> {
   const stepsInAll = Math.max(steps, stepsFor(actions, ms));
   for (let step = 1; step <= stepsInAll; step += 1) {
@@ -74,7 +74,7 @@ function atsTypeOf(payload: unknown): string {
 
 /**
  * Follows `atsType` instead of applying anywhere (CONTRACT 7). For the sandbox only. The
- * other options of a tenant are in sandbox-wishes.ts. An offer has no payload, so `sandbox.decline`
+ * other options of a tenant are in sandbox-options.ts. An offer has no payload, so `sandbox.decline`
  * comes from the offer's `sandboxBehaviour`.
  */
 export const simulatedExecutor: Executor = {
@@ -85,21 +85,21 @@ export const simulatedExecutor: Executor = {
   consider: ({ sandboxBehaviour }) =>
     sandboxBehaviour === 'sandbox.decline' ? 'policy' : undefined,
   async run(payload, context) {
-    const wishes = wishesOf(payload);
+    const options = sandboxOptionsOf(payload);
     switch (atsTypeOf(payload)) {
       case 'sandbox.fail':
-        await work(fail, context, wishes);
-        throw new JobFailed(wishes.failure, failureMessages[wishes.failure]);
+        await work(fail, context, options);
+        throw new JobFailed(options.failure, failureMessages[options.failure]);
       case 'sandbox.lost':
         return await hang(context.signal);
       case 'sandbox.slow':
-        await work(slow, context, wishes);
+        await work(slow, context, options);
         break;
       default:
         await work(
           { steps: randomInt(succeedStepsMin, succeedStepsMax + 1), stepMs },
           context,
-          wishes,
+          options,
         );
     }
     return { confirmationId: `SIM-${randomInt(1e9)}`, details: { simulated: true } };

@@ -26,8 +26,8 @@ export const plantedOrders: readonly PlantedOrder[] = [
       anyInstanceBegins,
       {
         file: 'packages/node-agent/src/lock.ts',
-        from: 'if (code === heldElsewhere) throw inUse(directory);',
-        to: 'if (code === heldElsewhere) return;',
+        from: 'if (code === lockedElsewhere) throw inUse(directory);',
+        to: 'if (code === lockedElsewhere) return;',
       },
       {
         file: 'packages/node-agent/src/journal.ts',

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 
-import { wishesOf } from './sandbox-wishes.ts';
+import { sandboxOptionsOf } from './sandbox-options.ts';
 
-const wishesIn = (sandbox: unknown) => wishesOf({ jobContext: { sandbox } });
+const optionsIn = (sandbox: unknown) => sandboxOptionsOf({ jobContext: { sandbox } });
 const none = { failure: 'ats_rejected', actions: undefined, ignoresCancel: false };
 
 test('what a tenant asks for is understood', () => {
   const asked = { failure: 'captcha', actions: 10_000, ignoresCancel: true };
-  expect(wishesIn(asked)).toEqual(asked);
-  expect(wishesIn({ actions: 0 })).toEqual({ ...none, actions: 0 });
+  expect(optionsIn(asked)).toEqual(asked);
+  expect(optionsIn({ actions: 0 })).toEqual({ ...none, actions: 0 });
 });
 
 test.each([
@@ -19,5 +19,5 @@ test.each([
   [{ failure: ['captcha'], actions: 1.5 }],
   [{ failure: 'no such code', actions: '3' }],
 ])('%j is as if it were not there', (sandbox) => {
-  expect(wishesIn(sandbox)).toEqual(none);
+  expect(optionsIn(sandbox)).toEqual(none);
 });

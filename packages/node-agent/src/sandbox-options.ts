@@ -5,7 +5,7 @@ import type { Failure } from './executor.ts';
  * `jobContext.sandbox` of its payload (docs/SANDBOX.md). Unknown values are ignored, because the
  * contract lets `jobContext` have any members.
  */
-export interface SandboxWishes {
+export interface SandboxOptions {
   /** The failure code of `sandbox.fail`. */
   readonly failure: Failure['code'];
   /** The actions to meter, instead of plausible ones. */
@@ -29,16 +29,16 @@ export const failureMessages: Readonly<Record<Failure['code'], string>> = {
 /** At the rate that the service allows, this many actions fit into the run limit of every tier. */
 const actionsMax = 10_000;
 
-export function wishesOf(payload: unknown): SandboxWishes {
-  const wishes = memberOf(memberOf(payload, 'jobContext'), 'sandbox');
-  const failure = memberOf(wishes, 'failure');
-  const actions = memberOf(wishes, 'actions');
+export function sandboxOptionsOf(payload: unknown): SandboxOptions {
+  const options = memberOf(memberOf(payload, 'jobContext'), 'sandbox');
+  const failure = memberOf(options, 'failure');
+  const actions = memberOf(options, 'actions');
   const isCount =
     Number.isInteger(actions) && Number(actions) >= 0 && Number(actions) <= actionsMax;
   return {
     failure: isFailureCode(failure) ? failure : 'ats_rejected',
     actions: isCount ? Number(actions) : undefined,
-    ignoresCancel: memberOf(wishes, 'ignoresCancel') === true,
+    ignoresCancel: memberOf(options, 'ignoresCancel') === true,
   };
 }
 

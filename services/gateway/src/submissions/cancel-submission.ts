@@ -6,7 +6,7 @@ import { cancelSubmission } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
-import { passOn } from '../pass-on.ts';
+import { announce } from '../announce.ts';
 import { endedAnswer, refundFigures } from './creation-answer.ts';
 
 /** `POST /v1/submissions/:id/cancel` (CONTRACT 5). Any body is ignored. */
@@ -31,13 +31,13 @@ async function cancel(
   if (outcome.kind === 'not_found') return notFound;
   const notifiedTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
   if (outcome.kind === 'terminal') {
-    await passOn(deps, { requestId, submissionId: id }, [
+    await announce(deps, { requestId, submissionId: id }, [
       announceDeliveries(deps.producer, notifiedTenantIds),
     ]);
     return endedAnswer({ ...outcome, id: submissionId });
   }
   await failpoint('cancelled.committed');
-  await passOn(deps, { requestId, submissionId: id }, [
+  await announce(deps, { requestId, submissionId: id }, [
     publishCancelled(deps.redis, deps.redisPrefix, submissionId),
     announceDeliveries(deps.producer, notifiedTenantIds),
   ]);

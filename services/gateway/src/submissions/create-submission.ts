@@ -33,7 +33,7 @@ import {
   creationAnswer,
   decideDuplicate,
   keyConflict,
-  type StandingCreation,
+  type CreationState,
 } from './creation-answer.ts';
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
@@ -222,7 +222,7 @@ async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<An
  * The submission as of the commit of `dispatched`. The hold pinned its figures, so later changes do
  * not alter its `201`.
  */
-function asDispatched({ submission, availableAfterMicros }: HeldSubmission): StandingCreation {
+function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
   return {
     id: submission.id,
     state: 'dispatched',
@@ -254,7 +254,7 @@ async function answerWhenDecided(
     pause,
   }: {
     readonly isReplay: boolean;
-    readonly pause: (ms: number, attempt: number) => Promise<StandingCreation | undefined>;
+    readonly pause: (ms: number, attempt: number) => Promise<CreationState | undefined>;
   },
 ): Promise<Answer> {
   const creation = await awaitDispatchOutcome({

@@ -1,9 +1,9 @@
 import { SubmissionCreated, compileSchema } from '@svc/contracts';
 import type { SubmissionState } from '@svc/domain';
 import { describe, expect, test } from 'vitest';
-import { creationAnswer, decideDuplicate, type StandingCreation } from './creation-answer.ts';
+import { creationAnswer, decideDuplicate, type CreationState } from './creation-answer.ts';
 
-const creation: StandingCreation = {
+const creation: CreationState = {
   id: '019ab000-0000-7000-8000-000000000001',
   state: 'dispatched',
   dispatched: true,

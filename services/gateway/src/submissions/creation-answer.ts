@@ -22,7 +22,7 @@ export function decideDuplicate(
   return found.overdue ? 'reject' : 'wait';
 }
 
-export type StandingCreation = Pick<
+export type CreationState = Pick<
   KeyedSubmission,
   | 'id'
   | 'state'
@@ -38,7 +38,7 @@ export type StandingCreation = Pick<
  * request and every replay get the same answer, except that `201` becomes `200`.
  */
 export function creationAnswer(
-  creation: StandingCreation,
+  creation: CreationState,
   { isReplay }: { readonly isReplay: boolean },
 ): Answer | undefined {
   const { state } = creation;
@@ -63,7 +63,7 @@ export const keyConflict = problem(
   'This idempotency key was used before with a different body. Use a new key for a new submission.',
 );
 
-function createdBody(creation: StandingCreation): SubmissionCreated {
+function createdBody(creation: CreationState): SubmissionCreated {
   const { quote } = creation;
   return {
     submissionId: toWireId('sub', creation.id),

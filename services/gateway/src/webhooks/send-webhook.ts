@@ -5,7 +5,7 @@ import { queueWebhookTest, redeliver } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound, problem, rateLimited } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
-import { passOn } from '../pass-on.ts';
+import { announce } from '../announce.ts';
 
 /** Endpoints that send a webhook on request (CONTRACT 5). Any body is ignored. */
 
@@ -81,7 +81,7 @@ async function queued(
   id: string,
 ): Promise<Answer> {
   const deliveryId = toWireId('dlv', id);
-  await passOn(deps, { requestId, deliveryId }, [announceDeliveries(deps.producer, [tenantId])]);
+  await announce(deps, { requestId, deliveryId }, [announceDeliveries(deps.producer, [tenantId])]);
   const body: DeliveryQueued = { deliveryId };
   return json(202, body, { deliveryId });
 }

@@ -6,7 +6,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { compileBody } from '../http/read-object.ts';
-import { passOn } from '../pass-on.ts';
+import { announce } from '../announce.ts';
 import { refusedWebhookUrl } from './webhook-url.ts';
 
 const path = '/v1/settings';
@@ -56,7 +56,7 @@ async function change(
   const outcome = await changeSettings(deps.store, tenantId, changed, by);
   assertInvariant(outcome !== null, 'a tenant that signed exists');
   const notifiedTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
-  await passOn(deps, { requestId }, [announceDeliveries(deps.producer, notifiedTenantIds)]);
+  await announce(deps, { requestId }, [announceDeliveries(deps.producer, notifiedTenantIds)]);
   return json(200, settings(deps, outcome.tenant));
 }
 

@@ -4,7 +4,7 @@ import type { GatewayDeps } from './deps.ts';
  * Announces a committed change to other services. A failure is only logged: without Redis, the
  * reconcilers and a node's next frame make up for the lost announcement.
  */
-export async function passOn(
+export async function announce(
   { logger }: Pick<GatewayDeps, 'logger'>,
   fields: Readonly<Record<string, string>>,
   messages: readonly Promise<void>[],

@@ -7,7 +7,7 @@ export * from './lifecycle.ts';
 export * from './metrics.ts';
 export * from './admin-server.ts';
 export * from './failpoints.ts';
-export * from './every.ts';
+export * from './run-periodically.ts';
 export * from './run-main.ts';
 export * from './outbound-http.ts';
 export * from './readiness.ts';

@@ -1,5 +1,5 @@
 import { ledgerAuditIntervalMs } from '@svc/domain';
-import { every, type Lifecycle, type Logger } from '@svc/runtime';
+import { runPeriodically, type Lifecycle, type Logger } from '@svc/runtime';
 import {
   auditLedger,
   makePartitions,
@@ -47,21 +47,21 @@ export async function startHousekeeping(
   } catch (error) {
     logger.error({ err: error }, 'housekeeping failed at the start and will be retried');
   }
-  const partitions = every({
+  const partitions = runPeriodically({
     name: 'partitions',
     intervalMs: partitionsIntervalMs,
     run: () => ensurePartitions(housekeeping),
     logger,
   });
   lifecycle.add('partitions', () => partitions.close());
-  const audits = every({
+  const audits = runPeriodically({
     name: 'ledger audit',
     intervalMs: ledgerAuditIntervalMs,
     run: () => audit(housekeeping),
     logger,
   });
   lifecycle.add('ledger audit', () => audits.close());
-  const purges = every({
+  const purges = runPeriodically({
     name: 'purge',
     intervalMs: purgeIntervalMs,
     run: () => purge(housekeeping),

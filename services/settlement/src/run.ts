@@ -11,7 +11,7 @@ import {
 import {
   cannotStart,
   createLifecycle,
-  every,
+  runPeriodically,
   missingDependencies,
   startAdminServer,
   type Logger,
@@ -57,14 +57,14 @@ export async function run(
     await waitForRedis(redis, redisWaitMsMax);
     const deps = { store, producer, logger, redis, redisPrefix: prefix, ...counters };
     const progress: ReconcileProgress = { after: null };
-    const reconciler = every({
+    const reconciler = runPeriodically({
       name: 'reconciler',
       intervalMs: config.RECONCILE_INTERVAL_MS,
       run: () => reconcile(deps, progress),
       logger,
     });
     lifecycle.add('reconciler', () => reconciler.close());
-    const deadLetters = every({
+    const deadLetters = runPeriodically({
       name: 'dead letters',
       intervalMs: deadLettersIntervalMs,
       run: async () => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { announceService, createConsumer, redisIsReady, takeWakeUpTenants } from '@svc/queue';
 import {
   createLifecycle,
-  every,
+  runPeriodically,
   missingDependencies,
   startAdminServer,
   systemClock,
@@ -47,14 +47,14 @@ export async function run(
       logger,
     });
     lifecycle.add('consumer', () => consumer.close());
-    const recovery = every({
+    const recovery = runPeriodically({
       name: 'recovery',
       intervalMs: config.RECONCILE_INTERVAL_MS,
       run: createRecovery({ ...opened, logger }),
       logger,
     });
     lifecycle.add('recovery', () => recovery.close());
-    const deadLetters = every({
+    const deadLetters = runPeriodically({
       name: 'dead letters',
       intervalMs: deadLettersIntervalMs,
       run: async () => setDeadLetters(await pruneReconcileFailures(store, 'webhook')),

@@ -1,4 +1,4 @@
-import { every } from '@svc/runtime';
+import { runPeriodically } from '@svc/runtime';
 import { reconcile, type ReconcileProgress } from '../../../services/settlement/src/reconcile.ts';
 import { settleSubmissions } from '../../../services/settlement/src/settle.ts';
 import { SimulatedProcess } from '../schedule/process.ts';
@@ -29,7 +29,7 @@ export class SimulatedSettlement {
     );
     const progress: ReconcileProgress = { after: null };
     start(ground, process, async () => {
-      every({
+      runPeriodically({
         name: 'reconciler',
         intervalMs: reconcileIntervalMs,
         run: () => reconcile(deps, progress),

@@ -1,6 +1,6 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
 import { fleetRefreshIntervalMs } from '@svc/queue';
-import { every, type Repeating } from '@svc/runtime';
+import { runPeriodically, type Repeating } from '@svc/runtime';
 import { touchNodes } from '@svc/store';
 
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
@@ -89,5 +89,10 @@ export async function startFleetRefresh(dispatcher: Dispatcher): Promise<Repeati
   };
   await refresh();
   const { logger } = dispatcher;
-  return every({ name: 'fleet', intervalMs: fleetRefreshIntervalMs, run: refresh, logger });
+  return runPeriodically({
+    name: 'fleet',
+    intervalMs: fleetRefreshIntervalMs,
+    run: refresh,
+    logger,
+  });
 }

@@ -1,5 +1,5 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
-import { every, type Repeating } from '@svc/runtime';
+import { runPeriodically, type Repeating } from '@svc/runtime';
 import { findChangedNodes, findNodeStanding, type NodeStanding } from '@svc/store';
 
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
@@ -124,5 +124,5 @@ export function followNodes(dispatcher: Dispatcher): Repeating {
     endQuarantines(dispatcher, now);
   }
   const { logger } = dispatcher;
-  return every({ name: 'node changes', intervalMs: pollIntervalMs, run: poll, logger });
+  return runPeriodically({ name: 'node changes', intervalMs: pollIntervalMs, run: poll, logger });
 }

@@ -1,6 +1,6 @@
 import { smoothSurge, steppedSurge, surgeNoneMicros, surgeTarget } from '@svc/domain';
 import type { FleetRegistry, SmoothedSurge, SurgeBoard } from '@svc/queue';
-import { every, type Logger, type Repeating } from '@svc/runtime';
+import { runPeriodically, type Logger, type Repeating } from '@svc/runtime';
 import { readSurgePin, type Store } from '@svc/store';
 
 const surgeIntervalMs = 1_000;
@@ -69,5 +69,5 @@ export function startSurge(context: SurgeContext): Repeating {
       logger.warn({ err: error }, 'could not publish surge');
     }
   }
-  return every({ name: 'surge', intervalMs: surgeIntervalMs, run, logger });
+  return runPeriodically({ name: 'surge', intervalMs: surgeIntervalMs, run, logger });
 }

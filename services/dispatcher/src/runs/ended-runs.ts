@@ -1,5 +1,5 @@
 import { leaseMs } from '@svc/domain';
-import { every, type Repeating } from '@svc/runtime';
+import { runPeriodically, type Repeating } from '@svc/runtime';
 import { findEnded } from '@svc/store';
 
 import type { Dispatcher } from '../dispatcher.ts';
@@ -32,5 +32,5 @@ export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
     for (const id of await findEnded(store, submissionIds)) stopRun(dispatcher, id);
     for (const run of old) run.checkedAtMs = clock.monotonicMs();
   }
-  return every({ name: 'ended runs', intervalMs: pollIntervalMs, run: poll, logger });
+  return runPeriodically({ name: 'ended runs', intervalMs: pollIntervalMs, run: poll, logger });
 }

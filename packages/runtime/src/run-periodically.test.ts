@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { every } from './every.ts';
+import { runPeriodically } from './run-periodically.ts';
 import { createLogger } from './logger.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers());
 test('runs never overlap: the next one starts an interval after the end of the last', async () => {
   let started = 0;
   const running: (() => void)[] = [];
-  const repeating = every({
+  const repeating = runPeriodically({
     name: 'test',
     intervalMs: 100,
     logger,
@@ -35,7 +35,7 @@ test('runs never overlap: the next one starts an interval after the end of the l
 
 test('a failed run does not stop the following runs', async () => {
   let rounds = 0;
-  const repeating = every({
+  const repeating = runPeriodically({
     name: 'test',
     intervalMs: 100,
     logger,
@@ -52,7 +52,7 @@ test('a failed run does not stop the following runs', async () => {
 test('close waits for the current run and starts no other', async () => {
   let finished = false;
   const running = Promise.withResolvers<void>();
-  const repeating = every({
+  const repeating = runPeriodically({
     name: 'test',
     intervalMs: 100,
     logger,

@@ -9,7 +9,7 @@ export interface Repeating {
  * Calls `run` repeatedly. The next run starts `intervalMs` after the end of the last one, so runs
  * never overlap. A failed run is logged and does not stop the following ones.
  */
-export function every({
+export function runPeriodically({
   name,
   intervalMs,
   run,

@@ -11,7 +11,7 @@ import { type Context, withContext } from '../context.ts';
 import { printRecord } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
-import { nodeArgument, noSuchNode, showNode } from './node-shown.ts';
+import { nodeArgument, unknownNode, showNode } from './node-output.ts';
 
 interface UpdateOptions extends CommandOptions {
   readonly slotsMax: number;
@@ -87,14 +87,14 @@ export function addNodeChangeCommands(node: Command): void {
 
 async function drain(context: Context, id: string, options: CommandOptions): Promise<void> {
   const drained = await drainNode(context.store, id, context.by);
-  if (drained === null) throw noSuchNode();
+  if (drained === null) throw unknownNode();
   await notify(context, id);
   await showNode(context, id, options);
 }
 
 async function enable(context: Context, id: string, options: CommandOptions): Promise<void> {
   const enabled = await enableNode(context.store, id, context.by);
-  if (enabled === null) throw noSuchNode();
+  if (enabled === null) throw unknownNode();
   await notify(context, id);
   await showNode(context, id, options);
 }
@@ -102,7 +102,7 @@ async function enable(context: Context, id: string, options: CommandOptions): Pr
 async function update(context: Context, id: string, options: UpdateOptions): Promise<void> {
   const { slotsMax } = options;
   const updated = await setSlotsMax(context.store, { nodeId: id, slotsMax }, context.by);
-  if (updated === null) throw noSuchNode();
+  if (updated === null) throw unknownNode();
   await notify(context, id);
   await showNode(context, id, options);
 }
@@ -111,7 +111,7 @@ async function disable(context: Context, id: string, options: CommandOptions): P
   const question = `Disconnect ${toWireId('nod', id)} and end its submissions as lost?`;
   await confirm(question, options);
   const disabled = await disableNode(context.store, id, context.by);
-  if (disabled === null) throw noSuchNode();
+  if (disabled === null) throw unknownNode();
   await notify(context, id, disabled.lostSubmissionIds);
   await showNode(context, id, options);
 }
@@ -137,7 +137,7 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
           'Wait until the overlap ends, or drop the oldest secret with --force.',
       );
     case 'unknown_node':
-      throw noSuchNode();
+      throw unknownNode();
     default:
       assertNever(outcome);
   }

@@ -9,7 +9,7 @@ import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { printList, printRecord } from '../output.ts';
 import { addNodeChangeCommands, slotsMaxOption } from './node-change.ts';
-import { linksOf, nodeArgument, nodeRow, showNode } from './node-shown.ts';
+import { linksOf, nodeArgument, nodeRow, showNode } from './node-output.ts';
 
 const listedNodesMax = 1_000;
 

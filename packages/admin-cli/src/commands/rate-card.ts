@@ -17,7 +17,7 @@ import { print, printJson, printTable } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 import { cardDifference, inheritTypicalUsage, rateRows } from './rate-card-text.ts';
-import { noSuchTenant } from './tenant-shown.ts';
+import { unknownTenant } from './tenant-output.ts';
 
 interface RateCardOptions extends CommandOptions {
   tenant?: string;
@@ -75,7 +75,7 @@ export function addRateCardCommands(rateCard: Command): void {
 
 /** The card that prices a tenant's quotes, or the default card. */
 async function cardInForce({ store }: Context, tenantId: string | undefined): Promise<RateCard> {
-  if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw noSuchTenant();
+  if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw unknownTenant();
   const card =
     tenantId === undefined
       ? ((await listRateCards(store, null, 1))[0]?.card ?? null)
@@ -173,7 +173,7 @@ function messageOf(error: unknown): string {
 
 async function history({ store }: Context, options: RateCardOptions): Promise<void> {
   const { tenant, limit = listLimitDefault } = options;
-  if (tenant !== undefined && (await findTenant(store, tenant)) === null) throw noSuchTenant();
+  if (tenant !== undefined && (await findTenant(store, tenant)) === null) throw unknownTenant();
   const versions = await listRateCards(store, tenant ?? null, limit);
   if (options.json === true) {
     return printJson(

@@ -4,8 +4,8 @@ import { durationArgument } from '../arguments.ts';
 import { type CommandOptions, describeCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { jsonText, print, printJson, terminalWidth } from '../output.ts';
-import { readStanding } from './status-read.ts';
-import { standingLines, standingRecord } from './status-shown.ts';
+import { readServiceStatus } from './service-status.ts';
+import { statusLines, statusRecord } from './status-output.ts';
 
 interface StatusOptions extends CommandOptions {
   watch?: boolean;
@@ -29,9 +29,9 @@ export function addStatusCommand(command: Command): void {
 
 async function status(context: Context, options: StatusOptions): Promise<void> {
   if (options.watch === true) return watch(context, options);
-  const standing = await readStanding(context);
-  if (options.json === true) return printJson(standingRecord(standing));
-  for (const line of standingLines(standing, terminalWidth())) print(line);
+  const status = await readServiceStatus(context);
+  if (options.json === true) return printJson(statusRecord(status));
+  for (const line of statusLines(status, terminalWidth())) print(line);
 }
 
 /** Redraws the alternate screen of a terminal. Without a terminal, or as JSON, prints each status. */
@@ -45,9 +45,9 @@ async function watch(context: Context, options: StatusOptions): Promise<void> {
   if (onScreen) process.stdout.write(enterScreen);
   try {
     while (!stopping.signal.aborted) {
-      const standing = await readStanding(context);
-      if (options.json === true) print(jsonText(standingRecord(standing)));
-      else draw(standingLines(standing, terminalWidth()), onScreen);
+      const status = await readServiceStatus(context);
+      if (options.json === true) print(jsonText(statusRecord(status)));
+      else draw(statusLines(status, terminalWidth()), onScreen);
       await sleep(refreshMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   } finally {

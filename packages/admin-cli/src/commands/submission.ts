@@ -22,7 +22,7 @@ import { printList, printRecord } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 import { addSubmissionPurgeCommand } from './submission-purge.ts';
-import { hasPersonalData, submissionRow } from './submission-shown.ts';
+import { hasPersonalData, submissionRow } from './submission-output.ts';
 
 interface ListOptions extends CommandOptions {
   tenant?: string;

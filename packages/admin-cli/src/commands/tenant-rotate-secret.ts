@@ -9,7 +9,7 @@ import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
 import { printRecord } from '../output.ts';
 import { Refusal, WrongUsage } from '../refusal.ts';
-import { noSuchTenant } from './tenant-shown.ts';
+import { unknownTenant } from './tenant-output.ts';
 
 interface RotateOptions extends CommandOptions {
   hmac?: boolean;
@@ -77,7 +77,7 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
           'Wait until the overlap ends, or drop the oldest secret with --force.',
       );
     case 'unknown_tenant':
-      throw noSuchTenant();
+      throw unknownTenant();
     default:
       assertNever(outcome);
   }

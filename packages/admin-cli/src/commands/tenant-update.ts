@@ -13,7 +13,7 @@ import { printRecord } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 import { WrongUsage } from '../refusal.ts';
 import { acceptedUrl, allowedJobTypes } from './tenant-input.ts';
-import { noSuchTenant, showTenant } from './tenant-shown.ts';
+import { unknownTenant, showTenant } from './tenant-output.ts';
 
 interface UpdateOptions extends CommandOptions {
   allow?: string[];
@@ -69,7 +69,7 @@ async function update(context: Context, tenantId: string, options: UpdateOptions
     );
   }
   const changed = await changeSettings(context.store, tenantId, change, context.by);
-  if (changed === null) throw noSuchTenant();
+  if (changed === null) throw unknownTenant();
   // If this announcement is lost, the webhooks service finds the deliveries a moment later.
   if (changed.deliveryIds.length > 0) {
     await tryRedis(context, ({ producer, queue }) =>

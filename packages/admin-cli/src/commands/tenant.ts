@@ -11,7 +11,7 @@ import { type Context, withContext } from '../context.ts';
 import { printList, printRecord } from '../output.ts';
 import { acceptedUrl, allowedJobTypes } from './tenant-input.ts';
 import { addRotateSecretCommand } from './tenant-rotate-secret.ts';
-import { noSuchTenant, showTenant, tenantRow } from './tenant-shown.ts';
+import { unknownTenant, showTenant, tenantRow } from './tenant-output.ts';
 import { addUpdateCommand } from './tenant-update.ts';
 
 const listedTenantsMax = 1_000;
@@ -101,6 +101,6 @@ async function setEnabled(
 ): Promise<void> {
   if (!isEnabled) await confirm(`Disable the keys of ${toWireId('tnt', tenantId)}?`, options);
   const changed = await setTenantEnabled(context.store, tenantId, isEnabled, context.by);
-  if (changed === null) throw noSuchTenant();
+  if (changed === null) throw unknownTenant();
   printRecord(await showTenant(context, tenantId), options);
 }

@@ -8,8 +8,8 @@ import { shortDuration } from '../durations.ts';
 import { dim, print, printJson, printRecord, terminalWidth } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 import { tableLines } from '../table.ts';
-import { hasPersonalData, submissionRow } from './submission-shown.ts';
-import { type StoryLine, storyOf } from './trace-story.ts';
+import { hasPersonalData, submissionRow } from './submission-output.ts';
+import { type TimelineEntry, timelineOf } from './trace-timeline.ts';
 
 /** `svc trace SUBMISSION` (CONTRACT 9): the timeline of a submission. */
 export function addTraceCommand(command: Command): void {
@@ -28,8 +28,8 @@ async function trace({ store, by }: Context, id: string, options: CommandOptions
   if (found === null)
     throw new Refusal('There is no such submission. Run `svc submission list` to see the ids.');
   if (hasPersonalData(found.submission)) await auditReading(store, { submissionId: id }, by);
-  const story = storyOf(found);
-  if (options.json === true) return printJson(traceRecord(found, story));
+  const timeline = timelineOf(found);
+  if (options.json === true) return printJson(traceRecord(found, timeline));
   const { submission, tenantName } = found;
   printRecord(
     {
@@ -44,18 +44,18 @@ async function trace({ store, by }: Context, id: string, options: CommandOptions
     options,
   );
   print('');
-  printStory(story);
+  printTimeline(timeline);
 }
 
 /** On a narrower terminal the lines omit the date; the record above shows it. */
 const wholeTimesFrom = 120;
 
 /** Prints each line with the time since the previous one. */
-function printStory(story: readonly StoryLine[]): void {
+function printTimeline(timeline: readonly TimelineEntry[]): void {
   const width = terminalWidth();
   const isNarrow = width !== undefined && width < wholeTimesFrom;
-  const rows = story.map(({ at, what, detail }, index) => {
-    const before = story[index - 1]?.at ?? at;
+  const rows = timeline.map(({ at, what, detail }, index) => {
+    const before = timeline[index - 1]?.at ?? at;
     const sinceMs = at.getTime() - before.getTime();
     const time = at.toISOString();
     const shown = isNarrow ? time.slice(11, -1) : time;
@@ -66,7 +66,7 @@ function printStory(story: readonly StoryLine[]): void {
   for (const line of lines) print(line);
 }
 
-function traceRecord(found: SubmissionTrace, story: readonly StoryLine[]): object {
+function traceRecord(found: SubmissionTrace, timeline: readonly TimelineEntry[]): object {
   const { submission, tenantName, nodeName, rateCardVersion, outcome, offers, entries } = found;
   return {
     submission: submissionRow(submission),
@@ -94,6 +94,6 @@ function traceRecord(found: SubmissionTrace, story: readonly StoryLine[]): objec
       ...event,
       deliveries: deliveries.map((delivery) => ({ ...delivery, id: toWireId('dlv', delivery.id) })),
     })),
-    story,
+    story: timeline,
   };
 }

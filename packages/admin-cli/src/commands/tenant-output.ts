@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts';
 /** Reads a tenant with its balance. Throws Refusal if it does not exist. */
 export async function showTenant({ configuration, store }: Context, id: string): Promise<Row> {
   const [tenant, balance] = await Promise.all([findTenant(store, id), readBalance(store, id)]);
-  if (tenant === null || balance === null) throw noSuchTenant();
+  if (tenant === null || balance === null) throw unknownTenant();
   return {
     ...tenantRow(tenant),
     environment: configuration.SVC_ENVIRONMENT,
@@ -17,7 +17,7 @@ export async function showTenant({ configuration, store }: Context, id: string):
   };
 }
 
-export function noSuchTenant(): Refusal {
+export function unknownTenant(): Refusal {
   return new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
 }
 

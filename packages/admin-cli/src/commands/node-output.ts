@@ -11,7 +11,7 @@ import { Refusal } from '../refusal.ts';
 /** The argument of every command about one node. */
 export const nodeArgument = ['<node>', 'its id, nod_…', idArgument('nod')] as const;
 
-export const noSuchNode = (): Refusal =>
+export const unknownNode = (): Refusal =>
   new Refusal('There is no such node. Run `svc node list` to see the ids.');
 
 /** Reads the links of these nodes from Redis. Null if Redis cannot be reached. */
@@ -43,7 +43,7 @@ export async function showNode(
   options: CommandOptions,
 ): Promise<void> {
   const node = await findNode(context.store, nodeId);
-  if (node === null) throw noSuchNode();
+  if (node === null) throw unknownNode();
   const links = await linksOf(context, [nodeId]);
   const assignments = await assignmentsOf(context.store, nodeId);
   const running = assignments.map(({ submissionId, state }) => ({

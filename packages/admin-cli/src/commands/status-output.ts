@@ -4,15 +4,15 @@ import { bold, dim, green, red } from '../output.ts';
 import { tableLines } from '../table.ts';
 import { deadLetterLines, deadLettersRecord } from './dead-letters.ts';
 import { queueCells, queueColumns } from './queue-table.ts';
-import { isHeard, type Standing } from './status-read.ts';
+import { isHeard, type ServiceStatus } from './service-status.ts';
 
 /** The services without which jobs do not complete. */
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
 const states = ['pending', 'dispatched', 'running', 'settling'] as const;
 
 /** The status as JSON, for programs. */
-export function standingRecord(standing: Standing): object {
-  const { environment, databaseTime, inFlight, nodes, verdict, live } = standing;
+export function statusRecord(status: ServiceStatus): object {
+  const { environment, databaseTime, inFlight, nodes, verdict, live } = status;
   return {
     environment,
     database: 'reachable',
@@ -30,29 +30,29 @@ export function standingRecord(standing: Standing): object {
     fleet: live === null ? null : { ...live.fleet, busy: live.fleet.slots - live.fleet.free },
     surge: live?.surge ?? null,
     ledger: verdict,
-    deadLetters: deadLettersRecord(standing.deadLetters),
+    deadLetters: deadLettersRecord(status.deadLetters),
   };
 }
 
 /** The status as tables that fit `widthMax`, for people. */
-export function standingLines(standing: Standing, widthMax?: number): string[] {
+export function statusLines(status: ServiceStatus, widthMax?: number): string[] {
   return [
-    headLine(standing),
+    headLine(status),
     '',
-    ...serviceLines(standing, widthMax),
+    ...serviceLines(status, widthMax),
     '',
-    ...queueLines(standing, widthMax),
+    ...queueLines(status, widthMax),
     '',
-    ...tableOf(['in flight', ...states, 'deliveries', 'due'], [inFlightCells(standing)], widthMax),
+    ...tableOf(['in flight', ...states, 'deliveries', 'due'], [inFlightCells(status)], widthMax),
     '',
-    ...fleetLines(standing, widthMax),
+    ...fleetLines(status, widthMax),
     '',
-    ledgerLine(standing),
-    ...deadLetterLines(standing.deadLetters, standing.databaseTime, widthMax),
+    ledgerLine(status),
+    ...deadLetterLines(status.deadLetters, status.databaseTime, widthMax),
   ];
 }
 
-function headLine({ environment, databaseTime, live }: Standing): string {
+function headLine({ environment, databaseTime, live }: ServiceStatus): string {
   const redis = live === null ? red('Redis unreachable') : green('Redis reachable');
   return `${bold(environment)}  ${databaseTime.toISOString()}  ${green('Postgres reachable')}  ${redis}`;
 }
@@ -66,7 +66,10 @@ function tableOf(
   return [dim(first), ...lines];
 }
 
-function serviceLines({ live, databaseTime }: Standing, widthMax: number | undefined): string[] {
+function serviceLines(
+  { live, databaseTime }: ServiceStatus,
+  widthMax: number | undefined,
+): string[] {
   if (live === null) return [dim('services'), 'unknown without Redis'];
   const rows = live.services.map((instance) => {
     const { service, host, pid, startedAt, silentMs } = instance;
@@ -83,18 +86,18 @@ function serviceLines({ live, databaseTime }: Standing, widthMax: number | undef
   ];
 }
 
-function queueLines({ live }: Standing, widthMax: number | undefined): string[] {
+function queueLines({ live }: ServiceStatus, widthMax: number | undefined): string[] {
   if (live === null) return [dim('queues'), 'unknown without Redis'];
   return tableOf(queueColumns, live.queues.map(queueCells), widthMax);
 }
 
-function inFlightCells({ inFlight }: Standing): string[] {
+function inFlightCells({ inFlight }: ServiceStatus): string[] {
   const { submissions, deliveriesPending, deliveriesDue } = inFlight;
   const counts = states.map((state) => String(submissions[state] ?? 0));
   return ['submissions', ...counts, String(deliveriesPending), String(deliveriesDue)];
 }
 
-function fleetLines({ nodes, live }: Standing, widthMax: number | undefined): string[] {
+function fleetLines({ nodes, live }: ServiceStatus, widthMax: number | undefined): string[] {
   const { slots, free } = live?.fleet ?? { slots: 0, free: 0 };
   const counts = [nodes.known, nodes.seenLately, nodes.draining, nodes.disabled].map(String);
   const capacity = live === null ? ['-', '-', '-'] : [slots, slots - free, free].map(String);
@@ -106,7 +109,7 @@ function fleetLines({ nodes, live }: Standing, widthMax: number | undefined): st
   );
 }
 
-function ledgerLine({ verdict, databaseTime }: Standing): string {
+function ledgerLine({ verdict, databaseTime }: ServiceStatus): string {
   if (verdict === null) return `${bold('ledger')}  not verified yet; run \`svc ledger verify\``;
   const { at, faults, tenants, submissions } = verdict;
   const ageMs = Math.max(0, databaseTime.getTime() - at.getTime());

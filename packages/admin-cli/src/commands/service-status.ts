@@ -23,17 +23,17 @@ import type { Context } from '../context.ts';
 import { tryRedis } from '../redis.ts';
 
 /** A snapshot of the service. `live` is null if Redis cannot be reached. */
-export interface Standing {
+export interface ServiceStatus {
   readonly environment: string;
   readonly databaseTime: Date;
   readonly inFlight: InFlightCounts;
   readonly nodes: NodeCounts;
   readonly verdict: LedgerVerdict | null;
   readonly deadLetters: DeadLetters;
-  readonly live: LiveStanding | null;
+  readonly live: LiveStatus | null;
 }
 
-interface LiveStanding {
+interface LiveStatus {
   readonly services: readonly HeardInstance[];
   readonly queues: readonly QueueStatus[];
   readonly fleet: { readonly slots: number; readonly free: number };
@@ -45,7 +45,7 @@ interface LiveStanding {
 const deadLettersListedMax = 20;
 
 /** Reads all parts in parallel. Each part is limited or counted with an index. */
-export async function readStanding(context: Context): Promise<Standing> {
+export async function readServiceStatus(context: Context): Promise<ServiceStatus> {
   const { configuration, store } = context;
   const [databaseTime, inFlight, nodes, verdict, deadLetters, live] = await Promise.all([
     databaseNow(store),
@@ -68,7 +68,7 @@ export async function readStanding(context: Context): Promise<Standing> {
 
 type Redis = Parameters<typeof listServices>[0];
 
-async function readLive(redis: Redis, prefix: string): Promise<LiveStanding> {
+async function readLive(redis: Redis, prefix: string): Promise<LiveStatus> {
   const [services, queues, fleet, surge] = await Promise.all([
     listServices(redis, prefix),
     readQueueStatus(redis, prefix),

@@ -2,14 +2,14 @@ import { creditsToNumber, toWireId, usageToNumbers } from '@svc/domain';
 import type { SubmissionTrace, TracedDelivery, TracedEvent } from '@svc/store';
 
 /** One entry in the timeline of a submission. */
-export interface StoryLine {
+export interface TimelineEntry {
   readonly at: Date;
   readonly what: string;
   readonly detail: string;
 }
 
 /** The timeline of a submission, oldest first. Pure. */
-export function storyOf(trace: SubmissionTrace): StoryLine[] {
+export function timelineOf(trace: SubmissionTrace): TimelineEntry[] {
   const lines = [
     ...beginning(trace),
     ...offers(trace),
@@ -23,7 +23,7 @@ export function storyOf(trace: SubmissionTrace): StoryLine[] {
 
 const credits = (micros: bigint): string => String(creditsToNumber(micros));
 
-function beginning({ submission, rateCardVersion, entries }: SubmissionTrace): StoryLine[] {
+function beginning({ submission, rateCardVersion, entries }: SubmissionTrace): TimelineEntry[] {
   const { quote, createdAt: at } = submission;
   const { estimatedMicros, maxMicros, surgeMicros } = quote;
   const figures = [
@@ -37,7 +37,7 @@ function beginning({ submission, rateCardVersion, entries }: SubmissionTrace): S
   ];
 }
 
-function entryLine(entry: SubmissionTrace['entries'][number]): StoryLine {
+function entryLine(entry: SubmissionTrace['entries'][number]): TimelineEntry {
   const { at, type, amountMicros, balanceAfterMicros } = entry;
   return {
     at,
@@ -54,8 +54,8 @@ const answers = {
   revoked: 'accepted too late, revoked',
 } as const;
 
-function offers({ submission, offers: records, nodeName }: SubmissionTrace): StoryLine[] {
-  const answered = (records ?? []).flatMap((record): StoryLine[] => {
+function offers({ submission, offers: records, nodeName }: SubmissionTrace): TimelineEntry[] {
+  const answered = (records ?? []).flatMap((record): TimelineEntry[] => {
     const node = toWireId('nod', record.nodeId);
     const reason = record.reason === undefined ? '' : ` (${record.reason})`;
     return [
@@ -80,7 +80,7 @@ function running({
   usageCount,
   usageCapped,
   outcome,
-}: SubmissionTrace): StoryLine[] {
+}: SubmissionTrace): TimelineEntry[] {
   const { startedAt } = submission;
   const begin =
     startedAt === null ? [] : [{ at: startedAt, what: 'begin', detail: 'the node may act' }];
@@ -103,10 +103,10 @@ function running({
   return [...begin, ...reports, ...capped];
 }
 
-function ending(trace: SubmissionTrace): StoryLine[] {
+function ending(trace: SubmissionTrace): TimelineEntry[] {
   const { submission, outcome, entries } = trace;
   const { finishedAt, lateOutcome, failure, cancelledBy } = submission;
-  const lines: StoryLine[] = [];
+  const lines: TimelineEntry[] = [];
   if (outcome !== null) {
     const why = failure === null ? '' : `: ${failure.code} ${failure.message}`.trimEnd();
     const who = outcome.by === 'node' ? 'reported by its node' : 'decided by the service';
@@ -124,17 +124,17 @@ function ending(trace: SubmissionTrace): StoryLine[] {
   return lines;
 }
 
-function eventLines({ id, type, at, deliveries }: TracedEvent): StoryLine[] {
+function eventLines({ id, type, at, deliveries }: TracedEvent): TimelineEntry[] {
   const event = { at, what: 'event', detail: `${type} ${toWireId('evt', id)}` };
   if (deliveries.length === 0)
     return [{ ...event, detail: `${event.detail}, not sent: no webhook URL` }];
   return [event, ...deliveries.flatMap(deliveryLines)];
 }
 
-function deliveryLines(delivery: TracedDelivery): StoryLine[] {
+function deliveryLines(delivery: TracedDelivery): TimelineEntry[] {
   const { id, status, attempts, createdAt, nextAttemptAt, finishedAt } = delivery;
   const name = toWireId('dlv', id);
-  const lines: StoryLine[] = [{ at: createdAt, what: 'delivery', detail: name }];
+  const lines: TimelineEntry[] = [{ at: createdAt, what: 'delivery', detail: name }];
   for (const { round, number, at, statusCode, durationMs, error } of attempts) {
     const answer = statusCode === null ? (error ?? 'no answer yet') : `answered ${statusCode}`;
     const took = durationMs === null ? '' : ` in ${durationMs} ms`;

@@ -82,7 +82,7 @@ export class Deliverer {
         this.#isClaiming = false;
         this.#pump();
       });
-    } else if (this.#schedule.underWay === 0) {
+    } else if (this.#schedule.inFlight === 0) {
       for (const resolve of this.#idlers.splice(0)) resolve();
     }
   }

@@ -72,7 +72,7 @@ test('no endpoint exceeds its limit of concurrent requests, and each one that en
   expect(schedule.take()).toEqual([]);
   answered(first);
   answered(first);
-  expect(schedule.underWay).toBe(6);
+  expect(schedule.inFlight).toBe(6);
   expect(taken(schedule.take())).toEqual([['a', 2]]);
 });
 
@@ -112,7 +112,7 @@ test('endpoints full of slow requests leave the last slots to endpoints without 
   expect(schedule.take()).toEqual([]);
   schedule.wake('c');
   expect(taken(schedule.take())).toEqual([['c', 1]]);
-  expect(schedule.underWay).toBe(13);
+  expect(schedule.inFlight).toBe(13);
 });
 
 test('an endpoint that keeps timing out is paused, is probed by one request, and resumes after an answer', () => {
@@ -171,7 +171,7 @@ test('a failed claim frees all its capacity', () => {
   const [first] = schedule.take();
   if (first === undefined) throw new Error('nobody was asked for');
   schedule.claimed(first, undefined);
-  expect(schedule.underWay).toBe(0);
+  expect(schedule.inFlight).toBe(0);
   schedule.wake('a');
   expect(taken(schedule.take())).toEqual([['a', 8]]);
 });
@@ -180,7 +180,7 @@ test('the last free slot of all is used', () => {
   open({ requestsMax: 1 });
   schedule.wake('a');
   expect(taken(schedule.take())).toEqual([['a', 1]]);
-  expect(schedule.underWay).toBe(1);
+  expect(schedule.inFlight).toBe(1);
 });
 
 test('a schedule that was closed has no timer left', () => {

@@ -68,7 +68,7 @@ export class Schedule {
   readonly #ready = new Set<Endpoint>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #remembered = 0;
-  #underWay = 0;
+  #inFlight = 0;
 
   constructor(options: ScheduleOptions) {
     this.#options = options;
@@ -76,8 +76,8 @@ export class Schedule {
   }
 
   /** Attempts that are being claimed, sent or recorded. */
-  get underWay(): number {
-    return this.#underWay;
+  get inFlight(): number {
+    return this.#inFlight;
   }
 
   /** Deliveries of this tenant may be due. */
@@ -107,14 +107,14 @@ export class Schedule {
     let attempts = 0;
     for (const endpoint of this.#ready) {
       if (asked.length === claimedEndpointsMax || attempts >= claimedAttemptsMax) break;
-      const free = this.#options.requestsMax - this.#underWay;
+      const free = this.#options.requestsMax - this.#inFlight;
       if (free <= 0) break;
       const attemptsMax = Math.min(this.#roomAt(endpoint), this.#shareOf(endpoint, free));
       if (attemptsMax <= 0) continue;
       this.#ready.delete(endpoint);
       endpoint.due = false;
       endpoint.inFlight += attemptsMax;
-      this.#underWay += attemptsMax;
+      this.#inFlight += attemptsMax;
       attempts += attemptsMax;
       asked.push({ endpoint, ask: { tenantId: endpoint.tenantId, attemptsMax } });
     }
@@ -125,7 +125,7 @@ export class Schedule {
   claimed({ endpoint, ask }: Asked, claim: EndpointClaim | undefined): void {
     const unused = ask.attemptsMax - (claim?.attempts.length ?? 0);
     endpoint.inFlight -= unused;
-    this.#underWay -= unused;
+    this.#inFlight -= unused;
     if (claim?.more === true) endpoint.due = true;
     if (claim !== undefined && claim.putOffMs > 0) {
       endpoint.cappedUntilMs = this.#options.monotonicMs() + claim.putOffMs;
@@ -146,7 +146,7 @@ export class Schedule {
 
   /** The attempt is complete. */
   recorded(): void {
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
   }
 
   close(): void {

@@ -44,7 +44,7 @@ export async function comeToRest(
   let movedAtMs = startedMs;
   let offsetMs = 0;
   for (;;) {
-    const ofTenants = await Promise.all(tenants.map((tenant) => underWay(world, tenant)));
+    const ofTenants = await Promise.all(tenants.map((tenant) => inFlight(world, tenant)));
     const restless = [...ofTenants.flat(), ...busyNodes(world)];
     const ms = performance.now() - startedMs;
     if (restless.length === 0 || ms >= boundMs) return { ms, restless };
@@ -71,7 +71,7 @@ function busyNodes({ nodes }: World): string[] {
 
 const openStatuses = ['pending', 'dispatched', 'running'];
 
-async function underWay(world: World, tenant: LoadTenant): Promise<string[]> {
+async function inFlight(world: World, tenant: LoadTenant): Promise<string[]> {
   const found: string[] = [];
   const balance = await readObject(world, tenant, '/v1/credits/balance');
   if (microsOf(balance['held']) !== 0n) found.push(`${String(balance['held'])} credits held`);

@@ -88,15 +88,15 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
   const redis = connectRedis(options.redisUrl, 'worker', logger);
   const closing = new AbortController();
   const ending = new AbortController();
-  let inHand = 0;
+  let inProgress = 0;
   const idlers: (() => void)[] = [];
 
   async function idle(): Promise<void> {
-    if (inHand > 0) await new Promise<void>((resolve) => idlers.push(resolve));
+    if (inProgress > 0) await new Promise<void>((resolve) => idlers.push(resolve));
   }
 
   async function process(job: Job): Promise<void> {
-    inHand += 1;
+    inProgress += 1;
     try {
       const payload: unknown = job.data;
       assertJob(queue, payload);
@@ -108,8 +108,8 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
       );
       throw error instanceof InvalidJob ? new UnrecoverableError(error.message) : error;
     } finally {
-      inHand -= 1;
-      if (inHand === 0) idlers.splice(0).forEach((resolve) => resolve());
+      inProgress -= 1;
+      if (inProgress === 0) idlers.splice(0).forEach((resolve) => resolve());
     }
   }
 
@@ -131,7 +131,7 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
   return {
     isPolling() {
       if (!redisIsReady(redis)) return false;
-      return inHand >= concurrency || performance.now() - worker.polledAtMs < pollSilenceMsMax;
+      return inProgress >= concurrency || performance.now() - worker.polledAtMs < pollSilenceMsMax;
     },
     async close() {
       closing.abort();
@@ -141,9 +141,9 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
       if (!(await doneWithin(drained, options.drainTimeoutMs ?? drainTimeoutMsDefault))) {
         ending.abort();
       }
-      if (!(await doneWithin(closed, abortGraceMs)) && inHand > 0) {
+      if (!(await doneWithin(closed, abortGraceMs)) && inProgress > 0) {
         logger.warn(
-          { queue, inHand },
+          { queue, inProgress },
           'closed with jobs in progress, which will be delivered again',
         );
       }

@@ -9,16 +9,16 @@ const stuckAfterMs = 30_000;
  * them.
  */
 export class Activity {
-  #underWay = 0;
+  #inFlight = 0;
   /** Messages between dispatchers that Redis has delivered and their reader has not handled yet. */
   readonly #mail = new Map<string, number>();
 
   async during<T>(work: () => Promise<T>): Promise<T> {
-    this.#underWay += 1;
+    this.#inFlight += 1;
     try {
       return await work();
     } finally {
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
     }
   }
 
@@ -41,10 +41,10 @@ export class Activity {
     const startedMs = performance.now();
     for (let quiet = 0; quiet < quietTurns;) {
       await turn();
-      quiet = this.#underWay === 0 && this.#mail.size === 0 ? quiet + 1 : 0;
+      quiet = this.#inFlight === 0 && this.#mail.size === 0 ? quiet + 1 : 0;
       if (performance.now() - startedMs > stuckAfterMs) {
         const mail = [...this.#mail].map(([id, count]) => `${id}: ${count}`).join(', ');
-        throw new Error(`${this.#underWay} calls and the mail of ${mail || 'nobody'} are stuck`);
+        throw new Error(`${this.#inFlight} calls and the mail of ${mail || 'nobody'} are stuck`);
       }
     }
   }

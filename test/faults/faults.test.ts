@@ -21,8 +21,8 @@ test(`the three promises hold under ${faults} faults`, async () => {
     pace: shortPace,
     movesClock: true,
   });
-  const told = [...report.struck.map(describeFault), ...describeReport(report)].join('\n');
-  expect(report.violations.length === 0 ? 'held' : told).toBe('held');
+  const described = [...report.struck.map(describeFault), ...describeReport(report)].join('\n');
+  expect(report.violations.length === 0 ? 'held' : described).toBe('held');
   expect(report.struck).toHaveLength(faults);
   expect(report.submissions).toBeGreaterThan(100);
   // The audit can only find what it has checked.

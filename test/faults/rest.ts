@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { microsOf } from './load/json.ts';
 import { readList, readObject } from './audit/read.ts';
 import type { LoadTenant } from './load/tenant.ts';
-import { inHandOf, readNodeLog } from './node/node-log.ts';
+import { activeRunsOf, readNodeLog } from './node/node-log.ts';
 import type { World } from './world/types.ts';
 
 export interface RestOptions {
@@ -64,8 +64,8 @@ function nowWithOffset(offsetMs: number): string {
 /** A node may still report a late outcome, which has its own event. */
 function busyNodes({ nodes }: World): string[] {
   return nodes.flatMap(({ process: { name }, logFile }) => {
-    const { size } = inHandOf(readNodeLog(name, logFile));
-    return size === 0 ? [] : [`${name} has ${size} in hand`];
+    const { size } = activeRunsOf(readNodeLog(name, logFile));
+    return size === 0 ? [] : [`${name} has ${size} active runs`];
   });
 }
 

@@ -178,8 +178,8 @@ function note(plan: Plan, answer: WireAnswer | undefined, found: Findings): void
   const violations = plan.method === 'RAW' ? [] : whole.api.violations(plan, answer);
   found.violations.push(...violations.map((violation) => `${describe(plan)}: ${violation}`));
   const outcome = outcomeOf(answer);
-  const told = `${plan.door} ${outcome}`;
-  found.doors[told] = (found.doors[told] ?? 0) + 1;
+  const door = `${plan.door} ${outcome}`;
+  found.doors[door] = (found.doors[door] ?? 0) + 1;
   found.codes[outcome] = (found.codes[outcome] ?? 0) + 1;
   if (answer.status >= 500 && !/^503 (dispatch_unavailable|unavailable)$/.test(outcome)) {
     found.violations.push(`${describe(plan)}: ${answer.status} ${answer.text.slice(0, 300)}`);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import {
   application,
   clientOf,
-  endingsTold,
+  endingEvents,
   eventOf,
   expectMoney,
   type Journey,
@@ -68,7 +68,7 @@ async function expectSubmitted(journey: Journey, submissionId: string): Promise<
   expect(webhook.event.data['actualCredits']).toBe(ended.actualCredits);
   const balance = Math.round((5_000 - (ended.actualCredits ?? 0)) * 1e6) / 1e6;
   await expectMoney(journey, { balance, held: 0 });
-  expect(endingsTold(journey, submissionId)).toHaveLength(1);
+  expect(endingEvents(journey, submissionId)).toHaveLength(1);
 }
 
 /**
@@ -85,7 +85,7 @@ async function expectLost(journey: Journey, submissionId: string): Promise<void>
   });
   await eventOf(journey, submissionId, 'submission.failed');
   await expectMoney(journey, { balance: 5_000, held: 0 });
-  expect(endingsTold(journey, submissionId)).toHaveLength(1);
+  expect(endingEvents(journey, submissionId)).toHaveLength(1);
 }
 
 test('FLUSHALL with the hold committed and nothing sent: it is still dispatched', async () => {

@@ -197,8 +197,8 @@ test('after a cancel the first outcome of the node is kept as late, the second i
   await node.next('ack');
   node.send({ type: 'completed', submissionId, usage: { actions: 9 }, result: {} });
   await node.next('ack');
-  const told = await eventOf(journey, submissionId, 'submission.late_outcome');
-  expect(told.event.data).toMatchObject({ submissionId, status: 'failed' });
+  const webhook = await eventOf(journey, submissionId, 'submission.late_outcome');
+  expect(webhook.event.data).toMatchObject({ submissionId, status: 'failed' });
   const record = await journey.client.getSubmission(submissionId);
   expect(record).toMatchObject({ status: 'cancelled', actualCredits: refund.charged });
   expect(record.lateOutcome).toMatchObject({ status: 'failed' });

@@ -5,7 +5,7 @@ import {
   application,
   clientOf,
   connectNode,
-  endingsTold,
+  endingEvents,
   eventOf,
   expectMoney,
   refusal,
@@ -167,7 +167,7 @@ test('the same body under the same key gets the same answer and is charged once'
     balance: Math.round((5_000 - (actualCredits ?? 0)) * 1e6) / 1e6,
     held: 0,
   });
-  expect(endingsTold(journey, first.submissionId)).toHaveLength(1);
+  expect(endingEvents(journey, first.submissionId)).toHaveLength(1);
 });
 
 test('another body under the same key is a conflict', async () => {
@@ -231,7 +231,7 @@ test('a tenant without a URL gets no webhook, then or later', async () => {
   await client.waitFor(submissionId, { timeoutMs: 20_000 });
   const late = await createWebhookReceiver();
   await stack.svc(['tenant', 'update', quiet.tenantId, '--webhook-url', late.url]);
-  const next = await client.submit(application('told', 'sandbox.fail'));
+  const next = await client.submit(application('with an endpoint', 'sandbox.fail'));
   await late.waitFor(({ event }) => event.data['submissionId'] === next.submissionId, {
     timeoutMs: 20_000,
   });

@@ -221,8 +221,10 @@ test('an operator cancels a run: full refund, the node stops, the event names wh
     refund: { amount: 200, charged: 0 },
   });
   expect(await node.next('cancel')).toMatchObject({ submissionId });
-  const told = await receiver.waitFor(({ event }) => event.data['submissionId'] === submissionId);
-  expect(told.event).toMatchObject({ type: 'submission.cancelled', data: { by: 'operator' } });
+  const webhook = await receiver.waitFor(
+    ({ event }) => event.data['submissionId'] === submissionId,
+  );
+  expect(webhook.event).toMatchObject({ type: 'submission.cancelled', data: { by: 'operator' } });
   expect(await client.balance()).toMatchObject({ balance: 500, held: 0 });
   expect(await client.getSubmission(submissionId)).toMatchObject({ status: 'cancelled' });
   const again = await svc.run(['submission', 'cancel', submissionId]);
@@ -236,12 +238,12 @@ test('an operator cancels a run: full refund, the node stops, the event names wh
   const entries = await svc.list('audit', 'list', '--subject', submissionId);
   expect(entries).toMatchObject([{ action: 'submission.cancel', after: { refunded: '200' } }]);
   expect(await auditMoney(stack.query)).toEqual([]);
-  await tellsTheStory(submissionId, node.nodeId);
+  await showsTheTimeline(submissionId, node.nodeId);
   await node.close();
 });
 
 /** The report of `svc trace` on the submission above. */
-async function tellsTheStory(submissionId: string, nodeId: string): Promise<void> {
+async function showsTheTimeline(submissionId: string, nodeId: string): Promise<void> {
   await waitUntil(async () => {
     const { story } = await svc.json('trace', submissionId);
     return JSON.stringify(story).includes('delivered');
@@ -253,11 +255,13 @@ async function tellsTheStory(submissionId: string, nodeId: string): Promise<void
   const { story } = trace;
   // Rows of one transaction may carry times a millisecond apart.
   const unordered = ['accepted', 'assignment', 'release', 'ended'];
-  const told = story.map(({ what }) => what);
-  expect(told.filter((what) => !unordered.includes(what)).join(', ')).toBe(
+  const happened = story.map(({ what }) => what);
+  expect(happened.filter((what) => !unordered.includes(what)).join(', ')).toBe(
     'quote, hold, offer, begin, usage, event, delivery, attempt, delivered',
   );
-  expect(told.filter((what) => unordered.includes(what)).toSorted()).toEqual(unordered.toSorted());
+  expect(happened.filter((what) => unordered.includes(what)).toSorted()).toEqual(
+    unordered.toSorted(),
+  );
   expect(story.map(({ at }) => at)).toEqual(story.map(({ at }) => at).toSorted());
   expect(trace).toMatchObject({
     requestId: expect.stringMatching(/./),

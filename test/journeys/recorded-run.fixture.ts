@@ -43,7 +43,7 @@ export async function recordRun(environment: Environment): Promise<string[]> {
   await listAll(recorder);
   await askForWebhooks(recorder, environment);
   await purchase(recorder, environment);
-  record.push(`told: ${normalise(toldTo(environment))}`);
+  record.push(`webhooks: ${normalise(webhooksOf(environment))}`);
   return record;
 }
 
@@ -132,14 +132,14 @@ async function purchase({ as, open }: Recorder, { tenant, operator }: Environmen
 }
 
 /** Sorted, because webhooks arrive in no fixed order. */
-function toldTo({ receiver }: Environment): string {
-  const told = receiver.received.map(({ event, headers }) => ({
+function webhooksOf({ receiver }: Environment): string {
+  const webhooks = receiver.received.map(({ event, headers }) => ({
     about: { type: event.type, data: event.data },
     headers: Object.keys(headers).toSorted(),
     agent: headers['user-agent'],
   }));
   return JSON.stringify(
-    told.toSorted((one, other) => one.about.type.localeCompare(other.about.type)),
+    webhooks.toSorted((one, other) => one.about.type.localeCompare(other.about.type)),
   );
 }
 

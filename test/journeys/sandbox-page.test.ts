@@ -72,7 +72,7 @@ async function untilStatus(target: string, status: string): Promise<WireAnswer['
   return (await get(target)).body;
 }
 
-async function told(target: string, type: string): Promise<void> {
+async function untilWebhook(target: string, type: string): Promise<void> {
   const id = target.split('/').at(-1);
   const webhook = await receiver.waitFor(
     ({ event }) => event.type === type && (id === '' || event.data['submissionId'] === id),
@@ -102,7 +102,7 @@ test('the page lists every outcome, event and error, or says that it cannot be t
 test('submitted, with a charge that the tenant chooses', async () => {
   const target = await submit('sandbox.succeed', { actions: 400 });
   expect(await untilStatus(target, 'submitted')).toMatchObject({ actualCredits: 200 });
-  await told(target, 'submission.completed');
+  await untilWebhook(target, 'submission.completed');
 });
 
 test.each(nodeFailureCodes)('failed, %s', async (code) => {
@@ -115,7 +115,7 @@ test.each(nodeFailureCodes)('failed, %s', async (code) => {
       outcomeUnknown: code === 'node_error',
     },
   });
-  await told(target, 'submission.failed');
+  await untilWebhook(target, 'submission.failed');
 });
 
 test('cancelled, and an outcome that comes late', async () => {
@@ -123,8 +123,8 @@ test('cancelled, and an outcome that comes late', async () => {
   await untilStatus(target, 'running');
   const cancelled = await post(`${target}/cancel`);
   expect(cancelled).toMatchObject({ status: 200, body: { status: 'cancelled' } });
-  await told(target, 'submission.cancelled');
-  await told(target, 'submission.late_outcome');
+  await untilWebhook(target, 'submission.cancelled');
+  await untilWebhook(target, 'submission.late_outcome');
   const { lateOutcome } = Object((await get(target)).body);
   expect(lateOutcome).toMatchObject({ status: 'submitted' });
 });
@@ -136,7 +136,7 @@ test('low balance, test event, and redelivery of a refused event', async () => {
     body: { lowBalanceThreshold: 20_000 },
   });
   expect(patched.status).toBe(200);
-  await told('/', 'credits.low_balance');
+  await untilWebhook('/', 'credits.low_balance');
   receiver.answerWith(({ attempt }) => ({ status: attempt === 1 ? 500 : 204 }));
   expect((await post('/v1/webhooks/test')).status).toBe(202);
   const again = await receiver.waitFor(

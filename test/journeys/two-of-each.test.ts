@@ -36,8 +36,8 @@ test('with two processes of each service every submission ends once', async () =
     expect(ended.map((submission) => submission.status)).toEqual([status, status]);
     for (const { submissionId } of created) await eventOf(journey, submissionId, type);
   }
-  const told = receiver.received.filter(({ event }) => event.type.startsWith('submission.'));
-  expect(new Set(told.map(({ deliveryId }) => deliveryId)).size).toBe(rounds * 2);
+  const events = receiver.received.filter(({ event }) => event.type.startsWith('submission.'));
+  expect(new Set(events.map(({ deliveryId }) => deliveryId)).size).toBe(rounds * 2);
   expect(await auditMoney(stack.query)).toEqual([]);
 });
 

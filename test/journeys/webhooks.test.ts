@@ -13,7 +13,7 @@ import {
 } from '@svc/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { writeDeliveries } from '../support/deliveries.ts';
-import { rawEndpoint, toldTenants } from '../support/told-tenants.ts';
+import { rawEndpoint, notifiedTenants } from '../support/notified-tenants.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
 /**
@@ -36,7 +36,7 @@ beforeEach(() => {
   outcome = completes;
 });
 
-const { ask, toldTenant, sendTest, submit, recorded } = toldTenants(() => whole);
+const { ask, notifiedTenant, sendTest, submit, recorded } = notifiedTenants(() => whole);
 
 const eventsOf = (receiver: WebhookReceiver, type: string) =>
   receiver.received.filter(({ event }) => event.type === type);
@@ -51,7 +51,7 @@ const intervals = [5, 60, 300, 900, 2_400, 7_200, 18_000];
 
 describe('events', () => {
   test("a completed submission's event has its figures and a signature", async () => {
-    const { tenant, receiver } = await toldTenant();
+    const { tenant, receiver } = await notifiedTenant();
     const id = await submit(tenant, 'completed');
     const webhook = await arrived(receiver, 'submission.completed');
     verifyWebhook(webhook, tenant.webhookSecret);
@@ -79,7 +79,7 @@ describe('events', () => {
   });
 
   test("a failed submission's event has the reason and a full refund", async () => {
-    const { tenant, receiver } = await toldTenant();
+    const { tenant, receiver } = await notifiedTenant();
     outcome = () => ({ failed: { code: 'captcha', message: 'traffic lights' } });
     const id = await submit(tenant, 'failed');
     const webhook = await arrived(receiver, 'submission.failed');
@@ -101,7 +101,7 @@ describe('events', () => {
   });
 
   test("a cancelled submission's event names who cancelled it", async () => {
-    const { tenant, receiver } = await toldTenant();
+    const { tenant, receiver } = await notifiedTenant();
     outcome = () => undefined;
     const id = await submit(tenant, 'cancelled');
     const cancelled = await ask(tenant, 'POST', `/v1/submissions/${id}/cancel`);
@@ -121,7 +121,7 @@ describe('events', () => {
   });
 
   test('a charge that takes the balance below the threshold sends one low-balance event', async () => {
-    const { tenant, receiver } = await toldTenant({ grantCredits: 1_010 });
+    const { tenant, receiver } = await notifiedTenant({ grantCredits: 1_010 });
     await submit(tenant, 'low 1');
     await submit(tenant, 'low 2');
     const webhook = await arrived(receiver, 'credits.low_balance');
@@ -145,7 +145,7 @@ describe('a failed attempt is retried under the same id with the same bytes', ()
     ],
     ['a cut connection', 'cut', { statusCode: null, error: expect.any(String) }],
   ])('after %s', async (_name, answer, attempt) => {
-    const { tenant, receiver } = await toldTenant();
+    const { tenant, receiver } = await notifiedTenant();
     receiver.answerWith(({ attempt: number }) => (number === 1 ? answer : { status: 200 }));
     const id = await sendTest(tenant);
     const first = await recorded(tenant, id, 1);
@@ -211,7 +211,7 @@ describe('a failed attempt is retried under the same id with the same bytes', ()
 
 describe('the schedule', () => {
   test('eight attempts over eight hours, then exhausted; a redelivery starts a new round under the same id', async () => {
-    const { tenant, receiver } = await toldTenant();
+    const { tenant, receiver } = await notifiedTenant();
     receiver.answerWith(() => ({ status: 503 }));
     const id = await sendTest(tenant);
     for (const [index, seconds] of intervals.entries()) {
@@ -240,7 +240,7 @@ describe('the schedule', () => {
   test('Retry-After of a 429 delays the next attempt, to at most twice its interval', async () => {
     const waits = await Promise.all(
       ['7', '3600'].map(async (retryAfter) => {
-        const { tenant, receiver } = await toldTenant();
+        const { tenant, receiver } = await notifiedTenant();
         receiver.answerWith(() => ({ status: 429, headers: { 'retry-after': retryAfter } }));
         const { nextAttemptAt, attempts } = await recorded(tenant, await sendTest(tenant), 1);
         return Date.parse(nextAttemptAt ?? '') - Date.parse(attempts[0]?.at ?? '');
@@ -253,7 +253,7 @@ describe('the schedule', () => {
   });
 
   test('410 disables the URL, the settings give the reason, and pending deliveries are dropped', async () => {
-    const { tenant, receiver } = await toldTenant();
+    const { tenant, receiver } = await notifiedTenant();
     receiver.answerWith(() => ({ status: 500 }));
     const waiting = await sendTest(tenant);
     await recorded(tenant, waiting, 1);
@@ -271,21 +271,21 @@ describe('the schedule', () => {
     expect(body['data']).toHaveLength(2);
     const refused = await ask(tenant, 'POST', '/v1/webhooks/test');
     expect([refused.status, refused.body['code']]).toEqual([409, 'webhook_url_missing']);
-    const untold = await submit(tenant, 'untold');
+    const withoutUrl = await submit(tenant, 'without a URL');
     await waitUntil(async () => {
-      const { body: record } = await ask(tenant, 'GET', `/v1/submissions/${untold}`);
+      const { body: record } = await ask(tenant, 'GET', `/v1/submissions/${withoutUrl}`);
       return record['status'] === 'submitted';
     });
     receiver.answerWith(() => ({ status: 200 }));
     await ask(tenant, 'PATCH', '/v1/settings', { webhookUrl: receiver.url });
-    const told = await submit(tenant, 'told again');
-    await receiver.waitFor(({ event }) => event.data['submissionId'] === told);
+    const withUrl = await submit(tenant, 'with a URL');
+    await receiver.waitFor(({ event }) => event.data['submissionId'] === withUrl);
     expect(receiver.received).toHaveLength(3);
   });
 });
 
 test('during the overlap of a rotation there are two signatures, and either secret verifies', async () => {
-  const { tenant, receiver } = await toldTenant();
+  const { tenant, receiver } = await notifiedTenant();
   const webhookSecret = await whole.rotateWebhookSecret(tenant);
   await sendTest(tenant);
   const webhook = await arrived(receiver, 'webhook.test');
@@ -316,7 +316,7 @@ test('events from a time without a URL are never sent', async () => {
 });
 
 test('two deliverers together make no attempt twice', async () => {
-  const { tenant, receiver } = await toldTenant();
+  const { tenant, receiver } = await notifiedTenant();
   const uuid = fromWireId('tnt', tenant.tenantId) ?? '';
   receiver.answerWith(({ attempt }) => ({ status: attempt === 1 ? 500 : 200 }));
   const sealer = createSealer(openKeyring(testMasterKey()));
@@ -344,7 +344,7 @@ async function claimedOf(tenantId: string): Promise<number> {
 }
 
 test('a tenant from signup gets a limited number of attempts an hour', async () => {
-  const { receiver } = await toldTenant();
+  const { receiver } = await notifiedTenant();
   const body = { name: 'Passer-by', webhookUrl: receiver.url };
   const signedUp = await whole.ask({ method: 'POST', target: '/signup', body });
   expect(signedUp.status).toBe(201);

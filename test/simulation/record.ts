@@ -35,9 +35,9 @@ export function recordsOfOperation(
     case 'hold':
       return [ofHold(operation, outcome, at)];
     case 'reject': {
-      const told = outcome?.result === 'rejected' ? 'rejected' : 'not_rejected';
+      const result = outcome?.result === 'rejected' ? 'rejected' : 'not_rejected';
       const { submissionId } = operation;
-      return [{ kind: 'reject', submissionId, ...at, outcome: outcome ? told : 'unknown' }];
+      return [{ kind: 'reject', submissionId, ...at, outcome: outcome ? result : 'unknown' }];
     }
     case 'cancel':
       return ofCancel(operation, outcome, at);

@@ -157,9 +157,11 @@ export async function expectMoney(
 }
 
 /** The number of distinct end-of-submission deliveries that arrived. */
-export function endingsTold({ receiver }: Journey, submissionId: string): string[] {
-  const told = receiver.received.filter(({ event }) => event.data['submissionId'] === submissionId);
-  return [...new Set(told.map(({ deliveryId, event }) => `${event.type} ${deliveryId}`))];
+export function endingEvents({ receiver }: Journey, submissionId: string): string[] {
+  const webhooks = receiver.received.filter(
+    ({ event }) => event.data['submissionId'] === submissionId,
+  );
+  return [...new Set(webhooks.map(({ deliveryId, event }) => `${event.type} ${deliveryId}`))];
 }
 
 /** A scripted node with the data that it needs to reconnect. */
@@ -180,7 +182,7 @@ export async function connectNode(
     const slots = options.slots ?? 1;
     const node = await connectScriptedNode({ link, nodeId, secret, slots, running });
     onTestFinished(() => node.close());
-    return { ...node, reconnect: (inHand = []) => connect(inHand) };
+    return { ...node, reconnect: (again = []) => connect(again) };
   };
   return connect([]);
 }

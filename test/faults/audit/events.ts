@@ -55,7 +55,7 @@ function auditEnd(
       microsOf(event.data['refundedCredits']) === record.refundedMicros,
   );
   const describe = (): string =>
-    `${inWords(record)} was notified as: ${webhooks.map(told).join('; ')}`;
+    `${inWords(record)} was notified as: ${webhooks.map(describeWebhook).join('; ')}`;
   findings.expect(
     'every end is notified as one event with the right figures',
     ends.length > 0 && new Set(ends.map(({ event }) => event.id)).size === 1 && isRight,
@@ -71,7 +71,7 @@ function auditEnd(
   );
 }
 
-function told({ event, attempt }: ReceivedWebhook): string {
+function describeWebhook({ event, attempt }: ReceivedWebhook): string {
   return `${event.id} ${event.type} ${JSON.stringify(event.data)} #${attempt}`;
 }
 

@@ -71,7 +71,7 @@ function auditApplication(
       isSame,
       key,
       () =>
-        `${end.from} told ${end.status} at ${end.chargedMicros}, it is ${record?.status} at ${record?.chargedMicros}`,
+        `${end.from} reported ${end.status} at ${end.chargedMicros}, it is ${record?.status} at ${record?.chargedMicros}`,
     );
   }
 }

@@ -89,12 +89,12 @@ function isAcknowledged(line: NodeLine): line is OutcomeLine {
  * another end.
  */
 function expectKept(findings: Findings, line: OutcomeLine, record: FinalRecord | undefined): void {
-  const told = line.outcome === 'completed' ? 'submitted' : 'failed';
+  const reported = line.outcome === 'completed' ? 'submitted' : 'failed';
   const isOwn =
-    record?.status === told && (told === 'submitted' || record.failureCode === line.code);
+    record?.status === reported && (reported === 'submitted' || record.failureCode === line.code);
   findings.expect(
     'an acknowledged outcome is stored',
-    record !== undefined && (isOwn || record.lateStatus === told),
+    record !== undefined && (isOwn || record.lateStatus === reported),
     line.submissionId,
     () =>
       `${line.outcome} ${line.code ?? ''} was acknowledged; its record reads ${inWords(record)}`,

@@ -106,10 +106,10 @@ async function readOn(
   // Each line is one append, so every visible line is complete.
   for await (const line of createInterface({ input: createReadStream(file, { start: offset }) })) {
     offset += Buffer.byteLength(line) + 1;
-    const told: NodeLine = JSON.parse(line);
-    const status = frames[told.what];
-    if (status === undefined || !('submissionId' in told)) continue;
-    recorder.add(reached(told.submissionId, status, null, 'node', recorder.nowMs()));
+    const entry: NodeLine = JSON.parse(line);
+    const status = frames[entry.what];
+    if (status === undefined || !('submissionId' in entry)) continue;
+    recorder.add(reached(entry.submissionId, status, null, 'node', recorder.nowMs()));
   }
   offsets.set(file, offset);
 }

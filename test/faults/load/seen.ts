@@ -157,7 +157,7 @@ export class Seen {
     status: string,
     chargedMicros: bigint | null,
   ): void {
-    if (!ended.has(status)) this.complain(application.key, `${from} told the end "${status}"`);
+    if (!ended.has(status)) this.complain(application.key, `${from} reported the end "${status}"`);
     application.ends.push({ from, status, chargedMicros });
   }
 }

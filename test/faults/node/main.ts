@@ -21,7 +21,7 @@ function memberOf(value: unknown, name: string): unknown {
 
 /** The agent's own journal, observed: its phases are the contract between agent and service. */
 function overheard(journal: Journal): Journal {
-  note({ what: 'started', inHand: journal.found.map(({ submissionId }) => submissionId) });
+  note({ what: 'started', active: journal.found.map(({ submissionId }) => submissionId) });
   const ended = new Map<string, { outcome: 'completed' | 'failed'; code: string | null }>();
   for (const entry of journal.found) {
     if (entry.phase === 'ended') ended.set(entry.submissionId, outcomeOf(entry));

@@ -10,7 +10,7 @@ export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
 interface StartedLine {
   readonly what: 'started';
   /** The content of its journal. */
-  readonly inHand: readonly string[];
+  readonly active: readonly string[];
 }
 
 export interface DecidedLine {
@@ -50,13 +50,13 @@ export function readNodeLog(node: string, file: string): Logged<NodeLine>[] {
  * Submissions that one node still has to run or report, by its log. Empty if nothing will come of
  * them.
  */
-export function inHandOf(lines: readonly NodeLine[]): ReadonlySet<string> {
-  let inHand = new Set<string>();
+export function activeRunsOf(lines: readonly NodeLine[]): ReadonlySet<string> {
+  let active = new Set<string>();
   for (const line of lines) {
-    if (line.what === 'started') inHand = new Set(line.inHand);
+    if (line.what === 'started') active = new Set(line.active);
     else if (line.what === 'stopped' || line.what === 'acknowledged')
-      inHand.delete(line.submissionId);
-    else if (line.what !== 'executed') inHand.add(line.submissionId);
+      active.delete(line.submissionId);
+    else if (line.what !== 'executed') active.add(line.submissionId);
   }
-  return inHand;
+  return active;
 }

@@ -26,7 +26,7 @@ const faultCounts = [kindsCount, 48];
 /** Short, because many of the mutations prevent the system from ever coming to rest. */
 const restBoundMs = 25_000;
 /** How many violations are printed in full, on the standard error. */
-const toldMax = 6;
+const printedMax = 6;
 
 async function runWith(planted: Planted, faults: number): Promise<FaultsReport> {
   return runFaults({
@@ -57,7 +57,7 @@ async function tryUntilCaught(planted: Planted): Promise<boolean> {
     const report = await runWith(planted, faults);
     if (report.violations.length === 0) continue;
     row([planted.name, planted.what, `${report.struck.length}`, promisesBroken(report)]);
-    for (const violation of report.violations.slice(0, toldMax))
+    for (const violation of report.violations.slice(0, printedMax))
       process.stderr.write(`${violation}\n`);
     return true;
   }

@@ -10,7 +10,7 @@ export interface Sighting {
   /** The nodes that got the payload. */
   readonly assignedTo: Set<string>;
   /** The nodes that ever got `begin`. */
-  readonly toldToBegin: Set<string>;
+  readonly beginSentTo: Set<string>;
   /** The nodes that acted, once for each execution. */
   readonly actedBy: string[];
   /** The outcomes that each node reported, in its order. */
@@ -49,7 +49,7 @@ export class Auditor {
       askedNodes: new Set(),
       openOffers: new Map(),
       assignedTo: new Set(),
-      toldToBegin: new Set(),
+      beginSentTo: new Set(),
       actedBy: [],
       outcomes: [],
       acknowledged: new Set(),
@@ -84,10 +84,10 @@ export class Auditor {
   }
 
   /** `begin` may be repeated, but only to the assigned node. */
-  toldToBegin(nodeId: string, submissionId: string): void {
-    const { assignedTo, toldToBegin } = this.of(submissionId);
+  sentBegin(nodeId: string, submissionId: string): void {
+    const { assignedTo, beginSentTo } = this.of(submissionId);
     if (!assignedTo.has(nodeId)) this.complain(submissionId, `${nodeId} may begin, unassigned`);
-    toldToBegin.add(nodeId);
+    beginSentTo.add(nodeId);
   }
 
   /** The node acts. This must happen at most once. */

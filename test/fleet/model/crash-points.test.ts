@@ -1,7 +1,7 @@
 import { createTestDatabase, startTestRedis, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Moment } from './mortal.ts';
-import type { InHand, ModelNode } from './node.ts';
+import type { JournalRun, ModelNode } from './node.ts';
 import { openRig, type Rig } from './rig.ts';
 import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
@@ -35,8 +35,8 @@ afterAll(() => close());
 const faults = ['dispatcher killed', 'agent killed', 'link cut', 'both killed'] as const;
 type Fault = (typeof faults)[number];
 
-/** `told`: the frame that follows the commit has been sent and has arrived. */
-type At = Moment | 'told';
+/** `sent`: the frame that follows the commit has been sent and has arrived. */
+type At = Moment | 'sent';
 
 type Step = 'accept' | 'start' | 'complete';
 const steps: readonly Step[] = ['accept', 'start', 'complete'];
@@ -80,7 +80,7 @@ const points: readonly Point[] = [
       'both killed': nodeLost,
     },
   },
-  { step: 'accept', at: 'told', name: '`assign` sent', ends: submitted },
+  { step: 'accept', at: 'sent', name: '`assign` sent', ends: submitted },
   {
     step: 'start',
     at: 'before',
@@ -95,7 +95,7 @@ const points: readonly Point[] = [
   },
   {
     step: 'start',
-    at: 'told',
+    at: 'sent',
     name: '`begin` sent',
     ends: {
       ...submitted,
@@ -105,7 +105,7 @@ const points: readonly Point[] = [
   },
   { step: 'complete', at: 'before', name: '`completed` sent, not stored', ends: submitted },
   { step: 'complete', at: 'after', name: 'outcome stored, `ack` not sent', ends: submitted },
-  { step: 'complete', at: 'told', name: '`ack` sent', ends: submitted },
+  { step: 'complete', at: 'sent', name: '`ack` sent', ends: submitted },
 ];
 
 /** Does one step of the node, if the step is possible. */
@@ -121,7 +121,7 @@ function take(node: ModelNode, step: Step): void {
   }
 }
 
-function complete(node: ModelNode, run: InHand): void {
+function complete(node: ModelNode, run: JournalRun): void {
   const { submissionId } = run;
   node.end(run, { type: 'completed', submissionId, usage: {}, result: {} });
 }
@@ -156,10 +156,10 @@ async function live(world: World, point: Point, fault: Fault): Promise<void> {
     await world.settled();
   }
   const hit = (): void => strike(world, node, fault);
-  if (point.at !== 'told') dispatcher.mortal.strikeAt(1, point.at, hit);
+  if (point.at !== 'sent') dispatcher.mortal.strikeAt(1, point.at, hit);
   take(node, point.step);
   await world.settled();
-  if (point.at === 'told') hit();
+  if (point.at === 'sent') hit();
   await world.settled();
   if (world.alive.length === 0) await world.startDispatcher();
   world.alive[0]?.connect(node);
@@ -233,7 +233,7 @@ describe('a cancel is committed and its message is lost', () => {
         await world.settled();
       }
       const [submissionId = ''] = world.submissions;
-      await world.cancel(submissionId, { isTold: false });
+      await world.cancel(submissionId, { isAnnounced: false });
       node.send(
         frame === 'start'
           ? { type: frame, submissionId }

@@ -46,5 +46,5 @@ export const nodeCommands: fc.Arbitrary<Command<AnyFleet>>[] = [
   ...of(2, 'restart-agent', restartAgent),
   ...of(1, 'lose-disk', loseDisk),
   ...of(1, 'drain-node', drainNode),
-  ...of(3, 'cancel', (world, n) => cancelOne(world, n, { isTold: n % 4 !== 0 })),
+  ...of(3, 'cancel', (world, n) => cancelOne(world, n, { isAnnounced: n % 4 !== 0 })),
 ];

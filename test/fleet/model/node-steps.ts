@@ -1,5 +1,5 @@
 import type { Auditor, OutcomeFrame } from './auditor.ts';
-import type { InHand, ModelNode } from './node.ts';
+import type { JournalRun, ModelNode } from './node.ts';
 import { pick } from './pick.ts';
 
 /**
@@ -13,15 +13,15 @@ export interface Fleet {
   /** Where nodes can connect. */
   readonly alive: readonly { connect(node: ModelNode): void }[];
   /** The message of a cancel to the dispatchers may be lost. */
-  cancel(submissionId: string, how: { readonly isTold: boolean }): Promise<void>;
+  cancel(submissionId: string, how: { readonly isAnnounced: boolean }): Promise<void>;
 }
 
 interface OfRun {
   readonly node: ModelNode;
-  readonly run: InHand;
+  readonly run: JournalRun;
 }
 
-function runsIn(fleet: Fleet, phase: InHand['phase']): OfRun[] {
+function runsIn(fleet: Fleet, phase: JournalRun['phase']): OfRun[] {
   return fleet.nodes.flatMap((node) =>
     [...node.journal.values()].filter((run) => run.phase === phase).map((run) => ({ node, run })),
   );
@@ -71,7 +71,7 @@ export function reportUsage(fleet: Fleet, n: number): void {
   node.send({ type: 'usage', submissionId, usage: { actions } });
 }
 
-function outcomeOf(fleet: Fleet, run: InHand, type: OutcomeFrame['type']): OutcomeFrame {
+function outcomeOf(fleet: Fleet, run: JournalRun, type: OutcomeFrame['type']): OutcomeFrame {
   const { submissionId, actions } = run;
   fleet.auditor.of(submissionId).actionsReported.add(actions);
   const usage = { actions };
@@ -104,7 +104,7 @@ export function endStoppedRun(fleet: Fleet, n: number): void {
   if (node === undefined || submissionId === undefined) return;
   if (!fleet.auditor.of(submissionId).actedBy.includes(node.id)) return;
   node.stopping.delete(submissionId);
-  const run: InHand = { submissionId, phase: 'ended', actions: 1 };
+  const run: JournalRun = { submissionId, phase: 'ended', actions: 1 };
   node.journal.set(submissionId, run);
   node.end(run, outcomeOf(fleet, run, 'completed'));
 }
@@ -163,7 +163,7 @@ export function drainNode(fleet: Fleet, n: number): void {
 export async function cancelOne(
   fleet: Fleet,
   n: number,
-  how: { readonly isTold: boolean },
+  how: { readonly isAnnounced: boolean },
 ): Promise<void> {
   const submissionId = pick(fleet.submissions, n);
   if (submissionId !== undefined) await fleet.cancel(submissionId, how);

@@ -3,7 +3,7 @@ import { acceptedOfferVoidAfterMs, toWireId } from '@svc/domain';
 import type { Auditor, OutcomeFrame } from './auditor.ts';
 
 /** The data on a node's disk. */
-export interface InHand {
+export interface JournalRun {
   readonly submissionId: string;
   phase: 'assigned' | 'begun' | 'ended';
   actions: number;
@@ -35,7 +35,7 @@ export class ModelNode {
   readonly id: string;
   readonly wireId: string;
   readonly slots: number;
-  readonly journal = new Map<string, InHand>();
+  readonly journal = new Map<string, JournalRun>();
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
   /** Ordered to stop, and `stopped` not sent yet. */
@@ -108,8 +108,8 @@ export class ModelNode {
     const { offerId, submissionId } = offer;
     this.offers.delete(offerId);
     this.#auditor.offerEnded(submissionId, offerId);
-    const inHand = [...this.journal.values()].filter(({ phase }) => phase !== 'ended').length;
-    const isBusy = inHand + this.#accepted.size >= this.slots || this.isDraining;
+    const active = [...this.journal.values()].filter(({ phase }) => phase !== 'ended').length;
+    const isBusy = active + this.#accepted.size >= this.slots || this.isDraining;
     if (answer === 'decline' || isBusy) {
       this.send({ type: 'decline', offerId, reason: isBusy ? 'busy' : 'policy' });
       return;
@@ -119,7 +119,7 @@ export class ModelNode {
   }
 
   /** Stores the outcome, then reports it. */
-  end(run: InHand, outcome: OutcomeFrame): void {
+  end(run: JournalRun, outcome: OutcomeFrame): void {
     run.phase = 'ended';
     run.outcome = outcome;
     this.report(outcome);
@@ -207,7 +207,7 @@ export class ModelNode {
   }
 
   #begun(submissionId: string): void {
-    this.#auditor.toldToBegin(this.id, submissionId);
+    this.#auditor.sentBegin(this.id, submissionId);
     const run = this.journal.get(submissionId);
     if (run?.phase !== 'assigned') return;
     if (this.stopping.has(submissionId)) {

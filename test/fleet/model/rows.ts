@@ -57,13 +57,14 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   const complain = (what: string): void => auditor.complain(wireId, what);
   if (!ended.has(row.state)) return complain(`never ended: ${row.state}`);
   if (row.in_time === false) complain('was dispatched after its deadline');
-  for (const nodeId of [...seen.assignedTo, ...seen.toldToBegin, ...seen.actedBy]) {
+  for (const nodeId of [...seen.assignedTo, ...seen.beginSentTo, ...seen.actedBy]) {
     if (nodeId !== row.node_id) complain(`${nodeId} had it, by its row ${row.node_id}`);
   }
-  if (seen.toldToBegin.size > 0 && !row.begun) complain('a node may begin, by its row it may not');
+  if (seen.beginSentTo.size > 0 && !row.begun) complain('a node may begin, by its row it may not');
   if (auditor.sees(row.node_id)) compareOutcome(auditor, wireId, row);
   const events = (row.events ?? []).filter((type) => type !== 'submission.late_outcome');
-  if (events.length !== (row.state === 'rejected' ? 0 : 1)) complain(`told of: ${events.join()}`);
+  if (events.length !== (row.state === 'rejected' ? 0 : 1))
+    complain(`has events: ${events.join()}`);
   compareCharge(row, complain);
 }
 

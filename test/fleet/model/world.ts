@@ -148,15 +148,15 @@ export class World implements Fleet {
   }
 
   /** The work of a gateway for a cancel. Its message to the dispatchers may be lost. */
-  async cancel(wireId: string, { isTold }: { readonly isTold: boolean }): Promise<void> {
+  async cancel(wireId: string, { isAnnounced }: { readonly isAnnounced: boolean }): Promise<void> {
     const { tenantId, rig } = this;
     const id = fromWireId('sub', wireId) ?? '';
     const outcome = await this.activity.during(() =>
       cancelSubmission(rig.store, { submissionId: id, tenantId, by: 'tenant' }),
     );
-    if (outcome.kind !== 'cancelled' || !isTold) return;
+    if (outcome.kind !== 'cancelled' || !isAnnounced) return;
     await this.activity.during(() => publishCancelled(rig.redis, this.prefix, id));
-    this.#toldAll();
+    this.#mailAll();
   }
 
   /** The settlement worker takes all queued jobs. */
@@ -173,7 +173,7 @@ export class World implements Fleet {
         redis: this.rig.redis,
         redisPrefix: this.prefix,
         countReconciled: (kind) => {
-          if (kind !== 'unsettled' && kind !== 'stale_pending') this.#toldAll();
+          if (kind !== 'unsettled' && kind !== 'stale_pending') this.#mailAll();
         },
       }),
     );
@@ -190,7 +190,7 @@ export class World implements Fleet {
     await Promise.all(this.alive.map((dispatcher) => dispatcher.refresh()));
   }
 
-  #toldAll(): void {
+  #mailAll(): void {
     for (const { id } of this.alive) this.activity.mail(id, 1);
   }
 

@@ -13,9 +13,9 @@ import type { WireAnswer } from './wire.ts';
 
 /** Tenants with their own endpoints on a whole stack, and the deliveries that they see. */
 
-export interface ToldTenants {
+export interface NotifiedTenants {
   /** A tenant with its own endpoint. */
-  readonly toldTenant: (options?: { grantCredits?: number }) => Promise<{
+  readonly notifiedTenant: (options?: { grantCredits?: number }) => Promise<{
     readonly tenant: TenantCredentials;
     readonly receiver: WebhookReceiver;
   }>;
@@ -49,8 +49,8 @@ interface ShownDelivery {
   }[];
 }
 
-export function toldTenants(wholeStack: () => WholeStack): ToldTenants {
-  const ask: ToldTenants['ask'] = (tenant, method, target, body) =>
+export function notifiedTenants(wholeStack: () => WholeStack): NotifiedTenants {
+  const ask: NotifiedTenants['ask'] = (tenant, method, target, body) =>
     wholeStack().askAs(tenant, { method, target, ...(body === undefined ? {} : { body }) });
 
   const shown = async (tenant: TenantCredentials, id: string): Promise<ShownDelivery> =>
@@ -58,7 +58,7 @@ export function toldTenants(wholeStack: () => WholeStack): ToldTenants {
 
   return {
     ask,
-    async toldTenant(options = {}) {
+    async notifiedTenant(options = {}) {
       const receiver = await createWebhookReceiver();
       onTestFinished(() => receiver.close());
       const tenant = await wholeStack().tenant({ webhookUrl: receiver.url, ...options });

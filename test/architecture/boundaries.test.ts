@@ -15,95 +15,95 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 /**
  * The rules of .dependency-cruiser.mjs at work: an outline of the workspace in a directory of its
- * own, with one file planted for each import that is forbidden.
+ * own, with one file for each import that is forbidden.
  */
 
-interface Plant {
+interface ForbiddenImport {
   readonly rule: string;
   readonly file: string;
   readonly code: string;
 }
 
-const plants: readonly Plant[] = [
+const forbiddenImports: readonly ForbiddenImport[] = [
   {
     rule: 'services-do-not-import-each-other',
-    file: 'services/gateway/src/planted-service.ts',
+    file: 'services/gateway/src/forbidden-service.ts',
     code: `import '@svc/dispatcher';`,
   },
   {
     rule: 'services-import-packages-only',
-    file: 'services/gateway/src/planted-client.ts',
+    file: 'services/gateway/src/forbidden-client.ts',
     code: `import '@svc/client';`,
   },
   {
     rule: 'packages-do-not-import-services',
-    file: 'packages/admin-cli/src/planted-service.ts',
+    file: 'packages/admin-cli/src/forbidden-service.ts',
     code: `import '@svc/gateway';`,
   },
   {
     rule: 'domain-imports-only-its-own',
-    file: 'packages/domain/src/planted-runtime.ts',
+    file: 'packages/domain/src/forbidden-runtime.ts',
     code: `import '@svc/runtime';`,
   },
   {
     rule: 'queue-imports-only-its-own',
-    file: 'packages/queue/src/planted-type.ts',
-    code: `import type { Planted } from '@svc/store';\nexport type Alias = Planted;`,
+    file: 'packages/queue/src/forbidden-type.ts',
+    code: `import type { Sample } from '@svc/store';\nexport type Alias = Sample;`,
   },
   {
     rule: 'node-agent-imports-only-its-own',
-    file: 'packages/node-agent/src/planted-store.ts',
+    file: 'packages/node-agent/src/forbidden-store.ts',
     code: `import '@svc/store';`,
   },
   {
     rule: 'local-imports-only-its-own',
-    file: 'infra/local/src/planted-store.ts',
+    file: 'infra/local/src/forbidden-store.ts',
     code: `import '@svc/store';`,
   },
   {
     rule: 'testkit-imports-only-its-own',
-    file: 'packages/testkit/src/planted-queue.ts',
+    file: 'packages/testkit/src/forbidden-queue.ts',
     code: `import '@svc/queue';`,
   },
   {
     rule: 'only-tests-import-the-testkit',
-    file: 'services/webhooks/src/planted-testkit.ts',
+    file: 'services/webhooks/src/forbidden-testkit.ts',
     code: `import '@svc/testkit';`,
   },
   {
     rule: 'domain-and-client-are-pure',
-    file: 'packages/domain/src/planted-fs.ts',
+    file: 'packages/domain/src/forbidden-fs.ts',
     code: `import 'node:fs';`,
   },
   {
     rule: 'the-generated-client-stays-in-the-store',
-    file: 'services/settlement/src/planted-client.ts',
+    file: 'services/settlement/src/forbidden-client.ts',
     code: `import '../../../packages/store/src/generated/client.ts';`,
   },
   {
     rule: 'by-the-front-door',
-    file: 'services/settlement/src/planted-path.ts',
+    file: 'services/settlement/src/forbidden-path.ts',
     code: `import '../../../packages/domain/src/index.ts';`,
   },
   {
     rule: 'sql-only-in-the-store',
-    file: 'services/gateway/src/planted-sql.ts',
+    file: 'services/gateway/src/forbidden-sql.ts',
     code: `import 'pg';`,
   },
   {
     rule: 'redis-only-in-the-queue',
-    file: 'services/gateway/src/planted-redis.ts',
+    file: 'services/gateway/src/forbidden-redis.ts',
     code: `import type { Redis } from 'ioredis';\nexport type Alias = Redis;`,
   },
   {
     rule: 'nothing-missing',
-    file: 'services/gateway/src/planted-nothing.ts',
+    file: 'services/gateway/src/forbidden-nothing.ts',
     code: `import './not-there.ts';`,
   },
   {
     rule: 'no-circles',
-    file: 'packages/domain/src/planted-circle.ts',
-    code: `import './planted-circle.ts';`,
+    file: 'packages/domain/src/forbidden-circle.ts',
+    code: `import './forbidden-circle.ts';`,
   },
 ];
 
@@ -128,8 +128,8 @@ function drawOutline(): void {
     const room = path.dirname(file);
     write(file, readFileSync(path.join(checkoutDir, file), 'utf8'));
     // The two files that manifests name as their front doors.
-    write(`${room}/src/index.ts`, 'export type Planted = string;\n');
-    write(`${room}/src/run.ts`, 'export type Planted = string;\n');
+    write(`${room}/src/index.ts`, 'export type Sample = string;\n');
+    write(`${room}/src/run.ts`, 'export type Sample = string;\n');
     symlinkSync(
       path.join(outlineDir, room),
       path.join(outlineDir, 'node_modules/@svc', path.basename(room)),
@@ -147,7 +147,7 @@ let found: string[];
 
 beforeAll(() => {
   drawOutline();
-  for (const { file, code } of plants) write(file, `${code}\n`);
+  for (const { file, code } of forbiddenImports) write(file, `${code}\n`);
   const depcruise = path.join(checkoutDir, 'node_modules/.bin/depcruise');
   const words = ['--config', '.dependency-cruiser.mjs', '--output-type', 'json'];
   const { stdout } = spawnSync(depcruise, [...words, 'packages', 'services', 'infra'], {
@@ -159,12 +159,12 @@ beforeAll(() => {
   found = report.summary.violations.map(({ from, rule }) => `${from}: ${rule.name}`);
 });
 
-it.each(plants)('$rule refuses $file', ({ rule, file }) => {
+it.each(forbiddenImports)('$rule refuses $file', ({ rule, file }) => {
   expect(found).toContain(`${file}: ${rule}`);
 });
 
 it('refuses nothing in files that break no rule', () => {
-  const planted = new Set(plants.map(({ file }) => file));
-  const others = found.filter((violation) => !planted.has(violation.split(': ')[0] ?? ''));
+  const forbidden = new Set(forbiddenImports.map(({ file }) => file));
+  const others = found.filter((violation) => !forbidden.has(violation.split(': ')[0] ?? ''));
   expect(others).toStrictEqual([]);
 });

@@ -4,14 +4,14 @@ import { parseArgs } from 'node:util';
 import { saveHistory } from '../history/recorder.ts';
 import { endEarlyInOrder } from './end-early.ts';
 import type { Pace } from './catalogue/fault.ts';
-import { plantedBugs } from './planted/catalogue.ts';
+import { injectedBugs } from './injected-bugs/catalogue.ts';
 import { describeFault, describeReport } from './report.ts';
 import { runFaults } from './run.ts';
 import { longPace, shortPace, size } from './sizes.ts';
 
 endEarlyInOrder();
 
-/** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR] [--history FILE] [--planted NAME]` */
+/** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR] [--history FILE] [--bug NAME]` */
 const { values } = parseArgs({
   options: {
     faults: { type: 'string', default: '60' },
@@ -22,14 +22,14 @@ const { values } = parseArgs({
     brief: { type: 'boolean', default: false },
     keep: { type: 'string' },
     history: { type: 'string' },
-    planted: { type: 'string' },
+    bug: { type: 'string' },
   },
 });
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
-const planted = plantedBugs.find(({ name }) => name === values.planted);
-if (values.planted !== undefined && planted === undefined) {
-  throw new Error(`there is no mutation ${values.planted}`);
+const bug = injectedBugs.find(({ name }) => name === values.bug);
+if (values.bug !== undefined && bug === undefined) {
+  throw new Error(`there is no injected bug ${values.bug}`);
 }
 
 /** Writes the logs of every process, and the report as JSON. */
@@ -51,7 +51,7 @@ const report = await runFaults({
   size,
   pace,
   movesClock: values.brief,
-  ...(planted === undefined ? {} : { planted }),
+  ...(bug === undefined ? {} : { bug }),
   onFault: (struck) => say(describeFault(struck)),
   say,
   async onHistory(history) {

@@ -1,5 +1,5 @@
 import { describeHistory, type HistoryReport } from '../history/check.ts';
-import type { Planted } from './planted/planted.ts';
+import type { InjectedBug } from './injected-bugs/injected-bug.ts';
 
 export interface StruckFault {
   readonly number: number;
@@ -13,7 +13,7 @@ export interface StruckFault {
 
 export interface FaultsReport {
   readonly seed: number;
-  readonly planted: Planted | undefined;
+  readonly bug: InjectedBug | undefined;
   readonly struck: readonly StruckFault[];
   readonly loadSeconds: number;
   readonly restMs: number | undefined;

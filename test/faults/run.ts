@@ -11,7 +11,7 @@ import type { Fault, Pace } from './catalogue/fault.ts';
 import { createSchedule, targetsOf } from './catalogue/schedule.ts';
 import { followNodes } from './history/record.ts';
 import { startLoad } from './load/load.ts';
-import type { Planted } from './planted/planted.ts';
+import type { InjectedBug } from './injected-bugs/injected-bug.ts';
 import { createProber, type Prober } from './probe.ts';
 import type { FaultsReport, StruckFault } from './report.ts';
 import { comeToRest, describeRest } from './rest.ts';
@@ -34,7 +34,7 @@ export interface FaultsOptions {
    * How long it may take to come to rest. The default is longer than every timeout of the system.
    */
   readonly restBoundMs?: number;
-  readonly planted?: Planted;
+  readonly bug?: InjectedBug;
   /**
    * Strikes no more after the first violation, because probes would only wait for submissions that
    * are lost.
@@ -59,11 +59,11 @@ const wireNames = {
 
 /** Runs world, load, faults, rest and audit. Throws only if it cannot run at all. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
-  const { seed, faults, planted, say = () => {} } = options;
+  const { seed, faults, bug, say = () => {} } = options;
   const { restBoundMs = restBoundMsByDefault } = options;
   const startedMs = performance.now();
   const recorder = createRecorder();
-  const world = await startWorld({ size: options.size, planted, recorder });
+  const world = await startWorld({ size: options.size, bug, recorder });
   const nodes = followNodes(recorder, world.nodes);
   try {
     const population = await populate(world, createRandom(seed + 1));
@@ -107,7 +107,7 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     );
     const report: FaultsReport = {
       seed,
-      planted,
+      bug,
       struck,
       loadSeconds,
       restMs: rest.restless.length === 0 ? rest.ms : undefined,

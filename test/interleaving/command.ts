@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
-import { plantedOrders } from './planted/catalogue.ts';
+import { orderBugs } from './injected-bugs/catalogue.ts';
 import { runOne, type RunReport } from './run.ts';
 import { openServers } from './servers.ts';
 
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave --runs N --seed S [--steps N] [--focus ACTION] [--planted NAME] [--keep-going]`:
- * runs with the seeds S, S + 1, and so on, until one has a violation. `--planted NAME` without a
- * seed runs the seed that finds the planted bug; `--catalogue` runs the seed of each planted bug
+ * `pnpm interleave --runs N --seed S [--steps N] [--focus ACTION] [--bug NAME] [--keep-going]`:
+ * runs with the seeds S, S + 1, and so on, until one has a violation. `--bug NAME` without a
+ * seed runs the seed that finds the injected bug; `--catalogue` runs the seed of each injected bug
  * without the bug. Prints the trace of a run with a violation, and a verdict as the last line.
  * `--hashes` prints the hash of each trace, `--trace` each trace. Resolves with the exit code.
  */
@@ -28,7 +28,7 @@ export async function interleave(args: readonly string[]): Promise<number> {
       template: { type: 'string' },
       // Read by host/hooks.ts, before the product is loaded.
       focus: { type: 'string' },
-      planted: { type: 'string' },
+      bug: { type: 'string' },
     },
   });
   const servers = await openServers(values);
@@ -65,13 +65,13 @@ function runsOf(values: {
   readonly focus?: string | undefined;
   readonly runs: string;
   readonly catalogue: boolean;
-  readonly planted?: string | undefined;
+  readonly bug?: string | undefined;
 }): readonly Wanted[] {
-  if (values.catalogue) return plantedOrders;
-  const planted = plantedOrders.find(({ name }) => name === values.planted);
-  if (planted !== undefined && values.seed === undefined) return [planted];
+  if (values.catalogue) return orderBugs;
+  const bug = orderBugs.find(({ name }) => name === values.bug);
+  if (bug !== undefined && values.seed === undefined) return [bug];
   const first = Number(values.seed ?? Date.now() % 1_000_000);
-  const focus = values.focus ?? planted?.focus;
+  const focus = values.focus ?? bug?.focus;
   return Array.from({ length: Number(values.runs) }, (_, index) => ({
     seed: first + index,
     focus,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { bareEnvironment } from '@svc/testkit';
 import { afterAll, expect, inject, test } from 'vitest';
-import { plantedOrders } from './planted/catalogue.ts';
+import { orderBugs } from './injected-bugs/catalogue.ts';
 
 const main = path.join(import.meta.dirname, 'main.ts');
 const runFile = promisify(execFile);
@@ -51,9 +51,9 @@ test(`no order of events breaks a promise (INTERLEAVE_SEED=${seed})`, async () =
  */
 const searchedRuns = 100;
 
-test.each(plantedOrders)('finds a planted bug: $what', async ({ name, seed: first, foundAs }) => {
+test.each(orderBugs)('finds an injected bug: $what', async ({ name, seed: first, foundAs }) => {
   const search = ['--seed', `${first}`, '--runs', `${searchedRuns}`];
-  const output = await interleave('--planted', name, ...search);
+  const output = await interleave('--bug', name, ...search);
   expect(output).toMatch(foundAs);
 });
 
@@ -64,7 +64,7 @@ function hashesOf(output: string): string[] {
 test('without the bugs the same seeds find nothing, and each gives the same trace again', async () => {
   const args = ['--catalogue', '--keep-going', '--hashes'];
   const output = await interleave(...args);
-  expect(output).toMatch(verdict(plantedOrders.length, 0));
-  expect(hashesOf(output)).toHaveLength(plantedOrders.length);
+  expect(output).toMatch(verdict(orderBugs.length, 0));
+  expect(hashesOf(output)).toHaveLength(orderBugs.length);
   expect(hashesOf(await interleave(...args))).toEqual(hashesOf(output));
 });

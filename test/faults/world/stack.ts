@@ -7,23 +7,23 @@ import { throughProxy } from './postgres-server.ts';
 import type { NodeUnderTest, ServiceUnderTest, World, WorldOptions } from './types.ts';
 
 const clockPreload = path.join(import.meta.dirname, 'clock-preload.ts');
-const plantPreload = path.join(import.meta.dirname, '../planted/plant-preload.ts');
+const bugPreload = path.join(import.meta.dirname, '../injected-bugs/bug-preload.ts');
 const nodeEntry = path.join(import.meta.dirname, '../node/main.ts');
 
 /** Modules that Node loads before the process's own code. */
 function preloads(
   world: World,
   name: string,
-  { planted, tellsMemory = false }: WorldOptions,
+  { bug, tellsMemory = false }: WorldOptions,
 ): NodeJS.ProcessEnv {
   const files = [
     pathToFileURL(clockPreload),
-    ...(planted === undefined ? [] : [pathToFileURL(plantPreload)]),
+    ...(bug === undefined ? [] : [pathToFileURL(bugPreload)]),
     ...(tellsMemory ? [collectPreload] : []),
   ];
   return {
     NODE_OPTIONS: files.map(({ href }) => `--import=${href}`).join(' '),
-    ...(planted === undefined ? {} : { FAULTS_PLANTED: planted.name }),
+    ...(bug === undefined ? {} : { FAULTS_BUG: bug.name }),
     ...(tellsMemory ? collecting(world.dir, name) : {}),
   };
 }

@@ -7,12 +7,12 @@ import type { ControlledProcess } from './controlled-process.ts';
 import type { Disk } from './disk.ts';
 import type { PostgresUnderTest } from './postgres-server.ts';
 import type { RedisUnderTest } from './redis-server.ts';
-import type { Planted } from '../planted/planted.ts';
+import type { InjectedBug } from '../injected-bugs/injected-bug.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
 export interface WorldOptions {
   readonly size: WorldSize;
-  readonly planted?: Planted | undefined;
+  readonly bug?: InjectedBug | undefined;
   /** Each process can be asked how much memory it uses (soak/collected.ts). */
   readonly tellsMemory?: boolean;
   /** Records the history of the run. Undefined if the run has none. */

@@ -48,7 +48,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const pool = new Pool({ connectionString: auditorsUrl, max: 4 });
     pool.on('error', () => {});
     closers.push(() => pool.end());
-    for (const sql of options.planted?.sql ?? []) await pool.query(sql);
+    for (const sql of options.bug?.sql ?? []) await pool.query(sql);
     const recorder = options.recorder ?? forgetful;
     const http = recordedHttp(createHttp(), recorder);
     closers.push(() => http.close());

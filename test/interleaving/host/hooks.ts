@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { plant, type PlantedEdit } from '../../faults/planted/planted.ts';
-import { plantedOrders } from '../planted/catalogue.ts';
+import { applyEdit, type SourceEdit } from '../../faults/injected-bugs/injected-bug.ts';
+import { orderBugs } from '../injected-bugs/catalogue.ts';
 
 /**
  * Makes the product's own modules run on a simulated machine: their timers, clocks and random ids
@@ -45,14 +45,14 @@ function withSimulatedGlobals(text: string): string {
   return `import { ${names.join(', ')} } from '${urlOf('globals.ts')}'; ${text}`;
 }
 
-/** The bug that `--planted NAME` puts into the product, if it is given. */
-function plantedEdits(): readonly PlantedEdit[] {
-  const at = process.argv.indexOf('--planted');
+/** The bug that `--bug NAME` puts into the product, if it is given. */
+function bugEdits(): readonly SourceEdit[] {
+  const at = process.argv.indexOf('--bug');
   const name = at === -1 ? undefined : process.argv[at + 1];
   if (name === undefined) return [];
-  const planted = plantedOrders.find((one) => one.name === name);
-  if (planted === undefined) throw new Error(`there is no planted bug ${name}`);
-  return planted.edits;
+  const bug = orderBugs.find((one) => one.name === name);
+  if (bug === undefined) throw new Error(`there is no injected bug ${name}`);
+  return bug.edits;
 }
 
 const storeFile = 'packages/store/src/connection/store.ts';
@@ -62,14 +62,14 @@ const hourMs = '3_600_000';
  * Limits that the server and the driver measure by the real time. It passes while the seed holds a
  * transaction, and on a busy machine it would end one at a moment that the seed has not chosen.
  */
-const realLimits: readonly PlantedEdit[] = [
+const realLimits: readonly SourceEdit[] = [
   'const statementTimeoutMs = 10_000;',
   'const lockTimeoutMs = 5_000;',
   'const idleInTransactionTimeoutMs = 10_000;',
   'const transactionTimeoutMs = 10_000;',
 ].map((from) => ({ file: storeFile, from, to: from.replace(/[\d_]+;$/, `${hourMs};`) }));
 
-const edits = Map.groupBy([...realLimits, ...plantedEdits()], ({ file }) => root + file);
+const edits = Map.groupBy([...realLimits, ...bugEdits()], ({ file }) => root + file);
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
@@ -85,7 +85,7 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!isProduct(url) || loaded.source === undefined || loaded.source === null) return loaded;
-    const text = (edits.get(url) ?? []).reduce(plant, textOf(loaded.source));
+    const text = (edits.get(url) ?? []).reduce(applyEdit, textOf(loaded.source));
     return { ...loaded, source: withSimulatedGlobals(text) };
   },
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeTemplate, type TestServers } from '@svc/testkit';
 import { Client } from 'pg';
-import { plant } from '../../faults/planted/planted.ts';
+import { applyEdit } from '../../faults/injected-bugs/injected-bug.ts';
 import { childEnvironment } from './child-environment.ts';
 import { checkout, type OtherText } from './test-files.ts';
 
@@ -80,7 +80,7 @@ function migratesFrom(dir: string, change: OtherText): NodeJS.ProcessEnv {
   const source = readFileSync(path.join(checkout, migrateFile), 'utf8');
   const edit = { file: migrateFile, from: ownDirectory, to: JSON.stringify(migrations) };
   const textFile = path.join(dir, 'migrate.ts');
-  writeFileSync(textFile, plant(source, edit));
+  writeFileSync(textFile, applyEdit(source, edit));
   return childEnvironment(migrateFile, textFile);
 }
 

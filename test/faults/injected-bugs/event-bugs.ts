@@ -1,9 +1,9 @@
-import type { Planted } from './planted.ts';
+import type { InjectedBug } from './injected-bug.ts';
 
 const claims = 'packages/store/src/deliveries/claims.ts';
 const records = 'packages/store/src/deliveries/attempts.ts';
 
-export const eventBugs: readonly Planted[] = [
+export const eventBugs: readonly InjectedBug[] = [
   {
     name: 'attempt-sent-before-claimed',
     what: 'an attempt is numbered and logged when it is recorded, not before it is sent',

@@ -1,4 +1,4 @@
-import type { Planted } from './planted.ts';
+import type { InjectedBug } from './injected-bug.ts';
 
 const batching = 'packages/store/src/connection/batching.ts';
 const reconcile = 'services/settlement/src/reconcile.ts';
@@ -7,7 +7,7 @@ const reconcile = 'services/settlement/src/reconcile.ts';
  * Mutations that need one interleaving or one lost answer. The load of the faults run does not
  * produce these. `caughtBy` names the test that catches each.
  */
-export const waitBugs: readonly Planted[] = [
+export const waitBugs: readonly InjectedBug[] = [
   {
     name: 'settings-from-before-the-wait',
     what: 'an ending uses the URL and the rebate rate from before it waited for the account',

@@ -1,4 +1,4 @@
-import type { Planted } from './planted.ts';
+import type { InjectedBug } from './injected-bug.ts';
 
 const holding = 'packages/store/src/submissions/hold.ts';
 
@@ -10,11 +10,11 @@ function cached(key: string, read: string, ageMs: string): string {
     const value = await ${read};
     cache.set(key, { value, atMs: performance.now() });
     return value;
-  })((globalThis.planted ??= new Map()), ${key})`;
+  })((globalThis.injectedBugState ??= new Map()), ${key})`;
 }
 
-/** Each mutation leaves the books right at the end. Only answers during the run are wrong. */
-export const historyBugs: readonly Planted[] = [
+/** Each bug leaves the books right at the end. Only answers during the run are wrong. */
+export const historyBugs: readonly InjectedBug[] = [
   {
     name: 'balance-before-the-hold',
     what: '`balance.after` of a creation is the figure from before its hold',
@@ -72,7 +72,7 @@ export const historyBugs: readonly Planted[] = [
         file: 'packages/store/src/deliveries/claims.ts',
         from: "      url: row.webhook_url ?? '',\n",
         to: `      url: ((seen, key, url) => seen.get(key) ?? (seen.set(key, url), url))(
-        (globalThis.planted ??= new Map()), row.tenant_id, row.webhook_url ?? ''),\n`,
+        (globalThis.injectedBugState ??= new Map()), row.tenant_id, row.webhook_url ?? ''),\n`,
       },
     ],
   },

@@ -1,7 +1,7 @@
-import type { Planted } from '../../faults/planted/planted.ts';
+import type { InjectedBug } from '../../faults/injected-bugs/injected-bug.ts';
 
 /** A bug that depends on order alone, and a seed whose run finds it. */
-export interface PlantedOrder extends Planted {
+export interface OrderBug extends InjectedBug {
   readonly seed: number;
   /** The frequent action in its runs (world/actions.ts), so that few runs find it. */
   readonly focus: string;
@@ -18,7 +18,7 @@ const anyInstanceBegins = {
   to: 'AND (state = $4 OR state = $5)',
 };
 
-export const plantedOrders: readonly PlantedOrder[] = [
+export const orderBugs: readonly OrderBug[] = [
   {
     name: 'any-process-begins',
     what: 'two agents open one journal, and each gets `begin` and claims it',

@@ -1,16 +1,16 @@
-/** A mutation: a bug put into the product's code when the code is loaded, and nowhere else. */
-export interface Planted {
+/** A bug that is put into the product's code when the code is loaded, and nowhere else. */
+export interface InjectedBug {
   readonly name: string;
   /** The defect, in one sentence. */
   readonly what: string;
-  readonly edits: readonly PlantedEdit[];
+  readonly edits: readonly SourceEdit[];
   /** The test that catches it, if the faults run cannot. */
   readonly caughtBy?: string;
   /** Removed from the database too, so that the database does not refuse the bug. */
   readonly sql?: readonly string[];
 }
 
-export interface PlantedEdit {
+export interface SourceEdit {
   /** Relative to the checkout. */
   readonly file: string;
   /** Must occur exactly once. */
@@ -19,12 +19,10 @@ export interface PlantedEdit {
 }
 
 /**
- * The file's source with the mutation. Throws if the code has changed: then update the mutation.
+ * The file's source with the bug. Throws if the code has changed: then update the edit.
  */
-export function plant(source: string, { file, from, to }: PlantedEdit): string {
+export function applyEdit(source: string, { file, from, to }: SourceEdit): string {
   const parts = source.split(from);
   if (parts.length === 2) return parts.join(to);
-  throw new Error(
-    `${file} has the text of the mutation ${parts.length - 1} times, not once: ${from}`,
-  );
+  throw new Error(`${file} has the text of the edit ${parts.length - 1} times, not once: ${from}`);
 }

@@ -1,11 +1,11 @@
-import type { Planted, PlantedEdit } from './planted.ts';
+import type { InjectedBug, SourceEdit } from './injected-bug.ts';
 
 const holding = 'packages/store/src/submissions/hold.ts';
 const ending = 'packages/domain/src/ending.ts';
 const dropOneMovement = 'DROP INDEX ledger_entries_submission_id_type_key';
 const reconcile = 'services/settlement/src/reconcile.ts';
 
-const nobodySettlesLater: PlantedEdit = {
+const nobodySettlesLater: SourceEdit = {
   file: reconcile,
   from: `case 'unsettled':
       logReconciled(deps, overdue);
@@ -14,7 +14,7 @@ const nobodySettlesLater: PlantedEdit = {
       return false;`,
 };
 
-export const moneyBugs: readonly Planted[] = [
+export const moneyBugs: readonly InjectedBug[] = [
   {
     name: 'hold-without-condition',
     what: 'a hold is placed even without enough credit (and no CHECK refuses it)',

@@ -2,14 +2,14 @@ import { dispatchBugs } from './dispatch-bugs.ts';
 import { eventBugs } from './event-bugs.ts';
 import { historyBugs } from './history-bugs.ts';
 import { moneyBugs } from './money-bugs.ts';
-import type { Planted } from './planted.ts';
+import type { InjectedBug } from './injected-bug.ts';
 import { waitBugs } from './wait-bugs.ts';
 
 /**
- * Each mutation breaks one of the three promises, if need be together with the removal of a second
+ * Each bug breaks one of the three promises, if need be together with the removal of a second
  * guard.
  */
-export const plantedBugs: readonly Planted[] = [
+export const injectedBugs: readonly InjectedBug[] = [
   ...moneyBugs,
   ...dispatchBugs,
   ...eventBugs,

@@ -4,15 +4,15 @@ import { endEarlyInOrder } from '../end-early.ts';
 import type { FaultsReport } from '../report.ts';
 import { runFaults } from '../run.ts';
 import { shortPace, shortSize } from '../sizes.ts';
-import { plantedBugs } from './catalogue.ts';
-import type { Planted } from './planted.ts';
+import { injectedBugs } from './catalogue.ts';
+import type { InjectedBug } from './injected-bug.ts';
 
 endEarlyInOrder();
 
 /**
- * `pnpm faults:planted [NAME…] [--seed S] [--rate R]`: runs the faults against each mutation, with
+ * `pnpm faults:bugs [NAME…] [--seed S] [--rate R]`: runs the faults against each injected bug, with
  * more faults each time until they catch it. It prints a table of the promises that caught each
- * mutation.
+ * bug.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,12 +23,12 @@ const { values, positionals } = parseArgs({
 });
 /** Each kind once, then more. */
 const faultCounts = [kindsCount, 48];
-/** Short, because many of the mutations prevent the system from ever coming to rest. */
+/** Short, because many of the bugs prevent the system from ever coming to rest. */
 const restBoundMs = 25_000;
 /** How many violations are printed in full, on the standard error. */
 const printedMax = 6;
 
-async function runWith(planted: Planted, faults: number): Promise<FaultsReport> {
+async function runWith(bug: InjectedBug, faults: number): Promise<FaultsReport> {
   return runFaults({
     faults,
     seed: Number(values.seed),
@@ -39,7 +39,7 @@ async function runWith(planted: Planted, faults: number): Promise<FaultsReport> 
     movesClock: true,
     restBoundMs,
     endsWhenBroken: true,
-    planted,
+    bug,
   });
 }
 
@@ -52,16 +52,16 @@ function promisesBroken({ checks }: FaultsReport): string {
     .join('; ');
 }
 
-async function tryUntilCaught(planted: Planted): Promise<boolean> {
+async function tryUntilCaught(bug: InjectedBug): Promise<boolean> {
   for (const faults of faultCounts) {
-    const report = await runWith(planted, faults);
+    const report = await runWith(bug, faults);
     if (report.violations.length === 0) continue;
-    row([planted.name, planted.what, `${report.struck.length}`, promisesBroken(report)]);
+    row([bug.name, bug.what, `${report.struck.length}`, promisesBroken(report)]);
     for (const violation of report.violations.slice(0, printedMax))
       process.stderr.write(`${violation}\n`);
     return true;
   }
-  row([planted.name, planted.what, `not in ${faultCounts.at(-1)}`, '']);
+  row([bug.name, bug.what, `not in ${faultCounts.at(-1)}`, '']);
   return false;
 }
 
@@ -69,12 +69,12 @@ function row(cells: readonly string[]): void {
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }
 
-const wanted = plantedBugs.filter(({ name, caughtBy }) =>
+const wanted = injectedBugs.filter(({ name, caughtBy }) =>
   positionals.length === 0 ? caughtBy === undefined : positionals.includes(name),
 );
-row(['planted', 'what is wrong', 'caught in faults', 'by']);
+row(['bug', 'what is wrong', 'caught in faults', 'by']);
 row(['---', '---', '---', '---']);
 let caught = 0;
-for (const planted of wanted) if (await tryUntilCaught(planted)) caught += 1;
-process.stdout.write(`\n${caught} of ${wanted.length} mutations caught\n`);
+for (const bug of wanted) if (await tryUntilCaught(bug)) caught += 1;
+process.stdout.write(`\n${caught} of ${wanted.length} bugs caught\n`);
 process.exit(caught === wanted.length ? 0 : 1);

@@ -1,10 +1,10 @@
-import type { Planted } from './planted.ts';
+import type { InjectedBug } from './injected-bug.ts';
 
 const offers = 'services/dispatcher/src/offering/node-offers.ts';
 const runs = 'services/dispatcher/src/runs/runs.ts';
 const dispatching = 'packages/store/src/assignments/dispatch.ts';
 
-export const dispatchBugs: readonly Planted[] = [
+export const dispatchBugs: readonly InjectedBug[] = [
   {
     name: 'assign-before-commit',
     what: 'the payload is sent to the node before `dispatched` is committed',

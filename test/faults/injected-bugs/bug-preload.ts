@@ -1,0 +1,15 @@
+import { changeSources } from '../../support/changed-sources.ts';
+import { injectedBugs } from './catalogue.ts';
+import { applyEdit } from './injected-bug.ts';
+
+/**
+ * Loaded into a process before its own code (`node --import`). The modules that it loads then have
+ * the bug that `FAULTS_BUG` names. No file is changed.
+ */
+const name = process.env['FAULTS_BUG'];
+const bug = injectedBugs.find((one) => one.name === name);
+if (bug === undefined) throw new Error(`there is no injected bug ${name}`);
+const edits = Map.groupBy(bug.edits, ({ file }) => file);
+changeSources(
+  new Map([...edits].map(([file, own]) => [file, (text: string) => own.reduce(applyEdit, text)])),
+);

@@ -10,7 +10,7 @@ export interface Shape {
   readonly inFlight: number;
   readonly tenants: number;
   /** From the post to the 201, or to the acknowledged webhook. */
-  readonly until: 'created' | 'told';
+  readonly until: 'created' | 'notified';
   /** The maximum rate per second. Undefined: as fast as answers come. */
   readonly perSecond?: number;
 }
@@ -27,7 +27,7 @@ export interface Sample {
   readonly p95Ms: number;
   readonly p99Ms: number;
   /** From the settlement's statement to the acknowledged first attempt. Only for a whole life. */
-  readonly told?: { readonly p50Ms: number; readonly p99Ms: number };
+  readonly notified?: { readonly p50Ms: number; readonly p99Ms: number };
   readonly cpuMicros: Readonly<Record<string, number>>;
   readonly cpuMicrosAll: number;
   /** MiB by process so far (load/cpu.ts). */
@@ -50,8 +50,8 @@ export async function measure(
   seconds: number,
 ): Promise<Sample> {
   const { world } = system;
-  const isLife = shape.until === 'told';
-  const tenants = (isLife ? system.told : system.quiet).slice(0, shape.tenants);
+  const isLife = shape.until === 'notified';
+  const tenants = (isLife ? system.notified : system.quiet).slice(0, shape.tenants);
   const before = await world.ask({ kind: 'mode', mode: isLife ? 'complete' : 'accept' });
   await world.ask({ kind: 'arrivals' });
   const cpuBefore = cpuSeconds(system.pids());
@@ -73,7 +73,7 @@ export async function measure(
   }
   const cpuMicros = perSubmission(cpuBefore, cpuSeconds(system.pids()), created);
   await comeToRest(system, shape.name);
-  const told = isLife ? await toldAfterMs(system, startedMs) : undefined;
+  const notified = isLife ? await notifiedAfterMs(system, startedMs) : undefined;
   const at = (share: number) => quantile(result.latenciesMs, share);
   return {
     perSecond: created / elapsedSeconds,
@@ -82,9 +82,9 @@ export async function measure(
     p50Ms: at(0.5),
     p95Ms: at(0.95),
     p99Ms: at(0.99),
-    ...(told === undefined
+    ...(notified === undefined
       ? {}
-      : { told: { p50Ms: quantile(told, 0.5), p99Ms: quantile(told, 0.99) } }),
+      : { notified: { p50Ms: quantile(notified, 0.5), p99Ms: quantile(notified, 0.99) } }),
     cpuMicros,
     cpuMicrosAll: Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0),
     memoryMib: memoryMib(system.pids()),
@@ -135,7 +135,7 @@ async function comeToRest(system: System, after: string): Promise<void> {
 }
 
 /** The latencies of all notifications since then, when all have arrived. */
-async function toldAfterMs(system: System, sinceMs: number): Promise<number[]> {
+async function notifiedAfterMs(system: System, sinceMs: number): Promise<number[]> {
   const made = await system.deliveriesSince(sinceMs);
   const arrivals = new Map<string, number>();
   await untilNoneLeft(`${system.name}'s webhooks`, async () => {

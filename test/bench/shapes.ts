@@ -10,7 +10,7 @@ export const created64: Shape = {
   until: 'created',
 };
 export const created1: Shape = { ...created64, name: 'created, 1 in flight', inFlight: 1 };
-export const life64: Shape = { ...created64, name: 'whole life, 64 in flight', until: 'told' };
+export const life64: Shape = { ...created64, name: 'whole life, 64 in flight', until: 'notified' };
 
 /** The shapes that are compared with the baseline. */
 export const shapes: readonly Shape[] = [

@@ -17,14 +17,14 @@ import {
   ratiosLine,
   refusedLine,
   shapesTable,
-  toldTable,
+  notifiedTable,
 } from './report/tables.ts';
 import { created64, life64, shapes } from './shapes.ts';
-import { startFloorSystem } from './systems/floor.ts';
+import { startBaselineSystem } from './systems/baseline.ts';
 import { startProduct } from './systems/product.ts';
 import type { System } from './systems/system.ts';
 
-const names = ['product', 'floor'];
+const names = ['product', 'baseline'];
 const { tenants, nodes, rounds, seconds } = options;
 
 const parts = {
@@ -70,10 +70,10 @@ async function withSystems(report: Report, driver: Driver, dir: string): Promise
     const env = profileDir === undefined ? {} : profileEnvironment(profileDir);
     const size = { tenants, nodes };
     const product = await start(startProduct({ ...size, dir: path.join(dir, 'product'), env }));
-    const floor = await start(startFloorSystem({ ...size, dir: path.join(dir, 'floor') }));
+    const baseline = await start(startBaselineSystem({ ...size, dir: path.join(dir, 'baseline') }));
     report.servers(await product.versions());
-    const both = [product, floor];
-    const measured = await besideTheFloor(report, driver, both);
+    const both = [product, baseline];
+    const measured = await compareWithBaseline(report, driver, both);
     if (profileDir !== undefined) return;
     await firstWebhooks(report, driver, both, measured);
     await backlogs(report, driver, both);
@@ -85,7 +85,7 @@ async function withSystems(report: Report, driver: Driver, dir: string): Promise
   }
 }
 
-async function besideTheFloor(
+async function compareWithBaseline(
   report: Report,
   driver: Driver,
   both: readonly System[],
@@ -99,7 +99,7 @@ async function besideTheFloor(
       [
         shapesTable(results, names),
         refusedLine(results, names),
-        toldTable(results, names),
+        notifiedTable(results, names),
         memoryTable(results, names),
       ].join('\n\n'),
   );
@@ -117,7 +117,7 @@ async function firstWebhooks(
   await report.part(
     parts.halfLoad,
     () => halfLoad(driver, both, measured),
-    (results) => `${shapesTable(results, names)}\n\n${toldTable(results, names)}`,
+    (results) => `${shapesTable(results, names)}\n\n${notifiedTable(results, names)}`,
   );
 }
 

@@ -31,17 +31,17 @@ export async function measureBacklog(
   count: number,
 ): Promise<BacklogSample> {
   const { world, name } = system;
-  const isTold = away === 'webhooks';
+  const isNotified = away === 'webhooks';
   const before = await world.ask({ kind: 'mode', mode: 'complete' });
   await world.ask({ kind: 'arrivals' });
   await system.stopService(away);
   const sinceMs = Date.now();
-  const { created } = await drive(driver, system, isTold ? system.told : system.quiet, {
+  const { created } = await drive(driver, system, isNotified ? system.notified : system.quiet, {
     inFlight,
     seconds: drivenSecondsMax,
     requestsMax: count,
   });
-  if (isTold) {
+  if (isNotified) {
     await untilNoneLeft(`${name}'s submissions to be settled`, () => system.inFlight());
   } else {
     await untilNoneLeft(`${name}'s outcomes to be stored`, async () => {
@@ -52,7 +52,7 @@ export async function measureBacklog(
   const startedMs = Date.now();
   await system.startService(away);
   const cpuBefore = cpuSeconds(system.pids());
-  const span = await (isTold ? untilTold(system, sinceMs) : untilSettled(system, sinceMs));
+  const span = await (isNotified ? untilNotified(system, sinceMs) : untilSettled(system, sinceMs));
   const cpuMicros = perSubmission(cpuBefore, cpuSeconds(system.pids()), span.count);
   return {
     count: span.count,
@@ -67,7 +67,7 @@ async function untilSettled(system: System, sinceMs: number): Promise<Span> {
   return system.endedSince(sinceMs);
 }
 
-async function untilTold(system: System, sinceMs: number): Promise<Span> {
+async function untilNotified(system: System, sinceMs: number): Promise<Span> {
   const waiting = new Set((await system.deliveriesSince(sinceMs)).keys());
   const count = waiting.size;
   const atMs: number[] = [];

@@ -6,7 +6,7 @@ import type { Driver } from '../load/children.ts';
 import { startWorld } from '../load/children.ts';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import type { Stack } from '../systems/stack.ts';
-import { idFloor } from '../systems/system.ts';
+import { lowestIdAt } from '../systems/system.ts';
 import { untilNoneLeft } from '../wait.ts';
 
 export interface DeadNodes {
@@ -51,7 +51,7 @@ export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadN
       await delay(linkedOverMs / nodes.length);
     }
     await world.ask({ kind: 'mode', mode: 'run' });
-    const sinceId = idFloor(Date.now());
+    const sinceId = lowestIdAt(Date.now());
     const load = { gatewayUrls: [gatewayUrl], tenants, inFlight: 4 };
     const { created } = await driver.ask({ ...load, seconds: 30, requestsMax: runs });
     const countOf = async (where: string): Promise<number> => {

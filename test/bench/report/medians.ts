@@ -5,7 +5,7 @@ import { median } from '../quantile.ts';
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
   const last = samples.at(-1);
-  const told = samples.flatMap((sample) => sample.told ?? []);
+  const notified = samples.flatMap((sample) => sample.notified ?? []);
   return {
     perSecond: of(({ perSecond }) => perSecond),
     created: of(({ created }) => created),
@@ -13,12 +13,12 @@ export function medianOf(samples: readonly Sample[]): Sample {
     p50Ms: of(({ p50Ms }) => p50Ms),
     p95Ms: of(({ p95Ms }) => p95Ms),
     p99Ms: of(({ p99Ms }) => p99Ms),
-    ...(told.length === 0
+    ...(notified.length === 0
       ? {}
       : {
-          told: {
-            p50Ms: median(told.map(({ p50Ms }) => p50Ms)),
-            p99Ms: median(told.map(({ p99Ms }) => p99Ms)),
+          notified: {
+            p50Ms: median(notified.map(({ p50Ms }) => p50Ms)),
+            p99Ms: median(notified.map(({ p99Ms }) => p99Ms)),
           },
         }),
     cpuMicros: Object.fromEntries(

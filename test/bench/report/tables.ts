@@ -60,12 +60,12 @@ export function refusedLine(results: readonly ShapeResult[], names: readonly str
 }
 
 /** From settlement to the acknowledged first attempt. */
-export function toldTable(results: readonly ShapeResult[], names: readonly string[]): string {
+export function notifiedTable(results: readonly ShapeResult[], names: readonly string[]): string {
   const rows = results.flatMap(({ name, medians }) =>
-    medians.flatMap(({ told }, index) =>
-      told === undefined
+    medians.flatMap(({ notified }, index) =>
+      notified === undefined
         ? []
-        : [[`${name}: ${names[index]}`, figure(told.p50Ms), figure(told.p99Ms)]],
+        : [[`${name}: ${names[index]}`, figure(notified.p50Ms), figure(notified.p99Ms)]],
     ),
   );
   return table(['settled → first webhook acknowledged', 'p50 ms', 'p99 ms'], rows);
@@ -135,7 +135,7 @@ export function deadNodesTable({ noticedAfterMs, lostAfterMs }: DeadNodes): stri
 }
 
 /** For every shape: rate, p50, p99 and CPU, each divided by the compared system's figure. */
-export function ratiosLine(results: readonly ShapeResult[], to = 'the floor'): string {
+export function ratiosLine(results: readonly ShapeResult[], to = 'the baseline'): string {
   const parts = results.flatMap(({ name, medians: [one, other] }) => {
     if (one === undefined || other === undefined) return [];
     const of = (pick: (sample: Sample) => number) => (pick(one) / pick(other)).toFixed(2);

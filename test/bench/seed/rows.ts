@@ -13,7 +13,7 @@ const chargeMicros = 30_500_000;
 /** The first submission was created this long ago, the last one a minute ago. */
 const days = 90;
 /** The second half of the tenants have webhooks. Their events and deliveries are still there. */
-const toldDays = 27;
+const notifiedDays = 27;
 
 /** The number of charged submissions before the `x`th of a cycle of a hundred. */
 const chargedBefore = (x: string) => `((${x}) / 100 * 92 + GREATEST(0, (${x}) % 100 - 8))`;
@@ -33,7 +33,7 @@ const source = `(
     CASE WHEN place % 100 < 8 THEN 'failed' WHEN place % 100 < 10 THEN 'cancelled'
       ELSE 'submitted' END AS state,
     CASE WHEN place % 100 < 8 THEN 0 ELSE ${chargeMicros} END AS charge,
-    at + interval '40 seconds' AS ended_at, seat >= $6::bigint / 2 AS told
+    at + interval '40 seconds' AS ended_at, seat >= $6::bigint / 2 AS notified
   FROM (
     SELECT n, seat, turn, seat + turn AS place, ($1::uuid[])[1 + seat] AS tenant_id,
       date_trunc('milliseconds', $7::timestamptz - interval '1 minute' - ($4::bigint - n) * step) AS at
@@ -70,21 +70,21 @@ export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debi
   WHERE m.amount > 0`;
 
 /** The notification of the end: the event, its delivery and its only attempt. */
-export const toldSql = `WITH told AS (
+export const notifiedSql = `WITH notified AS (
     SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,
       'submission.' || CASE state WHEN 'submitted' THEN 'completed' ELSE state END AS type
-    FROM ${source} WHERE told AND ended_at > $7::timestamptz - interval '${toldDays} days'
+    FROM ${source} WHERE notified AND ended_at > $7::timestamptz - interval '${notifiedDays} days'
   ), event AS (
     INSERT INTO events (id, tenant_id, type, submission_id, body_sealed, request_id, created_at)
     SELECT event_id, tenant_id, type, id, decode(repeat(md5(n::text), 9), 'hex'), 'req-' || n, ended_at
-    FROM told
+    FROM notified
   ), delivery AS (
     INSERT INTO deliveries (id, tenant_id, event_id, type, status, attempt_count, created_at,
       finished_at, round_started_at)
-    SELECT delivery_id, tenant_id, event_id, type, 'delivered', 1, ended_at, ended_at, ended_at FROM told
+    SELECT delivery_id, tenant_id, event_id, type, 'delivered', 1, ended_at, ended_at, ended_at FROM notified
   )
   INSERT INTO delivery_attempts (delivery_id, round, number, at, recorded_at, status_code, duration_ms)
-  SELECT delivery_id, 1, 1, ended_at, ended_at, 204, 12 FROM told`;
+  SELECT delivery_id, 1, 1, ended_at, ended_at, 204, 12 FROM notified`;
 
 /** The accounts after their entries: of the `$3` tenants `$1`, after `$2` rows. */
 export const accountsSql = `UPDATE credit_accounts a

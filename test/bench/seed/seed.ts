@@ -1,7 +1,7 @@
 import { fromWireId } from '@svc/domain';
 import { Pool } from 'pg';
 import { withoutIndexes } from './indexes.ts';
-import { accountsSql, entriesSql, submissionsSql, toldSql } from './rows.ts';
+import { accountsSql, entriesSql, submissionsSql, notifiedSql } from './rows.ts';
 
 const rowsPerStatement = 100_000;
 /** With this many rows or more, indexes are dropped and created again. */
@@ -68,7 +68,7 @@ async function writeRows(pool: Pool, ids: readonly string[], rows: number): Prom
   };
   const others = async (): Promise<void> => {
     await run(submissionsSql);
-    await run(toldSql);
+    await run(notifiedSql);
   };
   await Promise.all([run(entriesSql), others()]);
 }

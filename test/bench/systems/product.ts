@@ -2,7 +2,7 @@ import { toWireId } from '@svc/domain';
 import { serviceNames, type ServiceName, type ServiceProcess } from '@svc/local';
 import { startWorld } from '../load/children.ts';
 import { createNodes, createTenants, openStack, type Stack } from './stack.ts';
-import { idFloor, type Span, type System, type SystemOptions } from './system.ts';
+import { lowestIdAt, type Span, type System, type SystemOptions } from './system.ts';
 
 export interface ProductOptions extends SystemOptions {
   /** The number of processes of each service. The default is 1. */
@@ -19,10 +19,10 @@ export async function startProduct(options: ProductOptions): Promise<System> {
   const world = await startWorld();
   const { webhookUrl } = await world.ask({ kind: 'count' });
   const quiet = await createTenants(stack, options.tenants, null);
-  const told = await createTenants(stack, options.tenants, webhookUrl);
+  const notified = await createTenants(stack, options.tenants, webhookUrl);
   await prepare?.(
     stack,
-    [...quiet, ...told].map(({ tenantId }) => tenantId),
+    [...quiet, ...notified].map(({ tenantId }) => tenantId),
   );
   const processes = new Map<ServiceName, readonly ServiceProcess[]>();
   const start = async (service: ServiceName): Promise<void> => {
@@ -38,7 +38,7 @@ export async function startProduct(options: ProductOptions): Promise<System> {
     links: await createNodes(stack, options.nodes, portsOf('dispatcher')),
     world,
     quiet,
-    told,
+    notified,
     pids: () => ({
       ...Object.fromEntries(
         [...processes].map(([service, some]) => [service, some.map(({ pid }) => pid)]),
@@ -57,14 +57,14 @@ export async function startProduct(options: ProductOptions): Promise<System> {
         `SELECT count(*)::int AS count, (extract(epoch FROM min(finished_at)) * 1000)::float8 AS "firstMs",
            (extract(epoch FROM max(finished_at)) * 1000)::float8 AS "lastMs"
          FROM submissions WHERE id >= $1 AND finished_at IS NOT NULL`,
-        [idFloor(sinceMs)],
+        [lowestIdAt(sinceMs)],
       );
       return rows[0] ?? { count: 0, firstMs: 0, lastMs: 0 };
     },
     async deliveriesSince(sinceMs) {
       const { rows } = await pool.query<{ id: string; at: number }>(
         `SELECT id, (extract(epoch FROM created_at) * 1000)::float8 AS at FROM deliveries WHERE id >= $1`,
-        [idFloor(sinceMs)],
+        [lowestIdAt(sinceMs)],
       );
       return new Map(rows.map(({ id, at }) => [toWireId('dlv', id), at]));
     },

@@ -4,13 +4,13 @@ import type { World } from '../load/children.ts';
 
 /** A system under measurement, on its own Postgres and Redis, and everything outside it. */
 export interface System {
-  readonly name: 'product' | 'floor';
+  readonly name: 'product' | 'baseline';
   readonly gatewayUrls: readonly string[];
   readonly links: readonly LinkTo[];
   readonly world: World;
   /** Tenants without webhooks, and as many with webhooks. */
   readonly quiet: readonly LoadTenant[];
-  readonly told: readonly LoadTenant[];
+  readonly notified: readonly LoadTenant[];
   /** The processes by their kind. */
   pids(): Readonly<Record<string, readonly number[]>>;
   /** The number of submissions that have not ended yet. */
@@ -43,7 +43,7 @@ export interface SystemOptions {
 }
 
 /** The smallest UUIDv7 of a moment. Rows created later have greater ids. */
-export function idFloor(atMs: number): string {
+export function lowestIdAt(atMs: number): string {
   const hex = atMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }

@@ -34,9 +34,9 @@ export async function measureLatency(
     if (elapsedMs > seconds * 1_000) break;
     const due = Math.floor((elapsedMs / 1_000) * perSecond) - deliveryIds.length;
     if (due > 0) {
-      const told = Array.from({ length: due }, () => tenants[next++ % tenants.length] ?? '');
-      deliveryIds.push(...(await seedDeliveries(world, told, due)));
-      await announceDeliveries(producer, told);
+      const notified = Array.from({ length: due }, () => tenants[next++ % tenants.length] ?? '');
+      deliveryIds.push(...(await seedDeliveries(world, notified, due)));
+      await announceDeliveries(producer, notified);
     }
     await new Promise((resolve) => setTimeout(resolve, tickMs));
   }

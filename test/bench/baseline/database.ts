@@ -6,7 +6,7 @@ import { Pool } from 'pg';
  */
 
 const schema = `
-  CREATE SCHEMA floor;
+  CREATE SCHEMA baseline;
   CREATE TABLE tenants (
     id uuid PRIMARY KEY, hmac_secret text NOT NULL, webhook_secret text NOT NULL, webhook_url text
   );
@@ -38,13 +38,13 @@ export function openPool(databaseUrl: string): Pool {
   const pool = new Pool({
     connectionString: databaseUrl,
     max: poolMax,
-    options: '-c search_path=floor',
+    options: '-c search_path=baseline',
   });
   pool.on('error', () => {});
   return pool;
 }
 
-export async function createFloorTables(pool: Pool): Promise<void> {
+export async function createBaselineTables(pool: Pool): Promise<void> {
   await pool.query(schema);
 }
 

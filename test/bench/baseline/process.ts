@@ -19,9 +19,9 @@ interface Hop<Job> {
   readonly sample?: Job;
 }
 
-const dispatch: Hop<DispatchJob> = { name: 'floor-dispatch' };
-const settlement: Hop<{ submissionId: string }> = { name: 'floor-settlement' };
-const webhook: Hop<{ eventId: string }> = { name: 'floor-webhook' };
+const dispatch: Hop<DispatchJob> = { name: 'baseline-dispatch' };
+const settlement: Hop<{ submissionId: string }> = { name: 'baseline-settlement' };
+const webhook: Hop<{ eventId: string }> = { name: 'baseline-webhook' };
 export const hops = { dispatch, settlement, webhook };
 
 export function setting(name: string): string {

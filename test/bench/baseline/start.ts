@@ -4,19 +4,19 @@ import { toWireId } from '@svc/domain';
 import { type ServiceProcess, startServiceProcess } from '@svc/local';
 import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
-import { createFloorTables, openPool } from './database.ts';
+import { createBaselineTables, openPool } from './database.ts';
 
-interface FloorTenant {
+interface BaselineTenant {
   readonly tenantId: string;
   readonly hmacSecret: string;
   readonly webhookSecret: string;
 }
 
-export interface Floor {
+export interface Baseline {
   readonly gatewayUrl: string;
   readonly nodeLinkUrl: string;
   readonly processes: readonly ServiceProcess[];
-  createTenant(options: { webhookUrl: string | null; credits: number }): Promise<FloorTenant>;
+  createTenant(options: { webhookUrl: string | null; credits: number }): Promise<BaselineTenant>;
   close(): Promise<void>;
 }
 
@@ -34,13 +34,13 @@ const micros = 1_000_000;
  *
  * Starts its four services, each in its own process, on a database and a Redis.
  */
-export async function startFloor(servers: {
+export async function startBaseline(servers: {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly env?: NodeJS.ProcessEnv;
-}): Promise<Floor> {
+}): Promise<Baseline> {
   const pool = openPool(servers.databaseUrl);
-  await createFloorTables(pool);
+  await createBaselineTables(pool);
   const env = {
     ...process.env,
     ...servers.env,
@@ -50,7 +50,7 @@ export async function startFloor(servers: {
   const processes = await Promise.all(
     serviceNames.map((name) =>
       startServiceProcess({
-        name: `floor ${name}`,
+        name: `baseline ${name}`,
         entry: path.join(import.meta.dirname, `${name}.ts`),
         env,
       }),

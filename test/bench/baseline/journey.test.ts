@@ -13,7 +13,7 @@ import {
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { application, refusal } from '../../support/journey.ts';
-import { startFloor } from './start.ts';
+import { startBaseline } from './start.ts';
 
 /** The benchmark may compare product and baseline because both pass this test. */
 
@@ -35,9 +35,9 @@ async function product(): Promise<System> {
   };
 }
 
-async function floor(): Promise<System> {
+async function baseline(): Promise<System> {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
-  const running = await startFloor({ databaseUrl: database.ownerUrl, redisUrl: redis.redisUrl });
+  const running = await startBaseline({ databaseUrl: database.ownerUrl, redisUrl: redis.redisUrl });
   onTestFinished(async () => {
     await running.close();
     await Promise.all([database.close(), redis.close()]);
@@ -66,7 +66,7 @@ async function openReceiver(): Promise<WebhookReceiver> {
 
 test.each([
   ['the product', product],
-  ['the baseline', floor],
+  ['the baseline', baseline],
 ] as const)('%s takes a submission through its whole life', async (_name, start) => {
   const [system, receiver] = await Promise.all([start(), openReceiver()]);
   await connectPilot(system);

@@ -14,24 +14,24 @@ export const errorCatalogue = {
     status: 400,
     title: 'Bad request',
     description:
-      'The request is not HTTP that can be parsed, or its path is badly percent-encoded.',
+      'The server cannot parse the HTTP request, or the percent-encoding of its path is invalid.',
   },
   unauthenticated: {
     status: 401,
     title: 'Unauthenticated',
     description:
-      'A header of the signature is missing or malformed, the timestamp is further than five minutes from the clock of the service, or the signature is not that of a known, enabled key.',
+      'A signature header is missing or malformed, the timestamp differs from the clock of the service by more than five minutes, or no enabled key made the signature.',
   },
   insufficient_credits: {
     status: 402,
     title: 'Insufficient credits',
     description:
-      'The available credits do not cover the worst case of the quote, which is given in `required`. Nothing is held, and the idempotency key is not used up.',
+      'The available credits do not cover the maximum price of the quote, which is in `required`. Nothing is held, and you can use the idempotency key again.',
   },
   job_type_not_allowed: {
     status: 403,
     title: 'Job type not allowed',
-    description: 'The job type exists, but is not on the allowlist of this tenant.',
+    description: 'The job type exists, but this tenant may not use it.',
   },
   operator_only: {
     status: 403,
@@ -42,12 +42,12 @@ export const errorCatalogue = {
     status: 404,
     title: 'Not found',
     description:
-      'There is no such route or resource, or it belongs to somebody else; which of these is not told.',
+      'The route or resource does not exist, or it belongs to another tenant. The answer is the same in each case.',
   },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    description: 'The route exists, but not with this method; `Allow` lists those it has.',
+    description: 'The route exists, but not with this method. `Allow` lists its methods.',
   },
   request_timeout: {
     status: 408,
@@ -58,13 +58,13 @@ export const errorCatalogue = {
     status: 409,
     title: 'Idempotency key conflict',
     description:
-      'The idempotency key was used before with a different body. Take a new key for a new submission.',
+      'The idempotency key was used before with a different body. Use a new key for a new submission.',
   },
   terminal_state: {
     status: 409,
     title: 'Terminal state',
     description:
-      'The submission has already ended: `submissionStatus` says how, and `refund` what an earlier cancel returned.',
+      'The submission has already ended. `submissionStatus` is its final status. `refund` is the refund of an earlier cancel.',
   },
   solana_disabled: {
     status: 409,
@@ -79,88 +79,91 @@ export const errorCatalogue = {
   intent_failed: {
     status: 409,
     title: 'Purchase intent failed',
-    description: 'The payment for the purchase intent could not be validated.',
+    description: 'The payment for the purchase intent is invalid.',
   },
   reference_conflict: {
     status: 409,
     title: 'Reference conflict',
-    description: 'The reference of the purchase was used before with other contents.',
+    description: 'The reference of the purchase was used before with a different body.',
   },
   webhook_url_missing: {
     status: 409,
     title: 'Webhook URL missing',
-    description: 'No webhook URL is in force; set one in the settings first.',
+    description:
+      'This tenant has no webhook URL, or the URL is disabled. Set one in the settings first.',
   },
   delivery_in_progress: {
     status: 409,
     title: 'Delivery in progress',
-    description: 'An attempt of this delivery is under way; ask again when it has ended.',
+    description:
+      'An attempt of this delivery is in flight. Repeat the request when the attempt has ended.',
   },
   payload_too_large: {
     status: 413,
     title: 'Payload too large',
-    description: 'The body is over 256 KiB, or over 8 KiB on an endpoint without authentication.',
+    description:
+      'The body is larger than 256 KiB, or larger than 8 KiB on an endpoint without authentication.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    description: 'The body is not declared as `application/json`.',
+    description: 'The `Content-Type` of the body is not `application/json`.',
   },
   misdirected_request: {
     status: 421,
     title: 'Misdirected request',
-    description: 'The request did not come over TLS on its whole way. Use https.',
+    description: 'A part of the connection did not use TLS. Use https.',
   },
   validation_error: {
     status: 422,
     title: 'Validation error',
     description:
-      'The body is not valid JSON or not as its schema wants it, or a query parameter is wrong; `errors` lists where and why.',
+      'The body is not valid JSON, the body does not match its schema, or a query parameter is invalid. `errors` lists each place and reason.',
   },
   unknown_job_type: {
     status: 422,
     title: 'Unknown job type',
-    description: 'The service has no job type of this name.',
+    description: 'The service has no job type with this name.',
   },
   unknown_tier: {
     status: 422,
     title: 'Unknown tier',
-    description: 'The tier is none of `standard`, `priority` and `instant`.',
+    description: 'The tier is not `standard`, `priority` or `instant`.',
   },
   quote_failed: {
     status: 422,
     title: 'Quote failed',
     description:
-      'No rate is in force for the job type and tier, or the amount is more than can be held.',
+      'No rate exists for the job type and tier, or the amount is larger than the service can hold.',
   },
   rate_limited: {
     status: 429,
     title: 'Rate limited',
     description:
-      'Too many requests, or as many submissions in flight as the tenant may have; repeat after the seconds in `Retry-After`.',
+      'The tenant sent too many requests, or has reached its limit of submissions in flight. Repeat after the seconds in `Retry-After`.',
   },
   headers_too_large: {
     status: 431,
     title: 'Request header fields too large',
-    description: 'The headers of the request are over 16 KiB.',
+    description: 'The headers of the request are larger than 16 KiB.',
   },
   internal_error: {
     status: 500,
     title: 'Internal error',
     description:
-      'The service failed. Repeat the request, a creation with the same idempotency key, and quote `requestId` if it goes on.',
+      'The service failed. Repeat the request; repeat a creation with the same idempotency key. If the error persists, report the `requestId`.',
   },
   dispatch_unavailable: {
     status: 503,
     title: 'Dispatch unavailable',
     description:
-      'No node can take the submission now. Its hold is released, and the idempotency key is not used up; repeat later.',
+      'No node can take the submission now. Its hold is released, and you can use the idempotency key again. Repeat later.',
   },
   unavailable: {
     status: 503,
     title: 'Service unavailable',
     description:
-      'A part of the service cannot be reached. The outcome of a creation is then unknown: repeat it with the same idempotency key.',
+      'A part of the service is unreachable. The outcome of a creation is unknown: repeat it with the same idempotency key.',
   },
 } as const satisfies Record<string, ErrorDefinition>;
 

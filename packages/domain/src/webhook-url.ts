@@ -25,13 +25,14 @@ export function checkWebhookUrl(
   try {
     url = new URL(text);
   } catch {
-    return refuse('must be a URL');
+    return refuse('must be a valid URL');
   }
   const protocols = allowPrivateNetworks ? ['https:', 'http:'] : ['https:'];
   if (!protocols.includes(url.protocol)) return refuse('must be an https URL');
-  if (url.username !== '' || url.password !== '') return refuse('must not carry credentials');
+  if (url.username !== '' || url.password !== '')
+    return refuse('must not contain a user name or password');
   if (!allowPrivateNetworks && !isPublicHost(url.hostname)) {
-    return refuse('must have a public host');
+    return refuse('must have a public host name or address');
   }
   return { kind: 'accepted', url: text };
 }

@@ -37,7 +37,7 @@ export function createCallBatcher<Input, Output>({
       const outputs = await run(batch.map(({ input }) => input));
       for (const [index, { resolve, reject }] of batch.entries()) {
         const output = outputs[index];
-        if (output === undefined) reject(new Error('the batch returned fewer outputs than inputs'));
+        if (output === undefined) reject(new Error('a batch of Redis calls returned too few results'));
         else resolve(output);
       }
     } catch (error) {
@@ -55,7 +55,7 @@ export function createCallBatcher<Input, Output>({
   return (input) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= waitingMax) {
-        reject(new Error(`${waitingMax} calls to Redis are waiting already`));
+        reject(new Error(`the limit of ${waitingMax} waiting calls to Redis is reached`));
         return;
       }
       waiting.push({ input, resolve, reject });

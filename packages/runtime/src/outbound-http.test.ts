@@ -246,7 +246,7 @@ describe('with private networks refused', () => {
   ])('%s is refused by its text, before any name look-up', async (url) => {
     expect(await client({ allowPrivateNetworks: false }).post({ ...request, url })).toMatchObject({
       kind: 'refused',
-      reason: 'the URL must have a public host',
+      reason: 'the URL must have a public host name or address',
       durationMs: 0,
     });
   });
@@ -305,8 +305,8 @@ describe('with private networks refused', () => {
     ['http://hooks.example.com/', 'the URL must be an https URL'],
     ['ftp://hooks.example.com/', 'the URL must be an https URL'],
     ['unix:/var/run/docker.sock:/x', 'the URL must be an https URL'],
-    ['https://user:secret@hooks.example.com/', 'the URL must not carry credentials'],
-    ['not a url', 'the URL must be a URL'],
+    ['https://user:secret@hooks.example.com/', 'the URL must not contain a user name or password'],
+    ['not a url', 'the URL must be a valid URL'],
   ])('%s is refused: %s', async (url, reason) => {
     const outcome = await client({ allowPrivateNetworks: false }).post({ ...request, url });
     expect(outcome).toMatchObject({ kind: 'refused', reason });

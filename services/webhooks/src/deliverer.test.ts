@@ -142,7 +142,7 @@ test('a URL that must not be contacted is an attempt with its reason', async () 
   await setWebhookUrl(fixture.deps.store, tenantId, 'https://user:pass@127.0.0.1/');
   await make();
   expect(await fixture.attempts(deliveryId)).toMatchObject([
-    { status_code: null, error: 'the URL must not carry credentials' },
+    { status_code: null, error: 'the URL must not contain a user name or password' },
   ]);
 });
 

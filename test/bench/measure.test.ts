@@ -7,7 +7,7 @@ import { measure, type Shape } from './measure.ts';
 import { startProduct } from './systems/product.ts';
 
 const created: Shape = { name: 'created', inFlight: 8, tenants: 2, until: 'created' };
-const life: Shape = { ...created, name: 'whole life', until: 'told' };
+const life: Shape = { ...created, name: 'whole life', until: 'notified' };
 
 test('a measurement of the product leaves its nodes ready for the next one', async () => {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-test-'));

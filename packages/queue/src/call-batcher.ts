@@ -37,7 +37,8 @@ export function createCallBatcher<Input, Output>({
       const outputs = await run(batch.map(({ input }) => input));
       for (const [index, { resolve, reject }] of batch.entries()) {
         const output = outputs[index];
-        if (output === undefined) reject(new Error('a batch of Redis calls returned too few results'));
+        if (output === undefined)
+          reject(new Error('a batch of Redis calls returned too few results'));
         else resolve(output);
       }
     } catch (error) {

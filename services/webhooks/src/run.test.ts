@@ -89,7 +89,10 @@ test('if private networks are not allowed, nothing is sent to this machine', asy
     const attempts = await fixture.attempts(deliveryId);
     return attempts[0]?.error === null ? false : attempts.length > 0 && attempts;
   });
-  expect(attempt).toMatchObject({ status_code: null, error: 'the URL must have a public host name or address' });
+  expect(attempt).toMatchObject({
+    status_code: null,
+    error: 'the URL must have a public host name or address',
+  });
 });
 
 test('a stopping service aborts requests without an answer, and the rest stays due', async () => {

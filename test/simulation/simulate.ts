@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
-import { auditLedger, createNode, openTenant, openStore, type Store } from '@svc/store';
+import { auditLedger, createNode, createTenant, openStore, type Store } from '@svc/store';
 import { Pool } from 'pg';
 import { checkHistory, type HistoryReport } from '../history/check.ts';
 import type { History } from '../history/history.ts';
@@ -208,7 +208,7 @@ async function provision(
 ): Promise<{ tenantIds: string[]; nodeIds: string[] }> {
   const tenantIds = Array.from({ length: tenantsCount }, () => newId());
   for (const id of tenantIds) {
-    await openTenant(
+    await createTenant(
       store,
       {
         id,

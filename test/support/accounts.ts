@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { fromWireId, microsPerCredit, slotsMaxMax, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { createSealer, newSecret, openKeyring } from '@svc/signing';
-import { createNode, createOperator, openStore, openTenant, rotateTenantSecret } from '@svc/store';
+import {
+  createNode,
+  createOperator,
+  openStore,
+  createTenant,
+  rotateTenantSecret,
+} from '@svc/store';
 import {
   type NewTenant,
   type NodeCredentials,
@@ -51,7 +57,7 @@ export function openAccounts({ databaseUrl, query }: TestStack): Accounts {
       const hmacSecret = newSecret('hsk_test', randomBytes);
       const webhookSecret = newSecret('whsec', randomBytes);
       const allowedJobTypes = [...(allow ?? ['ats.application'])];
-      await openTenant(
+      await createTenant(
         store,
         {
           id,

@@ -13,7 +13,7 @@ import {
   createNode,
   holdSubmission,
   openStore,
-  openTenant,
+  createTenant,
   recordAttempt,
   settle,
   type Store,
@@ -37,7 +37,7 @@ beforeAll(async () => {
   store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
   await assertReady(store, 'sandbox');
   tenantId = newId();
-  await openTenant(store, tenantOf(tenantId), 1_000_000_000n, testAuthor);
+  await createTenant(store, tenantOf(tenantId), 1_000_000_000n, testAuthor);
   const nodeId = newId();
   await createNode(store, { id: nodeId, name: 'attic', secret: 'nsk_1' }, testAuthor);
   const id = newId();

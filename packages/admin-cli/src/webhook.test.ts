@@ -7,7 +7,7 @@ import {
   assertReady,
   claimDue,
   openStore,
-  openTenant,
+  createTenant,
   queueWebhookTest,
   recordAttempt,
   type Store,
@@ -63,7 +63,7 @@ async function exhausted(): Promise<{ id: string; tenantId: string }> {
     hmacSecret: 'hsk_test_1',
     webhookSecret: 'whsec_MQ==',
   };
-  await openTenant(store, tenant, 0n, by);
+  await createTenant(store, tenant, 0n, by);
   await queueWebhookTest(store, { tenantId, requestId: 'req-1' });
   const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 1 }]);
   const [attempt] = claim?.attempts ?? [];

@@ -51,11 +51,13 @@ describe('a sealed value does not open', () => {
 
   test('if it is of the previous version, which names no tenant, and that is no longer accepted', () => {
     const sealed = seal(keyring, place, 'secret', 1);
-    expect(text(unseal(keyring, place, sealed, { former: true }))).toBe('secret');
+    expect(text(unseal(keyring, place, sealed, { previous: true }))).toBe('secret');
     expect(() => unseal(keyring, place, sealed)).toThrow('accepts only complete places');
     // With its version changed to the current one, it does not open either.
     sealed[0] = 2;
-    expect(() => unseal(keyring, place, sealed, { former: true })).toThrow('key or place differs');
+    expect(() => unseal(keyring, place, sealed, { previous: true })).toThrow(
+      'key or place differs',
+    );
   });
 
   test('under another key of the same id', () => {
@@ -100,15 +102,15 @@ test('a rotated keyring opens what the old key sealed, and seals with the new on
 
 test('a sealer seals and opens in the versions of the database’s phase', () => {
   const sealer = createSealer(keyring);
-  const versions = (['former', 'resealing', 'bound'] as const).map((phase) => {
+  const versions = (['previous', 'resealing', 'bound'] as const).map((phase) => {
     sealer.phase = phase;
     return sealer.seal(place, 'secret');
   });
   expect(versions.map(([version]) => version)).toEqual([1, 2, 2]);
-  const [former = new Uint8Array()] = versions;
-  expect(() => sealer.unseal(place, former)).toThrow('accepts only complete places');
+  const [previous = new Uint8Array()] = versions;
+  expect(() => sealer.unseal(place, previous)).toThrow('accepts only complete places');
   sealer.phase = 'resealing';
-  expect(text(sealer.unseal(place, former))).toBe('secret');
+  expect(text(sealer.unseal(place, previous))).toBe('secret');
 });
 
 describe('a keyring', () => {

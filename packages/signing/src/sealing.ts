@@ -12,7 +12,7 @@ import { keyOfBytes } from './key-objects.ts';
  */
 
 const version = 2;
-const formerVersion = 1;
+const previousVersion = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
 const headerBytes = 2;
@@ -106,7 +106,7 @@ export interface Place {
 function bindingOf(place: Place, sealedVersion: number): Buffer {
   const { table, column, tenantId, kind, row } = place;
   return Buffer.from(
-    sealedVersion === formerVersion
+    sealedVersion === previousVersion
       ? `${table}.${column}:${row}`
       : JSON.stringify([table, column, tenantId, kind, row]),
   );
@@ -145,7 +145,7 @@ interface SealedParts {
 
 function splitSealed(sealed: Uint8Array): SealedParts {
   const [sealedVersion, keyIdBytes = 0] = sealed;
-  if (sealedVersion !== version && sealedVersion !== formerVersion) {
+  if (sealedVersion !== version && sealedVersion !== previousVersion) {
     throw new SealError('The value is sealed in an unknown version.');
   }
   const nonceAt = headerBytes + keyIdBytes;
@@ -163,16 +163,16 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 
 /**
  * Opens a value that `seal` made for the same place. Throws SealError for another place, for a key
- * that the keyring lacks, and for altered bytes. Throws for version 1 unless `former` is allowed.
+ * that the keyring lacks, and for altered bytes. Throws for version 1 unless `previous` is allowed.
  */
 export function unseal(
   keyring: Keyring,
   place: Place,
   sealed: Uint8Array,
-  { former = false }: { readonly former?: boolean } = {},
+  { previous = false }: { readonly previous?: boolean } = {},
 ): Uint8Array<ArrayBuffer> {
   const parts = splitSealed(sealed);
-  if (parts.version === formerVersion && !former) {
+  if (parts.version === previousVersion && !previous) {
     throw new SealError(
       'The value is sealed without its tenant and kind, but this database accepts only complete places.',
     );
@@ -191,11 +191,11 @@ export function unseal(
 }
 
 /**
- * The versions in use while a database is sealed again for complete places. `former`: everything is
+ * The versions in use while a database is sealed again for complete places. `previous`: everything is
  * sealed in version 1, because services of the previous version read nothing else. `resealing`: new
  * values are in version 2, and both versions open. `bound`: version 2 only.
  */
-export type SealingPhase = 'former' | 'resealing' | 'bound';
+export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
 /** Seals and opens values under one keyring. The store gets this instead of keys. */
 export interface Sealer {
@@ -212,8 +212,9 @@ export function createSealer(keyring: Keyring): Sealer {
     prefix: sealedPrefix(keyring.sealingKeyId, version),
     phase: 'bound',
     seal: (place, plaintext) =>
-      seal(keyring, place, plaintext, sealer.phase === 'former' ? formerVersion : version),
-    unseal: (place, sealed) => unseal(keyring, place, sealed, { former: sealer.phase !== 'bound' }),
+      seal(keyring, place, plaintext, sealer.phase === 'previous' ? previousVersion : version),
+    unseal: (place, sealed) =>
+      unseal(keyring, place, sealed, { previous: sealer.phase !== 'bound' }),
   };
   return sealer;
 }

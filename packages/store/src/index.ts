@@ -49,7 +49,7 @@ export {
 export * from './operators/operators.ts';
 export * from './audit-log/audited.ts';
 export * from './tenants/enable.ts';
-export * from './tenants/open-tenant.ts';
+export * from './tenants/create-tenant.ts';
 export * from './assignments/outcomes.ts';
 export * from './reconciling/overdue.ts';
 export * from './schema/partitions.ts';

@@ -17,7 +17,7 @@ import { createNode } from './nodes/nodes.ts';
 import { currentRateCard } from './pricing/rate-cards.ts';
 import { openStore, type Store } from './connection/store.ts';
 
-import { openTenant } from './tenants/open-tenant.ts';
+import { createTenant } from './tenants/create-tenant.ts';
 
 /** A store on a separate database for the test, with the functions that store tests use most. */
 export interface Fixture {
@@ -124,7 +124,7 @@ async function newTenant(
     hmacSecret: 'hsk_test_1',
     webhookSecret: 'whsec_MQ==',
   };
-  await openTenant(store, tenant, BigInt(credits * credit), testAuthor);
+  await createTenant(store, tenant, BigInt(credits * credit), testAuthor);
   return id;
 }
 

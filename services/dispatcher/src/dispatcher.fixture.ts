@@ -25,7 +25,7 @@ import { createSealer, openKeyring } from '@svc/signing';
 import {
   assertReady,
   createNode,
-  openTenant,
+  createTenant,
   holdSubmission,
   openStore,
   type Store,
@@ -254,7 +254,7 @@ async function startDispatcher({
 
 async function createFundedTenant(store: Store): Promise<string> {
   const tenantId = newId();
-  await openTenant(
+  await createTenant(
     store,
     {
       id: tenantId,

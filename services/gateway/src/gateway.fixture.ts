@@ -15,7 +15,7 @@ import {
   commitDispatched,
   createNode,
   createOperator,
-  openTenant,
+  createTenant,
   openStore,
   rejectPending,
   type Store,
@@ -193,7 +193,7 @@ async function newTenant(
 ): Promise<TestTenant> {
   const uuid = newId();
   const secret = newSecret('hsk_test', randomBytes);
-  await openTenant(
+  await createTenant(
     store,
     {
       id: uuid,

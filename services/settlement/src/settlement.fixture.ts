@@ -7,7 +7,7 @@ import {
   commitDispatched,
   commitRunning,
   createNode,
-  openTenant,
+  createTenant,
   currentRateCard,
   holdSubmission,
   openStore,
@@ -125,7 +125,7 @@ async function createFundedTenant(
   credits: number,
 ): Promise<string> {
   const id = newId();
-  await openTenant(
+  await createTenant(
     store,
     {
       id,

@@ -10,7 +10,7 @@ import {
 import { createSealer, newSecret, openKeyring } from '@svc/signing';
 import {
   cancelSubmission,
-  openTenant,
+  createTenant,
   currentRateCard,
   holdSubmission,
   openStore,
@@ -148,7 +148,7 @@ async function createFundedTenant(
   webhookSecret: string,
 ): Promise<string> {
   const id = newId();
-  await openTenant(
+  await createTenant(
     store,
     {
       id,

@@ -9,7 +9,7 @@ import {
 } from '@svc/local';
 import { newId } from '@svc/runtime';
 import { createSealer, newSecret, openKeyring } from '@svc/signing';
-import { assertReady, createNode, migrate, openStore, openTenant, type Store } from '@svc/store';
+import { assertReady, createNode, migrate, openStore, createTenant, type Store } from '@svc/store';
 import { Pool } from 'pg';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import { type Servers, startServers } from './servers.ts';
@@ -94,7 +94,7 @@ export async function createTenants(
       hmacSecret,
       webhookSecret: newSecret('whsec', randomBytes),
     };
-    await openTenant(store, tenant, credits * microsPerCredit, author);
+    await createTenant(store, tenant, credits * microsPerCredit, author);
     return { tenantId: toWireId('tnt', id), hmacSecret };
   });
   await pool.query(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
-import { openTenant } from '@svc/store';
+import { createTenant } from '@svc/store';
 import { writeDeliveries } from '../../support/deliveries.ts';
 import type { World } from './world.ts';
 
@@ -17,7 +17,7 @@ export async function seedTenant({ store }: World, webhookUrl: string): Promise<
     hmacSecret: newSecret('hsk_test', randomBytes),
     webhookSecret: newSecret('whsec', randomBytes),
   };
-  await openTenant(store, tenant, 0n, bench);
+  await createTenant(store, tenant, 0n, bench);
   return id;
 }
 

@@ -2,7 +2,7 @@ import { microsPerCredit } from '@svc/domain';
 import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
-import { createNode, openStore, openTenant, type Author, type Store } from '@svc/store';
+import { createNode, openStore, createTenant, type Author, type Store } from '@svc/store';
 import { Pool, type QueryResultRow } from 'pg';
 import type { Query } from './rows.ts';
 
@@ -95,6 +95,6 @@ async function newTenant(store: Store): Promise<string> {
     hmacSecret: 'hsk_test_model',
     webhookSecret: 'whsec_bW9kZWw=',
   };
-  await openTenant(store, tenant, grantedMicros, author);
+  await createTenant(store, tenant, grantedMicros, author);
   return id;
 }

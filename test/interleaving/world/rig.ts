@@ -6,7 +6,7 @@ import {
   createNode,
   findTenantCredentials,
   openStore,
-  openTenant,
+  createTenant,
   type Author,
   type Store,
   type TenantCredentials,
@@ -136,7 +136,7 @@ async function newTenant(store: Store): Promise<TenantCredentials> {
     hmacSecret: 'hsk_test_interleaving',
     webhookSecret: 'whsec_bW9kZWw=',
   };
-  await openTenant(store, tenant, grantedMicros, author);
+  await createTenant(store, tenant, grantedMicros, author);
   const credentials = await findTenantCredentials(store, id);
   if (credentials === null) throw new Error('a tenant that was made is there');
   return credentials;

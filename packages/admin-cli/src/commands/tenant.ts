@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { signupGrantDefaultMicros, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
-import { listTenants, openTenant, setTenantEnabled } from '@svc/store';
+import { listTenants, createTenant, setTenantEnabled } from '@svc/store';
 import type { Command } from 'commander';
 import { collect, creditsArgument, idArgument, nameArgument } from '../arguments.ts';
 import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
@@ -82,7 +82,7 @@ async function create(context: Context, options: CreateOptions): Promise<void> {
     webhookSecret: newSecret('whsec', randomBytes),
   };
   const grantMicros = options.grant ?? (sandbox ? signupGrantDefaultMicros : 0n);
-  await openTenant(store, tenant, grantMicros, by);
+  await createTenant(store, tenant, grantMicros, by);
   const { hmacSecret, webhookSecret } = tenant;
   printRecord({ ...(await showTenant(context, id)), hmacSecret, webhookSecret }, options);
 }

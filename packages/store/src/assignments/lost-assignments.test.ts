@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from './dispatch.ts';
 import { disableNode, enableNode } from '../nodes/changes.ts';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
-import { noteHello, takeLinkEpoch } from '../nodes/links.ts';
+import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
 import { loseLeftBehind, loseUnnamed, loseUnsent } from './lost-assignments.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 
@@ -59,13 +59,13 @@ test('a hello ends nothing if the node gets a newer link while its commit waits'
   );
   expect(finding).toEqual({ kind: 'superseded' });
   expect(await state(running)).toBe('running');
-  expect(await noteHello(store, { nodeId, agentVersion: '1', linkEpoch })).toBeNull();
+  expect(await recordHello(store, { nodeId, agentVersion: '1', linkEpoch })).toBeNull();
 });
 
 test('a hello at a dispatcher without link numbers ends the numbered links before it', async () => {
   const { store, nodeId, running, database } = await createAssignments();
   const linkEpoch = await takeLinkEpoch(store, nodeId);
-  expect(await noteHello(store, { nodeId, agentVersion: '2', linkEpoch })).not.toBeNull();
+  expect(await recordHello(store, { nodeId, agentVersion: '2', linkEpoch })).not.toBeNull();
   await database.query(
     `UPDATE nodes SET last_seen_at = svc_now(), agent_version = '2' WHERE id = $1`,
     [nodeId],
@@ -73,7 +73,7 @@ test('a hello at a dispatcher without link numbers ends the numbered links befor
   const late = await loseUnnamed(store, { nodeId, linkEpoch, submissionIds: [running] });
   expect(late).toEqual({ kind: 'superseded' });
   const next = await takeLinkEpoch(store, nodeId);
-  expect(await noteHello(store, { nodeId, agentVersion: '2', linkEpoch: next })).not.toBeNull();
+  expect(await recordHello(store, { nodeId, agentVersion: '2', linkEpoch: next })).not.toBeNull();
 });
 
 test('an unsent payload ends its submission only if that has not begun', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from './dispatch.ts';
 import { loseUnnamed } from './lost-assignments.ts';
 import { enableNode } from '../nodes/changes.ts';
-import { noteHello, takeLinkEpoch } from '../nodes/links.ts';
+import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
 import { findNode } from '../nodes/nodes.ts';
 import { storeOutcome } from './outcomes.ts';
 import { storeServiceFailure } from './service-failures.ts';
@@ -101,7 +101,7 @@ test('an operator lifts a quarantine and its counts, and the next hello reports 
   for (let count = 0; count < 3; count += 1) await ways.unnamed();
   expect(await findNode(store, nodeId)).toMatchObject({ quarantineReason: 'unfinished' });
   const hello = async () =>
-    await noteHello(store, {
+    await recordHello(store, {
       nodeId,
       agentVersion: '1',
       linkEpoch: await takeLinkEpoch(store, nodeId),

@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** How far a database is sealed for complete places (`sealing-phase.ts`). */
-export type SealingPhase = 'former' | 'resealing' | 'bound';
+export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
 /** Seals a value for its place, so that it cannot be opened at another one. */
 export interface Sealer {

@@ -15,21 +15,21 @@ export async function takeLinkEpoch(store: Store, nodeId: string): Promise<numbe
 }
 
 /** The state of a node when its link says hello. */
-export interface Greeted {
+export interface HelloState {
   /** By the database's clock. Null if the node is not in quarantine. */
   readonly quarantinedUntil: Date | null;
 }
 
 /** Records the hello of a link. Null if the node has a newer link. */
-export async function noteHello(
+export async function recordHello(
   store: Store,
   hello: { nodeId: string; agentVersion: string; linkEpoch: number },
-): Promise<Greeted | null> {
+): Promise<HelloState | null> {
   const { nodeId, agentVersion, linkEpoch } = hello;
-  const [greeted] = await store.db.$queryRaw<Greeted[]>`
+  const [state] = await store.db.$queryRaw<HelloState[]>`
     UPDATE nodes SET last_seen_at = svc_now(), agent_version = ${agentVersion},
       greeted_epoch = ${linkEpoch}::bigint
     WHERE id = ${nodeId}::uuid AND link_epoch = ${linkEpoch}::bigint
     RETURNING CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS "quarantinedUntil"`;
-  return greeted ?? null;
+  return state ?? null;
 }

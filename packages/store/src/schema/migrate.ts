@@ -5,7 +5,7 @@ import { defaultRateCardJson } from '@svc/domain';
 import { Client } from 'pg';
 import { insufficientPrivilege, sqlState } from '../connection/errors.ts';
 import { grantService } from './roles.ts';
-import { formerVersion } from '../sealing/sealing-phase.ts';
+import { previousVersion } from '../sealing/sealing-phase.ts';
 import { pinnedSession } from '../connection/session.ts';
 
 /** The folder of the migrations that this build knows. */
@@ -131,7 +131,7 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
 async function isResealDue(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ due: boolean }>(
     'SELECT get_byte(request_hash_key_sealed, 0) = $1 AS due FROM environment',
-    [formerVersion],
+    [previousVersion],
   );
   return rows[0]?.due ?? false;
 }

@@ -78,7 +78,7 @@ test('a rotated secret of a node does not open as the current one', async () => 
 });
 
 /** A database in the state of the previous version, and stores on it. */
-async function formerDatabase(fixture: Fixture, masterKey: string) {
+async function previousDatabase(fixture: Fixture, masterKey: string) {
   const { database, store } = fixture;
   const open = async (): Promise<Store> => {
     const opened = await openReadyStore({
@@ -91,10 +91,10 @@ async function formerDatabase(fixture: Fixture, masterKey: string) {
     onTestFinished(() => opened.store.close());
     return opened.store;
   };
-  const former = createSealer(openKeyring(masterKey));
-  former.phase = 'former';
+  const previous = createSealer(openKeyring(masterKey));
+  previous.phase = 'previous';
   await database.query('UPDATE environment SET request_hash_key_sealed = $1', [
-    Buffer.from(former.seal(environmentPlace('sandbox'), randomBytes(32))),
+    Buffer.from(previous.seal(environmentPlace('sandbox'), randomBytes(32))),
   ]);
   return { open };
 }
@@ -110,7 +110,7 @@ async function resealEverything(store: Store): Promise<number> {
 test('values of the previous version are sealed again while services run, and refused afterwards', async () => {
   const masterKey = `test:${randomBytes(32).toString('base64')}`;
   const fixture = await createFixture({ masterKey });
-  const { open } = await formerDatabase(fixture, masterKey);
+  const { open } = await previousDatabase(fixture, masterKey);
   const [service, operator] = [await open(), await open()];
   const versions = async () => {
     const rows = await fixture.database.query<{ version: number }>(
@@ -121,7 +121,7 @@ test('values of the previous version are sealed again while services run, and re
   // Services of the previous version may still run, so new secrets are sealed in their version.
   const tenantId = await fixture.tenantThrough(service);
   expect(await versions()).toEqual([1]);
-  const [former] = await fixture.database.query<{ id: string; sealed: Buffer }>(
+  const [previous] = await fixture.database.query<{ id: string; sealed: Buffer }>(
     `SELECT id, sealed FROM tenant_secrets WHERE kind = 'hmac'`,
   );
   expect((await findTenantCredentials(service, tenantId))?.hmacSecrets).toEqual(['hsk_test_1']);
@@ -141,8 +141,8 @@ test('values of the previous version are sealed again while services run, and re
 
   // An old copy can no longer be opened.
   await fixture.database.query('UPDATE tenant_secrets SET sealed = $2 WHERE id = $1', [
-    former?.id,
-    former?.sealed,
+    previous?.id,
+    previous?.sealed,
   ]);
   await expect(findTenantCredentials(service, tenantId)).rejects.toThrow(
     'accepts only complete places',

@@ -11,7 +11,7 @@ import type { SealingPhase, Store } from '../connection/store.ts';
  */
 
 /** The first byte of values that are bound to their row only. */
-export const formerVersion = 1;
+export const previousVersion = 1;
 
 export interface SealedEnvironment {
   readonly name: string;
@@ -28,8 +28,8 @@ export async function readEnvironment({ db }: Store): Promise<SealedEnvironment 
 }
 
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
-  if (sealed[0] !== formerVersion) return 'bound';
-  return resealStartedAt === null ? 'former' : 'resealing';
+  if (sealed[0] !== previousVersion) return 'bound';
+  return resealStartedAt === null ? 'previous' : 'resealing';
 }
 
 /** How often a service checks the phase. */
@@ -61,7 +61,7 @@ export function followPhase(store: Store): () => void {
 /**
  * After this time no service seals for rows only: each has read the phase and committed its writes.
  */
-const formerWritesMsMax = 30_000;
+const previousWritesMsMax = 30_000;
 
 /**
  * Switches services to sealing for complete places. Returns how long services may still write
@@ -71,7 +71,7 @@ const formerWritesMsMax = 30_000;
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.db.$queryRaw<{ remainingMs: number }[]>`
     UPDATE environment SET reseal_started_at = COALESCE(reseal_started_at, svc_now()) WHERE id = 1
-    RETURNING GREATEST(0, ${formerWritesMsMax} - extract(epoch FROM svc_now() - reseal_started_at) * 1000)::float8
+    RETURNING GREATEST(0, ${previousWritesMsMax} - extract(epoch FROM svc_now() - reseal_started_at) * 1000)::float8
       AS "remainingMs"`;
   const environment = await readEnvironment(store);
   if (environment === null || row === undefined) return 0;

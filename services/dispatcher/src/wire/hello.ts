@@ -1,6 +1,6 @@
 import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/contracts';
 import { fromWireId, heartbeatSeconds, toWireId } from '@svc/domain';
-import { assignmentsOf, noteHello, type Assignment } from '@svc/store';
+import { assignmentsOf, recordHello, type Assignment } from '@svc/store';
 
 import type { Dispatcher } from '../dispatcher.ts';
 import { closeLink } from '../links/end-link.ts';
@@ -96,7 +96,7 @@ export async function onHello(
   if (hasEnded(link)) return;
   const { agentVersion } = frame;
   const greeted = (await giveUpUnnamed(dispatcher, link, compared.lost))
-    ? await noteHello(store, { nodeId, agentVersion, linkEpoch })
+    ? await recordHello(store, { nodeId, agentVersion, linkEpoch })
     : null;
   if (hasEnded(link)) return;
   if (greeted === null) {

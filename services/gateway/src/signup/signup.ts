@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type SignupAnswer, type SignupRequest } from '@svc/contracts';
 import { creditsToNumber, type RatePolicy, signupGrantDefaultMicros, toWireId } from '@svc/domain';
 import { newSecret } from '@svc/signing';
-import { openTenant } from '@svc/store';
+import { createTenant } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, type ProblemAnswer, rateLimited } from '../http/answer.ts';
 import type { OpenEndpoint, OpenRequest } from '../http/endpoint.ts';
@@ -101,7 +101,7 @@ async function createSandboxTenant(
     inFlightMax: signupInFlightMax,
   };
   const by = { actor: { kind: 'signup' }, requestId } as const;
-  await openTenant(store, tenant, signupGrantDefaultMicros, by);
+  await createTenant(store, tenant, signupGrantDefaultMicros, by);
   return {
     tenantId: toWireId('tnt', tenant.id),
     hmacSecret: tenant.hmacSecret,

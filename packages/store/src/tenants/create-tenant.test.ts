@@ -1,6 +1,6 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { openTenant } from './open-tenant.ts';
+import { createTenant } from './create-tenant.ts';
 import { createFixture, newSubmission } from '../store.fixture.ts';
 
 const newTenant = (id: string) => ({
@@ -19,11 +19,11 @@ test('if the opening grant cannot be written, the tenant does not exist', async 
     `ALTER TABLE ledger_entries ADD CONSTRAINT planted CHECK (amount_micros <> 7000000)`,
   );
   const id = store.newId();
-  await expect(openTenant(store, newTenant(id), 7_000_000n, testAuthor)).rejects.toThrow(/./);
+  await expect(createTenant(store, newTenant(id), 7_000_000n, testAuthor)).rejects.toThrow(/./);
   for (const table of ['tenants', 'credit_accounts', 'tenant_secrets', 'purchases', 'audit_log']) {
     expect(await database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
   }
-  await openTenant(store, newTenant(id), 8_000_000n, testAuthor);
+  await createTenant(store, newTenant(id), 8_000_000n, testAuthor);
   expect(await database.query('SELECT amount_micros FROM ledger_entries')).toEqual([
     { amount_micros: '8000000' },
   ]);
@@ -32,6 +32,6 @@ test('if the opening grant cannot be written, the tenant does not exist', async 
 test('a grant of 0 opens an empty account', async () => {
   const { store, figures } = await createFixture();
   const submission = await newSubmission(store, store.newId());
-  await openTenant(store, newTenant(submission.tenantId), 0n, testAuthor);
+  await createTenant(store, newTenant(submission.tenantId), 0n, testAuthor);
   expect(await figures(submission.tenantId)).toEqual({ balance: 0, held: 0 });
 });

@@ -5,7 +5,7 @@ import type { Store } from '../connection/store.ts';
 import { insertTenant, type NewTenant } from './tenants.ts';
 
 /** Creates a tenant with its first credits (CONTRACT 4). With 0 nothing is granted. */
-export async function openTenant(
+export async function createTenant(
   store: Store,
   tenant: NewTenant,
   grantMicros: bigint,

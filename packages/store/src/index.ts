@@ -26,9 +26,9 @@ export * from './ledger/ledger-verdict.ts';
 export * from './schema/migrate.ts';
 export {
   type HelloFinding,
-  loseLeftBehind,
-  loseUnnamed,
-  loseUnsent,
+  endAfterDisable,
+  endUnnamed,
+  endUnsent,
 } from './assignments/lost-assignments.ts';
 export * from './nodes/changes.ts';
 export * from './nodes/links.ts';

@@ -71,7 +71,7 @@ async function reconcilePage(
   deps: ReconcileDeps,
   candidates: readonly OverdueCandidate[],
 ): Promise<unknown[]> {
-  const due = candidates.filter(({ putOff }) => !putOff);
+  const due = candidates.filter(({ isInBackoff }) => !isInBackoff);
   const failed = new Map<string, unknown>();
   const toSettle: string[] = [];
   let tried = 0;

@@ -40,7 +40,7 @@ const attempt = {
 };
 
 /** Answers an ask with this many attempts, which are then all in flight. */
-function claimed(one: Asked | undefined, count: number, putOffMs = 0): void {
+function claimed(one: Asked | undefined, count: number, postponedMs = 0): void {
   if (one === undefined) throw new Error('nobody was asked for');
   const { tenantId, attemptsMax } = one.ask;
   const attempts = Array.from({ length: count }, () => ({
@@ -53,8 +53,8 @@ function claimed(one: Asked | undefined, count: number, putOffMs = 0): void {
   schedule.claimed(one, {
     tenantId,
     attempts,
-    more: count === attemptsMax || putOffMs > 0,
-    putOffMs,
+    more: count === attemptsMax || postponedMs > 0,
+    postponedMs,
   });
 }
 

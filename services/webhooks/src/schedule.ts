@@ -127,8 +127,8 @@ export class Schedule {
     endpoint.inFlight -= unused;
     this.#inFlight -= unused;
     if (claim?.more === true) endpoint.due = true;
-    if (claim !== undefined && claim.putOffMs > 0) {
-      endpoint.cappedUntilMs = this.#options.monotonicMs() + claim.putOffMs;
+    if (claim !== undefined && claim.postponedMs > 0) {
+      endpoint.cappedUntilMs = this.#options.monotonicMs() + claim.postponedMs;
     }
     this.#place(endpoint);
   }
@@ -170,7 +170,7 @@ export class Schedule {
       return;
     }
     if (!endpoint.due || endpoint.isResting || this.#roomAt(endpoint) <= 0) return;
-    const restMs = this.#putOffMs(endpoint);
+    const restMs = this.#postponedMs(endpoint);
     if (restMs === 0) {
       this.#ready.add(endpoint);
       return;
@@ -183,7 +183,7 @@ export class Schedule {
     });
   }
 
-  #putOffMs({ cappedUntilMs, breaker }: Endpoint): number {
+  #postponedMs({ cappedUntilMs, breaker }: Endpoint): number {
     const nowMs = this.#options.monotonicMs();
     return Math.max(cappedUntilMs - nowMs, breaker.openUntilMs - nowMs, 0);
   }

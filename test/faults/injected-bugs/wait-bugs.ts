@@ -86,7 +86,7 @@ export const waitBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: reconcile,
-        from: 'const due = candidates.filter(({ putOff }) => !putOff);',
+        from: 'const due = candidates.filter(({ isInBackoff }) => !isInBackoff);',
         to: 'const due = candidates;',
       },
     ],

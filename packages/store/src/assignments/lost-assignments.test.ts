@@ -4,7 +4,7 @@ import { commitDispatched, commitRunning } from './dispatch.ts';
 import { disableNode, enableNode } from '../nodes/changes.ts';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
-import { loseLeftBehind, loseUnnamed, loseUnsent } from './lost-assignments.ts';
+import { endAfterDisable, endUnnamed, endUnsent } from './lost-assignments.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 
 /** A node with two assignments: one dispatched and one begun. */
@@ -40,9 +40,9 @@ test('a hello of the current link ends the assignments that it does not name, on
   const submissionIds = [dispatched, running];
   const other = await node();
   const foreign = { nodeId: other, linkEpoch: await takeLinkEpoch(store, other), submissionIds };
-  expect(await loseUnnamed(store, foreign)).toEqual({ kind: 'lost', submissionIds: [] });
+  expect(await endUnnamed(store, foreign)).toEqual({ kind: 'lost', submissionIds: [] });
   const linkEpoch = await takeLinkEpoch(store, nodeId);
-  expect(await loseUnnamed(store, { nodeId, linkEpoch, submissionIds })).toEqual({
+  expect(await endUnnamed(store, { nodeId, linkEpoch, submissionIds })).toEqual({
     kind: 'lost',
     submissionIds: submissionIds.toSorted(),
   });
@@ -55,7 +55,7 @@ test('a hello ends nothing if the node gets a newer link while its commit waits'
   const linkEpoch = await takeLinkEpoch(store, nodeId);
   const upgrade = `UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = '${nodeId}'`;
   const finding = await commitWhileWaiting(fixture, upgrade, () =>
-    loseUnnamed(store, { nodeId, linkEpoch, submissionIds: [running] }),
+    endUnnamed(store, { nodeId, linkEpoch, submissionIds: [running] }),
   );
   expect(finding).toEqual({ kind: 'superseded' });
   expect(await state(running)).toBe('running');
@@ -70,7 +70,7 @@ test('a hello at a dispatcher without link numbers ends the numbered links befor
     `UPDATE nodes SET last_seen_at = svc_now(), agent_version = '2' WHERE id = $1`,
     [nodeId],
   );
-  const late = await loseUnnamed(store, { nodeId, linkEpoch, submissionIds: [running] });
+  const late = await endUnnamed(store, { nodeId, linkEpoch, submissionIds: [running] });
   expect(late).toEqual({ kind: 'superseded' });
   const next = await takeLinkEpoch(store, nodeId);
   expect(await recordHello(store, { nodeId, agentVersion: '2', linkEpoch: next })).not.toBeNull();
@@ -78,8 +78,8 @@ test('a hello at a dispatcher without link numbers ends the numbered links befor
 
 test('an unsent payload ends its submission only if that has not begun', async () => {
   const { store, nodeId, dispatched, running, state } = await createAssignments();
-  expect(await loseUnsent(store, { nodeId, submissionId: running })).toBe(false);
-  expect(await loseUnsent(store, { nodeId, submissionId: dispatched })).toBe(true);
+  expect(await endUnsent(store, { nodeId, submissionId: running })).toBe(false);
+  expect(await endUnsent(store, { nodeId, submissionId: dispatched })).toBe(true);
   expect([await state(dispatched), await state(running)]).toEqual(['settling', 'running']);
 });
 
@@ -90,7 +90,7 @@ test('assignments of a disabled node end only while the node is disabled', async
   const { id: submissionId } = await hold(await tenant());
   await commitDispatched(store, { submissionId, nodeId });
   const enable = `UPDATE nodes SET disabled_at = NULL WHERE id = '${nodeId}'`;
-  const lost = await commitWhileWaiting(fixture, enable, () => loseLeftBehind(store, nodeId));
+  const lost = await commitWhileWaiting(fixture, enable, () => endAfterDisable(store, nodeId));
   expect(lost).toEqual([]);
   expect(await state(submissionId)).toBe('dispatched');
   expect(await state(running)).toBe('settling');

@@ -22,7 +22,7 @@ export type HelloFinding =
  * link `linkEpoch` did not name them. Does nothing if the node has a newer link (CONTRACT 7,
  * "Instances").
  */
-export async function loseUnnamed(
+export async function endUnnamed(
   store: Store,
   hello: { nodeId: string; linkEpoch: number; submissionIds: readonly string[] },
 ): Promise<HelloFinding> {
@@ -34,7 +34,7 @@ export async function loseUnnamed(
       [nodeId, linkEpoch],
     );
     if (current.length === 0) return { kind: 'superseded' };
-    return { kind: 'lost', submissionIds: await lose(store, query, locked) };
+    return { kind: 'lost', submissionIds: await endAsLost(store, query, locked) };
   });
 }
 
@@ -44,13 +44,13 @@ export async function loseUnnamed(
  * current link does not matter. Returns false if the submission is no longer `dispatched` to this
  * node.
  */
-export async function loseUnsent(
+export async function endUnsent(
   store: Store,
   { nodeId, submissionId }: { nodeId: string; submissionId: string },
 ): Promise<boolean> {
   return store.transaction(async (query) => {
     const locked = await lockThose(query, nodeId, [submissionId], ['dispatched']);
-    return (await lose(store, query, locked)).length > 0;
+    return (await endAsLost(store, query, locked)).length > 0;
   });
 }
 
@@ -58,14 +58,14 @@ export async function loseUnsent(
  * Ends the submissions that were committed to a node while an operator disabled it. Does nothing if
  * the node has been enabled again meanwhile. Returns the submissions that the caller must settle.
  */
-export async function loseLeftBehind(store: Store, nodeId: string): Promise<readonly string[]> {
+export async function endAfterDisable(store: Store, nodeId: string): Promise<readonly string[]> {
   return store.transaction(async (query) => {
     const locked = await lockAssignments(query, nodeId);
     const disabled = await query(
       'SELECT 1 FROM nodes WHERE id = $1::uuid AND disabled_at IS NOT NULL FOR NO KEY UPDATE',
       [nodeId],
     );
-    return disabled.length === 0 ? [] : await lose(store, query, locked);
+    return disabled.length === 0 ? [] : await endAsLost(store, query, locked);
   });
 }
 
@@ -104,7 +104,7 @@ async function lockThose(
   );
 }
 
-const loseSql = `
+const nodeLostSql = `
   WITH ended AS (
     UPDATE submissions s SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
       outcome_at = svc_now(), failure_code = 'node_lost',
@@ -118,7 +118,7 @@ const loseSql = `
  * Ends locked submissions as `node_lost`. The caller has checked that their state allows it.
  * Returns their ids.
  */
-export async function lose(
+export async function endAsLost(
   store: Store,
   query: Query,
   locked: readonly Locked[],
@@ -126,6 +126,6 @@ export async function lose(
   const submissionIds = locked.map(({ id }) => id);
   if (locked.length === 0) return submissionIds;
   const sealed = locked.map((one) => sealServiceFailure(store, one, 'node_lost'));
-  await query(loseSql, [submissionIds, sealed]);
+  await query(nodeLostSql, [submissionIds, sealed]);
   return submissionIds;
 }

@@ -2,7 +2,7 @@ import { leaseMs, quarantineMs, startDeadlineMs } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from './dispatch.ts';
-import { loseUnnamed } from './lost-assignments.ts';
+import { endUnnamed } from './lost-assignments.ts';
 import { enableNode } from '../nodes/changes.ts';
 import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
 import { findNode } from '../nodes/nodes.ts';
@@ -35,7 +35,7 @@ async function createFailingNode() {
     async unnamed() {
       const submissionIds = [await give()];
       const linkEpoch = await takeLinkEpoch(store, nodeId);
-      await loseUnnamed(store, { nodeId, linkEpoch, submissionIds });
+      await endUnnamed(store, { nodeId, linkEpoch, submissionIds });
     },
     async node_error() {
       const submissionId = await give();
@@ -92,7 +92,7 @@ test('an assignment from before a quarantine does not make it longer', async () 
   const early = [await give(), await give()];
   for (let count = 0; count < 3; count += 1) await ways.unnamed();
   const linkEpoch = await takeLinkEpoch(store, nodeId);
-  await loseUnnamed(store, { nodeId, linkEpoch, submissionIds: early });
+  await endUnnamed(store, { nodeId, linkEpoch, submissionIds: early });
   expect(await quarantine()).toBe(60_000);
 });
 

@@ -38,7 +38,7 @@ export interface EndpointClaim {
    * Milliseconds until the next hour if the tenant's attempts of this hour are used up; otherwise
    * 0.
    */
-  putOffMs: number;
+  postponedMs: number;
 }
 
 interface ClaimedRow {
@@ -102,7 +102,7 @@ function emptyClaim({ tenant_id, asked, room, picked, hour_left_ms }: ClaimedRow
     tenantId: tenant_id,
     attempts: [],
     more: picked === room,
-    putOffMs: capped ? Math.ceil(hour_left_ms) : 0,
+    postponedMs: capped ? Math.ceil(hour_left_ms) : 0,
   };
 }
 

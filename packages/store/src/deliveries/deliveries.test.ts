@@ -175,7 +175,7 @@ test('each endpoint gets attempts up to its capacity, the longest due first', as
   const first = await claimDue(store, asks);
   for (const [index, tenantId] of owners.entries()) {
     const claim = first.find((one) => one.tenantId === tenantId);
-    expect(claim).toMatchObject({ more: true, putOffMs: 0 });
+    expect(claim).toMatchObject({ more: true, postponedMs: 0 });
     const claimed = claim?.attempts.map((attempt) => attempt.deliveryId).toSorted();
     expect(claimed).toEqual(deliveryIds[index]?.slice(0, 3).toSorted());
   }
@@ -203,7 +203,7 @@ test('tenants with due deliveries are found page by page, whatever their backlog
 
 test('a round ends after 72 hours: postponed attempts are not made, and no later retry is planned', async () => {
   const fixture = await createFixture();
-  const putOff = await delivery(fixture);
+  const postponed = await delivery(fixture);
   const retried = await delivery(fixture);
   await fixture.advance(webhookAgeMaxMs - 60_000);
   expect(await exhaustAged(fixture.store)).toBe(0);
@@ -213,7 +213,7 @@ test('a round ends after 72 hours: postponed attempts are not made, and no later
   expect(await retried.status()).toBe('exhausted');
   await fixture.advance(60_000);
   expect(await exhaustAged(fixture.store)).toBe(1);
-  expect(await putOff.status()).toBe('exhausted');
+  expect(await postponed.status()).toBe('exhausted');
 });
 
 test('a delivery that is 72 hours old is not claimed', async () => {
@@ -239,10 +239,10 @@ test('a tenant with a cap gets its attempts of an hour, and the rest in the next
   expect(first?.attempts).toHaveLength(1);
   const [spent] = await claimDue(store, asks);
   expect(spent).toMatchObject({ attempts: [], more: true });
-  expect(spent?.putOffMs).toBeGreaterThan(0);
-  expect(spent?.putOffMs).toBeLessThanOrEqual(3_600_000);
+  expect(spent?.postponedMs).toBeGreaterThan(0);
+  expect(spent?.postponedMs).toBeLessThanOrEqual(3_600_000);
   expect(await status()).toBe('pending');
-  await fixture.advance(spent?.putOffMs ?? 0);
+  await fixture.advance(spent?.postponedMs ?? 0);
   const [later] = await claimDue(store, asks);
   expect(later?.attempts).toHaveLength(1);
 });

@@ -56,7 +56,7 @@ export async function findAgedRounds(
   const rows = await store.db.$queryRaw<(ReconcileCandidate & { startedAt: string })[]>`
     SELECT d.id AS "subjectId", d.round_started_at::text AS "startedAt",
       f.next_attempt_at IS NOT NULL AS "failedBefore",
-      COALESCE(f.next_attempt_at > svc_now(), false) AS "putOff"
+      COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
     FROM (
       SELECT id, round_started_at FROM deliveries
       WHERE status = 'pending' AND round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond'
@@ -69,10 +69,10 @@ export async function findAgedRounds(
     ORDER BY d.round_started_at, d.id`;
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
-    rounds: rows.map(({ subjectId, failedBefore, putOff }) => ({
+    rounds: rows.map(({ subjectId, failedBefore, isInBackoff }) => ({
       subjectId,
       failedBefore,
-      putOff,
+      isInBackoff,
     })),
     next: last === undefined ? null : { startedAt: last.startedAt, deliveryId: last.subjectId },
   };

@@ -1,6 +1,6 @@
 import { toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import { lockAssignments, lose } from '../assignments/lost-assignments.ts';
+import { endAsLost, lockAssignments } from '../assignments/lost-assignments.ts';
 import { lockNode, type NodeRecord } from './nodes.ts';
 import { nodeSecretPlace } from '../sealing/sealed.ts';
 import type { Query, Store } from '../connection/store.ts';
@@ -91,7 +91,7 @@ export async function disableNode(
     const locked = await lockAssignments(query, nodeId);
     const found = await lockNode(query, nodeId);
     if (found === null) return null;
-    const lostSubmissionIds = await lose(store, query, locked);
+    const lostSubmissionIds = await endAsLost(store, query, locked);
     if (found.disabledAt !== null) return { node: found, lostSubmissionIds };
     const [row] = await query<{ disabled_at: Date }>(
       `UPDATE nodes SET disabled_at = svc_now(), changed_at = svc_now() WHERE id = $1::uuid

@@ -19,7 +19,7 @@ export interface OverdueSubmission {
 export interface OverdueCandidate extends OverdueSubmission {
   failedBefore: boolean;
   /** Its backoff has not ended. */
-  putOff: boolean;
+  isInBackoff: boolean;
 }
 
 /** A position in the order of due time and id. */
@@ -48,7 +48,7 @@ export async function findOverdue(
         WHEN state = 'dispatched' THEN 'not_started'
         ELSE 'lease_expired' END AS kind,
       c.due_at::text AS "dueAt", f.next_attempt_at IS NOT NULL AS "failedBefore",
-      COALESCE(f.next_attempt_at > svc_now(), false) AS "putOff"
+      COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
     FROM (
       SELECT id, node_id, state, run_deadline_at,
         svc_due_at(state, dispatch_deadline_at, start_deadline_at, lease_expires_at, run_deadline_at, outcome_at) AS due_at
@@ -69,12 +69,12 @@ export async function findOverdue(
     ORDER BY c.due_at, c.id`;
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
-    candidates: rows.map(({ submissionId, kind, nodeId, failedBefore, putOff }) => ({
+    candidates: rows.map(({ submissionId, kind, nodeId, failedBefore, isInBackoff }) => ({
       submissionId,
       kind,
       nodeId,
       failedBefore,
-      putOff,
+      isInBackoff,
     })),
     next: last === undefined ? null : { dueAt: last.dueAt, submissionId: last.submissionId },
   };

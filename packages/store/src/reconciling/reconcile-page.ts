@@ -12,7 +12,7 @@ export interface ReconcileCandidate {
   subjectId: string;
   failedBefore: boolean;
   /** Its backoff has not ended. */
-  putOff: boolean;
+  isInBackoff: boolean;
 }
 
 /**
@@ -26,7 +26,7 @@ export async function reconcileTogether(
   candidates: readonly ReconcileCandidate[],
   act: (subjectIds: readonly string[]) => Promise<number>,
 ): Promise<{ count: number; failures: ReconcileFailure[] }> {
-  const due = candidates.filter(({ putOff }) => !putOff);
+  const due = candidates.filter(({ isInBackoff }) => !isInBackoff);
   if (due.length === 0) return { count: 0, failures: [] };
   const ids = due.map(({ subjectId }) => subjectId);
   const failures: ReconcileFailure[] = [];

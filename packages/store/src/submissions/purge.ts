@@ -32,7 +32,7 @@ export async function findExpired(
   const rows = await store.db.$queryRaw<(ReconcileCandidate & { finishedAt: string })[]>`
     SELECT s.id AS "subjectId", s.finished_at::text AS "finishedAt",
       f.next_attempt_at IS NOT NULL AS "failedBefore",
-      COALESCE(f.next_attempt_at > svc_now(), false) AS "putOff"
+      COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
     FROM (
       SELECT id, finished_at FROM submissions
       WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
@@ -45,10 +45,10 @@ export async function findExpired(
     ORDER BY s.finished_at, s.id`;
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
-    expired: rows.map(({ subjectId, failedBefore, putOff }) => ({
+    expired: rows.map(({ subjectId, failedBefore, isInBackoff }) => ({
       subjectId,
       failedBefore,
-      putOff,
+      isInBackoff,
     })),
     next: last === undefined ? null : { finishedAt: last.finishedAt, submissionId: last.subjectId },
   };

@@ -1,6 +1,6 @@
 import { toWireId } from '@svc/domain';
 import { enqueueSettlements } from '@svc/queue';
-import { loseLeftBehind, loseUnnamed, loseUnsent } from '@svc/store';
+import { endAfterDisable, endUnnamed, endUnsent } from '@svc/store';
 
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import type { NodeLink } from '../links/links.ts';
@@ -24,7 +24,7 @@ export async function giveUpUnnamed(
 ): Promise<boolean> {
   if (submissionIds.length === 0) return true;
   const { nodeId, linkEpoch } = link;
-  const finding = await loseUnnamed(dispatcher.store, { nodeId, linkEpoch, submissionIds });
+  const finding = await endUnnamed(dispatcher.store, { nodeId, linkEpoch, submissionIds });
   if (finding.kind === 'superseded') return false;
   settleLost(dispatcher, link, finding.submissionIds);
   return true;
@@ -39,13 +39,13 @@ export async function giveUpUnsent(
   link: LostBy,
   submissionId: string,
 ): Promise<void> {
-  const isLost = await loseUnsent(dispatcher.store, { nodeId: link.nodeId, submissionId });
+  const isLost = await endUnsent(dispatcher.store, { nodeId: link.nodeId, submissionId });
   if (isLost) settleLost(dispatcher, link, [submissionId]);
 }
 
 /** Ends the submissions that were committed to the node while an operator disabled it. */
 export async function giveUpLeftBehind(dispatcher: Dispatcher, link: LostBy): Promise<void> {
-  settleLost(dispatcher, link, await loseLeftBehind(dispatcher.store, link.nodeId));
+  settleLost(dispatcher, link, await endAfterDisable(dispatcher.store, link.nodeId));
 }
 
 function settleLost(

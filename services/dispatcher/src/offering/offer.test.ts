@@ -80,8 +80,11 @@ describe('offering', () => {
   });
 
   test('searches again soon if a search could not find out whether a node is free', () => {
-    const putOff = withSearchPutOff(begun, 1_000);
-    expect(nextStep(putOff, 1_000)).toEqual({ kind: 'wait', untilMs: 1_000 + searchAgainSoonMs });
+    const postponed = withSearchPutOff(begun, 1_000);
+    expect(nextStep(postponed, 1_000)).toEqual({
+      kind: 'wait',
+      untilMs: 1_000 + searchAgainSoonMs,
+    });
   });
 
   test('ends at the dispatch deadline, also with an open offer', () => {

@@ -96,78 +96,31 @@ class IdleSockets {
 }
 
 interface GuardedOptions extends Omit<http.AgentOptions, 'maxTotalSockets'> {
-  /** The most idle connections of all hosts together. */
+  /** The most idle connections of one agent to all hosts together. */
   readonly idleSocketsMax?: number;
 }
 
 const idleSocketsMaxDefault = 512;
 
-class GuardedHttpAgent extends http.Agent {
-  readonly #isAllowed: IsAllowed;
-  readonly #idle: IdleSockets;
-
-  constructor(
-    { idleSocketsMax = idleSocketsMaxDefault, ...options }: GuardedOptions,
-    isAllowed: IsAllowed,
-  ) {
-    super(options);
-    this.#isAllowed = isAllowed;
-    this.#idle = new IdleSockets(idleSocketsMax);
-  }
-
-  override keepSocketAlive(socket: Duplex): boolean {
-    // It returns if the socket can be kept, although its type says void.
-    const isKept: unknown = super.keepSocketAlive(socket);
-    return isKept === true && this.#idle.hasRoomFor(socket);
-  }
-
-  override reuseSocket(socket: Duplex, request: http.ClientRequest): void {
-    this.#idle.isUsed(socket);
-    super.reuseSocket(socket, request);
-  }
-
-  override createConnection(
-    ...[options, callback]: Parameters<http.Agent['createConnection']>
-  ): ReturnType<http.Agent['createConnection']> {
-    if (isRefusedLiteral(options, this.#isAllowed)) return refuse(callback);
-    const socket = super.createConnection(options, callback);
-    refuseOnConnect(socket, this.#isAllowed);
+/** Overrides the methods by which an agent opens, keeps and reuses a connection. */
+function guard<A extends http.Agent>(agent: A, isAllowed: IsAllowed, idle: IdleSockets): A {
+  const guarded: http.Agent = agent;
+  const createConnection = guarded.createConnection.bind(guarded);
+  const reuseSocket = guarded.reuseSocket.bind(guarded);
+  // It returns if the socket can be kept, although its type says void.
+  const keepSocketAlive: (socket: Duplex) => unknown = guarded.keepSocketAlive.bind(guarded);
+  guarded.createConnection = (options, callback) => {
+    if (isRefusedLiteral(options, isAllowed)) return refuse(callback);
+    const socket = createConnection(options, callback);
+    refuseOnConnect(socket, isAllowed);
     return socket;
-  }
-}
-
-class GuardedHttpsAgent extends https.Agent {
-  readonly #isAllowed: IsAllowed;
-  readonly #idle: IdleSockets;
-
-  constructor(
-    { idleSocketsMax = idleSocketsMaxDefault, ...options }: GuardedOptions,
-    isAllowed: IsAllowed,
-  ) {
-    super(options);
-    this.#isAllowed = isAllowed;
-    this.#idle = new IdleSockets(idleSocketsMax);
-  }
-
-  override keepSocketAlive(socket: Duplex): boolean {
-    // It returns if the socket can be kept, although its type says void.
-    const isKept: unknown = super.keepSocketAlive(socket);
-    return isKept === true && this.#idle.hasRoomFor(socket);
-  }
-
-  override reuseSocket(socket: Duplex, request: http.ClientRequest): void {
-    this.#idle.isUsed(socket);
-    super.reuseSocket(socket, request);
-  }
-
-  override createConnection(
-    ...[options, callback]: Parameters<https.Agent['createConnection']>
-  ): ReturnType<https.Agent['createConnection']> {
-    if (isRefusedLiteral(options, this.#isAllowed)) return refuse(callback);
-    const socket = super.createConnection(options, callback);
-    refuseOnConnect(socket, this.#isAllowed);
-    return socket;
-  }
+  };
+  guarded.keepSocketAlive = (socket) => keepSocketAlive(socket) === true && idle.hasRoomFor(socket);
+  guarded.reuseSocket = (socket, request) => {
+    idle.isUsed(socket);
+    reuseSocket(socket, request);
+  };
+  return agent;
 }
 
 export interface Agents {
@@ -188,9 +141,10 @@ export function createAgents({
   readonly keepAlive: GuardedOptions;
   readonly resolveAll?: ResolveAll;
 }): Agents {
-  const options = { ...keepAlive, lookup: guardedLookup(resolveAll, isAllowed) };
+  const { idleSocketsMax = idleSocketsMaxDefault, ...kept } = keepAlive;
+  const options = { ...kept, lookup: guardedLookup(resolveAll, isAllowed) };
   return {
-    http: new GuardedHttpAgent(options, isAllowed),
-    https: new GuardedHttpsAgent(options, isAllowed),
+    http: guard(new http.Agent(options), isAllowed, new IdleSockets(idleSocketsMax)),
+    https: guard(new https.Agent(options), isAllowed, new IdleSockets(idleSocketsMax)),
   };
 }

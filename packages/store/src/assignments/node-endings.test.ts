@@ -113,6 +113,8 @@ test('an operator lifts a quarantine and its counts, and the next hello reports 
   await ways.unnamed();
   await ways.unnamed();
   expect(await quarantine()).toBeNull();
+  await ways.unnamed();
+  expect(await quarantine()).toBe(quarantineMs[0]);
 });
 
 const said = (isQuarantined: boolean) => ({ kind: 'stored', isQuarantined });

@@ -247,6 +247,22 @@ test('a tenant with a cap gets its attempts of an hour, and the rest in the next
   expect(later?.attempts).toHaveLength(1);
 });
 
+test('tenants with caps that are claimed together each get their attempts once', async () => {
+  const fixture = await createFixture();
+  const capped = [await delivery(fixture), await delivery(fixture)];
+  for (const [index, { tenantId }] of capped.entries()) {
+    await fixture.database.query(
+      `INSERT INTO webhook_caps (tenant_id, attempts_per_hour, hour) VALUES ($1, $2, svc_now())`,
+      [tenantId, index + 1],
+    );
+  }
+  const asks = capped.map(({ tenantId }) => ({ tenantId, attemptsMax: 8 }));
+  const claims = await claimDue(fixture.store, asks);
+  expect(claims.map(({ attempts }) => attempts.length)).toEqual([1, 1]);
+  const counted = await fixture.database.query('SELECT attempts FROM webhook_caps');
+  expect(counted).toEqual([{ attempts: 1 }, { attempts: 1 }]);
+});
+
 test('an event that cannot be unsealed does not block the attempts of others', async () => {
   const fixture = await createFixture();
   const broken = await delivery(fixture);

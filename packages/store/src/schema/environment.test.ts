@@ -27,6 +27,21 @@ test('two migrators at once apply each migration once', async () => {
   expect(cards).toHaveLength(1);
 });
 
+test('a migration that cannot be recorded is rolled back, and none after it is applied', async () => {
+  const { database } = await createFixture();
+  await database.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  await database.query(
+    `CREATE TABLE _prisma_migrations (id text, checksum text, migration_name text,
+       started_at timestamptz, finished_at timestamptz, rolled_back_at timestamptz,
+       applied_steps_count int CHECK (applied_steps_count = 2))`,
+  );
+  const migrating = migrate(database.ownerUrl, database.databaseUrl);
+  await expect(migrating).rejects.toThrow(/migration \w+_init failed and was rolled back/);
+  expect(await database.query(`SELECT to_regclass('public.tenants') AS tenants`)).toEqual([
+    { tenants: null },
+  ]);
+});
+
 test('a service refuses an empty database and names the missing migrations', async () => {
   const { store, database } = await createFixture();
   await database.query('DROP TABLE _prisma_migrations');

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadForDispatch } from '../assignments/dispatch.ts';
 import { findDelivery } from '../deliveries/list.ts';
 import { assertReady, openReadyStore } from '../schema/environment.ts';
+import { migrate } from '../schema/migrate.ts';
 import { rotateNodeSecret } from '../nodes/changes.ts';
 import { findNodeCredentials } from '../nodes/credentials.ts';
 import { resealPage, sealedColumns } from './reseal.ts';
@@ -112,6 +113,8 @@ test('values of the previous version are sealed again while services run, and re
   const fixture = await createFixture({ masterKey });
   const { open } = await previousDatabase(fixture, masterKey);
   const [service, operator] = [await open(), await open()];
+  const migrated = () => migrate(fixture.database.ownerUrl, fixture.database.databaseUrl);
+  expect(await migrated()).toMatchObject({ isResealDue: true });
   const versions = async () => {
     const rows = await fixture.database.query<{ version: number }>(
       'SELECT DISTINCT get_byte(sealed, 0) AS version FROM tenant_secrets ORDER BY version',
@@ -150,8 +153,10 @@ test('values of the previous version are sealed again while services run, and re
 });
 
 test('a new database is sealed for complete places from its first value', async () => {
-  const { store } = await createFixture();
+  const { store, database } = await createFixture();
   expect(await assertReady(store, 'sandbox')).toMatchObject({ kind: 'ready' });
+  const migrated = await migrate(database.ownerUrl, database.databaseUrl);
+  expect(migrated).toMatchObject({ isResealDue: false });
   expect(store.sealer.phase).toBe('bound');
   expect((await readEnvironment(store))?.sealed[0]).toBe(2);
   expect(await beginReseal(store)).toBe(0);

@@ -18,6 +18,15 @@ export async function advanceDatabaseClock(databaseUrl: string, ms: number): Pro
   });
 }
 
+/** Stops the clock of one database at `at`. Moving it starts it again. */
+export async function stopDatabaseClock(databaseUrl: string, at: Date): Promise<void> {
+  await withClient(databaseUrl, async (client) => {
+    await client.query(`
+      CREATE OR REPLACE FUNCTION ${nowFunction} RETURNS timestamptz
+        LANGUAGE sql STABLE PARALLEL SAFE RETURN '${at.toISOString()}'::timestamptz`);
+  });
+}
+
 async function withClient(
   databaseUrl: string,
   work: (client: Client) => Promise<void>,

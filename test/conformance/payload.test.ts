@@ -51,7 +51,7 @@ const json = fc.letrec<{ value: string; object: string }>((tie) => ({
     ),
 }));
 
-/** Posts the profile. Resolves with the JSON text that the node was assigned. */
+/** Posts a submission with this profile. Resolves with the text of the `assign` frame. */
 async function throughTheStack(key: string, profile: string): Promise<string> {
   const body = JSON.stringify(job(key)).replace(
     JSON.stringify(job(key).payload.applicantProfile),

@@ -38,7 +38,7 @@ const details = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDep
   maxKeys: 4,
 });
 
-/** Valid frames after `hello`, about the submissions and offers of these ids. */
+/** Well-formed frames after `hello`. Submission ids are known or new; offer ids are never real. */
 function validFrames(submissionIds: () => readonly string[]) {
   const submissionId = fc.nat().map((pick) => {
     const known = submissionIds();

@@ -8,10 +8,10 @@ import {
   type Verdict,
 } from './history.ts';
 
-// The statuses before an end are totally ordered, and the path only goes up. So a path that
-// explains all observations exists exactly if no two observations contradict each other: one seen
-// before the other began, at a higher rank; or two different ends. A `reached` observation says
-// nothing about later moments, so it is never the second one of a reversal.
+// Before the end, each status has a rank, and the rank of a submission never falls. So all
+// observations are possible together if no two of them contradict each other. Two contradict if one
+// ended before the other began and has the higher rank, or if they show different ends. A `reached`
+// observation does not show the current status, so it is never the later one of such a pair.
 
 /**
  * Checks that each submission takes one legal path of statuses, and that no observer sees it

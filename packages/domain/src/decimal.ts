@@ -12,8 +12,8 @@ export interface Decimal {
 /** A number with more significant digits is refused. They would cost time and mean nothing. */
 export const decimalDigitsMax = 400;
 /**
- * A number is refused if its exponent, written as `<whole number>e<exponent>`, is further from
- * zero.
+ * A number is written as `<whole number without trailing zeros>e<exponent>`. It is refused if the
+ * exponent is above this, or below minus this.
  */
 export const decimalExponentMax = 400;
 /**

@@ -61,7 +61,7 @@ export function parseJsonDocument(text: string): JsonParsing {
     if (reader.offset === text.length) {
       return { kind: 'parsed', document: { text, root, unsafeStrings: reader.unsafeStrings } };
     }
-    fail(reader, 'only white space may follow the value');
+    fail(reader, 'unexpected text after the JSON value');
   }
   const before = text.slice(0, reader.offset);
   const lineStart = before.lastIndexOf('\n') + 1;

@@ -100,7 +100,10 @@ export function quote(
   const { surgeMicros } = request;
   const maxMicros = maxCharge(rate, surgeMicros);
   if (maxMicros > creditsMicrosMax) {
-    return { kind: 'quote_failed', reason: 'The worst case exceeds the largest amount.' };
+    return {
+      kind: 'quote_failed',
+      reason: 'The maximum price is above the largest amount that the service supports.',
+    };
   }
   const defaults = card.jobTypes.find((entry) => entry.jobType === request.jobType)?.typicalUsage;
   const estimatedMicros = charge(rate, surgeMicros, request.typicalUsage ?? defaults ?? {});

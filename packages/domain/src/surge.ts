@@ -6,8 +6,8 @@ const surgeStepMicros = 50_000n;
 const smoothingMs = 30_000n;
 
 /**
- * The value that surge moves towards. It is 1 up to 70 % of the connected slots busy (and with none
- * connected), and rises linearly to 3 at 100 %.
+ * The value that surge moves towards. It is 1 while at most 70 % of the connected slots are busy or
+ * none is connected, and rises linearly to 3 at 100 %.
  */
 export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
   if (slotsTotal <= 0) return surgeNoneMicros;

@@ -33,8 +33,8 @@ function parseAmount(value: unknown): Decimal | undefined {
 
 /**
  * Parses an object with an amount per unit, each a JSON number or a decimal string. Undefined if a
- * unit is unknown, or if an amount is negative or not a number. Size and precision have no limit
- * here, because the price limits what usage can cost.
+ * unit is unknown, or if an amount is negative or not a number. The only limits of size and
+ * precision are those of `parseDecimal`, because the maximum price limits what usage can cost.
  */
 export function parseUsage(json: unknown): Usage | undefined {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;

@@ -40,7 +40,7 @@ export interface Journal {
 
 const suffix = '.json';
 const draftSuffix = '.draft';
-/** The file of a begun assignment is the file of the assignment, renamed. */
+/** When a submission begins, its assignment's file is renamed to this suffix. */
 const begunSuffix = '.begun';
 /** Ids come from the network and become file names. */
 const safeId = /^sub_[0-9a-z]{1,40}$/;

@@ -35,8 +35,8 @@ const startWaitMsMax = 1_000;
  * sets a missing mark, it checks which environments are connected: each guard names its connection
  * after its environment, and a FLUSHALL ends no connection.
  *
- * Calls `refuse` at the start, or as soon as Redis answers if it was unreachable then. A service
- * that once had the mark keeps working and logs an error, because it was there first.
+ * If Redis belongs to the other environment, calls `refuse` at the start, or as soon as Redis answers
+ * if it was unreachable then. A service that once had the mark keeps working and logs an error, because it was there first.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;

@@ -37,7 +37,7 @@ export interface ReserveInput {
 
 /**
  * `no_headroom`: too few slots are free for the tier, or there are no slots. `none_left`: all nodes
- * with a free slot are excluded. `rebuilding`: the same, but the registry is new and nodes may
+ * with a free slot are excluded. `rebuilding`: either of these, but the registry is new and nodes may
  * still be missing. `lost`: Redis has lost the registry; refresh, and join all nodes again.
  */
 export type Reservation =

@@ -14,7 +14,7 @@
  * - `tokens:<node>`     hash: submission → end of its reservation (Redis ms), 0 if confirmed
  * - `expiring`          sorted set: "<node> <submission>" of reservations, by their end
  * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes by
- *                       free slots / 1024, which ranks them last and is exact
+ *                       free slots / 1024, an exact number that ranks them last
  * - `silent`            sorted set: nodes that left an offer unanswered, by the end of that mark
  */
 

@@ -1,6 +1,6 @@
 /**
- * Collects the items of one turn of the event loop by key, and passes the items of each key on
- * together. Holds and commits that shared a statement are answered in one turn, so the messages
+ * Collects the items of one turn of the event loop by key, and sends all items of a key in one
+ * call. Holds and commits that shared a statement are answered in one turn, so the messages
  * that follow can be combined too (decision 9). No item waits longer than that turn.
  */
 export function createGatherer<Item>(

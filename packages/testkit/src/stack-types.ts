@@ -52,7 +52,7 @@ export interface TestStack {
   ): Promise<number>;
   releaseFailpoint(service: ServiceName, name: string): void;
   flushRedis(): Promise<void>;
-  /** Moves the database's clock forward, which leases and deadlines use. */
+  /** Moves the database's clock forward. Leases and deadlines use this clock. */
   advanceClock(ms: number): Promise<void>;
   /** The last log lines of a process since its last start. */
   logs(service: ServiceName | 'node', index?: number): readonly string[];

@@ -60,7 +60,10 @@ async function settleOne(deps: SettleDeps, submissionId: string): Promise<string
     await failpoint('settled.committed');
     return ended.deliveryIds.length === 0 ? [] : [ended.tenantId];
   } catch (error) {
-    deps.logger.error({ err: error, submissionId }, 'a submission could not be settled');
+    deps.logger.error(
+      { err: error, submissionId: toWireId('sub', submissionId) },
+      'a submission could not be settled',
+    );
     throw error;
   }
 }

@@ -56,7 +56,10 @@ const pause: FaultKind = {
   },
 };
 
-/** Within the signature window (300 s), so that only code that trusts a process's clock fails. */
+/**
+ * The offset is shorter than the signature window (300 s). Signed requests stay valid, so that only
+ * code that trusts a process's clock fails.
+ */
 const wrongClock = lastingKind('a clock that is off', 6, (random, { services }) => {
   const name = random.pick(services)?.name;
   if (name === undefined) return undefined;

@@ -6,8 +6,8 @@ import type { InjectedBug } from './injected-bug.ts';
 import { waitBugs } from './wait-bugs.ts';
 
 /**
- * Each bug breaks one of the three promises, if need be together with the removal of a second
- * guard.
+ * Each bug breaks one of the three promises. Some bugs also remove a second guard that would hide
+ * them.
  */
 export const injectedBugs: readonly InjectedBug[] = [
   ...moneyBugs,

@@ -35,13 +35,13 @@ export interface World {
   readonly nodes: readonly NodeUnderTest[];
   /** Every wire, by its two ends: `gateway 0 - Postgres`. */
   readonly wires: Map<string, TcpProxy>;
-  /** As tenants reach the gateways. */
+  /** The addresses at which tenants reach the gateways. */
   readonly gatewayUrls: string[];
   readonly http: Http;
   readonly seen: Seen;
   readonly recorder: Recorder;
   readonly env: NodeJS.ProcessEnv;
-  /** Direct addresses, for provisioning, the clock and the reads of the ledger. */
+  /** For provisioning, the clock and the reads of the ledger. No fault cuts this connection. */
   readonly pool: Pool;
   wire(name: string, target: () => { port: number } | undefined): Promise<TcpProxy>;
   close(): Promise<void>;

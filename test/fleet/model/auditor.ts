@@ -20,9 +20,9 @@ export interface Sighting {
 }
 
 /**
- * Records the frames on all links. It knows only the contract of the service (CONTRACT 7). It
- * reports forbidden frames as violations at once, and the rest is compared with the rows at the
- * end.
+ * Records the frames on the links of the watched nodes. It knows only the contract of the service
+ * (CONTRACT 7). It reports forbidden frames as violations at once. At the end of the run, the
+ * recorded frames are compared with the rows in Postgres.
  */
 export class Auditor {
   readonly #openForMs: number;

@@ -6,8 +6,8 @@ export type Moment = 'before' | 'after';
 
 /**
  * A process that can be killed at any point where it waits for an answer. A request that it has
- * sent may still be executed, but none of its code goes on. This is the effect of `kill -9`, at the
- * exact place that a test chooses.
+ * sent may still be executed, but the process runs no more code. This is the effect of `kill -9`, at
+ * the exact place that a test chooses.
  */
 export class Mortal {
   #isDead = false;
@@ -38,7 +38,7 @@ export class Mortal {
     await Promise.race([work, this.#death.promise]);
   }
 
-  /** It dies before or after the `calls`th statement from this moment. */
+  /** Kills the process before or after statement number `calls`, counted from now. */
   dieAt(calls: number, moment: Moment): void {
     this.strikeAt(calls, moment, () => this.die());
   }

@@ -9,9 +9,10 @@ const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
  * a row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The
  * CTE `quarantined` then has the ids of the quarantined nodes.
  *
- * A node's own outcome other than `node_error` clears its counts. A longer quarantine follows only
- * if an assignment fails that was given after the last one. Submissions are locked before nodes,
- * and nodes in the order of their ids. A node without anything to count is not written.
+ * A node's own outcome other than `node_error` clears its counts. The next, longer quarantine starts
+ * only if the node fails an assignment that it got after the previous quarantine. Submissions are
+ * locked before nodes, and nodes in the order of their ids. A node without anything to count is not
+ * written.
  */
 export const nodeEndingsSql = `
   tally AS (

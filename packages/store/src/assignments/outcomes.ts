@@ -122,7 +122,10 @@ async function updateWithOutcomes(
   return new Map(rows.map((row) => [row.id, { isQuarantined: row.is_quarantined }]));
 }
 
-/** The nodes' texts, sealed and concatenated. `from` and `to` are the byte offsets of each. */
+/**
+ * The results and failure messages of the nodes, sealed and concatenated. `from[i]` and `to[i]` are
+ * the byte offsets of report `i`.
+ */
 function sealedTexts(
   store: Store,
   reports: readonly OutcomeReport[],

@@ -8,8 +8,8 @@ import type { Store } from '../connection/store.ts';
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
  * and a hash over its text and the previous hash. An owner of the database could rewrite the whole
  * chain. The head detects this, because it is sealed under the master key. Two changes show only
- * when the chain is compared with a head that was noted elsewhere: entries removed since the head
- * was sealed, and an older head put back.
+ * when the chain is compared with a head that was noted elsewhere: entries that were written after
+ * the head was sealed are removed, or an older head is put back.
  */
 
 /** A position in the chain. Its hash fixes everything before it. */
@@ -121,7 +121,7 @@ async function writeHead(
       at = EXCLUDED.at WHERE audit_head.position < EXCLUDED.position`;
 }
 
-/** Walks from `from`, whose hash is known, to the end, page by page. */
+/** Verifies the chain page by page, from the entry `from`, whose hash is known, to the end. */
 async function walkChain(
   store: Store,
   from: AuditHead | null,

@@ -7,7 +7,7 @@ import type { Query, Store } from '../connection/store.ts';
 
 /** The input of a transaction of endings. */
 export interface EndingWrites {
-  /** The submissions that end, in the order in which their movements were planned. */
+  /** The plans of the submissions that end, in the order in which they were planned. */
   readonly moved: readonly EndingPlan[];
   /** The account of each of their tenants, with the figures after its last ending. */
   readonly accounts: ReadonlyMap<string, LockedAccount>;

@@ -6,7 +6,7 @@ import type { Store } from '../connection/store.ts';
 export type ReversalOutcome =
   | { kind: 'reversed' | 'repeated'; tenantId: string; creditsMicros: bigint }
   | { kind: 'unknown_purchase' }
-  /** The credits are spent or held: the available credits do not cover them. */
+  /** The available credits are less than the purchase, because some are spent or held. */
   | { kind: 'not_available'; availableMicros: bigint; creditsMicros: bigint };
 
 /**

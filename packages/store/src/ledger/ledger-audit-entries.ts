@@ -44,7 +44,7 @@ export interface EntryPage {
   readonly next: LedgerPlace | null;
 }
 
-/** Audits up to `limit` entries after `from`, and the accounts whose entries end among them. */
+/** Audits up to `limit` entries after `from`, and each account whose last entry is on this page. */
 export async function auditEntryPage(
   tx: Queryable,
   from: LedgerPlace,

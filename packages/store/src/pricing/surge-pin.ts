@@ -1,7 +1,7 @@
 import { type Author, insertAudit } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
 
-/** The multiplier that an operator pinned, in millionths. Null if it follows the fleet. */
+/** The surge multiplier that an operator pinned, in millionths. Null if none is pinned. */
 export async function readSurgePin(store: Store): Promise<bigint | null> {
   const [row] = await store.db.$queryRaw<{ pinned_micros: bigint | null }[]>`
     SELECT pinned_micros FROM surge_pin WHERE id = 1`;

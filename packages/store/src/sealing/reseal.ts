@@ -108,7 +108,7 @@ function keyOf({ key = [['id', 'uuid']] }: SealedColumn): Key {
   return key;
 }
 
-/** SQL for the parts of a key that is written as one text, `a:b:c`. */
+/** SQL that splits a key, written as one text `a:b:c`, into its typed columns. */
 function partsOf(key: Key, text: Prisma.Sql): Prisma.Sql {
   return Prisma.join(
     key.map(

@@ -42,7 +42,7 @@ export interface Offering {
   readonly askedNodeIds: readonly string[];
   /** The next search for a node starts at this time at the earliest. */
   readonly searchAtMs: number;
-  /** No offer is open and no slot was free for the tier, so there is nothing left to wait for. */
+  /** No offer is open, and the last search found no node to ask. The offering ends. */
   readonly isExhausted: boolean;
 }
 

@@ -7,8 +7,8 @@ import { offerablesOf, type Offerable } from './offerable.ts';
 
 /**
  * Handles one job of the queue `dispatch`. Offers each submission separately, and replies to the
- * waiting gateway as soon as the result is known. Does not offer submissions that are no longer
- * pending or past their deadline: the reply `look` sends the gateway to Postgres at once.
+ * waiting gateway as soon as the result is known. Does not offer submissions that have left
+ * `pending` or have passed their deadline: the reply `look` sends the gateway to Postgres at once.
  */
 export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Promise<void> {
   const { submissionIds, replyTo } = job;

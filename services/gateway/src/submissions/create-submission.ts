@@ -6,6 +6,7 @@ import {
   dispatchDeadlineMs,
   formatCredits,
   type Tier,
+  toWireId,
 } from '@svc/domain';
 import type { ReplyNews } from '@svc/queue';
 import { failpoint } from '@svc/runtime';
@@ -199,7 +200,7 @@ async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<An
     await deps.enqueueDispatch({ submissionId: id, heldAtMs, facts }, queuePriority[tier]);
   } catch (error) {
     deps.logger.warn(
-      { err: error, requestId, submissionId: id },
+      { err: error, requestId, submissionId: toWireId('sub', id) },
       'could not enqueue the dispatch job',
     );
     return answerUnsent(deps, id);

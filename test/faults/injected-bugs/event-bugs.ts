@@ -53,7 +53,7 @@ export const eventBugs: readonly InjectedBug[] = [
       {
         file: 'packages/store/src/endings/end-submissions.ts',
         from: `await writeEndings(store, query, { moved, accounts, events, offers: offersOf(request) });`,
-        to: `await insertEvents(store, store.db, decided.flatMap(({ plan }) => plan?.events ?? []));
+        to: `await insertEvents(store, store.query, decided.flatMap(({ plan }) => plan?.events ?? []));
     await writeEndings(store, query, { moved, accounts, events: [], offers: offersOf(request) });`,
       },
       {

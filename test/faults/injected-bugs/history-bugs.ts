@@ -82,8 +82,8 @@ export const historyBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: 'packages/store/src/tenants/tenants.ts',
-        from: '  if (webhookUrl === null || !before.notified) await dropPendingDeliveries(tx, tenantId);\n',
-        to: '  await dropPendingDeliveries(tx, tenantId);\n',
+        from: '  if (webhookUrl === null || !before.notified) await dropPendingDeliveries(query, tenantId);\n',
+        to: '  await dropPendingDeliveries(query, tenantId);\n',
       },
     ],
   },

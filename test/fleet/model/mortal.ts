@@ -101,19 +101,25 @@ export class Mortal {
    * not.
    */
   store(store: Store): Store {
-    const db = new Proxy(store.db, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]) =>
-          this.#statement(async (): Promise<unknown> => await Reflect.apply(value, target, args));
-      },
-    });
+    const db = this.#client(store.db);
     const query: Store['query'] = (text, values) =>
       this.#statement(() => store.query(text, values));
     const transaction: Store['transaction'] = (work) =>
       this.#statement(() => store.transaction(work));
     return { ...store, db, query, transaction };
+  }
+
+  /** The typed client or one of its models. */
+  #client<Client extends object>(client: Client): Client {
+    return new Proxy(client, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value === 'function')
+          return (...args: unknown[]) =>
+            this.#statement(async (): Promise<unknown> => await Reflect.apply(value, target, args));
+        return typeof value === 'object' && value !== null ? this.#client(value) : value;
+      },
+    });
   }
 
   /** Wraps any other object whose methods are all asynchronous. */

@@ -25,6 +25,8 @@ function textOf(first: unknown): string {
 }
 
 const writes = /\b(INSERT|UPDATE|DELETE)\b/;
+/** The typed client's calls that change nothing. */
+const readOnly = /^(find|count|aggregate|groupBy)/;
 /** The tables that the auditor reads. */
 const audited = /\b(submissions|credit_accounts|ledger_entries|events|deliveries|tenants)\b/;
 
@@ -57,6 +59,7 @@ export class GatedStore {
     const db = new Proxy(base.db, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
+        if (typeof value === 'object' && value !== null) return this.#model(value, String(name));
         if (typeof value !== 'function') return value;
         if (name === '$transaction') return this.#transactionOf(target, value);
         return (...args: unknown[]) =>
@@ -78,6 +81,23 @@ export class GatedStore {
             work((text, values) => this.#statement(text, { session }, () => real(text, values))),
         ),
     };
+  }
+
+  /** The model of this name in the typed client. */
+  #model(model: object, modelName: string): object {
+    return new Proxy(model, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        const verb = readOnly.test(String(name)) ? 'SELECT' : 'UPDATE';
+        return (...args: unknown[]) =>
+          this.#statement(
+            `${verb} ${modelName}.${String(name)}`,
+            {},
+            async () => await Reflect.apply(value, target, args),
+          );
+      },
+    });
   }
 
   /** Prisma's, whose work gets its own client. */

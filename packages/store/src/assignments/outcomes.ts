@@ -9,7 +9,7 @@ import { createBatcher, perStore } from '../connection/batching.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 import { insertEvents } from '../deliveries/outbox.ts';
 import { sealOutcome } from './service-failures.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 import { tenantsOf } from '../submissions/submission-tenants.ts';
 import {
   eachOnce,
@@ -56,15 +56,16 @@ export async function storeOutcome(
 ): Promise<StoreOutcomeResult> {
   const stored = await outcomeBatcherOf(store).call(report);
   if (stored !== null) return { kind: 'stored', ...stored };
-  return store.db.$transaction(async (tx): Promise<StoreOutcomeResult> => {
-    const [row] = await tx.$queryRaw<LateRow[]>`
-      SELECT tenant_id, state, outcome_by, late_outcome_status, request_id, svc_now() AS now
-      FROM submissions
-      WHERE id = ${report.submissionId}::uuid AND node_id = ${report.nodeId}::uuid FOR UPDATE`;
+  return store.transaction(async (query): Promise<StoreOutcomeResult> => {
+    const [row] = await query<LateRow>(
+      `SELECT tenant_id, state, outcome_by, late_outcome_status, request_id, svc_now() AS now
+       FROM submissions WHERE id = $1::uuid AND node_id = $2::uuid FOR UPDATE`,
+      [report.submissionId, report.nodeId],
+    );
     if (row === undefined) return { kind: 'not_yours' };
     if (row.state === 'dispatched' || row.state === 'running') return { kind: 'not_begun' };
     if (row.outcome_by === 'node' || row.late_outcome_status !== null) return { kind: 'repeated' };
-    const deliveryIds = await recordLateOutcome(store, tx, report, row);
+    const deliveryIds = await recordLateOutcome(store, query, report, row);
     return { kind: 'late', tenantId: row.tenant_id, deliveryIds };
   });
 }
@@ -150,26 +151,30 @@ function sealedTexts(
 
 async function recordLateOutcome(
   store: Store,
-  tx: Queryable,
+  query: Query,
   { submissionId, outcome }: OutcomeReport,
   row: LateRow,
 ): Promise<string[]> {
   const status = outcome.kind === 'completed' ? 'submitted' : 'failed';
-  await tx.$executeRaw`
-    UPDATE submissions SET late_outcome_status = ${status}, late_outcome_at = ${row.now}
-    WHERE id = ${submissionId}::uuid AND late_outcome_status IS NULL`;
+  await query(
+    `UPDATE submissions SET late_outcome_status = $2, late_outcome_at = $3
+     WHERE id = $1::uuid AND late_outcome_status IS NULL`,
+    [submissionId, status, row.now],
+  );
   // Locked until the commit, so that an event written after a change of the URL goes to the new
   // URL.
-  const [tenant] = await tx.$queryRaw<{ notified: boolean }[]>`
-    SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
-    FROM tenants WHERE id = ${row.tenant_id}::uuid FOR SHARE`;
+  const [tenant] = await query<{ notified: boolean }>(
+    `SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
+     FROM tenants WHERE id = $1::uuid FOR SHARE`,
+    [row.tenant_id],
+  );
   const type = 'submission.late_outcome';
   const data = lateOutcomeEventData({
     submissionId: toWireId('sub', submissionId),
     status,
     at: row.now,
   });
-  const deliveryIds = await insertEvents(store, tx, [
+  const deliveryIds = await insertEvents(store, query, [
     {
       tenantId: row.tenant_id,
       type,

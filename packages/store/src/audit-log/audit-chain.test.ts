@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { insertAudit } from './audit.ts';
+import { appendAudit } from './audit.ts';
 import { type AuditHead, parseAuditHead, sealAuditHead, verifyAudit } from './audit-chain.ts';
 import { migrationsDirectory } from '../schema/migrate.ts';
 import { auditHeadPlace } from '../sealing/sealed.ts';
-import type { Queryable } from '../connection/store.ts';
+import type { Query } from '../connection/store.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 
-const note = (tx: Queryable, action: string) =>
-  insertAudit(tx, testAuthor, {
+const note = (query: Query, action: string) =>
+  appendAudit(query, testAuthor, {
     action,
     subject: { kind: 'service', id: 'test' },
     before: { text: 'Ünïcode "quoted" \\ 🙂', n: 1.5 },
@@ -21,7 +21,7 @@ const note = (tx: Queryable, action: string) =>
 /** A log of five entries that the owner can change: no trigger refuses it. */
 async function tamperable(): Promise<Fixture> {
   const fixture = await createFixture();
-  for (const n of [1, 2, 3, 4, 5]) await note(fixture.store.db, `entry.${n}`);
+  for (const n of [1, 2, 3, 4, 5]) await note(fixture.store.query, `entry.${n}`);
   for (const table of ['audit_log', 'audit_chain'])
     await fixture.database.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
   return fixture;
@@ -33,9 +33,9 @@ const faultsOf = async ({ store }: Fixture, noted?: AuditHead) =>
 test('concurrent and failing writers leave a chain without gaps', async () => {
   const { store, database } = await createFixture();
   const writers = Array.from({ length: 24 }, (_, n) =>
-    store.db.$transaction(async (tx) => {
-      await note(tx, `writer.${n}`);
-      await note(tx, `writer.${n}.again`);
+    store.transaction(async (query) => {
+      await note(query, `writer.${n}`);
+      await note(query, `writer.${n}.again`);
       if (n % 4 === 0) throw new Error('changed its mind');
     }),
   );
@@ -75,7 +75,7 @@ test('reordered or inserted entries are found', async () => {
     { kind: 'changed', position: 4n, entryId: 2n },
   ]);
   const other = await tamperable();
-  await note(other.store.db, 'entry.inserted');
+  await note(other.store.query, 'entry.inserted');
   expect(await faultsOf(other)).toEqual([{ kind: 'inserted', entryId: 6n }]);
 });
 
@@ -126,7 +126,7 @@ test('a head that the service did not seal is refused, and a missing one is repo
 
 test('an entry with a chosen number and time does not hide that the head is missing', async () => {
   const { store, database, advance } = await createFixture();
-  await note(store.db, 'entry.1');
+  await note(store.query, 'entry.1');
   await advance(3_600_000);
   // The services' role may insert it.
   await database.query(`INSERT INTO audit_log (id, at, actor_kind, action, subject_kind)
@@ -136,9 +136,9 @@ test('an entry with a chosen number and time does not hide that the head is miss
 
 test('the head advances with the log, and only appended entries are read', async () => {
   const { store } = await createFixture();
-  for (const n of [1, 2, 3]) await note(store.db, `entry.${n}`);
+  for (const n of [1, 2, 3]) await note(store.query, `entry.${n}`);
   expect(await sealAuditHead(store)).toMatchObject({ entries: 3, head: { position: 3n } });
-  await note(store.db, 'entry.4');
+  await note(store.query, 'entry.4');
   expect(await sealAuditHead(store)).toMatchObject({ entries: 2, head: { position: 4n } });
   expect(await sealAuditHead(store)).toMatchObject({ entries: 1, head: { position: 4n } });
 });
@@ -148,7 +148,7 @@ test('the migration chains the entries of an earlier version', async () => {
   await database.query(`
     DROP TRIGGER audit_log_chained ON audit_log;
     DROP FUNCTION svc_chain_audit; DROP FUNCTION svc_audit_text; DROP TABLE audit_chain, audit_head`);
-  for (const n of [1, 2, 3]) await note(store.db, `entry.${n}`);
+  for (const n of [1, 2, 3]) await note(store.query, `entry.${n}`);
   const file = path.join(migrationsDirectory, '20261122041000_audit_chain/migration.sql');
   await database.query(await readFile(file, 'utf8'));
   await database.query('GRANT SELECT ON audit_chain, audit_head TO svc');

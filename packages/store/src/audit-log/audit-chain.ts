@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AuditedChange, type Author, insertAudit } from './audit.ts';
-import { Prisma } from '../generated/client.ts';
+import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
 
@@ -53,10 +52,10 @@ const headOverdueMinutes = 10;
  * The text of an entry `l` that is hashed. It equals the result of svc_audit_text without a call of
  * it.
  */
-const textSql = Prisma.sql`jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
+const textSql = `jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
   l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
 
-interface ChainRow {
+interface ChainEntry {
   readonly position: bigint;
   readonly entryId: bigint;
   readonly hash: Uint8Array;
@@ -93,7 +92,7 @@ export async function sealAuditHead(
     await writeHead(store, head, walked.head);
     return { ...walked, faults };
   }
-  await insertAudit(store.db, sealingAuthor, headMissing);
+  await appendAudit(store.query, sealingAuthor, headMissing);
   const again = await walkChain(store, null, known);
   if (again.faults.length === 0) await writeHead(store, null, again.head);
   return { ...again, faults: [...again.faults, { kind: 'head_missing' }] };
@@ -115,10 +114,12 @@ async function writeHead(
   if (head === null || head.position === before?.position) return;
   const { position, hash } = head;
   const value = store.sealer.seal(auditHeadPlace(), `${position}:${hash}`);
-  await store.db.$executeRaw`
-    INSERT INTO audit_head (id, position, head_sealed, at) VALUES (1, ${position}, ${value}, svc_now())
-    ON CONFLICT (id) DO UPDATE SET position = EXCLUDED.position, head_sealed = EXCLUDED.head_sealed,
-      at = EXCLUDED.at WHERE audit_head.position < EXCLUDED.position`;
+  await store.query(
+    `INSERT INTO audit_head (id, position, head_sealed, at) VALUES (1, $1, $2, svc_now())
+     ON CONFLICT (id) DO UPDATE SET position = EXCLUDED.position, head_sealed = EXCLUDED.head_sealed,
+       at = EXCLUDED.at WHERE audit_head.position < EXCLUDED.position`,
+    [position, value],
+  );
 }
 
 /** Verifies the chain page by page, from the entry `from`, whose hash is known, to the end. */
@@ -134,22 +135,22 @@ async function walkChain(
   let head: AuditHead | null = null;
   let entries = 0;
   for (;;) {
-    const rows = await readPage(store, position);
-    for (const row of rows) {
-      if (row.position !== position + 1n) {
+    const page = await readPage(store, position);
+    for (const entry of page) {
+      if (entry.position !== position + 1n) {
         faults.push({ kind: 'place_removed', position: position + 1n });
         previous = null;
       }
-      const fault = faultOf(row, previous);
+      const fault = faultOf(entry, previous);
       if (fault !== null) faults.push(fault);
-      position = row.position;
-      previous = row.hash;
-      head = { position, hash: Buffer.from(row.hash).toString('hex') };
+      position = entry.position;
+      previous = entry.hash;
+      head = { position, hash: Buffer.from(entry.hash).toString('hex') };
       if (known.some((one) => one.position === position && one.hash !== head?.hash))
         faults.push({ kind: 'rewritten', position });
       entries += 1;
     }
-    if (rows.length < rowsPerPage) break;
+    if (page.length < rowsPerPage) break;
   }
   for (const one of known) {
     if (one.position > (head?.position ?? 0n))
@@ -159,32 +160,46 @@ async function walkChain(
 }
 
 /** `previous` is null if the hash before is not known. The row's own hash is trusted then. */
-function faultOf(row: ChainRow, previous: Uint8Array | null): AuditFault | null {
-  const { position, entryId, text } = row;
+function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | null {
+  const { position, entryId, text } = entry;
   if (text === null) return { kind: 'removed', position, entryId };
   if (previous === null) return null;
   const hash = createHash('sha256').update(previous).update(text).digest();
-  return hash.equals(row.hash) ? null : { kind: 'changed', position, entryId };
+  return hash.equals(entry.hash) ? null : { kind: 'changed', position, entryId };
 }
 
 /**
  * An entry and its chain row are committed together, so that no page sees one without the other.
  */
-async function readPage(store: Store, after: bigint): Promise<ChainRow[]> {
-  return store.db.$queryRaw<ChainRow[]>`
-    SELECT c.position, c.entry_id AS "entryId", c.hash,
-      CASE WHEN l.id IS NOT NULL THEN ${textSql} END AS text
-    FROM audit_chain c LEFT JOIN audit_log l ON l.id = c.entry_id
-    WHERE c.position > ${after}::bigint ORDER BY c.position LIMIT ${rowsPerPage}`;
+async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
+  const rows = await store.query<{
+    position: string;
+    entry_id: string;
+    hash: Uint8Array;
+    text: string | null;
+  }>(
+    `SELECT c.position, c.entry_id, c.hash, CASE WHEN l.id IS NOT NULL THEN ${textSql} END AS text
+     FROM audit_chain c LEFT JOIN audit_log l ON l.id = c.entry_id
+     WHERE c.position > $1::bigint ORDER BY c.position LIMIT $2`,
+    [after, rowsPerPage],
+  );
+  return rows.map(({ position, entry_id: entryId, hash, text }) => ({
+    position: BigInt(position),
+    entryId: BigInt(entryId),
+    hash,
+    text,
+  }));
 }
 
 /** If `after` is given, only entries that are numbered after the entry at that position. */
-async function findInserted({ db }: Store, after = 0n): Promise<AuditFault[]> {
-  const rows = await db.$queryRaw<{ id: bigint }[]>`
-    SELECT l.id FROM audit_log l
-    WHERE l.id > COALESCE((SELECT entry_id FROM audit_chain WHERE position = ${after}::bigint), 0)
-      AND NOT EXISTS (SELECT FROM audit_chain c WHERE c.entry_id = l.id) ORDER BY l.id LIMIT ${insertedMax}`;
-  return rows.map(({ id }) => ({ kind: 'inserted', entryId: id }));
+async function findInserted({ query }: Store, after = 0n): Promise<AuditFault[]> {
+  const rows = await query<{ id: string }>(
+    `SELECT l.id FROM audit_log l
+     WHERE l.id > COALESCE((SELECT entry_id FROM audit_chain WHERE position = $1::bigint), 0)
+       AND NOT EXISTS (SELECT FROM audit_chain c WHERE c.entry_id = l.id) ORDER BY l.id LIMIT $2`,
+    [after, insertedMax],
+  );
+  return rows.map(({ id }) => ({ kind: 'inserted', entryId: BigInt(id) }));
 }
 
 interface FoundHead {
@@ -194,9 +209,11 @@ interface FoundHead {
 }
 
 async function readHead(store: Store): Promise<FoundHead> {
-  const [row] = await store.db.$queryRaw<{ sealed: Uint8Array | null; isOld: boolean }[]>`
-    SELECT (SELECT head_sealed FROM audit_head WHERE id = 1) AS sealed, EXISTS (
-      SELECT FROM audit_log WHERE at < svc_now() - ${headOverdueMinutes} * interval '1 minute') AS "isOld"`;
+  const [row] = await store.query<{ sealed: Uint8Array | null; isOld: boolean }>(
+    `SELECT (SELECT head_sealed FROM audit_head WHERE id = 1) AS sealed, EXISTS (
+       SELECT FROM audit_log WHERE at < svc_now() - $1 * interval '1 minute') AS "isOld"`,
+    [headOverdueMinutes],
+  );
   const sealed = row?.sealed ?? null;
   if (sealed === null) return { head: null, isForged: false, isMissing: row?.isOld ?? false };
   try {

@@ -1,23 +1,12 @@
-import { Prisma } from '../generated/client.ts';
+import type { AuditEntry, Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 
-/** A change as the audit log records it. */
-export interface AuditRecord {
-  id: bigint;
-  at: Date;
-  actorKind: 'operator' | 'tenant' | 'local' | 'signup';
-  /** UUID. */
-  actorId: string | null;
-  /** The current name of the operator or tenant, or the name of the account on the machine. */
-  actorName: string | null;
-  action: string;
-  subjectKind: string;
-  /** In wire form. */
-  subjectId: string | null;
-  before: unknown;
-  after: unknown;
-  requestId: string | null;
-}
+/**
+ * A change as the audit log records it. `actorId` is a UUID, and `subjectId` is in wire form.
+ * `actorName` is the current name of the operator or tenant, or the name of the account on the
+ * machine.
+ */
+export type AuditRecord = AuditEntry;
 
 /** A null field does not filter. */
 export interface AuditFilter {
@@ -45,31 +34,33 @@ const subjectKinds = [
 ];
 
 /** A page of the audit log, newest first. Each filter is served by an index. */
-export async function listAudit(store: Store, filter: AuditFilter): Promise<AuditRecord[]> {
+export async function listAudit({ db }: Store, filter: AuditFilter): Promise<AuditRecord[]> {
+  const entries = await db.auditEntry.findMany({
+    where: conditionsOf(filter),
+    orderBy: { id: 'desc' },
+    take: filter.limit,
+  });
+  const actorIds = [...new Set(entries.flatMap(({ actorId }) => actorId ?? []))];
+  const named = { where: { id: { in: actorIds } }, select: { id: true, name: true } };
+  const [operators, tenants] = await Promise.all([
+    db.operator.findMany(named),
+    db.tenant.findMany(named),
+  ]);
+  const names = new Map([...operators, ...tenants].map(({ id, name }) => [id, name]));
+  return entries.map((entry) => ({
+    ...entry,
+    actorName: entry.actorName ?? names.get(entry.actorId ?? '') ?? null,
+  }));
+}
+
+function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
-  const conditions = [
-    Prisma.sql`true`,
-    ...(actorId === null
-      ? []
-      : [Prisma.sql`l.actor_kind IN ('operator', 'tenant') AND l.actor_id = ${actorId}::uuid`]),
-    ...(action === null ? [] : [Prisma.sql`l.action = ${action}`]),
-    ...(subjectId === null
-      ? []
-      : [
-          Prisma.sql`l.subject_kind = ANY(${subjectKinds}::text[]) AND l.subject_id = ${subjectId}`,
-        ]),
-    ...(since === null ? [] : [Prisma.sql`l.at >= ${since}::timestamptz`]),
-    ...(until === null ? [] : [Prisma.sql`l.at < ${until}::timestamptz`]),
-    ...(beforeId === null ? [] : [Prisma.sql`l.id < ${beforeId}::bigint`]),
-  ];
-  return store.db.$queryRaw<AuditRecord[]>`
-    SELECT l.id, l.at, l.actor_kind AS "actorKind", l.actor_id AS "actorId",
-      COALESCE(l.actor_name, o.name, t.name) AS "actorName", l.action,
-      l.subject_kind AS "subjectKind", l.subject_id AS "subjectId", l.before, l.after,
-      l.request_id AS "requestId"
-    FROM audit_log l
-    LEFT JOIN operators o ON l.actor_kind = 'operator' AND o.id = l.actor_id
-    LEFT JOIN tenants t ON l.actor_kind = 'tenant' AND t.id = l.actor_id
-    WHERE ${Prisma.join(conditions, ' AND ')}
-    ORDER BY l.id DESC LIMIT ${filter.limit}`;
+  return {
+    // The kinds are named because the indexes begin with them.
+    ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
+    ...(action === null ? {} : { action }),
+    ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),
+    at: { ...(since === null ? {} : { gte: since }), ...(until === null ? {} : { lt: until }) },
+    ...(beforeId === null ? {} : { id: { lt: beforeId } }),
+  };
 }

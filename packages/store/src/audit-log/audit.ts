@@ -1,5 +1,4 @@
-import { Prisma } from '../generated/client.ts';
-import type { Query, Queryable } from '../connection/store.ts';
+import type { Query } from '../connection/store.ts';
 
 /**
  * Who makes a change: an operator or a tenant, identified by its key, a person who signs up, or, in
@@ -40,35 +39,27 @@ export interface AuditedChange {
 }
 
 /** Appends to the audit log, in the transaction of the change itself. */
-export async function insertAudit(
-  tx: Queryable,
-  author: Author,
-  change: AuditedChange,
-): Promise<void> {
-  await tx.$executeRaw(auditSql(author, change));
-}
-
-/** Same as `insertAudit`, but inside a `store.transaction`. */
 export async function appendAudit(
   query: Query,
-  author: Author,
-  change: AuditedChange,
-): Promise<void> {
-  const { text, values } = auditSql(author, change);
-  await query(text, values);
-}
-
-function auditSql(
   { actor, requestId }: Author,
   { action, subject, before, after }: AuditedChange,
-): Prisma.Sql {
-  const actorId = 'id' in actor ? actor.id : null;
-  const actorName = 'name' in actor ? actor.name : null;
-  return Prisma.sql`
-    INSERT INTO audit_log (at, actor_kind, actor_id, actor_name, action, subject_kind, subject_id,
-      before, after, request_id)
-    VALUES (svc_now(), ${actor.kind}, ${actorId}::uuid, ${actorName}, ${action}, ${subject.kind},
-      ${subject.id}, ${jsonOf(before)}::jsonb, ${jsonOf(after)}::jsonb, ${requestId})`;
+): Promise<void> {
+  await query(
+    `INSERT INTO audit_log (at, actor_kind, actor_id, actor_name, action, subject_kind, subject_id,
+       before, after, request_id)
+     VALUES (svc_now(), $1, $2::uuid, $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9)`,
+    [
+      actor.kind,
+      'id' in actor ? actor.id : null,
+      'name' in actor ? actor.name : null,
+      action,
+      subject.kind,
+      subject.id,
+      jsonOf(before),
+      jsonOf(after),
+      requestId,
+    ],
+  );
 }
 
 function jsonOf(value: object | null): string | null {

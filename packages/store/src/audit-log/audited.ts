@@ -1,6 +1,6 @@
 import { toWireId } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
-import { type AuditedChange, type Author, insertAudit } from './audit.ts';
+import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
  * Writes an audit entry before personal data is shown to an operator. `submissionId` and `deliveryId`
@@ -11,7 +11,7 @@ export async function auditReading(
   reading: { submissionId: string } | { deliveryId: string } | { list: string; count: number },
   by: Author,
 ): Promise<void> {
-  await insertAudit(store.db, by, readingOf(reading));
+  await appendAudit(store.query, by, readingOf(reading));
 }
 
 function readingOf(reading: Parameters<typeof auditReading>[1]): AuditedChange {
@@ -40,8 +40,8 @@ export async function withAudit<T>(
   by: Author,
   act: () => Promise<T>,
 ): Promise<T> {
-  return store.db.$transaction(async (tx) => {
-    await insertAudit(tx, by, change);
+  return store.transaction(async (query) => {
+    await appendAudit(query, by, change);
     return act();
   });
 }

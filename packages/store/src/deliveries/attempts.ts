@@ -2,7 +2,7 @@ import { type DeliveryStatus, webhookAgeMaxMs, webhookResponseKeptBytesMax } fro
 import { createBatcher, perStore } from '../connection/batching.ts';
 import { dropPendingDeliveries } from './deliveries.ts';
 import { responsePlace } from '../sealing/sealed.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 export type AttemptVerdict =
   | { kind: 'delivered' }
@@ -53,26 +53,28 @@ export async function recordAttempt(
   attempt: AttemptRecord,
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return batcherOf(store).call(attempt);
-  return store.db.$transaction(async (tx) => {
+  return store.transaction(async (query) => {
     // The tenant is locked before its deliveries, in the same order as when a URL is cleared, so
     // that the two never deadlock.
-    const disabled = await disableWebhook(tx, attempt);
-    const query: Store['query'] = (text, values) => tx.$queryRawUnsafe(text, ...values);
+    const disabled = await disableWebhook(query, attempt);
     const [recorded] = await recordAttempts(store, query, [attempt]);
-    if (disabled) await dropPendingDeliveries(tx, attempt.tenantId);
+    if (disabled) await dropPendingDeliveries(query, attempt.tenantId);
     return recorded ?? { status: null };
   });
 }
 
 /** Disables the webhook only if the URL that answered 410 is still the one that is set. */
 async function disableWebhook(
-  tx: Queryable,
+  query: Query,
   { tenantId, url }: Pick<AttemptRecord, 'tenantId' | 'url'>,
 ): Promise<boolean> {
-  const changed = await tx.$executeRaw`
-    UPDATE tenants SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'the endpoint answered 410 Gone'
-    WHERE id = ${tenantId}::uuid AND webhook_url = ${url} AND webhook_disabled_at IS NULL`;
-  return changed > 0;
+  const changed = await query(
+    `UPDATE tenants
+     SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'the endpoint answered 410 Gone'
+     WHERE id = $1::uuid AND webhook_url = $2 AND webhook_disabled_at IS NULL RETURNING 1`,
+    [tenantId, url],
+  );
+  return changed.length > 0;
 }
 
 const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
@@ -110,7 +112,7 @@ const recordSql = `
 /** In the order given. Safe to repeat: an attempt that is already recorded does not change. */
 async function recordAttempts(
   store: Store,
-  query: Store['query'],
+  query: Query,
   attempts: readonly AttemptRecord[],
 ): Promise<RecordedAttempt[]> {
   const input = attempts.map((attempt, position) => ({

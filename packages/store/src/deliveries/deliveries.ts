@@ -1,6 +1,6 @@
 import { webhookAgeMaxMs, webhookTimeoutMs } from '@svc/domain';
 import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 /** How long a claimed attempt may stay unrecorded before the delivery is due again. */
 export const attemptClaimMs = 2 * webhookTimeoutMs;
@@ -15,28 +15,33 @@ export async function findDueEndpoints(
   store: Store,
   { afterTenantId, limit }: { afterTenantId: string | null; limit: number },
 ): Promise<{ tenantIds: string[]; nextAfterTenantId: string | null }> {
-  const rows = await store.db.$queryRaw<{ tenant_id: string; due: boolean }[]>`
-    WITH RECURSIVE endpoint AS (
-      (SELECT tenant_id, 1 AS position FROM deliveries
-       WHERE status = 'pending' AND tenant_id > COALESCE(${afterTenantId}::uuid, '00000000-0000-0000-0000-000000000000')
-       ORDER BY tenant_id LIMIT 1)
-      UNION ALL
-      SELECT next.tenant_id, e.position + 1 FROM endpoint e CROSS JOIN LATERAL (
-        SELECT d.tenant_id FROM deliveries d WHERE d.status = 'pending' AND d.tenant_id > e.tenant_id
-        ORDER BY d.tenant_id LIMIT 1
-      ) next
-      WHERE e.position < ${limit}
-    )
-    SELECT e.tenant_id, EXISTS (
-      SELECT FROM deliveries d
-      WHERE d.tenant_id = e.tenant_id AND d.status = 'pending' AND d.next_attempt_at <= svc_now()
-    ) AS due
-    FROM endpoint e ORDER BY e.position`;
+  const rows = await store.query<{ tenant_id: string; due: boolean }>(dueEndpointsSql, [
+    afterTenantId,
+    limit,
+  ]);
   return {
     tenantIds: rows.filter(({ due }) => due).map((row) => row.tenant_id),
     nextAfterTenantId: rows.length < limit ? null : (rows.at(-1)?.tenant_id ?? null),
   };
 }
+
+const dueEndpointsSql = `
+  WITH RECURSIVE endpoint AS (
+    (SELECT tenant_id, 1 AS position FROM deliveries
+     WHERE status = 'pending' AND tenant_id > COALESCE($1::uuid, '00000000-0000-0000-0000-000000000000')
+     ORDER BY tenant_id LIMIT 1)
+    UNION ALL
+    SELECT next.tenant_id, e.position + 1 FROM endpoint e CROSS JOIN LATERAL (
+      SELECT d.tenant_id FROM deliveries d WHERE d.status = 'pending' AND d.tenant_id > e.tenant_id
+      ORDER BY d.tenant_id LIMIT 1
+    ) next
+    WHERE e.position < $2
+  )
+  SELECT e.tenant_id, EXISTS (
+    SELECT FROM deliveries d
+    WHERE d.tenant_id = e.tenant_id AND d.status = 'pending' AND d.next_attempt_at <= svc_now()
+  ) AS due
+  FROM endpoint e ORDER BY e.position`;
 
 /** A position in the order of round start and delivery id. */
 export interface AgedCursor {
@@ -53,20 +58,12 @@ export async function findAgedRounds(
   store: Store,
   { after, limit }: { after: AgedCursor | null; limit: number },
 ): Promise<{ rounds: ReconcileCandidate[]; next: AgedCursor | null }> {
-  const rows = await store.db.$queryRaw<(ReconcileCandidate & { startedAt: string })[]>`
-    SELECT d.id AS "subjectId", d.round_started_at::text AS "startedAt",
-      f.next_attempt_at IS NOT NULL AS "failedBefore",
-      COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
-    FROM (
-      SELECT id, round_started_at FROM deliveries
-      WHERE status = 'pending' AND round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond'
-        AND next_attempt_at <= svc_now()
-        AND (round_started_at, id) > (${after?.startedAt ?? '-infinity'}::timestamptz, ${after?.deliveryId ?? nilId}::uuid)
-      ORDER BY round_started_at, id LIMIT ${limit}) d
-    LEFT JOIN LATERAL (
-      SELECT next_attempt_at FROM reconcile_failures
-      WHERE reconciler = 'webhook' AND subject_id = d.id LIMIT 1) f ON true
-    ORDER BY d.round_started_at, d.id`;
+  const rows = await store.query<ReconcileCandidate & { startedAt: string }>(agedSql, [
+    webhookAgeMaxMs,
+    after?.startedAt ?? '-infinity',
+    after?.deliveryId ?? nilId,
+    limit,
+  ]);
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
     rounds: rows.map(({ subjectId, failedBefore, isInBackoff }) => ({
@@ -78,6 +75,21 @@ export async function findAgedRounds(
   };
 }
 
+const agedSql = `
+  SELECT d.id AS "subjectId", d.round_started_at::text AS "startedAt",
+    f.next_attempt_at IS NOT NULL AS "failedBefore",
+    COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
+  FROM (
+    SELECT id, round_started_at FROM deliveries
+    WHERE status = 'pending' AND round_started_at <= svc_now() - $1 * interval '1 millisecond'
+      AND next_attempt_at <= svc_now()
+      AND (round_started_at, id) > ($2::timestamptz, $3::uuid)
+    ORDER BY round_started_at, id LIMIT $4) d
+  LEFT JOIN LATERAL (
+    SELECT next_attempt_at FROM reconcile_failures
+    WHERE reconciler = 'webhook' AND subject_id = d.id LIMIT 1) f ON true
+  ORDER BY d.round_started_at, d.id`;
+
 /**
  * Ends those of these deliveries that are due and whose round is still too old. A locked delivery
  * is left for the next pass. Returns how many ended.
@@ -86,27 +98,32 @@ export async function exhaustAgedRounds(
   store: Store,
   deliveryIds: readonly string[],
 ): Promise<number> {
-  return store.db.$executeRaw`
-    WITH aged AS (
-      SELECT id FROM deliveries
-      WHERE id = ANY(${deliveryIds}::uuid[]) AND status = ${'pending'} AND next_attempt_at <= svc_now()
-        AND round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond'
-      FOR UPDATE SKIP LOCKED
-    )
-    UPDATE deliveries d SET status = 'exhausted', next_attempt_at = NULL, finished_at = svc_now()
-    WHERE d.id = ANY(ARRAY(SELECT id FROM aged))`;
+  const ended = await store.query(
+    `WITH aged AS (
+       SELECT id FROM deliveries
+       WHERE id = ANY($1::uuid[]) AND status = $2 AND next_attempt_at <= svc_now()
+         AND round_started_at <= svc_now() - $3 * interval '1 millisecond'
+       FOR UPDATE SKIP LOCKED
+     )
+     UPDATE deliveries d SET status = 'exhausted', next_attempt_at = NULL, finished_at = svc_now()
+     WHERE d.id = ANY(ARRAY(SELECT id FROM aged)) RETURNING 1`,
+    [deliveryIds, 'pending', webhookAgeMaxMs],
+  );
+  return ended.length;
 }
 
 const nilId = '00000000-0000-0000-0000-000000000000';
 
 /** Ends the pending deliveries of a tenant that has no URL, without an attempt. */
-export async function dropPendingDeliveries(tx: Queryable, tenantId: string): Promise<void> {
+export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {
   // Locked in the order of ids, as when attempts are recorded, so that the two never deadlock.
-  await tx.$executeRaw`
-    WITH pending AS MATERIALIZED (
-      SELECT id FROM deliveries WHERE tenant_id = ${tenantId}::uuid AND status = 'pending'
-      ORDER BY id FOR UPDATE
-    )
-    UPDATE deliveries d SET status = 'dropped', next_attempt_at = NULL, finished_at = svc_now()
-    WHERE d.id = ANY(ARRAY(SELECT id FROM pending))`;
+  await query(
+    `WITH pending AS MATERIALIZED (
+       SELECT id FROM deliveries WHERE tenant_id = $1::uuid AND status = 'pending'
+       ORDER BY id FOR UPDATE
+     )
+     UPDATE deliveries d SET status = 'dropped', next_attempt_at = NULL, finished_at = svc_now()
+     WHERE d.id = ANY(ARRAY(SELECT id FROM pending))`,
+    [tenantId],
+  );
 }

@@ -47,7 +47,7 @@ interface DeliveryRow {
   attempts: (Omit<AttemptLine, 'at'> & { atMs: number; round: number })[] | null;
 }
 
-const deliveryColumns = Prisma.sql`d.id, d.tenant_id, d.event_id, d.type, d.status, d.next_attempt_at, d.created_at, (
+const deliveryColumns = `d.id, d.tenant_id, d.event_id, d.type, d.status, d.next_attempt_at, d.created_at, (
     SELECT jsonb_agg(jsonb_build_object('number', a.number,
       'atMs', (extract(epoch FROM a.at) * 1000)::bigint, 'statusCode', a.status_code,
       'durationMs', a.duration_ms, 'error', a.error, 'round', a.round, 'response', encode(a.response_sealed, 'base64')) ORDER BY a.number)
@@ -74,9 +74,10 @@ export async function listDeliveries(
     ...(status === null ? [] : [statusCondition[status]]),
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
-  const rows = await store.db.$queryRaw<DeliveryRow[]>`
-    SELECT ${deliveryColumns} FROM deliveries d WHERE ${Prisma.join(conditions, ' AND ')}
+  const { text, values } = Prisma.sql`
+    SELECT ${Prisma.raw(deliveryColumns)} FROM deliveries d WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY d.id DESC LIMIT ${limit}`;
+  const rows = await store.query<DeliveryRow>(text, values);
   return rows.map((row) => deliveryOfRow(store, row));
 }
 
@@ -89,9 +90,11 @@ export async function findDelivery(
   tenantId: string | null,
   id: string,
 ): Promise<DeliveryRecord | null> {
-  const [row] = await store.db.$queryRaw<DeliveryRow[]>`
-    SELECT ${deliveryColumns} FROM deliveries d
-    WHERE d.id = ${id}::uuid AND (${tenantId}::uuid IS NULL OR d.tenant_id = ${tenantId}::uuid)`;
+  const [row] = await store.query<DeliveryRow>(
+    `SELECT ${deliveryColumns} FROM deliveries d
+     WHERE d.id = $1::uuid AND ($2::uuid IS NULL OR d.tenant_id = $2::uuid)`,
+    [id, tenantId],
+  );
   return row === undefined ? null : deliveryOfRow(store, row);
 }
 

@@ -1,6 +1,6 @@
 import type { EventType } from '@svc/domain';
 import { eventPlace } from '../sealing/sealed.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 export interface NewEvent {
   tenantId: string;
@@ -46,7 +46,7 @@ export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
  */
 export async function insertEvents(
   store: Store,
-  tx: Queryable,
+  query: Query,
   events: readonly NewEvent[],
 ): Promise<(string | null)[]> {
   if (events.length === 0) return [];
@@ -59,16 +59,18 @@ export async function insertEvents(
     body: Buffer.from(bodySealed).toString('base64'),
     delivery_id: deliveryId,
   }));
-  await tx.$executeRaw`
-    WITH input AS (
-      SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id uuid, tenant_id uuid,
-        type text, submission_id uuid, request_id text, body text, delivery_id uuid)
-    ), event AS (
-      INSERT INTO events (id, tenant_id, type, submission_id, request_id, body_sealed, created_at)
-      SELECT id, tenant_id, type, submission_id, request_id, decode(body, 'base64'), svc_now() FROM input
-    )
-    INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)
-    SELECT delivery_id, tenant_id, id, type, 'pending', svc_now(), svc_now(), svc_now() FROM input
-    WHERE delivery_id IS NOT NULL`;
+  await query(
+    `WITH input AS (
+       SELECT * FROM jsonb_to_recordset($1::jsonb) AS (id uuid, tenant_id uuid, type text,
+         submission_id uuid, request_id text, body text, delivery_id uuid)
+     ), event AS (
+       INSERT INTO events (id, tenant_id, type, submission_id, request_id, body_sealed, created_at)
+       SELECT id, tenant_id, type, submission_id, request_id, decode(body, 'base64'), svc_now() FROM input
+     )
+     INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)
+     SELECT delivery_id, tenant_id, id, type, 'pending', svc_now(), svc_now(), svc_now() FROM input
+     WHERE delivery_id IS NOT NULL`,
+    [JSON.stringify(rows)],
+  );
   return rows.map((row) => row.delivery_id);
 }

@@ -1,5 +1,5 @@
 import { type DeliveryStatus, toWireId } from '@svc/domain';
-import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { attemptUnderWay } from './redelivery.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
@@ -37,7 +37,7 @@ function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
       ' OR ',
     )})`,
     Prisma.sql`t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL`,
-    Prisma.sql`NOT ${attemptUnderWay}`,
+    Prisma.raw(`NOT ${attemptUnderWay}`),
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
   ];
   return Prisma.sql`FROM deliveries d JOIN tenants t ON t.id = d.tenant_id
@@ -46,8 +46,8 @@ function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
 
 /** How many deliveries a recovery would send again. */
 export async function countRecoverable(store: Store, recovery: Recovery): Promise<number> {
-  const [row] = await store.db.$queryRaw<{ count: number }[]>`
-    SELECT count(*)::int AS count ${found(recovery)}`;
+  const { text, values } = Prisma.sql`SELECT count(*)::int AS count ${found(recovery)}`;
+  const [row] = await store.query<{ count: number }>(text, values);
   return row?.count ?? 0;
 }
 
@@ -64,22 +64,23 @@ export async function recoverDeliveries(
   { after, limit }: { after: RecoveryPlace | null; limit: number },
   by: Author,
 ): Promise<{ count: number; last: RecoveryPlace } | null> {
-  return store.db.$transaction(async (tx) => {
-    const rows = await tx.$queryRaw<{ id: string; status: string; createdAt: Date }[]>`
-      WITH picked AS MATERIALIZED (
-        SELECT d.id, d.status ${found(recovery)} AND (d.created_at, d.id) > (
-          COALESCE(${after?.createdAt ?? null}::timestamptz, '-infinity'),
-          COALESCE(${after?.id ?? null}::uuid, '00000000-0000-0000-0000-000000000000'))
-        ORDER BY d.created_at, d.id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
-      )
-      UPDATE deliveries d SET status = 'pending', next_attempt_at = svc_now(), finished_at = NULL,
-        round = d.round + 1, round_started_at = svc_now(), attempt_count = 0
-      FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
-      RETURNING d.id, p.status, d.created_at AS "createdAt"`;
+  const { text, values } = Prisma.sql`
+    WITH picked AS MATERIALIZED (
+      SELECT d.id, d.status ${found(recovery)} AND (d.created_at, d.id) > (
+        COALESCE(${after?.createdAt ?? null}::timestamptz, '-infinity'),
+        COALESCE(${after?.id ?? null}::uuid, '00000000-0000-0000-0000-000000000000'))
+      ORDER BY d.created_at, d.id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
+    )
+    UPDATE deliveries d SET status = 'pending', next_attempt_at = svc_now(), finished_at = NULL,
+      round = d.round + 1, round_started_at = svc_now(), attempt_count = 0
+    FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
+    RETURNING d.id, p.status, d.created_at AS "createdAt"`;
+  return store.transaction(async (query) => {
+    const rows = await query<{ id: string; status: string; createdAt: Date }>(text, values);
     const places = rows.toSorted(byPlace);
     const [first, last] = [places[0], places.at(-1)];
     if (first === undefined || last === undefined) return null;
-    await insertAudit(tx, by, {
+    await appendAudit(query, by, {
       action: 'delivery.recover',
       subject: { kind: 'service', id: 'webhooks' },
       before: { statuses: [...new Set(rows.map(({ status }) => status))].toSorted() },

@@ -1,9 +1,8 @@
 import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
-import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { attemptClaimMs } from './deliveries.ts';
-import { Prisma } from '../generated/client.ts';
 import { insertEvents } from './outbox.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 import { untilWebhooksAllowedMs } from './webhook-caps.ts';
 
 /** Deliveries that a tenant requests itself: a redelivery or a test event. */
@@ -33,24 +32,28 @@ export async function redeliver(
   { tenantId, deliveryId }: { tenantId: string; deliveryId: string },
   operator: Author | null = null,
 ): Promise<RedeliveryOutcome> {
-  return store.db.$transaction(async (tx): Promise<RedeliveryOutcome> => {
+  return store.transaction(async (query): Promise<RedeliveryOutcome> => {
     // Locked before its attempts are read. A claim updates this row, so it is either seen or waits.
-    const locked = await tx.$queryRaw<unknown[]>`
-      SELECT 1 FROM deliveries WHERE id = ${deliveryId}::uuid AND tenant_id = ${tenantId}::uuid FOR UPDATE`;
+    const locked = await query(
+      'SELECT 1 FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid FOR UPDATE',
+      [deliveryId, tenantId],
+    );
     if (locked.length === 0) return { kind: 'not_found' };
-    const row = await readLocked(tx, deliveryId);
+    const row = await readLocked(query, deliveryId);
     if (row?.notified !== true) return { kind: 'url_missing' };
     if (row.under_way) return { kind: 'in_progress' };
-    const retryInMs = await untilWebhooksAllowedMs(tx, tenantId);
+    const retryInMs = await untilWebhooksAllowedMs(query, tenantId);
     if (retryInMs > 0) return { kind: 'over_cap', retryInMs };
-    await tx.$executeRaw`
-      UPDATE deliveries SET next_attempt_at = svc_now(), status = 'pending', finished_at = NULL,
-        round = CASE WHEN status = 'pending' THEN round ELSE round + 1 END,
-        round_started_at = CASE WHEN status = 'pending' THEN round_started_at ELSE svc_now() END,
-        attempt_count = CASE WHEN status = 'pending' THEN attempt_count ELSE 0 END
-      WHERE id = ${deliveryId}::uuid`;
+    await query(
+      `UPDATE deliveries SET next_attempt_at = svc_now(), status = 'pending', finished_at = NULL,
+         round = CASE WHEN status = 'pending' THEN round ELSE round + 1 END,
+         round_started_at = CASE WHEN status = 'pending' THEN round_started_at ELSE svc_now() END,
+         attempt_count = CASE WHEN status = 'pending' THEN attempt_count ELSE 0 END
+       WHERE id = $1::uuid`,
+      [deliveryId],
+    );
     if (operator !== null) {
-      await insertAudit(tx, operator, {
+      await appendAudit(query, operator, {
         action: 'delivery.redeliver',
         subject: { kind: 'delivery', id: toWireId('dlv', deliveryId) },
         before: { status: row.status },
@@ -62,19 +65,22 @@ export async function redeliver(
 }
 
 /**
- * True if an attempt of the delivery `d` may be in flight: claimed, not recorded and not expired.
+ * SQL that is true if an attempt of the delivery `d` may be in flight: claimed, not recorded and not
+ * expired.
  */
-export const attemptUnderWay = Prisma.sql`EXISTS (
+export const attemptUnderWay = `EXISTS (
   SELECT FROM delivery_attempts a
   WHERE a.delivery_id = d.id AND a.round = d.round AND a.number = d.attempt_count
     AND a.recorded_at IS NULL AND a.at + ${attemptClaimMs} * interval '1 millisecond' > svc_now()
 )`;
 
-async function readLocked(tx: Queryable, deliveryId: string): Promise<RedeliveryRow | undefined> {
-  const [row] = await tx.$queryRaw<RedeliveryRow[]>`
-    SELECT d.status, t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified,
-      ${attemptUnderWay} AS under_way
-    FROM deliveries d JOIN tenants t ON t.id = d.tenant_id WHERE d.id = ${deliveryId}::uuid`;
+async function readLocked(query: Query, deliveryId: string): Promise<RedeliveryRow | undefined> {
+  const [row] = await query<RedeliveryRow>(
+    `SELECT d.status, t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified,
+       ${attemptUnderWay} AS under_way
+     FROM deliveries d JOIN tenants t ON t.id = d.tenant_id WHERE d.id = $1::uuid`,
+    [deliveryId],
+  );
   return row;
 }
 
@@ -92,19 +98,20 @@ export async function queueWebhookTest(
   store: Store,
   { tenantId, requestId }: { tenantId: string; requestId: string },
 ): Promise<WebhookTestOutcome> {
-  return store.db.$transaction(async (tx): Promise<WebhookTestOutcome> => {
-    const [row] = await tx.$queryRaw<{ notified: boolean; retry_in_ms: number; now: Date }[]>`
-      SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, svc_now() AS now,
-        LEAST(COALESCE(extract(epoch FROM webhook_tested_at - svc_now()) * 1000 + ${webhookTestIntervalMs}, 0),
-          ${webhookTestIntervalMs})::float8 AS retry_in_ms
-      FROM tenants WHERE id = ${tenantId}::uuid FOR UPDATE`;
+  return store.transaction(async (query): Promise<WebhookTestOutcome> => {
+    const [row] = await query<{ notified: boolean; retry_in_ms: number; now: Date }>(
+      `SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, svc_now() AS now,
+         LEAST(COALESCE(extract(epoch FROM webhook_tested_at - svc_now()) * 1000 + $2, 0), $2)::float8
+           AS retry_in_ms
+       FROM tenants WHERE id = $1::uuid FOR UPDATE`,
+      [tenantId, webhookTestIntervalMs],
+    );
     if (row?.notified !== true) return { kind: 'url_missing' };
-    const retryInMs = Math.max(row.retry_in_ms, await untilWebhooksAllowedMs(tx, tenantId));
+    const retryInMs = Math.max(row.retry_in_ms, await untilWebhooksAllowedMs(query, tenantId));
     if (retryInMs > 0) return { kind: 'too_soon', retryInMs };
-    await tx.$executeRaw`
-      UPDATE tenants SET webhook_tested_at = svc_now() WHERE id = ${tenantId}::uuid`;
+    await query('UPDATE tenants SET webhook_tested_at = svc_now() WHERE id = $1::uuid', [tenantId]);
     const type = 'webhook.test';
-    const [deliveryId] = await insertEvents(store, tx, [
+    const [deliveryId] = await insertEvents(store, query, [
       {
         tenantId,
         type,

@@ -1,4 +1,4 @@
-import type { Queryable } from '../connection/store.ts';
+import type { Query } from '../connection/store.ts';
 
 /**
  * The most webhook attempts of a tenant per clock hour. Only tenants that signed up themselves have
@@ -6,22 +6,26 @@ import type { Queryable } from '../connection/store.ts';
  */
 
 export async function insertWebhookCap(
-  tx: Queryable,
+  query: Query,
   tenantId: string,
   attemptsPerHour: number | undefined,
 ): Promise<void> {
   if (attemptsPerHour === undefined) return;
-  await tx.$executeRaw`
-    INSERT INTO webhook_caps (tenant_id, attempts_per_hour, hour)
-    VALUES (${tenantId}::uuid, ${attemptsPerHour}, date_trunc('hour', svc_now(), 'UTC'))`;
+  await query(
+    `INSERT INTO webhook_caps (tenant_id, attempts_per_hour, hour)
+     VALUES ($1::uuid, $2, date_trunc('hour', svc_now(), 'UTC'))`,
+    [tenantId, attemptsPerHour],
+  );
 }
 
 /** Milliseconds until the tenant's next attempt is allowed; 0 if one is allowed immediately. */
-export async function untilWebhooksAllowedMs(tx: Queryable, tenantId: string): Promise<number> {
-  const [spent] = await tx.$queryRaw<{ left_ms: number }[]>`
-    SELECT (extract(epoch FROM hour + interval '1 hour' - svc_now()) * 1000)::float8 AS left_ms
-    FROM webhook_caps
-    WHERE tenant_id = ${tenantId}::uuid AND attempts >= attempts_per_hour
-      AND hour = date_trunc('hour', svc_now(), 'UTC')`;
+export async function untilWebhooksAllowedMs(query: Query, tenantId: string): Promise<number> {
+  const [spent] = await query<{ left_ms: number }>(
+    `SELECT (extract(epoch FROM hour + interval '1 hour' - svc_now()) * 1000)::float8 AS left_ms
+     FROM webhook_caps
+     WHERE tenant_id = $1::uuid AND attempts >= attempts_per_hour
+       AND hour = date_trunc('hour', svc_now(), 'UTC')`,
+    [tenantId],
+  );
   return spent?.left_ms ?? 0;
 }

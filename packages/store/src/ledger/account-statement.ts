@@ -31,7 +31,8 @@ export interface StatementPage {
   nextAfterId: string | null;
 }
 
-interface EntryRow extends StatementLine {
+/** An entry. `hidden`: its submission was rejected. */
+interface ScannedEntry extends StatementLine {
   hidden: boolean;
 }
 
@@ -54,14 +55,14 @@ export async function readStatement(
   for (let scan = 0; scan < scansMax; scan += 1) {
     // Usually few entries are hidden. Each scan reads four times as many rows as the one before.
     const rowsMax = Math.min((filter.limit + 1) * 4 ** scan, scanRowsMax);
-    const rows = await scanEntries(store, tenantId, { ...filter, afterId, limit: rowsMax });
-    for (const { hidden, ...line } of rows) {
+    const entries = await scanEntries(store, tenantId, { ...filter, afterId, limit: rowsMax });
+    for (const { hidden, ...line } of entries) {
       if (hidden) continue;
       if (lines.length === filter.limit) return { lines, nextAfterId: lines.at(-1)?.id ?? null };
       lines.push(line);
     }
-    afterId = rows.at(-1)?.id ?? null;
-    if (rows.length < rowsMax) return { lines, nextAfterId: null };
+    afterId = entries.at(-1)?.id ?? null;
+    if (entries.length < rowsMax) return { lines, nextAfterId: null };
   }
   return { lines, nextAfterId: afterId };
 }
@@ -72,7 +73,7 @@ async function scanEntries(
   store: Store,
   tenantId: string,
   { type, submissionId, afterId, limit }: StatementFilter,
-): Promise<EntryRow[]> {
+): Promise<ScannedEntry[]> {
   const conditions = [
     Prisma.sql`e.tenant_id = ${tenantId}::uuid AND e.type <> 'rebate_accrual'`,
     ...(type === null ? [] : [Prisma.sql`e.type = ${type}`]),
@@ -88,11 +89,37 @@ async function scanEntries(
             WHERE id = ${afterId}::uuid AND tenant_id = ${tenantId}::uuid)`,
         ]),
   ];
-  return store.db.$queryRaw<EntryRow[]>`
-    SELECT e.id, e.type, e.amount_micros AS "amountMicros", e.balance_after_micros AS "balanceAfterMicros",
-      e.held_after_micros AS "heldAfterMicros", e.submission_id AS "submissionId", e.reference,
-      e.created_at AS "createdAt", s.state IS NOT DISTINCT FROM 'rejected' AS hidden
+  const { text, values } = Prisma.sql`
+    SELECT e.id, e.type, e.amount_micros, e.balance_after_micros, e.held_after_micros,
+      e.submission_id, e.reference, e.created_at, s.state IS NOT DISTINCT FROM 'rejected' AS hidden
     FROM ledger_entries e LEFT JOIN submissions s ON s.id = e.submission_id
     WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY e.sequence DESC LIMIT ${limit}`;
+  return (await store.query<EntryRow>(text, values)).map(entryOfRow);
+}
+
+interface EntryRow {
+  readonly id: string;
+  readonly type: StatementType;
+  readonly amount_micros: string;
+  readonly balance_after_micros: string;
+  readonly held_after_micros: string;
+  readonly submission_id: string | null;
+  readonly reference: string | null;
+  readonly created_at: Date;
+  readonly hidden: boolean;
+}
+
+function entryOfRow(row: EntryRow): ScannedEntry {
+  return {
+    id: row.id,
+    type: row.type,
+    amountMicros: BigInt(row.amount_micros),
+    balanceAfterMicros: BigInt(row.balance_after_micros),
+    heldAfterMicros: BigInt(row.held_after_micros),
+    submissionId: row.submission_id,
+    reference: row.reference,
+    createdAt: row.created_at,
+    hidden: row.hidden,
+  };
 }

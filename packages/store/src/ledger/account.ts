@@ -1,6 +1,6 @@
 import { type AccountFigures, assertInvariant } from '@svc/domain';
 import { insertMovements, type TenantMovements } from './movements.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 export interface Balance extends AccountFigures {
   lowBalanceThresholdMicros: bigint;
@@ -8,24 +8,43 @@ export interface Balance extends AccountFigures {
 
 /** Null for an unknown tenant. */
 export async function readBalance(store: Store, tenantId: string): Promise<Balance | null> {
-  const [row] = await store.db.$queryRaw<Balance[]>`
-    SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
-           rebate_accrued_micros AS "rebateAccruedMicros",
-           low_balance_threshold_micros AS "lowBalanceThresholdMicros"
-    FROM credit_accounts WHERE tenant_id = ${tenantId}::uuid`;
-  return row ?? null;
+  const [row] = await store.query<AccountRow & { low_balance_threshold_micros: string }>(
+    `SELECT balance_micros, held_micros, rebate_accrued_micros, low_balance_threshold_micros
+     FROM credit_accounts WHERE tenant_id = $1::uuid`,
+    [tenantId],
+  );
+  if (row === undefined) return null;
+  return {
+    ...figuresOfRow(row),
+    lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),
+  };
+}
+
+interface AccountRow {
+  readonly balance_micros: string;
+  readonly held_micros: string;
+  readonly rebate_accrued_micros: string;
+}
+
+function figuresOfRow(row: AccountRow): AccountFigures {
+  return {
+    balanceMicros: BigInt(row.balance_micros),
+    heldMicros: BigInt(row.held_micros),
+    rebateAccruedMicros: BigInt(row.rebate_accrued_micros),
+  };
 }
 
 /**
  * Locks and returns a tenant's account. Every transaction that moves the tenant's credits takes
  * this lock first.
  */
-export async function lockAccount(tx: Queryable, tenantId: string): Promise<AccountFigures | null> {
-  const [account] = await tx.$queryRaw<AccountFigures[]>`
-    SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
-           rebate_accrued_micros AS "rebateAccruedMicros"
-    FROM credit_accounts WHERE tenant_id = ${tenantId}::uuid FOR UPDATE`;
-  return account ?? null;
+export async function lockAccount(query: Query, tenantId: string): Promise<AccountFigures | null> {
+  const [row] = await query<AccountRow>(
+    `SELECT balance_micros, held_micros, rebate_accrued_micros
+     FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE`,
+    [tenantId],
+  );
+  return row === undefined ? null : figuresOfRow(row);
 }
 
 /**
@@ -33,14 +52,16 @@ export async function lockAccount(tx: Queryable, tenantId: string): Promise<Acco
  */
 export async function postMovements(
   store: Store,
-  tx: Queryable,
+  query: Query,
   group: TenantMovements & { after: AccountFigures },
 ): Promise<void> {
   const { tenantId, after } = group;
-  await insertMovements(store, tx, group);
-  const changed = await tx.$executeRaw`
-    UPDATE credit_accounts SET balance_micros = ${after.balanceMicros}, held_micros = ${after.heldMicros},
-      rebate_accrued_micros = ${after.rebateAccruedMicros}
-    WHERE tenant_id = ${tenantId}::uuid`;
-  assertInvariant(changed === 1, 'a locked account exists');
+  await insertMovements(store, query, group);
+  const changed = await query(
+    `UPDATE credit_accounts
+     SET balance_micros = $2, held_micros = $3, rebate_accrued_micros = $4
+     WHERE tenant_id = $1::uuid RETURNING 1`,
+    [tenantId, after.balanceMicros, after.heldMicros, after.rebateAccruedMicros],
+  );
+  assertInvariant(changed.length === 1, 'a locked account exists');
 }

@@ -1,5 +1,5 @@
 import { creditsMicrosMax, formatCredits, move, toWireId } from '@svc/domain';
-import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { lockAccount, postMovements } from './account.ts';
 import type { Store } from '../connection/store.ts';
 
@@ -18,37 +18,43 @@ export function reversePurchase(
   purchaseId: string,
   by: Author,
 ): Promise<ReversalOutcome> {
-  return store.db.$transaction(async (tx): Promise<ReversalOutcome> => {
-    const [found] = await tx.$queryRaw<{ tenant_id: string }[]>`
-      SELECT tenant_id FROM purchases WHERE id = ${purchaseId}::uuid`;
+  return store.transaction(async (query): Promise<ReversalOutcome> => {
+    const [found] = await query<{ tenant_id: string }>(
+      'SELECT tenant_id FROM purchases WHERE id = $1::uuid',
+      [purchaseId],
+    );
     if (found === undefined) return { kind: 'unknown_purchase' };
     const tenantId = found.tenant_id;
-    const account = await lockAccount(tx, tenantId);
+    const account = await lockAccount(query, tenantId);
     // Read again after the lock on the account, so that concurrent reversals run one after the
     // other.
-    const [purchase] = await tx.$queryRaw<
-      { credits_micros: bigint; reference: string; reversed: boolean }[]
-    >`
-      SELECT credits_micros, reference, reversed_at IS NOT NULL AS reversed
-      FROM purchases WHERE id = ${purchaseId}::uuid`;
+    const [purchase] = await query<{
+      credits_micros: string;
+      reference: string;
+      reversed: boolean;
+    }>(
+      `SELECT credits_micros, reference, reversed_at IS NOT NULL AS reversed
+       FROM purchases WHERE id = $1::uuid`,
+      [purchaseId],
+    );
     if (purchase === undefined || account === null) return { kind: 'unknown_purchase' };
-    const { credits_micros: creditsMicros, reference } = purchase;
-    if (purchase.reversed) return { kind: 'repeated', tenantId, creditsMicros };
+    const { reference, reversed } = purchase;
+    const creditsMicros = BigInt(purchase.credits_micros);
+    if (reversed) return { kind: 'repeated', tenantId, creditsMicros };
     const availableMicros = account.balanceMicros - account.heldMicros;
     if (availableMicros < creditsMicros)
       return { kind: 'not_available', availableMicros, creditsMicros };
     const movement = move(account, 'reversal', creditsMicros);
     const { after } = movement;
-    await postMovements(store, tx, {
+    await postMovements(store, query, {
       tenantId,
       movements: [movement],
       after,
       purchaseId,
       reference,
     });
-    await tx.$executeRaw`
-      UPDATE purchases SET reversed_at = svc_now() WHERE id = ${purchaseId}::uuid`;
-    await insertAudit(tx, by, {
+    await query('UPDATE purchases SET reversed_at = svc_now() WHERE id = $1::uuid', [purchaseId]);
+    await appendAudit(query, by, {
       action: 'credits.reverse',
       subject: { kind: 'purchase', id: toWireId('pur', purchaseId) },
       before: null,
@@ -70,16 +76,16 @@ export type RebateOutcome =
 
 /** Pays a tenant's accrued rebate into its balance (CONTRACT 4). */
 export function payRebate(store: Store, tenantId: string, by: Author): Promise<RebateOutcome> {
-  return store.db.$transaction(async (tx): Promise<RebateOutcome> => {
-    const account = await lockAccount(tx, tenantId);
+  return store.transaction(async (query): Promise<RebateOutcome> => {
+    const account = await lockAccount(query, tenantId);
     if (account === null) return { kind: 'unknown_tenant' };
     const paidMicros = account.rebateAccruedMicros;
     if (paidMicros === 0n) return { kind: 'nothing_accrued' };
     if (account.balanceMicros + paidMicros > creditsMicrosMax) return { kind: 'balance_too_large' };
     const movement = move(account, 'rebate', paidMicros);
     const { after } = movement;
-    await postMovements(store, tx, { tenantId, movements: [movement], after });
-    await insertAudit(tx, by, {
+    await postMovements(store, query, { tenantId, movements: [movement], after });
+    await appendAudit(query, by, {
       action: 'credits.pay_rebate',
       subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
       before: null,

@@ -1,8 +1,8 @@
 import { creditsMicrosMax, formatCredits, planGrant, toWireId } from '@svc/domain';
-import { type Author, insertAudit, operatorIdOf } from '../audit-log/audit.ts';
+import { appendAudit, type Author, operatorIdOf } from '../audit-log/audit.ts';
 import { lockAccount, postMovements } from './account.ts';
 import { sqlState, uniqueViolation } from '../connection/errors.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 export interface Grant {
   purchaseId: string;
@@ -28,9 +28,9 @@ export async function grantCredits(store: Store, grant: Grant, by: Author): Prom
   const earlier = await findGrant(store, grant);
   if (earlier !== null) return earlier;
   try {
-    return await store.db.$transaction(async (tx): Promise<GrantOutcome> => {
-      const outcome = await insertGrant(store, tx, grant, by);
-      if (outcome.kind === 'granted') await auditGrant(tx, grant, by);
+    return await store.transaction(async (query): Promise<GrantOutcome> => {
+      const outcome = await insertGrant(store, query, grant, by);
+      if (outcome.kind === 'granted') await auditGrant(query, grant, by);
       return outcome;
     });
   } catch (error) {
@@ -47,27 +47,38 @@ export async function grantCredits(store: Store, grant: Grant, by: Author): Prom
  */
 export async function insertGrant(
   store: Store,
-  tx: Queryable,
+  query: Query,
   grant: Grant,
   by: Author,
 ): Promise<GrantOutcome> {
   const { purchaseId, tenantId, reference, creditsMicros } = grant;
-  const account = await lockAccount(tx, tenantId);
+  const account = await lockAccount(query, tenantId);
   if (account === null) return { kind: 'unknown_tenant' };
   if (account.balanceMicros + creditsMicros > creditsMicrosMax)
     return { kind: 'balance_too_large' };
   const { movements, after } = planGrant(account, creditsMicros);
   const availableAfterMicros = after.balanceMicros - after.heldMicros;
-  await tx.$executeRaw`
-    INSERT INTO purchases (id, tenant_id, reference, credits_micros, usd_micros, note, operator_id, available_after_micros, created_at)
-    VALUES (${purchaseId}::uuid, ${tenantId}::uuid, ${reference}, ${creditsMicros},
-            ${grant.usdMicros}, ${grant.note}, ${operatorIdOf(by)}::uuid, ${availableAfterMicros}, svc_now())`;
-  await postMovements(store, tx, { tenantId, movements, after, purchaseId, reference });
+  await query(
+    `INSERT INTO purchases (id, tenant_id, reference, credits_micros, usd_micros, note, operator_id,
+       available_after_micros, created_at)
+     VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6, $7::uuid, $8, svc_now())`,
+    [
+      purchaseId,
+      tenantId,
+      reference,
+      creditsMicros,
+      grant.usdMicros,
+      grant.note,
+      operatorIdOf(by),
+      availableAfterMicros,
+    ],
+  );
+  await postMovements(store, query, { tenantId, movements, after, purchaseId, reference });
   return { kind: 'granted', purchaseId, availableAfterMicros };
 }
 
-async function auditGrant(tx: Queryable, grant: Grant, by: Author): Promise<void> {
-  await insertAudit(tx, by, {
+async function auditGrant(query: Query, grant: Grant, by: Author): Promise<void> {
+  await appendAudit(query, by, {
     action: 'credits.grant',
     subject: { kind: 'tenant', id: toWireId('tnt', grant.tenantId) },
     before: null,
@@ -79,29 +90,15 @@ async function auditGrant(tx: Queryable, grant: Grant, by: Author): Promise<void
   });
 }
 
-interface PurchaseRow {
-  id: string;
-  tenant_id: string;
-  credits_micros: bigint;
-  usd_micros: bigint | null;
-  note: string | null;
-  available_after_micros: bigint;
-}
-
-async function findGrant(store: Store, grant: Grant): Promise<GrantOutcome | null> {
-  const [row] = await store.db.$queryRaw<PurchaseRow[]>`
-    SELECT id, tenant_id, credits_micros, usd_micros, note, available_after_micros
-    FROM purchases WHERE reference = ${grant.reference}`;
-  if (row === undefined) return null;
-  const same =
-    row.tenant_id === grant.tenantId &&
-    row.credits_micros === grant.creditsMicros &&
-    row.usd_micros === grant.usdMicros &&
-    row.note === grant.note;
-  if (!same) return { kind: 'reference_conflict' };
-  return {
-    kind: 'repeated',
-    purchaseId: row.id,
-    availableAfterMicros: row.available_after_micros,
-  };
+async function findGrant({ db }: Store, grant: Grant): Promise<GrantOutcome | null> {
+  const purchase = await db.purchase.findUnique({ where: { reference: grant.reference } });
+  if (purchase === null) return null;
+  const isSame =
+    purchase.tenantId === grant.tenantId &&
+    purchase.creditsMicros === grant.creditsMicros &&
+    purchase.usdMicros === grant.usdMicros &&
+    purchase.note === grant.note;
+  if (!isSame) return { kind: 'reference_conflict' };
+  const { id: purchaseId, availableAfterMicros } = purchase;
+  return { kind: 'repeated', purchaseId, availableAfterMicros };
 }

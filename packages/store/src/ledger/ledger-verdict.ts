@@ -15,19 +15,23 @@ export async function saveLedgerVerdict(
   store: Store,
   { tenants, submissions, faults }: LedgerAudit,
 ): Promise<Date> {
-  const [row] = await store.db.$queryRaw<{ at: Date }[]>`
-    INSERT INTO ledger_verdict (id, at, tenants, submissions, faults)
-    VALUES (1, svc_now(), ${tenants}, ${submissions}, ${faults.length})
-    ON CONFLICT (id) DO UPDATE SET at = EXCLUDED.at, tenants = EXCLUDED.tenants,
-      submissions = EXCLUDED.submissions, faults = EXCLUDED.faults
-    RETURNING at`;
+  const [row] = await store.query<{ at: Date }>(
+    `INSERT INTO ledger_verdict (id, at, tenants, submissions, faults)
+     VALUES (1, svc_now(), $1, $2, $3)
+     ON CONFLICT (id) DO UPDATE SET at = EXCLUDED.at, tenants = EXCLUDED.tenants,
+       submissions = EXCLUDED.submissions, faults = EXCLUDED.faults
+     RETURNING at`,
+    [tenants, submissions, faults.length],
+  );
   assertInvariant(row !== undefined, 'a saved verdict has a time');
   return row.at;
 }
 
 /** Null before the first audit. */
 export async function readLedgerVerdict(store: Store): Promise<LedgerVerdict | null> {
-  const [row] = await store.db.$queryRaw<LedgerVerdict[]>`
-    SELECT at, tenants, submissions, faults FROM ledger_verdict WHERE id = 1`;
+  const [row] = await store.query<LedgerVerdict>(
+    'SELECT at, tenants, submissions, faults FROM ledger_verdict WHERE id = 1',
+    [],
+  );
   return row ?? null;
 }

@@ -1,5 +1,5 @@
 import type { Movement } from '@svc/domain';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 export interface TenantMovements {
   tenantId: string;
@@ -34,19 +34,21 @@ export function entriesOf(store: Store, groups: readonly TenantMovements[]) {
  */
 export async function insertMovements(
   store: Store,
-  tx: Queryable,
+  query: Query,
   ...groups: TenantMovements[]
 ): Promise<void> {
   const rows = entriesOf(store, groups);
   if (rows.length === 0) return;
-  await tx.$executeRaw`
-    INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
-      balance_after_micros, held_after_micros, submission_id, purchase_id, reference, created_at)
-    SELECT r.id, r.tenant_id, r.type, r.debit_account, r.credit_account, r.amount_micros,
-      r.balance_after_micros, r.held_after_micros, r.submission_id, r.purchase_id, r.reference, svc_now()
-    FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id uuid, tenant_id uuid,
-      type text, debit_account text, credit_account text, amount_micros bigint,
-      balance_after_micros bigint, held_after_micros bigint, submission_id uuid, purchase_id uuid,
-      reference text)) WITH ORDINALITY AS r
-    ORDER BY r.ordinality`;
+  await query(
+    `INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+       balance_after_micros, held_after_micros, submission_id, purchase_id, reference, created_at)
+     SELECT r.id, r.tenant_id, r.type, r.debit_account, r.credit_account, r.amount_micros,
+       r.balance_after_micros, r.held_after_micros, r.submission_id, r.purchase_id, r.reference, svc_now()
+     FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (id uuid, tenant_id uuid, type text,
+       debit_account text, credit_account text, amount_micros bigint, balance_after_micros bigint,
+       held_after_micros bigint, submission_id uuid, purchase_id uuid, reference text))
+       WITH ORDINALITY AS r
+     ORDER BY r.ordinality`,
+    [JSON.stringify(rows)],
+  );
 }

@@ -22,19 +22,20 @@ export async function findNodeCredentials(
   store: Store,
   nodeId: string,
 ): Promise<NodeCredentials | null> {
-  const [row] = await store.db.$queryRaw<
-    {
-      disabled: boolean;
-      draining: boolean;
-      slots_max: number;
-      secret_version: number;
-      secret_sealed: Uint8Array;
-      previous_secret_sealed: Uint8Array | null;
-    }[]
-  >`
-    SELECT disabled_at IS NOT NULL AS disabled, draining, slots_max, secret_version, secret_sealed,
-      CASE WHEN previous_secret_expires_at > svc_now() THEN previous_secret_sealed END AS previous_secret_sealed
-    FROM nodes WHERE id = ${nodeId}::uuid`;
+  const [row] = await store.query<{
+    disabled: boolean;
+    draining: boolean;
+    slots_max: number;
+    secret_version: number;
+    secret_sealed: Uint8Array;
+    previous_secret_sealed: Uint8Array | null;
+  }>(
+    `SELECT disabled_at IS NOT NULL AS disabled, draining, slots_max, secret_version, secret_sealed,
+       CASE WHEN previous_secret_expires_at > svc_now() THEN previous_secret_sealed END
+         AS previous_secret_sealed
+     FROM nodes WHERE id = $1::uuid`,
+    [nodeId],
+  );
   if (row === undefined) return null;
   const { secret_version: version, previous_secret_sealed: previous } = row;
   const unseal = (of: number, sealed: Uint8Array) => ({
@@ -71,27 +72,30 @@ export async function findChangedNodes(
   store: Store,
   since: Date | null,
 ): Promise<{ now: Date; changed: NodeStanding[] }> {
-  const rows = await store.db.$queryRaw<(StandingRow & { now: Date })[]>`
-    SELECT svc_now() AS now, id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
-      previous_secret_expires_at, slots_max,
-      CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until
-    FROM (SELECT 1) one LEFT JOIN nodes
-      ON changed_at > COALESCE(${since}::timestamptz, svc_now()) - ${commitDelayMsMax} * interval '1 millisecond'
-    LIMIT ${changesMax}`;
+  const rows = await store.query<StandingRow & { now: Date }>(
+    `SELECT svc_now() AS now, ${standingColumns}
+     FROM (SELECT 1) one LEFT JOIN nodes
+       ON changed_at > COALESCE($1::timestamptz, svc_now()) - $2 * interval '1 millisecond'
+     LIMIT $3`,
+    [since, commitDelayMsMax, changesMax],
+  );
   const changed = rows.flatMap((row) => standingOf(row));
   return { now: rows[0]?.now ?? new Date(0), changed };
 }
 
 /** Null for an unknown node. */
 export async function findNodeStanding(store: Store, nodeId: string): Promise<NodeStanding | null> {
-  const [row] = await store.db.$queryRaw<StandingRow[]>`
-    SELECT id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
-      previous_secret_expires_at, slots_max,
-      CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until
-    FROM nodes WHERE id = ${nodeId}::uuid`;
+  const [row] = await store.query<StandingRow>(
+    `SELECT ${standingColumns} FROM nodes WHERE id = $1::uuid`,
+    [nodeId],
+  );
   const [standing] = row === undefined ? [] : standingOf(row);
   return standing ?? null;
 }
+
+const standingColumns = `id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
+  previous_secret_expires_at, slots_max,
+  CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until`;
 
 interface StandingRow {
   /** Null in the single row that only has the time, if no node changed. */

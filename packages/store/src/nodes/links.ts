@@ -7,11 +7,12 @@ import type { Store } from '../connection/store.ts';
  * After that, reports of older links about assignments do not count.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
-  const [row] = await store.db.$queryRaw<{ epoch: bigint }[]>`
-    UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = ${nodeId}::uuid
-    RETURNING link_epoch AS epoch`;
+  const [row] = await store.query<{ link_epoch: string }>(
+    `UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = $1::uuid RETURNING link_epoch`,
+    [nodeId],
+  );
   assertInvariant(row !== undefined, 'an authenticated node exists');
-  return Number(row.epoch);
+  return Number(row.link_epoch);
 }
 
 /** The state of a node when its link says hello. */
@@ -26,10 +27,11 @@ export async function recordHello(
   hello: { nodeId: string; agentVersion: string; linkEpoch: number },
 ): Promise<HelloState | null> {
   const { nodeId, agentVersion, linkEpoch } = hello;
-  const [state] = await store.db.$queryRaw<HelloState[]>`
-    UPDATE nodes SET last_seen_at = svc_now(), agent_version = ${agentVersion},
-      greeted_epoch = ${linkEpoch}::bigint
-    WHERE id = ${nodeId}::uuid AND link_epoch = ${linkEpoch}::bigint
-    RETURNING CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS "quarantinedUntil"`;
+  const [state] = await store.query<HelloState>(
+    `UPDATE nodes SET last_seen_at = svc_now(), agent_version = $2, greeted_epoch = $3::bigint
+     WHERE id = $1::uuid AND link_epoch = $3::bigint
+     RETURNING CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS "quarantinedUntil"`,
+    [nodeId, agentVersion, linkEpoch],
+  );
   return state ?? null;
 }

@@ -1,5 +1,7 @@
-import { type QuarantineReason, slotsMaxDefault, toWireId } from '@svc/domain';
+import { type QuarantineReason, quarantineReasons, slotsMaxDefault, toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
+import type { Prisma } from '../generated/client.ts';
+import { databaseNow } from '../schema/environment.ts';
 import { nodeSecretPlace } from '../sealing/sealed.ts';
 import type { Query, Store } from '../connection/store.ts';
 
@@ -51,75 +53,78 @@ export async function createNode(store: Store, node: NewNode, by: Author): Promi
 
 /** Updates `last_seen_at` of the nodes that a dispatcher is connected to, for operators. */
 export async function touchNodes(store: Store, nodeIds: readonly string[]): Promise<void> {
-  await store.db.$executeRaw`
-    UPDATE nodes SET last_seen_at = svc_now() WHERE id = ANY(${nodeIds}::uuid[])`;
+  await store.query('UPDATE nodes SET last_seen_at = svc_now() WHERE id = ANY($1::uuid[])', [
+    nodeIds,
+  ]);
 }
 
-const columns = `id, name, slots_max, draining, agent_version, last_seen_at, disabled_at, created_at,
-  secret_version, previous_secret_expires_at, quarantined_until, quarantine_reason, svc_now() AS now`;
+const nodeFields = {
+  id: true,
+  name: true,
+  slotsMax: true,
+  draining: true,
+  agentVersion: true,
+  lastSeenAt: true,
+  disabledAt: true,
+  quarantinedUntil: true,
+  quarantineReason: true,
+  secretVersion: true,
+  previousSecretExpiresAt: true,
+  createdAt: true,
+} satisfies Prisma.NodeSelect;
+
+type NodeRow = Prisma.NodeGetPayload<{ select: typeof nodeFields }>;
 
 /** A page of nodes, newest first, older than `before` if it is given. */
 export async function listNodes(
   store: Store,
-  page: { before: string | null; limit: number },
+  { before, limit }: { before: string | null; limit: number },
 ): Promise<NodeRecord[]> {
-  const rows = await store.query<NodeRow>(
-    `SELECT ${columns} FROM nodes
-     WHERE id < COALESCE($1::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     ORDER BY id DESC LIMIT $2`,
-    [page.before, page.limit],
-  );
-  return rows.map(nodeOfRow);
+  const rows = await store.db.node.findMany({
+    where: before === null ? {} : { id: { lt: before } },
+    orderBy: { id: 'desc' },
+    take: limit,
+    select: nodeFields,
+  });
+  const now = await databaseNow(store);
+  return rows.map((row) => nodeOf(row, now));
 }
 
 /** Null for an unknown node. */
 export async function findNode(store: Store, nodeId: string): Promise<NodeRecord | null> {
-  const [row] = await store.query<NodeRow>(`SELECT ${columns} FROM nodes WHERE id = $1::uuid`, [
-    nodeId,
-  ]);
-  return row === undefined ? null : nodeOfRow(row);
+  const row = await store.db.node.findUnique({ where: { id: nodeId }, select: nodeFields });
+  return row === null ? null : nodeOf(row, await databaseNow(store));
 }
 
 /** Same as `findNode`, with a lock for a change. */
 export async function lockNode(query: Query, nodeId: string): Promise<NodeRecord | null> {
-  const [row] = await query<NodeRow>(
-    `SELECT ${columns} FROM nodes WHERE id = $1::uuid FOR NO KEY UPDATE`,
+  const [locked] = await query<NodeRow & { now: Date }>(
+    `SELECT id, name, slots_max AS "slotsMax", draining, agent_version AS "agentVersion",
+       last_seen_at AS "lastSeenAt", disabled_at AS "disabledAt",
+       quarantined_until AS "quarantinedUntil", quarantine_reason AS "quarantineReason",
+       secret_version AS "secretVersion", previous_secret_expires_at AS "previousSecretExpiresAt",
+       created_at AS "createdAt", svc_now() AS now
+     FROM nodes WHERE id = $1::uuid FOR NO KEY UPDATE`,
     [nodeId],
   );
-  return row === undefined ? null : nodeOfRow(row);
+  if (locked === undefined) return null;
+  const { now, ...row } = locked;
+  return nodeOf(row, now);
 }
 
-interface NodeRow {
-  id: string;
-  name: string;
-  slots_max: number;
-  draining: boolean;
-  agent_version: string | null;
-  last_seen_at: Date | null;
-  disabled_at: Date | null;
-  created_at: Date;
-  secret_version: number;
-  previous_secret_expires_at: Date | null;
-  quarantined_until: Date | null;
-  quarantine_reason: QuarantineReason | null;
-  now: Date;
-}
-
-function nodeOfRow(row: NodeRow): NodeRecord {
-  const { previous_secret_expires_at: expiresAt, quarantined_until: until, now } = row;
-  const quarantinedUntil = until !== null && until > now ? until : null;
+/** Leaves out a quarantine and a previous secret that have ended by `now`, the database's time. */
+function nodeOf(row: NodeRow, now: Date): NodeRecord {
+  const { quarantinedUntil, quarantineReason: reason, previousSecretExpiresAt } = row;
+  const isQuarantined = quarantinedUntil !== null && quarantinedUntil > now;
+  const isOverlapping = previousSecretExpiresAt !== null && previousSecretExpiresAt > now;
   return {
-    id: row.id,
-    name: row.name,
-    slotsMax: row.slots_max,
-    draining: row.draining,
-    agentVersion: row.agent_version,
-    lastSeenAt: row.last_seen_at,
-    disabledAt: row.disabled_at,
-    quarantinedUntil,
-    quarantineReason: quarantinedUntil === null ? null : row.quarantine_reason,
-    secretVersion: row.secret_version,
-    previousSecretExpiresAt: expiresAt !== null && expiresAt > now ? expiresAt : null,
-    createdAt: row.created_at,
+    ...row,
+    quarantinedUntil: isQuarantined ? quarantinedUntil : null,
+    quarantineReason: isQuarantined && isReason(reason) ? reason : null,
+    previousSecretExpiresAt: isOverlapping ? previousSecretExpiresAt : null,
   };
+}
+
+function isReason(text: string | null): text is QuarantineReason {
+  return text !== null && Object.hasOwn(quarantineReasons, text);
 }

@@ -1,8 +1,9 @@
 import { toWireId } from '@svc/domain';
-import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import { operatorSecretPlace, unsealText } from '../sealing/sealed.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Prisma } from '../generated/client.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 /**
  * The credentials that authenticate an operator's request (CONTRACT 1,
@@ -14,12 +15,14 @@ export interface OperatorCredentials {
   secret: string;
 }
 
-export interface OperatorRecord {
-  id: string;
-  name: string;
-  disabledAt: Date | null;
-  createdAt: Date;
-}
+const operatorFields = {
+  id: true,
+  name: true,
+  disabledAt: true,
+  createdAt: true,
+} satisfies Prisma.OperatorSelect;
+
+export type OperatorRecord = Prisma.OperatorGetPayload<{ select: typeof operatorFields }>;
 
 /** Creates an operator. Names are unique, because they identify operators in the audit log. */
 export async function createOperator(
@@ -29,11 +32,13 @@ export async function createOperator(
 ): Promise<{ kind: 'created' } | { kind: 'name_taken' }> {
   const sealed = store.sealer.seal(operatorSecretPlace(id), secret);
   try {
-    await store.db.$transaction(async (tx) => {
-      await tx.$executeRaw`
-        INSERT INTO operators (id, name, secret_sealed, created_at)
-        VALUES (${id}::uuid, ${name}, ${sealed}, svc_now())`;
-      await insertAudit(tx, by, {
+    await store.transaction(async (query) => {
+      await query(
+        `INSERT INTO operators (id, name, secret_sealed, created_at)
+         VALUES ($1::uuid, $2, $3, svc_now())`,
+        [id, name, sealed],
+      );
+      await appendAudit(query, by, {
         action: 'operator.create',
         subject: { kind: 'operator', id: toWireId('op', id) },
         before: null,
@@ -52,30 +57,36 @@ export async function findOperatorCredentials(
   store: Store,
   operatorId: string,
 ): Promise<OperatorCredentials | null> {
-  const [row] = await store.db.$queryRaw<{ disabled: boolean; secret_sealed: Uint8Array }[]>`
-    SELECT disabled_at IS NOT NULL AS disabled, secret_sealed
-    FROM operators WHERE id = ${operatorId}::uuid`;
+  const [row] = await store.query<{ disabled: boolean; secret_sealed: Uint8Array }>(
+    `SELECT disabled_at IS NOT NULL AS disabled, secret_sealed
+     FROM operators WHERE id = $1::uuid`,
+    [operatorId],
+  );
   if (row === undefined) return null;
   const secret = unsealText(store.sealer, operatorSecretPlace(operatorId), row.secret_sealed);
   return { operatorId, disabled: row.disabled, secret };
 }
 
 /** A page of operators, newest first, older than `before` if it is given. */
-export async function listOperators(
-  store: Store,
-  page: { before: string | null; limit: number },
+export function listOperators(
+  { db }: Store,
+  { before, limit }: { before: string | null; limit: number },
 ): Promise<OperatorRecord[]> {
-  return store.db.$queryRaw<OperatorRecord[]>`
-    SELECT id, name, disabled_at AS "disabledAt", created_at AS "createdAt" FROM operators
-    WHERE id < COALESCE(${page.before}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    ORDER BY id DESC LIMIT ${page.limit}`;
+  return db.operator.findMany({
+    where: before === null ? {} : { id: { lt: before } },
+    orderBy: { id: 'desc' },
+    take: limit,
+    select: operatorFields,
+  });
 }
 
 /** True if an enabled operator exists. If not, the first operator is created without a key. */
-export async function hasOperators(store: Store): Promise<boolean> {
-  const rows = await store.db.$queryRaw<unknown[]>`
-    SELECT 1 FROM operators WHERE disabled_at IS NULL LIMIT 1`;
-  return rows.length > 0;
+export async function hasOperators({ db }: Store): Promise<boolean> {
+  const enabled = await db.operator.findFirst({
+    where: { disabledAt: null },
+    select: { id: true },
+  });
+  return enabled !== null;
 }
 
 /**
@@ -87,14 +98,15 @@ export async function disableOperator(
   operatorId: string,
   by: Author,
 ): Promise<OperatorRecord | null> {
-  return store.db.$transaction(async (tx) => {
-    const found = await lockOperator(tx, operatorId);
+  return store.transaction(async (query) => {
+    const found = await lockOperator(query, operatorId);
     if (found === null || found.disabledAt !== null) return found;
-    const [row] = await tx.$queryRaw<{ disabledAt: Date }[]>`
-      UPDATE operators SET disabled_at = svc_now() WHERE id = ${operatorId}::uuid
-      RETURNING disabled_at AS "disabledAt"`;
-    const disabledAt = row?.disabledAt ?? null;
-    await insertAudit(tx, by, {
+    const [row] = await query<{ disabled_at: Date }>(
+      'UPDATE operators SET disabled_at = svc_now() WHERE id = $1::uuid RETURNING disabled_at',
+      [operatorId],
+    );
+    const disabledAt = row?.disabled_at ?? null;
+    await appendAudit(query, by, {
       action: 'operator.disable',
       subject: { kind: 'operator', id: toWireId('op', operatorId) },
       before: { disabledAt: null },
@@ -114,12 +126,14 @@ export async function rotateOperatorSecret(
   by: Author,
 ): Promise<OperatorRecord | null> {
   const sealed = store.sealer.seal(operatorSecretPlace(operatorId), secret);
-  return store.db.$transaction(async (tx) => {
-    const found = await lockOperator(tx, operatorId);
+  return store.transaction(async (query) => {
+    const found = await lockOperator(query, operatorId);
     if (found === null) return null;
-    await tx.$executeRaw`
-      UPDATE operators SET secret_sealed = ${sealed} WHERE id = ${operatorId}::uuid`;
-    await insertAudit(tx, by, {
+    await query('UPDATE operators SET secret_sealed = $2 WHERE id = $1::uuid', [
+      operatorId,
+      sealed,
+    ]);
+    await appendAudit(query, by, {
       action: 'operator.rotate_secret',
       subject: { kind: 'operator', id: toWireId('op', operatorId) },
       before: null,
@@ -129,9 +143,11 @@ export async function rotateOperatorSecret(
   });
 }
 
-async function lockOperator(tx: Queryable, operatorId: string): Promise<OperatorRecord | null> {
-  const [row] = await tx.$queryRaw<OperatorRecord[]>`
-    SELECT id, name, disabled_at AS "disabledAt", created_at AS "createdAt"
-    FROM operators WHERE id = ${operatorId}::uuid FOR UPDATE`;
+async function lockOperator(query: Query, operatorId: string): Promise<OperatorRecord | null> {
+  const [row] = await query<OperatorRecord>(
+    `SELECT id, name, disabled_at AS "disabledAt", created_at AS "createdAt"
+     FROM operators WHERE id = $1::uuid FOR UPDATE`,
+    [operatorId],
+  );
   return row ?? null;
 }

@@ -11,12 +11,16 @@ export interface InFlightCounts {
 
 /** Counts the work in flight, using the partial indexes of rows that have not ended. */
 export async function countInFlight(store: Store): Promise<InFlightCounts> {
-  const states = await store.db.$queryRaw<{ state: SubmissionState; count: number }[]>`
-    SELECT state, count(*)::int AS count FROM submissions
-    WHERE state IN ('pending', 'dispatched', 'running', 'settling') GROUP BY state`;
-  const [deliveries] = await store.db.$queryRaw<{ pending: number; due: number }[]>`
-    SELECT count(*)::int AS pending, (count(*) FILTER (WHERE next_attempt_at <= svc_now()))::int AS due
-    FROM deliveries WHERE status = 'pending'`;
+  const states = await store.query<{ state: SubmissionState; count: number }>(
+    `SELECT state, count(*)::int AS count FROM submissions
+     WHERE state IN ('pending', 'dispatched', 'running', 'settling') GROUP BY state`,
+    [],
+  );
+  const [deliveries] = await store.query<{ pending: number; due: number }>(
+    `SELECT count(*)::int AS pending, (count(*) FILTER (WHERE next_attempt_at <= svc_now()))::int AS due
+     FROM deliveries WHERE status = 'pending'`,
+    [],
+  );
   return {
     submissions: Object.fromEntries(states.map(({ state, count }) => [state, count])),
     deliveriesPending: deliveries?.pending ?? 0,
@@ -34,11 +38,13 @@ export interface NodeCounts {
 
 /** Reads the whole table, because nodes are few: one per home. */
 export async function countNodes(store: Store): Promise<NodeCounts> {
-  const [row] = await store.db.$queryRaw<NodeCounts[]>`
-    SELECT count(*)::int AS known,
-      (count(*) FILTER (WHERE last_seen_at > svc_now() - interval '1 day'))::int AS "seenLately",
-      (count(*) FILTER (WHERE draining))::int AS draining,
-      (count(*) FILTER (WHERE disabled_at IS NOT NULL))::int AS disabled
-    FROM nodes`;
+  const [row] = await store.query<NodeCounts>(
+    `SELECT count(*)::int AS known,
+       (count(*) FILTER (WHERE last_seen_at > svc_now() - interval '1 day'))::int AS "seenLately",
+       (count(*) FILTER (WHERE draining))::int AS draining,
+       (count(*) FILTER (WHERE disabled_at IS NOT NULL))::int AS disabled
+     FROM nodes`,
+    [],
+  );
   return row ?? { known: 0, seenLately: 0, draining: 0, disabled: 0 };
 }

@@ -10,14 +10,16 @@ export interface RateCardVersion {
 
 /** The versions of the default card (`tenantId` null) or of a tenant's card, newest first. */
 export async function listRateCards(
-  store: Store,
+  { db }: Store,
   tenantId: string | null,
   limit: number,
 ): Promise<RateCardVersion[]> {
-  const rows = await store.db.$queryRaw<{ version: number; card: unknown; created_at: Date }[]>`
-    SELECT version, card, created_at FROM rate_cards
-    WHERE tenant_id IS NOT DISTINCT FROM ${tenantId}::uuid ORDER BY version DESC LIMIT ${limit}`;
-  return rows.map(({ version, card, created_at: createdAt }) => ({
+  const rows = await db.rateCard.findMany({
+    where: { tenantId },
+    orderBy: { version: 'desc' },
+    take: limit,
+  });
+  return rows.map(({ version, card, createdAt }) => ({
     card: parseRateCard(version, card),
     tenantId,
     createdAt,

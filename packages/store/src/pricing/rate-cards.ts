@@ -3,26 +3,24 @@ import {
   decimalOf,
   dispatchDeadlineMs,
   parseDecimal,
-  parseRateCard,
   type RateCard,
   rateCardToJson,
   type Usage,
   toWireId,
   usageUnits,
 } from '@svc/domain';
-import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { answeredWithin } from '../connection/batching.ts';
+import { listRateCards } from './rate-card-history.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
  * The card in force: the tenant's card if it has one, otherwise the default. Null if there is none.
  */
 export async function currentRateCard(store: Store, tenantId: string): Promise<RateCard | null> {
-  const [row] = await store.db.$queryRaw<{ version: number; card: unknown }[]>`
-    SELECT version, card FROM rate_cards
-    WHERE tenant_id = ${tenantId}::uuid OR tenant_id IS NULL
-    ORDER BY tenant_id IS NULL, version DESC LIMIT 1`;
-  return row === undefined ? null : parseRateCard(row.version, row.card);
+  const [own] = await listRateCards(store, tenantId, 1);
+  const [inForce] = own === undefined ? await listRateCards(store, null, 1) : [own];
+  return inForce?.card ?? null;
 }
 
 /**
@@ -36,13 +34,15 @@ export async function insertRateCard(
   by: Author,
 ): Promise<number> {
   const json = JSON.stringify(rateCardToJson(card));
-  return store.db.$transaction(async (tx) => {
-    const [row] = await tx.$queryRaw<{ version: number }[]>`
-      INSERT INTO rate_cards (tenant_id, card, created_at)
-      VALUES (${tenantId}::uuid, ${json}::jsonb, svc_now()) RETURNING version`;
+  return store.transaction(async (query) => {
+    const [row] = await query<{ version: number }>(
+      `INSERT INTO rate_cards (tenant_id, card, created_at)
+       VALUES ($1::uuid, $2::jsonb, svc_now()) RETURNING version`,
+      [tenantId, json],
+    );
     if (row === undefined) throw new Error('a rate card got no version');
     // The audit entry has only the version, because the card is kept for ever under it.
-    await insertAudit(tx, by, {
+    await appendAudit(query, by, {
       action: 'rate_card.apply',
       subject:
         tenantId === null
@@ -64,13 +64,15 @@ export const typicalUsageSettledMin = 20;
  * settled.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
-  const asked = store.db.$queryRaw<Record<string, string>[]>`
-    SELECT round(node_seconds / settled_count, 3)::text AS "nodeSeconds",
-           round(cpu_seconds / settled_count, 3)::text AS "cpuSeconds",
-           round(memory_gb_seconds / settled_count, 3)::text AS "memoryGbSeconds",
-           round(bandwidth_mb / settled_count, 3)::text AS "bandwidthMb",
-           round(actions / settled_count, 3)::text AS "actions"
-    FROM job_type_usage WHERE job_type = ${jobType} AND settled_count >= ${typicalUsageSettledMin}`;
+  const asked = store.query<Record<string, string>>(
+    `SELECT round(node_seconds / settled_count, 3)::text AS "nodeSeconds",
+       round(cpu_seconds / settled_count, 3)::text AS "cpuSeconds",
+       round(memory_gb_seconds / settled_count, 3)::text AS "memoryGbSeconds",
+       round(bandwidth_mb / settled_count, 3)::text AS "bandwidthMb",
+       round(actions / settled_count, 3)::text AS "actions"
+     FROM job_type_usage WHERE job_type = $1 AND settled_count >= $2`,
+    [jobType, typicalUsageSettledMin],
+  );
   const [row] = await answeredWithin(dispatchDeadlineMs, asked);
   return row === undefined ? null : usageOfText(row);
 }

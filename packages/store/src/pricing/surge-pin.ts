@@ -1,11 +1,20 @@
-import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
 
 /** The surge multiplier that an operator pinned, in millionths. Null if none is pinned. */
 export async function readSurgePin(store: Store): Promise<bigint | null> {
-  const [row] = await store.db.$queryRaw<{ pinned_micros: bigint | null }[]>`
-    SELECT pinned_micros FROM surge_pin WHERE id = 1`;
-  return row?.pinned_micros ?? null;
+  const [row] = await store.query<PinRow>(pinSql, []);
+  return microsOf(row);
+}
+
+interface PinRow {
+  readonly pinned_micros: string | null;
+}
+
+const pinSql = 'SELECT pinned_micros FROM surge_pin WHERE id = 1';
+
+function microsOf(row: PinRow | undefined): bigint | null {
+  return typeof row?.pinned_micros === 'string' ? BigInt(row.pinned_micros) : null;
 }
 
 /** Pins the multiplier. With null it follows the fleet again. */
@@ -14,17 +23,19 @@ export async function pinSurge(
   pinnedMicros: bigint | null,
   by: Author,
 ): Promise<void> {
-  await store.db.$transaction(async (tx) => {
-    await tx.$executeRaw`
-      INSERT INTO surge_pin (id, changed_at) VALUES (1, svc_now()) ON CONFLICT DO NOTHING`;
-    const [before] = await tx.$queryRaw<{ pinned_micros: bigint | null }[]>`
-      SELECT pinned_micros FROM surge_pin WHERE id = 1 FOR UPDATE`;
-    await tx.$executeRaw`
-      UPDATE surge_pin SET pinned_micros = ${pinnedMicros}, changed_at = svc_now() WHERE id = 1`;
-    await insertAudit(tx, by, {
+  await store.transaction(async (query) => {
+    await query(
+      'INSERT INTO surge_pin (id, changed_at) VALUES (1, svc_now()) ON CONFLICT DO NOTHING',
+      [],
+    );
+    const [before] = await query<PinRow>(`${pinSql} FOR UPDATE`, []);
+    await query('UPDATE surge_pin SET pinned_micros = $1, changed_at = svc_now() WHERE id = 1', [
+      pinnedMicros,
+    ]);
+    await appendAudit(query, by, {
       action: pinnedMicros === null ? 'surge.auto' : 'surge.pin',
       subject: { kind: 'service', id: 'surge' },
-      before: { pinned: multiplierOf(before?.pinned_micros ?? null) },
+      before: { pinned: multiplierOf(microsOf(before)) },
       after: { pinned: multiplierOf(pinnedMicros) },
     });
   });

@@ -1,4 +1,3 @@
-import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
@@ -85,12 +84,17 @@ export async function clearReconcileFailures(
   );
 }
 
-/** True if the reconciler would still find the row that `f` is about. */
-const stillFound = Prisma.sql`CASE f.reconciler
+/**
+ * SQL that is true if the reconciler would still find the row that `f` is about. The states and the
+ * status are the parameters $1 and $2: see `plannerOptions`.
+ */
+const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id
-    AND s.state = ANY(${['pending', 'dispatched', 'running', 'settling']}))
-  WHEN 'webhook' THEN EXISTS (SELECT FROM deliveries d WHERE d.id = f.subject_id AND d.status = ${'pending'})
+    AND s.state = ANY($1::text[]))
+  WHEN 'webhook' THEN EXISTS (SELECT FROM deliveries d WHERE d.id = f.subject_id AND d.status = $2)
   ELSE EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id AND s.payload_sealed IS NOT NULL) END`;
+
+const stillFoundValues = [['pending', 'dispatched', 'running', 'settling'], 'pending'] as const;
 
 /**
  * Deletes the failures of rows that need no reconciler any more. Returns how many dead letters are
@@ -100,11 +104,15 @@ export async function pruneReconcileFailures(
   store: Store,
   reconciler: ReconcilerName,
 ): Promise<number> {
-  await store.db.$executeRaw`
-    DELETE FROM reconcile_failures f WHERE f.reconciler = ${reconciler} AND NOT ${stillFound}`;
-  const [row] = await store.db.$queryRaw<{ count: number }[]>`
-    SELECT count(*)::int AS count FROM reconcile_failures
-    WHERE reconciler = ${reconciler} AND failures >= ${deadLetterFailures}`;
+  await store.query(
+    `DELETE FROM reconcile_failures f WHERE f.reconciler = $3 AND NOT ${stillFound}`,
+    [...stillFoundValues, reconciler],
+  );
+  const [row] = await store.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM reconcile_failures
+     WHERE reconciler = $1 AND failures >= $2`,
+    [reconciler, deadLetterFailures],
+  );
   return row?.count ?? 0;
 }
 
@@ -130,15 +138,19 @@ export interface DeadLetters {
 
 /** The failing rows of all reconcilers, for operators. */
 export async function readDeadLetters(store: Store, limit: number): Promise<DeadLetters> {
-  const [counts] = await store.db.$queryRaw<{ retrying: number; count: number }[]>`
-    SELECT (count(*) FILTER (WHERE failures < ${deadLetterFailures}))::int AS retrying,
-      (count(*) FILTER (WHERE failures >= ${deadLetterFailures}))::int AS count
-    FROM reconcile_failures f WHERE ${stillFound}`;
-  const listed = await store.db.$queryRaw<DeadLetter[]>`
-    SELECT reconciler, subject_id AS "subjectId", kind, failures, first_failed_at AS "firstFailedAt",
-      last_failed_at AS "lastFailedAt", next_attempt_at AS "nextAttemptAt", error
-    FROM reconcile_failures f WHERE failures >= ${deadLetterFailures} AND ${stillFound}
-    ORDER BY first_failed_at, subject_id LIMIT ${limit}`;
+  const [counts] = await store.query<{ retrying: number; count: number }>(
+    `SELECT (count(*) FILTER (WHERE failures < $3))::int AS retrying,
+       (count(*) FILTER (WHERE failures >= $3))::int AS count
+     FROM reconcile_failures f WHERE ${stillFound}`,
+    [...stillFoundValues, deadLetterFailures],
+  );
+  const listed = await store.query<DeadLetter>(
+    `SELECT reconciler, subject_id AS "subjectId", kind, failures, first_failed_at AS "firstFailedAt",
+       last_failed_at AS "lastFailedAt", next_attempt_at AS "nextAttemptAt", error
+     FROM reconcile_failures f WHERE failures >= $3 AND ${stillFound}
+     ORDER BY first_failed_at, subject_id LIMIT $4`,
+    [...stillFoundValues, deadLetterFailures, limit],
+  );
   return { retrying: counts?.retrying ?? 0, count: counts?.count ?? 0, listed };
 }
 
@@ -150,7 +162,10 @@ export async function retryReconcileFailures(
   store: Store,
   reconciler: ReconcilerName,
 ): Promise<number> {
-  return store.db.$executeRaw`
-    UPDATE reconcile_failures SET next_attempt_at = svc_now()
-    WHERE reconciler = ${reconciler} AND next_attempt_at > svc_now()`;
+  const due = await store.query(
+    `UPDATE reconcile_failures SET next_attempt_at = svc_now()
+     WHERE reconciler = $1 AND next_attempt_at > svc_now() RETURNING 1`,
+    [reconciler],
+  );
+  return due.length;
 }

@@ -1,5 +1,4 @@
 import { appliedSql, schemaStatus } from './migrate.ts';
-import { Prisma } from '../generated/client.ts';
 import { isUnavailable, sqlState } from '../connection/errors.ts';
 import { excessPrivileges } from './roles.ts';
 import { environmentPlace } from '../sealing/sealed.ts';
@@ -29,7 +28,7 @@ const requestHashKeyBytes = 32;
 export async function assertReady(store: Store, environment: EnvironmentName): Promise<Readiness> {
   const status = await schemaStatus(async (sql) => {
     try {
-      return await store.db.$queryRaw(Prisma.raw(sql));
+      return await store.query(sql, []);
     } catch (error) {
       if (sqlState(error) === undefinedTable && sql === appliedSql) return [];
       throw error;
@@ -44,9 +43,11 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
     environmentPlace(environment),
     crypto.getRandomValues(new Uint8Array(requestHashKeyBytes)),
   );
-  await store.db.$executeRaw`
-    INSERT INTO environment (id, name, request_hash_key_sealed, created_at)
-    VALUES (1, ${environment}, ${fresh}, svc_now()) ON CONFLICT DO NOTHING`;
+  await store.query(
+    `INSERT INTO environment (id, name, request_hash_key_sealed, created_at)
+     VALUES (1, $1, $2, svc_now()) ON CONFLICT DO NOTHING`,
+    [environment, fresh],
+  );
   const row = await readEnvironment(store);
   if (row === null) throw new Error('the environment row is missing');
   if (row.name !== environment) return { kind: 'other_environment', found: row.name };
@@ -113,7 +114,7 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
 
 /** The database's time, which is the time of the service (CONTRACT 4). */
 export async function databaseNow(store: Store): Promise<Date> {
-  const [row] = await store.db.$queryRaw<{ now: Date }[]>`SELECT svc_now() AS now`;
+  const [row] = await store.query<{ now: Date }>('SELECT svc_now() AS now', []);
   if (row === undefined) throw new Error('svc_now() returned no row');
   return row.now;
 }

@@ -42,19 +42,21 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
 
 /** Null if another session creates a partition at this moment. */
 async function makeOne(store: Store, { table, from, to }: PartitionRange): Promise<number | null> {
-  const [row] = await store.db.$queryRaw<{ moved: bigint | null }[]>`
-    SELECT svc_make_partition(${table}, ${from}::timestamptz, ${to}::timestamptz) AS moved`;
-  const moved = row?.moved ?? null;
-  return moved === null ? null : Number(moved);
+  const [row] = await store.query<{ moved: number | null }>(
+    'SELECT svc_make_partition($1, $2::timestamptz, $3::timestamptz)::float8 AS moved',
+    [table, from, to],
+  );
+  return row?.moved ?? null;
 }
 
 async function findMissing(store: Store): Promise<PartitionRange[]> {
   const now = await databaseNow(store);
-  const rows = await store.db.$queryRaw<{ parent: string; bound: string }[]>`
-    SELECT p.relname AS parent, pg_get_expr(c.relpartbound, c.oid) AS bound
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
-    WHERE p.relname = ANY(${[...partitionedTables]}::text[])
-      AND p.relnamespace = current_schema()::regnamespace`;
+  const rows = await store.query<{ parent: string; bound: string }>(
+    `SELECT p.relname AS parent, pg_get_expr(c.relpartbound, c.oid) AS bound
+     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
+     WHERE p.relname = ANY($1::text[]) AND p.relnamespace = current_schema()::regnamespace`,
+    [partitionedTables],
+  );
   return partitionedTables.flatMap((table) => {
     const existing = rows
       .filter(({ parent }) => parent === table)

@@ -170,23 +170,25 @@ const appendOnlyTables = ['ledger_entries', 'audit_log', 'audit_chain', 'rate_ca
  * that begins with the role. Empty if the role is suitable for services.
  */
 export async function excessPrivileges(store: Store): Promise<string[]> {
-  const [row] = await store.db.$queryRaw<{ excess: string[] }[]>`
-    SELECT array_remove(ARRAY[
-      CASE WHEN r.rolsuper THEN 'is a superuser' END,
-      CASE WHEN r.rolcreaterole AND NOT r.rolsuper THEN 'may create roles' END,
-      CASE WHEN NOT r.rolsuper AND EXISTS (
-        SELECT FROM pg_class c
-        WHERE c.relnamespace = current_schema()::regnamespace AND pg_has_role(c.relowner, 'MEMBER')
-      ) THEN 'owns tables' END,
-      CASE WHEN NOT r.rolsuper AND has_parameter_privilege('session_replication_role', 'SET')
-        THEN 'may switch off triggers' END,
-      CASE WHEN NOT r.rolsuper AND has_schema_privilege(current_schema(), 'CREATE')
-        THEN 'may create tables' END,
-      CASE WHEN NOT r.rolsuper AND EXISTS (
-        SELECT FROM unnest(${appendOnlyTables}::text[]) AS t (name)
-        WHERE has_table_privilege(t.name, 'UPDATE, DELETE, TRUNCATE, TRIGGER')
-      ) THEN 'may change the ledger or the audit log' END
-    ]::text[], NULL) AS excess
-    FROM pg_roles r WHERE r.rolname = current_user`;
+  const [row] = await store.query<{ excess: string[] }>(
+    `SELECT array_remove(ARRAY[
+       CASE WHEN r.rolsuper THEN 'is a superuser' END,
+       CASE WHEN r.rolcreaterole AND NOT r.rolsuper THEN 'may create roles' END,
+       CASE WHEN NOT r.rolsuper AND EXISTS (
+         SELECT FROM pg_class c
+         WHERE c.relnamespace = current_schema()::regnamespace AND pg_has_role(c.relowner, 'MEMBER')
+       ) THEN 'owns tables' END,
+       CASE WHEN NOT r.rolsuper AND has_parameter_privilege('session_replication_role', 'SET')
+         THEN 'may switch off triggers' END,
+       CASE WHEN NOT r.rolsuper AND has_schema_privilege(current_schema(), 'CREATE')
+         THEN 'may create tables' END,
+       CASE WHEN NOT r.rolsuper AND EXISTS (
+         SELECT FROM unnest($1::text[]) AS t (name)
+         WHERE has_table_privilege(t.name, 'UPDATE, DELETE, TRUNCATE, TRIGGER')
+       ) THEN 'may change the ledger or the audit log' END
+     ]::text[], NULL) AS excess
+     FROM pg_roles r WHERE r.rolname = current_user`,
+    [appendOnlyTables],
+  );
   return row?.excess ?? [];
 }

@@ -82,13 +82,15 @@ export async function resealPage(
       ? Prisma.sql`true`
       : Prisma.sql`(${names}) > (${partsOf(key, Prisma.sql`${after}::text`)})`;
   const [tenant, kind] = [column.tenant, column.kind].map((sql) => Prisma.raw(sql ?? 'NULL'));
-  const rows = await store.db.$queryRaw<
-    (Omit<SealedRow, 'sealed'> & { sealed: Uint8Array | null })[]
-  >`
+  const { text, values } = Prisma.sql`
     SELECT concat_ws(':', ${names}) AS id, ${tenant}::text AS "tenantId", ${kind}::text AS kind, CASE
         WHEN substring(${name} FROM 1 FOR ${sealer.prefix.byteLength}) <> ${sealer.prefix} THEN ${name}
       END AS sealed
     FROM ${from} WHERE ${behind} ORDER BY ${names} LIMIT ${rowsPerPage}`;
+  const rows = await store.query<Omit<SealedRow, 'sealed'> & { sealed: Uint8Array | null }>(
+    text,
+    values,
+  );
   const old = rows.flatMap(({ sealed, ...row }) => (sealed === null ? [] : [{ ...row, sealed }]));
   const resealed = old.length === 0 ? 0 : await writePage(store, column, old);
   const next = rows.length < rowsPerPage ? null : (rows.at(-1)?.id ?? null);
@@ -118,8 +120,8 @@ function partsOf(key: Key, text: Prisma.Sql): Prisma.Sql {
   );
 }
 
-function writePage(
-  { db, sealer }: Store,
+async function writePage(
+  { query, sealer }: Store,
   column: SealedColumn,
   rows: readonly SealedRow[],
 ): Promise<number> {
@@ -131,18 +133,22 @@ function writePage(
     const place = { table, column: boundTo, tenantId, kind, row };
     return Buffer.from(sealer.seal(place, sealer.unseal(place, sealed)));
   });
-  return db.$executeRaw`
+  const { text, values } = Prisma.sql`
     UPDATE ${from} SET ${name} = r.new
     FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ sealed }) => Buffer.from(sealed))}::bytea[],
       ${renewed}::bytea[]) AS r (id, old, new)
-    WHERE (${keyNames}) = (${partsOf(key, Prisma.raw('r.id'))}) AND ${from}.${name} = r.old`;
+    WHERE (${keyNames}) = (${partsOf(key, Prisma.raw('r.id'))}) AND ${from}.${name} = r.old
+    RETURNING 1`;
+  return (await query(text, values)).length;
 }
 
 /** The approximate number of rows to process, for a progress bar. */
 export async function countSealedRows(store: Store): Promise<number> {
   const tables = sealedColumns.map(({ table }) => table);
-  const [row] = await store.db.$queryRaw<{ rows: number }[]>`
-    SELECT COALESCE(sum(GREATEST(c.reltuples, 0)), 0)::float8 AS rows
-    FROM unnest(${tables}::text[]) AS t (name) JOIN pg_class c ON c.oid = t.name::regclass`;
+  const [row] = await store.query<{ rows: number }>(
+    `SELECT COALESCE(sum(GREATEST(c.reltuples, 0)), 0)::float8 AS rows
+     FROM unnest($1::text[]) AS t (name) JOIN pg_class c ON c.oid = t.name::regclass`,
+    [tables],
+  );
   return Math.round(row?.rows ?? 0);
 }

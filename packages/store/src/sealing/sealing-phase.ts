@@ -20,10 +20,12 @@ export interface SealedEnvironment {
 }
 
 /** Null if no service has written the row yet. */
-export async function readEnvironment({ db }: Store): Promise<SealedEnvironment | null> {
-  const [row] = await db.$queryRaw<SealedEnvironment[]>`
-    SELECT name, request_hash_key_sealed AS sealed, reseal_started_at AS "resealStartedAt"
-    FROM environment WHERE id = 1`;
+export async function readEnvironment({ query }: Store): Promise<SealedEnvironment | null> {
+  const [row] = await query<SealedEnvironment>(
+    `SELECT name, request_hash_key_sealed AS sealed, reseal_started_at AS "resealStartedAt"
+     FROM environment WHERE id = 1`,
+    [],
+  );
   return row ?? null;
 }
 
@@ -69,10 +71,12 @@ const previousWritesMsMax = 30_000;
  * the last phase.
  */
 export async function beginReseal(store: Store): Promise<number> {
-  const [row] = await store.db.$queryRaw<{ remainingMs: number }[]>`
-    UPDATE environment SET reseal_started_at = COALESCE(reseal_started_at, svc_now()) WHERE id = 1
-    RETURNING GREATEST(0, ${previousWritesMsMax} - extract(epoch FROM svc_now() - reseal_started_at) * 1000)::float8
-      AS "remainingMs"`;
+  const [row] = await store.query<{ remainingMs: number }>(
+    `UPDATE environment SET reseal_started_at = COALESCE(reseal_started_at, svc_now()) WHERE id = 1
+     RETURNING GREATEST(0, $1 - extract(epoch FROM svc_now() - reseal_started_at) * 1000)::float8
+       AS "remainingMs"`,
+    [previousWritesMsMax],
+  );
   const environment = await readEnvironment(store);
   if (environment === null || row === undefined) return 0;
   store.sealer.phase = phaseOf(environment);
@@ -88,8 +92,10 @@ export async function endReseal(store: Store): Promise<void> {
   if (row === null || phaseOf(row) === 'bound') return;
   const place = environmentPlace(row.name);
   const sealed = store.sealer.seal(place, store.sealer.unseal(place, row.sealed));
-  await store.db.$executeRaw`
-    UPDATE environment SET request_hash_key_sealed = ${sealed}
-    WHERE id = 1 AND request_hash_key_sealed = ${row.sealed}`;
+  await store.query(
+    `UPDATE environment SET request_hash_key_sealed = $1
+     WHERE id = 1 AND request_hash_key_sealed = $2`,
+    [sealed, row.sealed],
+  );
   store.sealer.phase = 'bound';
 }

@@ -1,8 +1,8 @@
 import { type SubmissionState, toWireId, withoutFailureMessage } from '@svc/domain';
-import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
 import { eventPlace, unsealText } from '../sealing/sealed.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 /**
  * Personal data is deleted after a time or by an operator. A purge deletes the payload, the result
@@ -29,20 +29,12 @@ export async function findExpired(
   page: { retentionDays: number; after: ExpiredCursor | null; limit: number },
 ): Promise<{ expired: ReconcileCandidate[]; next: ExpiredCursor | null }> {
   const { retentionDays, after, limit } = page;
-  const rows = await store.db.$queryRaw<(ReconcileCandidate & { finishedAt: string })[]>`
-    SELECT s.id AS "subjectId", s.finished_at::text AS "finishedAt",
-      f.next_attempt_at IS NOT NULL AS "failedBefore",
-      COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
-    FROM (
-      SELECT id, finished_at FROM submissions
-      WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
-        AND finished_at <= svc_now() - ${retentionDays}::int * interval '1 day'
-        AND (finished_at, id) > (${after?.finishedAt ?? '-infinity'}::timestamptz, ${after?.submissionId ?? nilId}::uuid)
-      ORDER BY finished_at, id LIMIT ${limit}) s
-    LEFT JOIN LATERAL (
-      SELECT next_attempt_at FROM reconcile_failures
-      WHERE reconciler = 'purge' AND subject_id = s.id LIMIT 1) f ON true
-    ORDER BY s.finished_at, s.id`;
+  const rows = await store.query<ReconcileCandidate & { finishedAt: string }>(expiredSql, [
+    retentionDays,
+    after?.finishedAt ?? '-infinity',
+    after?.submissionId ?? nilId,
+    limit,
+  ]);
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
     expired: rows.map(({ subjectId, failedBefore, isInBackoff }) => ({
@@ -54,6 +46,21 @@ export async function findExpired(
   };
 }
 
+const expiredSql = `
+  SELECT s.id AS "subjectId", s.finished_at::text AS "finishedAt",
+    f.next_attempt_at IS NOT NULL AS "failedBefore",
+    COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
+  FROM (
+    SELECT id, finished_at FROM submissions
+    WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
+      AND finished_at <= svc_now() - $1::int * interval '1 day'
+      AND (finished_at, id) > ($2::timestamptz, $3::uuid)
+    ORDER BY finished_at, id LIMIT $4) s
+  LEFT JOIN LATERAL (
+    SELECT next_attempt_at FROM reconcile_failures
+    WHERE reconciler = 'purge' AND subject_id = s.id LIMIT 1) f ON true
+  ORDER BY s.finished_at, s.id`;
+
 const nilId = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -64,21 +71,25 @@ export async function purgeExpired(
   store: Store,
   submissionIds: readonly string[],
 ): Promise<number> {
-  return store.db.$transaction(async (tx) => {
-    const due = await tx.$queryRaw<{ id: string }[]>`
-      SELECT id FROM submissions
-      WHERE id = ANY(${submissionIds}::uuid[]) AND finished_at IS NOT NULL AND payload_sealed IS NOT NULL
-      FOR UPDATE SKIP LOCKED`;
+  return store.transaction(async (query) => {
+    const due = await query<{ id: string }>(
+      `SELECT id FROM submissions
+       WHERE id = ANY($1::uuid[]) AND finished_at IS NOT NULL AND payload_sealed IS NOT NULL
+       FOR UPDATE SKIP LOCKED`,
+      [submissionIds],
+    );
     const ids = due.map(({ id }) => id);
-    if (ids.length > 0) await purge(store, tx, ids);
+    if (ids.length > 0) await purge(store, query, ids);
     return ids.length;
   });
 }
 
-async function purge(store: Store, tx: Queryable, ids: string[]): Promise<void> {
-  await purgeEvents(store, tx, ids);
-  await tx.$executeRaw`
-    UPDATE submissions SET payload_sealed = NULL, outcome_sealed = NULL WHERE id = ANY(${ids}::uuid[])`;
+async function purge(store: Store, query: Query, ids: string[]): Promise<void> {
+  await purgeEvents(store, query, ids);
+  await query(
+    'UPDATE submissions SET payload_sealed = NULL, outcome_sealed = NULL WHERE id = ANY($1::uuid[])',
+    [ids],
+  );
 }
 
 interface PurgedEvent {
@@ -89,21 +100,25 @@ interface PurgedEvent {
 }
 
 /** An event may still be sent again, so it is kept without the node's message. */
-async function purgeEvents(store: Store, tx: Queryable, submissionIds: string[]): Promise<void> {
-  const events = await tx.$queryRaw<PurgedEvent[]>`
-    SELECT id, tenant_id AS "tenantId", type, body_sealed AS sealed FROM events
-    WHERE submission_id = ANY(${submissionIds}::uuid[]) AND type = 'submission.failed'
-    ORDER BY id FOR UPDATE`;
+async function purgeEvents(store: Store, query: Query, submissionIds: string[]): Promise<void> {
+  const events = await query<PurgedEvent>(
+    `SELECT id, tenant_id AS "tenantId", type, body_sealed AS sealed FROM events
+     WHERE submission_id = ANY($1::uuid[]) AND type = 'submission.failed'
+     ORDER BY id FOR UPDATE`,
+    [submissionIds],
+  );
   if (events.length === 0) return;
   const rows = events.map((event) => {
     const place = eventPlace(event);
     const body = withoutFailureMessage(unsealText(store.sealer, place, event.sealed));
     return { id: event.id, body: Buffer.from(store.sealer.seal(place, body)).toString('base64') };
   });
-  await tx.$executeRaw`
-    UPDATE events e SET body_sealed = decode(r.body, 'base64')
-    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r (id uuid, body text)
-    WHERE e.id = r.id AND e.id = ANY(${events.map(({ id }) => id)}::uuid[])`;
+  await query(
+    `UPDATE events e SET body_sealed = decode(r.body, 'base64')
+     FROM jsonb_to_recordset($1::jsonb) AS r (id uuid, body text)
+     WHERE e.id = r.id AND e.id = ANY($2::uuid[])`,
+    [JSON.stringify(rows), events.map(({ id }) => id)],
+  );
 }
 
 export type PurgeOutcome =
@@ -123,18 +138,20 @@ export async function purgeSubmission(
   submissionId: string,
   by: Author,
 ): Promise<PurgeOutcome> {
-  return store.db.$transaction(async (tx) => {
-    const [row] = await tx.$queryRaw<LockedRow[]>`
-      SELECT tenant_id AS "tenantId", state, finished_at IS NOT NULL AS "hasEnded",
-        payload_sealed IS NULL AND outcome_sealed IS NULL AS "isPurged"
-      FROM submissions WHERE id = ${submissionId}::uuid FOR UPDATE`;
+  return store.transaction(async (query) => {
+    const [row] = await query<LockedRow>(
+      `SELECT tenant_id AS "tenantId", state, finished_at IS NOT NULL AS "hasEnded",
+         payload_sealed IS NULL AND outcome_sealed IS NULL AS "isPurged"
+       FROM submissions WHERE id = $1::uuid FOR UPDATE`,
+      [submissionId],
+    );
     if (row === undefined) return { kind: 'unknown_submission' };
     const { tenantId, state, hasEnded, isPurged } = row;
     if (!hasEnded) return { kind: 'in_flight', state };
     const submission = { tenantId, state };
     if (isPurged) return { kind: 'purged_before', submission };
-    await purge(store, tx, [submissionId]);
-    await insertAudit(tx, by, {
+    await purge(store, query, [submissionId]);
+    await appendAudit(query, by, {
       action: 'submission.purge',
       subject: { kind: 'submission', id: toWireId('sub', submissionId) },
       before: null,

@@ -1,4 +1,4 @@
-import type { DeliveryStatus, EventType, OfferRecord, Usage } from '@svc/domain';
+import { assertInvariant, type OfferRecord, type Usage } from '@svc/domain';
 import { findAnySubmission, type OperatorSubmission } from './operator-list.ts';
 import { usageOfText } from '../pricing/rate-cards.ts';
 import type { Store } from '../connection/store.ts';
@@ -27,14 +27,14 @@ export interface SubmissionTrace {
 
 export interface TracedEvent {
   id: string;
-  type: EventType;
+  type: string;
   at: Date;
   deliveries: TracedDelivery[];
 }
 
 export interface TracedDelivery {
   id: string;
-  status: DeliveryStatus;
+  status: string;
   createdAt: Date;
   nextAttemptAt: Date | null;
   finishedAt: Date | null;
@@ -66,38 +66,36 @@ export async function readTrace(store: Store, id: string): Promise<SubmissionTra
 }
 
 interface FactsRow {
-  tenant_name: string;
-  node_name: string | null;
-  rate_card_version: number;
-  dispatch_deadline_at: Date;
-  lease_expires_at: Date | null;
-  run_deadline_at: Date | null;
-  outcome_kind: 'completed' | 'failed' | null;
-  outcome_by: 'node' | 'service' | null;
-  outcome_at: Date | null;
-  usage_capped: boolean;
+  tenantName: string;
+  nodeName: string | null;
+  rateCardVersion: number;
+  dispatchDeadlineAt: Date;
+  leaseExpiresAt: Date | null;
+  runDeadlineAt: Date | null;
+  outcomeKind: 'completed' | 'failed' | null;
+  outcomeBy: 'node' | 'service' | null;
+  outcomeAt: Date | null;
+  usageCapped: boolean;
   offers: OfferRecord[] | null;
 }
 
+/** One statement, because submissions have no foreign key that a typed call could follow. */
 async function readFacts(store: Store, id: string) {
-  const [row] = await store.db.$queryRaw<FactsRow[]>`
-    SELECT t.name AS tenant_name, n.name AS node_name, s.rate_card_version, s.dispatch_deadline_at,
-      s.lease_expires_at, s.run_deadline_at, s.outcome_kind, s.outcome_by, s.outcome_at, s.usage_capped,
-      s.offers
-    FROM submissions s JOIN tenants t ON t.id = s.tenant_id LEFT JOIN nodes n ON n.id = s.node_id
-    WHERE s.id = ${id}::uuid`;
-  if (row === undefined) throw new Error('a submission is never deleted');
-  const { outcome_kind: kind, outcome_by: by, outcome_at: at } = row;
+  const [row] = await store.query<FactsRow>(
+    `SELECT t.name AS "tenantName", n.name AS "nodeName", s.rate_card_version AS "rateCardVersion",
+       s.dispatch_deadline_at AS "dispatchDeadlineAt", s.lease_expires_at AS "leaseExpiresAt",
+       s.run_deadline_at AS "runDeadlineAt", s.outcome_kind AS "outcomeKind",
+       s.outcome_by AS "outcomeBy", s.outcome_at AS "outcomeAt", s.usage_capped AS "usageCapped",
+       s.offers
+     FROM submissions s JOIN tenants t ON t.id = s.tenant_id LEFT JOIN nodes n ON n.id = s.node_id
+     WHERE s.id = $1::uuid`,
+    [id],
+  );
+  assertInvariant(row !== undefined, 'a submission is never deleted');
+  const { outcomeKind: kind, outcomeBy: by, outcomeAt: at, ...facts } = row;
   return {
-    tenantName: row.tenant_name,
-    nodeName: row.node_name,
-    rateCardVersion: row.rate_card_version,
-    dispatchDeadlineAt: row.dispatch_deadline_at,
-    leaseExpiresAt: row.lease_expires_at,
-    runDeadlineAt: row.run_deadline_at,
+    ...facts,
     outcome: kind === null || by === null || at === null ? null : { kind, by, at },
-    usageCapped: row.usage_capped,
-    offers: row.offers,
   };
 }
 
@@ -108,92 +106,72 @@ interface UsageRow {
 }
 
 async function readUsage(store: Store, id: string) {
-  const rows = await store.db.$queryRaw<UsageRow[]>`
-    SELECT at, usage, total FROM (
-      SELECT at, jsonb_build_object('nodeSeconds', node_seconds::text, 'cpuSeconds', cpu_seconds::text,
-          'memoryGbSeconds', memory_gb_seconds::text, 'bandwidthMb', bandwidth_mb::text,
-          'actions', actions::text) AS usage,
-        count(*) OVER ()::int AS total, row_number() OVER (ORDER BY at) AS number
-      FROM usage_reports WHERE submission_id = ${id}::uuid) r
-    WHERE number <= ${usageEndsMax} OR number > total - ${usageEndsMax} ORDER BY at`;
+  const rows = await store.query<UsageRow>(
+    `SELECT at, usage, total FROM (
+       SELECT at, jsonb_build_object('nodeSeconds', node_seconds::text, 'cpuSeconds', cpu_seconds::text,
+           'memoryGbSeconds', memory_gb_seconds::text, 'bandwidthMb', bandwidth_mb::text,
+           'actions', actions::text) AS usage,
+         count(*) OVER ()::int AS total, row_number() OVER (ORDER BY at) AS number
+       FROM usage_reports WHERE submission_id = $1::uuid) r
+     WHERE number <= $2 OR number > total - $2 ORDER BY at`,
+    [id, usageEndsMax],
+  );
   return {
     usage: rows.map(({ at, usage }) => ({ at, usage: usageOfText(usage) })),
     usageCount: rows[0]?.total ?? 0,
   };
 }
 
-function readEntries(store: Store, id: string): Promise<SubmissionTrace['entries']> {
-  return store.db.$queryRaw<SubmissionTrace['entries']>`
-    SELECT created_at AS at, type, amount_micros AS "amountMicros",
-      balance_after_micros AS "balanceAfterMicros"
-    FROM ledger_entries WHERE submission_id = ${id}::uuid ORDER BY sequence LIMIT ${rowsMax}`;
+async function readEntries({ db }: Store, submissionId: string) {
+  const entries = await db.ledgerEntry.findMany({
+    where: { submissionId },
+    orderBy: { sequence: 'asc' },
+    take: rowsMax,
+    select: { createdAt: true, type: true, amountMicros: true, balanceAfterMicros: true },
+  });
+  return entries.map(({ createdAt: at, ...entry }) => ({ at, ...entry }));
 }
 
-interface AttemptRow {
-  event_id: string;
-  type: EventType;
-  event_at: Date;
-  delivery_id: string | null;
-  status: DeliveryStatus;
-  created_at: Date;
-  next_attempt_at: Date | null;
-  finished_at: Date | null;
-  round: number | null;
-  number: number;
-  at: Date;
-  status_code: number | null;
-  duration_ms: number | null;
-  error: string | null;
+async function readEvents({ db }: Store, submissionId: string): Promise<TracedEvent[]> {
+  const events = await db.event.findMany({
+    where: { submissionId },
+    orderBy: { id: 'asc' },
+    take: rowsMax,
+    select: { id: true, type: true, createdAt: true },
+  });
+  return Promise.all(
+    events.map(async ({ id, type, createdAt: at }) => ({
+      id,
+      type,
+      at,
+      deliveries: await readDeliveries(db, id),
+    })),
+  );
 }
 
-async function readEvents(store: Store, id: string): Promise<TracedEvent[]> {
-  const rows = await store.db.$queryRaw<AttemptRow[]>`
-    SELECT e.id AS event_id, e.type, e.created_at AS event_at, d.id AS delivery_id, d.status,
-      d.created_at, d.next_attempt_at, d.finished_at, a.round, a.number, a.at, a.status_code,
-      a.duration_ms, a.error
-    FROM events e LEFT JOIN deliveries d ON d.event_id = e.id
-    LEFT JOIN delivery_attempts a ON a.delivery_id = d.id
-    WHERE e.submission_id = ${id}::uuid
-    ORDER BY e.id, d.id, a.round, a.number LIMIT ${rowsMax}`;
-  const events = new Map<string, TracedEvent>();
-  const deliveries = new Map<string, TracedDelivery>();
-  for (const row of rows) {
-    const event = events.get(row.event_id) ?? eventOfRow(row);
-    events.set(event.id, event);
-    if (row.delivery_id === null) continue;
-    const known = deliveries.get(row.delivery_id);
-    const delivery = known ?? deliveryOfRow(row, row.delivery_id);
-    if (known === undefined) {
-      deliveries.set(delivery.id, delivery);
-      event.deliveries.push(delivery);
-    }
-    if (row.round !== null) delivery.attempts.push(attemptOfRow(row, row.round));
-  }
-  return [...events.values()];
-}
-
-function eventOfRow(row: AttemptRow): TracedEvent {
-  return { id: row.event_id, type: row.type, at: row.event_at, deliveries: [] };
-}
-
-function deliveryOfRow(row: AttemptRow, id: string): TracedDelivery {
-  return {
-    id,
-    status: row.status,
-    createdAt: row.created_at,
-    nextAttemptAt: row.next_attempt_at,
-    finishedAt: row.finished_at,
-    attempts: [],
-  };
-}
-
-function attemptOfRow(row: AttemptRow, round: number): TracedDelivery['attempts'][number] {
-  return {
-    round,
-    number: row.number,
-    at: row.at,
-    statusCode: row.status_code,
-    durationMs: row.duration_ms,
-    error: row.error,
-  };
+async function readDeliveries(db: Store['db'], eventId: string): Promise<TracedDelivery[]> {
+  const deliveries = await db.delivery.findMany({
+    where: { eventId },
+    orderBy: { id: 'asc' },
+    take: rowsMax,
+    select: { id: true, status: true, createdAt: true, nextAttemptAt: true, finishedAt: true },
+  });
+  return Promise.all(
+    deliveries.map(async (delivery) => ({
+      ...delivery,
+      attempts: await db.deliveryAttempt.findMany({
+        where: { deliveryId: delivery.id },
+        orderBy: [{ round: 'asc' }, { number: 'asc' }],
+        take: rowsMax,
+        select: {
+          round: true,
+          number: true,
+          at: true,
+          statusCode: true,
+          durationMs: true,
+          error: true,
+        },
+      }),
+    })),
+  );
 }

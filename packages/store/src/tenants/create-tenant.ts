@@ -1,5 +1,5 @@
 import { assertInvariant, formatCredits, toWireId } from '@svc/domain';
-import { type Author, insertAudit, withoutQuery } from '../audit-log/audit.ts';
+import { appendAudit, type Author, withoutQuery } from '../audit-log/audit.ts';
 import { insertGrant } from '../ledger/grants.ts';
 import type { Store } from '../connection/store.ts';
 import { insertTenant, type NewTenant } from './tenants.ts';
@@ -12,8 +12,8 @@ export async function createTenant(
   by: Author,
 ): Promise<void> {
   const tenantId = toWireId('tnt', tenant.id);
-  await store.db.$transaction(async (tx) => {
-    await insertTenant(store, tx, tenant);
+  await store.transaction(async (query) => {
+    await insertTenant(store, query, tenant);
     if (grantMicros > 0n) {
       const grant = {
         purchaseId: store.newId(),
@@ -23,11 +23,11 @@ export async function createTenant(
         usdMicros: null,
         note: null,
       };
-      const { kind } = await insertGrant(store, tx, grant, by);
+      const { kind } = await insertGrant(store, query, grant, by);
       assertInvariant(kind === 'granted', 'a new account takes its opening grant');
     }
     const { name, allowedJobTypes, webhookUrl } = tenant;
-    await insertAudit(tx, by, {
+    await appendAudit(query, by, {
       action: 'tenant.create',
       subject: { kind: 'tenant', id: tenantId },
       before: null,

@@ -1,5 +1,5 @@
 import { toWireId } from '@svc/domain';
-import { type Author, insertAudit } from '../audit-log/audit.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
 import { insertSecret, type TenantSecretKind } from './tenants.ts';
 
@@ -34,26 +34,29 @@ export async function rotateTenantSecret(
   by: Author,
 ): Promise<RotationOutcome> {
   const { tenantId, kind, secret, overlapMs, force } = rotation;
-  return store.db.$transaction(async (tx): Promise<RotationOutcome> => {
-    const tenants = await tx.$queryRaw<unknown[]>`
-      SELECT 1 FROM tenants WHERE id = ${tenantId}::uuid FOR UPDATE`;
+  return store.transaction(async (query): Promise<RotationOutcome> => {
+    const tenants = await query('SELECT 1 FROM tenants WHERE id = $1::uuid FOR UPDATE', [tenantId]);
     if (tenants.length === 0) return { kind: 'unknown_tenant' };
-    const valid = await tx.$queryRaw<{ id: string }[]>`
-      SELECT id FROM tenant_secrets
-      WHERE tenant_id = ${tenantId}::uuid AND kind = ${kind} AND (expires_at IS NULL OR expires_at > svc_now())
-      ORDER BY created_at DESC, id DESC`;
+    const valid = await query<{ id: string }>(
+      `SELECT id FROM tenant_secrets
+       WHERE tenant_id = $1::uuid AND kind = $2 AND (expires_at IS NULL OR expires_at > svc_now())
+       ORDER BY created_at DESC, id DESC`,
+      [tenantId, kind],
+    );
     if (valid.length >= validSecretsMax && !force) return { kind: 'two_valid' };
     const dropped = valid.slice(validSecretsMax - 1).map(({ id }) => id);
-    const ended = await tx.$queryRaw<{ expiresAt: Date }[]>`
-      UPDATE tenant_secrets SET expires_at = CASE
-        WHEN id = ANY(${dropped}::uuid[]) THEN svc_now()
-        ELSE LEAST(expires_at, svc_now() + ${Math.round(overlapMs)} * interval '1 millisecond') END
-      WHERE id = ANY(${valid.map(({ id }) => id)}::uuid[]) RETURNING expires_at AS "expiresAt"`;
+    const ended = await query<{ expires_at: Date }>(
+      `UPDATE tenant_secrets SET expires_at = CASE
+         WHEN id = ANY($2::uuid[]) THEN svc_now()
+         ELSE LEAST(expires_at, svc_now() + $3 * interval '1 millisecond') END
+       WHERE id = ANY($1::uuid[]) RETURNING expires_at`,
+      [valid.map(({ id }) => id), dropped, Math.round(overlapMs)],
+    );
     const [previousValidUntil = null] = ended
-      .map(({ expiresAt }) => expiresAt)
+      .map((row) => row.expires_at)
       .toSorted((a, b) => b.getTime() - a.getTime());
-    await insertSecret(store, tx, tenantId, kind, secret);
-    await insertAudit(tx, by, {
+    await insertSecret(store, query, tenantId, kind, secret);
+    await appendAudit(query, by, {
       action: 'tenant.rotate_secret',
       subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
       before: { valid: valid.length },

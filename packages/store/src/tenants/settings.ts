@@ -1,15 +1,16 @@
 import {
+  assertInvariant,
   creditsToNumber,
   eventBody,
   lowBalanceEventData,
   thresholdOvertakesBalance,
   toWireId,
 } from '@svc/domain';
-import { type Author, insertAudit, withoutQuery } from '../audit-log/audit.ts';
+import { appendAudit, type Author, withoutQuery } from '../audit-log/audit.ts';
 import { insertEvents } from '../deliveries/outbox.ts';
 import { isTransient } from '../connection/errors.ts';
-import type { Queryable, Store } from '../connection/store.ts';
-import { findTenant, readTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
+import type { Query, Store } from '../connection/store.ts';
+import { findTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
 
 /**
  * A change of a tenant's settings. Fields that are left out keep their value. The tenant itself may
@@ -48,8 +49,8 @@ export async function changeSettings(
 ): Promise<ChangedSettings | null> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const deliveryIds = await store.db.$transaction((tx) =>
-        changeInTransaction(store, tx, tenantId, change, by),
+      const deliveryIds = await store.transaction((query) =>
+        changeInTransaction(store, query, tenantId, change, by),
       );
       const tenant = await findTenant(store, tenantId);
       return tenant === null ? null : { tenant, deliveryIds };
@@ -59,73 +60,116 @@ export async function changeSettings(
   }
 }
 
-interface LockedSettings {
-  balanceMicros: bigint;
-  heldMicros: bigint;
-  thresholdMicros: bigint;
-  now: Date;
-}
-
 async function changeInTransaction(
   store: Store,
-  tx: Queryable,
+  query: Query,
   tenantId: string,
   change: SettingsChange,
   by: Author,
 ): Promise<string[]> {
-  // The account is locked first, as in every ending, so that the balance cannot change.
-  const [account] = await tx.$queryRaw<LockedSettings[]>`
-    SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
-      low_balance_threshold_micros AS "thresholdMicros", svc_now() AS now
-    FROM credit_accounts WHERE tenant_id = ${tenantId}::uuid FOR UPDATE`;
-  const before = await readTenant(tx, tenantId);
-  if (account === undefined || before === null) return [];
-  await writeSettings(tx, tenantId, change);
-  await auditSettings(tx, before, change, by);
+  const account = await lockThreshold(query, tenantId);
+  if (account === null) return [];
+  const before = await readSettings(query, tenantId, account);
+  await writeSettings(query, tenantId, change);
+  await auditSettings(query, tenantId, { before, change }, by);
   const { lowBalanceThresholdMicros: thresholdMicros } = change;
   if (thresholdMicros === undefined) return [];
   if (!thresholdOvertakesBalance(account.thresholdMicros, thresholdMicros, account.balanceMicros))
     return [];
-  return writeLowBalanceEvent(store, tx, tenantId, by.requestId, { ...account, thresholdMicros });
+  return writeLowBalanceEvent(store, query, tenantId, by.requestId, {
+    ...account,
+    thresholdMicros,
+  });
+}
+
+interface LockedThreshold {
+  readonly balanceMicros: bigint;
+  readonly heldMicros: bigint;
+  readonly thresholdMicros: bigint;
+  readonly now: Date;
+}
+
+/** Locks the account first, as every ending does, so that the balance cannot change. */
+async function lockThreshold(query: Query, tenantId: string): Promise<LockedThreshold | null> {
+  const [row] = await query<{ balance: string; held: string; threshold: string; now: Date }>(
+    `SELECT balance_micros AS balance, held_micros AS held,
+       low_balance_threshold_micros AS threshold, svc_now() AS now
+     FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE`,
+    [tenantId],
+  );
+  if (row === undefined) return null;
+  return {
+    balanceMicros: BigInt(row.balance),
+    heldMicros: BigInt(row.held),
+    thresholdMicros: BigInt(row.threshold),
+    now: row.now,
+  };
+}
+
+type Settings = Required<SettingsChange>;
+
+async function readSettings(
+  query: Query,
+  tenantId: string,
+  { thresholdMicros: lowBalanceThresholdMicros }: LockedThreshold,
+): Promise<Settings> {
+  const [row] = await query<Omit<Settings, 'lowBalanceThresholdMicros'>>(
+    `SELECT webhook_url AS "webhookUrl", allowed_job_types AS "allowedJobTypes",
+       rate_limit_per_second AS "rateLimitPerSecond", rate_limit_burst AS "rateLimitBurst",
+       rebate_millionths AS "rebateMillionths"
+     FROM tenants WHERE id = $1::uuid`,
+    [tenantId],
+  );
+  assertInvariant(row !== undefined, 'every account has a tenant');
+  return { ...row, lowBalanceThresholdMicros };
 }
 
 async function writeSettings(
-  tx: Queryable,
+  query: Query,
   tenantId: string,
   change: SettingsChange,
 ): Promise<void> {
   const { webhookUrl, lowBalanceThresholdMicros } = change;
-  if (webhookUrl !== undefined) await writeWebhookUrl(tx, tenantId, webhookUrl);
+  if (webhookUrl !== undefined) await writeWebhookUrl(query, tenantId, webhookUrl);
   if (lowBalanceThresholdMicros !== undefined) {
-    await tx.$executeRaw`
-      UPDATE credit_accounts SET low_balance_threshold_micros = ${lowBalanceThresholdMicros}
-      WHERE tenant_id = ${tenantId}::uuid`;
+    await query(
+      'UPDATE credit_accounts SET low_balance_threshold_micros = $2 WHERE tenant_id = $1::uuid',
+      [tenantId, lowBalanceThresholdMicros],
+    );
   }
-  await tx.$executeRaw`
-    UPDATE tenants SET
-      allowed_job_types = COALESCE(${change.allowedJobTypes ?? null}::text[], allowed_job_types),
-      rate_limit_per_second = COALESCE(${change.rateLimitPerSecond ?? null}::int, rate_limit_per_second),
-      rate_limit_burst = COALESCE(${change.rateLimitBurst ?? null}::int, rate_limit_burst),
-      rebate_millionths = COALESCE(${change.rebateMillionths ?? null}::int, rebate_millionths)
-    WHERE id = ${tenantId}::uuid`;
+  await query(
+    `UPDATE tenants SET
+       allowed_job_types = COALESCE($2::text[], allowed_job_types),
+       rate_limit_per_second = COALESCE($3::int, rate_limit_per_second),
+       rate_limit_burst = COALESCE($4::int, rate_limit_burst),
+       rebate_millionths = COALESCE($5::int, rebate_millionths)
+     WHERE id = $1::uuid`,
+    [
+      tenantId,
+      change.allowedJobTypes ?? null,
+      change.rateLimitPerSecond ?? null,
+      change.rateLimitBurst ?? null,
+      change.rebateMillionths ?? null,
+    ],
+  );
 }
 
 /** Records the fields of the change before and after it, even if a value stays the same. */
 async function auditSettings(
-  tx: Queryable,
-  before: TenantRecord,
-  change: SettingsChange,
+  query: Query,
+  tenantId: string,
+  { before, change }: { before: Settings; change: SettingsChange },
   by: Author,
 ): Promise<void> {
-  await insertAudit(tx, by, {
+  await appendAudit(query, by, {
     action: 'tenant.update',
-    subject: { kind: 'tenant', id: toWireId('tnt', before.id) },
+    subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
     before: shown(before, change),
     after: shown({ ...before, ...change }, change),
   });
 }
 
-function shown(values: Required<SettingsChange>, change: SettingsChange): object {
+function shown(values: Settings, change: SettingsChange): object {
   const all = {
     webhookUrl: values.webhookUrl === null ? null : withoutQuery(values.webhookUrl),
     lowBalanceThresholdMicros: creditsToNumber(values.lowBalanceThresholdMicros),
@@ -142,17 +186,19 @@ function shown(values: Required<SettingsChange>, change: SettingsChange): object
 
 async function writeLowBalanceEvent(
   store: Store,
-  tx: Queryable,
+  query: Query,
   tenantId: string,
   requestId: string | null,
-  { now, ...figures }: LockedSettings,
+  { now, ...figures }: LockedThreshold,
 ): Promise<string[]> {
-  const [tenant] = await tx.$queryRaw<{ notified: boolean }[]>`
-    SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
-    FROM tenants WHERE id = ${tenantId}::uuid`;
+  const [tenant] = await query<{ notified: boolean }>(
+    `SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
+     FROM tenants WHERE id = $1::uuid`,
+    [tenantId],
+  );
   const type = 'credits.low_balance';
   const data = lowBalanceEventData(figures);
-  const deliveryIds = await insertEvents(store, tx, [
+  const deliveryIds = await insertEvents(store, query, [
     {
       tenantId,
       type,

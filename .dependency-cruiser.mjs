@@ -38,7 +38,7 @@ export default {
     room('store', '^packages/store/', ['domain']),
     room('queue', '^packages/queue/', ['contracts', 'domain']),
     room('runtime', '^packages/runtime/', ['domain', 'contracts']),
-    room('node-agent', '^packages/node-agent/', ['contracts', 'signing']),
+    room('node-agent', '^packages/node-agent/', ['contracts', 'domain', 'signing']),
     room('admin-cli', '^packages/admin-cli/', [
       'contracts',
       'domain',

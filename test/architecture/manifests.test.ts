@@ -13,7 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/store': ['domain'],
   'packages/queue': ['contracts', 'domain'],
   'packages/runtime': ['domain', 'contracts'],
-  'packages/node-agent': ['contracts', 'signing'],
+  'packages/node-agent': ['contracts', 'domain', 'signing'],
   'packages/admin-cli': ['contracts', 'domain', 'signing', 'store', 'queue', 'runtime'],
   'packages/testkit': ['client', 'contracts', 'domain', 'signing', 'local'],
   'infra/local': ['client', 'contracts', 'domain', 'signing'],

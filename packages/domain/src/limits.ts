@@ -12,6 +12,8 @@ export const openBodyBytesMax = 8 * 1024;
 export const headersBytesMax = 16 * 1024;
 /** A client that takes longer to send its request gets a 408. */
 export const requestTimeoutMs = 30_000;
+/** Longer names of a tenant, operator or node are cut before the limit of failures counts them. */
+export const identityLengthMax = 64;
 export const requestIdLengthMax = 128;
 export const idempotencyKeyLengthMax = 128;
 export const jobTypeLengthMax = 128;

@@ -7,6 +7,7 @@ import {
   type FrameToNode,
   type FrameToNodeOf,
 } from '@svc/contracts';
+import { acceptedOfferVoidAfterMs } from '@svc/domain';
 
 import { reconnectDelayMs, type LinkEnd } from './backoff.ts';
 import type { Executor, Failure } from './executor.ts';
@@ -35,8 +36,6 @@ export interface Agent {
 }
 
 export const agentVersion = '0.1.0';
-/** An accepted offer expires after this time if it is neither assigned nor revoked. */
-const acceptedOfferVoidAfterMs = 10_000;
 
 const expiredOffer: Failure = { code: 'node_error', message: 'The accepted offer had expired.' };
 

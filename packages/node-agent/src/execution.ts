@@ -1,4 +1,5 @@
 import type { FrameFromNodeOf, JobResult, ReportedUsage } from '@svc/contracts';
+import { usageIntervalMs } from '@svc/domain';
 
 import type { Executor, MeteredUsage } from './executor.ts';
 
@@ -10,8 +11,6 @@ export interface Execution {
   stop(): void;
   readonly ended: Promise<Executed>;
 }
-
-const usageIntervalMsByDefault = 5_000;
 
 /**
  * Runs an executor and reports its metered usage. Sends no report if the executor has metered
@@ -34,7 +33,7 @@ export function execute(
     if (!isNew) return;
     isNew = false;
     report({ type: 'usage', submissionId: job.submissionId, usage: usageNow() });
-  }, executor.usageIntervalMs ?? usageIntervalMsByDefault);
+  }, executor.usageIntervalMs ?? usageIntervalMs);
   const meter = {
     record(usage: MeteredUsage): void {
       metered = { ...metered, ...usage };

@@ -2,4 +2,3 @@ export * from './agent.ts';
 export * from './executor.ts';
 export * from './journal.ts';
 export * from './lock.ts';
-export { simulatedExecutor } from './simulated.ts';

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-
+import { slotsPerNodeMax } from '@svc/contracts';
+import { runLimitMs } from '@svc/domain';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 export interface NodeOptions {
@@ -12,9 +13,8 @@ export interface NodeOptions {
   readonly drainSeconds: number;
 }
 
-const slotsMax = 1_000;
 /** The longest run limit, so that a drain can finish every run. */
-const drainSecondsByDefault = 30 * 60;
+const drainSecondsByDefault = runLimitMs.standard / 1_000;
 
 function wholeNumber(max: number): (text: string) => number {
   return (text) => {
@@ -77,7 +77,7 @@ export function readOptions(argv: readonly string[]): NodeOptions {
     .addOption(
       new Option('--slots <number>', 'how many submissions to run at once')
         .env('SVC_NODE_SLOTS')
-        .argParser(wholeNumber(slotsMax))
+        .argParser(wholeNumber(slotsPerNodeMax))
         .default(1),
     )
     .addOption(

@@ -1,16 +1,15 @@
 import { parseFrameFromNode, type JobResult, type ReportedUsage } from '@svc/contracts';
+import { failureMessageLengthMax } from '@svc/domain';
 
 import { JobFailed, type Failure } from './executor.ts';
 import type { Outcome } from './journal.ts';
 
-const messageLengthMax = 512;
-
 /** Makes a message valid for the service: well-formed, without U+0000, cut by code points. */
 function sendableMessage(message: string): string {
   const characters = Array.from(message.toWellFormed().replaceAll('\0', '\uFFFD'));
-  return characters.length <= messageLengthMax
+  return characters.length <= failureMessageLengthMax
     ? characters.join('')
-    : `${characters.slice(0, messageLengthMax - 1).join('')}…`;
+    : `${characters.slice(0, failureMessageLengthMax - 1).join('')}…`;
 }
 
 function isSendable(outcome: Outcome): boolean {

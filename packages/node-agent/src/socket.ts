@@ -7,6 +7,7 @@ import {
   type FrameFromNode,
   type FrameToNode,
 } from '@svc/contracts';
+import { frameToNodeBytesMax, linkSilentMs } from '@svc/domain';
 import { signRequest } from '@svc/signing';
 import { WebSocket, type RawData } from 'ws';
 
@@ -37,10 +38,7 @@ export interface SocketEvents {
 }
 
 const connectTimeoutMs = 10_000;
-const frameBytesMax = 1024 * 1024;
 const brokenCode = 1006;
-/** The service pings every 5 s. A link without a frame or ping for this long is dead. */
-const silentMs = 15_000;
 
 function textOf(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
@@ -60,7 +58,7 @@ function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
       'x-svc-signature': signRequest({ secret, timestamp, method: 'GET', target, body: '' }),
     },
     handshakeTimeout: connectTimeoutMs,
-    maxPayload: frameBytesMax,
+    maxPayload: frameToNodeBytesMax,
     perMessageDeflate: false,
   });
 }
@@ -72,7 +70,8 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
   let silenceTimer: NodeJS.Timeout | undefined;
   const noteReceived = (): void => {
     clearTimeout(silenceTimer);
-    silenceTimer = setTimeout(() => socket.terminate(), silentMs);
+    // The service pings every 5 s. A link without a frame or ping for this long is dead.
+    silenceTimer = setTimeout(() => socket.terminate(), linkSilentMs);
   };
   const handle: NodeSocket = {
     send(frame) {

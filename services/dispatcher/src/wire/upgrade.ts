@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
-import { errorCatalogue, fromWireId, type ErrorCode } from '@svc/domain';
+import { errorCatalogue, fromWireId, identityLengthMax, type ErrorCode } from '@svc/domain';
 import { addressGroup, type Clock, type FailureLimit, type TrustedProxies } from '@svc/runtime';
 import { describeRefusal, sha256Hex, type Verification, verifyRequest } from '@svc/signing';
 import { acceptLinkSignature, findNodeCredentials, takeLinkEpoch, type Store } from '@svc/store';
@@ -120,8 +120,6 @@ async function authenticate(
   }
   return refused('unauthenticated', describeRefusal(verification));
 }
-
-const identityLengthMax = 64;
 
 /**
  * Decides whether a request may become a node link (CONTRACT 7). The checks run in this

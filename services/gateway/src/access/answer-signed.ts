@@ -1,4 +1,4 @@
-import { bodyBytesMax, errorCatalogue, toWireId } from '@svc/domain';
+import { bodyBytesMax, errorCatalogue, identityLengthMax, toWireId } from '@svc/domain';
 import type { RateLimiter } from '@svc/queue';
 import { addressGroup, type Clock, type FailureLimit, type Sender } from '@svc/runtime';
 import { sha256Hex } from '@svc/signing';
@@ -67,8 +67,6 @@ export async function answerSigned(
 
 const tooManyFailures =
   'Too many requests from this address failed authentication. Wait the seconds in `Retry-After`, then send a correctly signed request.';
-
-const identityLengthMax = 64;
 
 function senderOf(request: Request): Sender {
   const { headers } = request;

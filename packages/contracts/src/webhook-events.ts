@@ -1,5 +1,5 @@
 import type { EventType } from '@svc/domain';
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 
 /**
  * The bodies of webhooks as tenants receive them (CONTRACT 6), for OpenAPI and for tests.
@@ -94,6 +94,3 @@ export const webhookEvents = {
     data: TestData,
   }),
 } as const satisfies Record<EventType, unknown>;
-
-export const WebhookEvent = Type.Union(Object.values(webhookEvents));
-export type WebhookEvent = Static<(typeof webhookEvents)[keyof typeof webhookEvents]>;

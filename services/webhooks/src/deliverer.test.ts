@@ -1,14 +1,14 @@
-import { WebhookEvent } from '@svc/contracts';
+import { webhookEvents } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
 import { createLogger } from '@svc/runtime';
-import { claimDue, setWebhookUrl } from '@svc/store';
-import { verifyWebhook, waitUntil } from '@svc/testkit';
+import { changeSettings, claimDue } from '@svc/store';
+import { testAuthor, verifyWebhook, waitUntil } from '@svc/testkit';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Deliverer, type DelivererDeps } from './deliverer.ts';
 import { createWebhooksFixture, type WebhooksFixture } from './webhooks.fixture.ts';
 
-const isEvent = new Ajv2020().compile(WebhookEvent);
+const isEvent = new Ajv2020().compile({ anyOf: Object.values(webhookEvents) });
 
 let fixture: WebhooksFixture;
 let tenantId: string;
@@ -123,7 +123,12 @@ test('a 410 disables the URL and drops the pending deliveries', async () => {
 });
 
 test('the current URL is used, even if another one was set at the event', async () => {
-  await setWebhookUrl(fixture.deps.store, tenantId, `${fixture.receiver.url}moved`);
+  await changeSettings(
+    fixture.deps.store,
+    tenantId,
+    { webhookUrl: `${fixture.receiver.url}moved` },
+    testAuthor,
+  );
   await make();
   expect(received().map(({ path }) => path)).toEqual(['/moved']);
 });
@@ -139,7 +144,12 @@ test.each([
 });
 
 test('a URL that must not be contacted is an attempt with its reason', async () => {
-  await setWebhookUrl(fixture.deps.store, tenantId, 'https://user:pass@127.0.0.1/');
+  await changeSettings(
+    fixture.deps.store,
+    tenantId,
+    { webhookUrl: 'https://user:pass@127.0.0.1/' },
+    testAuthor,
+  );
   await make();
   expect(await fixture.attempts(deliveryId)).toMatchObject([
     { status_code: null, error: 'the URL must not contain a user name or password' },

@@ -1,10 +1,11 @@
 import { webhookAgeMaxMs } from '@svc/domain';
+import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { attemptClaimMs, findDueEndpoints } from './deliveries.ts';
 import { claimDue, type ClaimedAttempt } from './claims.ts';
 import { type AttemptVerdict, recordAttempt } from './attempts.ts';
 import { cancelSubmission } from '../endings/endings.ts';
-import { setWebhookUrl } from '../tenants/tenants.ts';
+import { changeSettings } from '../tenants/settings.ts';
 import { exhaustAged, claimFor, createFixture, type Fixture } from '../store.fixture.ts';
 
 const url = 'https://hooks.example.com/svc';
@@ -129,7 +130,12 @@ test('a 410 of a URL that was replaced meanwhile disables nothing', async () => 
   const fixture = await createFixture();
   const { tenantId } = await delivery(fixture);
   const attempt = await claimOne(fixture, tenantId);
-  await setWebhookUrl(fixture.store, tenantId, 'https://hooks.example.com/new');
+  await changeSettings(
+    fixture.store,
+    tenantId,
+    { webhookUrl: 'https://hooks.example.com/new' },
+    testAuthor,
+  );
   await record(fixture, attempt, { kind: 'gone' }, 410);
   const [tenant] = await fixture.database.query<{ off: boolean }>(
     'SELECT webhook_disabled_at IS NOT NULL AS off FROM tenants WHERE id = $1',
@@ -144,7 +150,7 @@ test('without a URL an event is written and never sent', async () => {
   const tenantId = await tenant(1_000, null);
   const { id: submissionId } = await hold(tenantId);
   await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
-  await setWebhookUrl(store, tenantId, url);
+  await changeSettings(store, tenantId, { webhookUrl: url }, testAuthor);
   expect(await database.query('SELECT id FROM events')).toHaveLength(1);
   expect(await dueTenants(fixture)).toEqual([]);
 });
@@ -152,7 +158,7 @@ test('without a URL an event is written and never sent', async () => {
 test('clearing the URL drops the pending deliveries', async () => {
   const fixture = await createFixture();
   const { tenantId, status } = await delivery(fixture);
-  await setWebhookUrl(fixture.store, tenantId, null);
+  await changeSettings(fixture.store, tenantId, { webhookUrl: null }, testAuthor);
   expect(await status()).toBe('dropped');
   expect(await claimFor(fixture.store, tenantId)).toEqual([]);
 });

@@ -124,15 +124,6 @@ function tenantOf({
  * transaction that wrote an event while a 410 disabled the URL may have committed its delivery
  * after that. Returns false for an unknown tenant.
  */
-export async function setWebhookUrl(
-  store: Store,
-  tenantId: string,
-  webhookUrl: string | null,
-): Promise<boolean> {
-  return store.transaction((query) => writeWebhookUrl(query, tenantId, webhookUrl));
-}
-
-/** Same as `setWebhookUrl`, in the caller's transaction. */
 export async function writeWebhookUrl(
   query: Query,
   tenantId: string,

@@ -1,4 +1,4 @@
-import { balanceAnswer } from '@svc/contracts/shown/balance';
+import { balanceAnswer } from '@svc/contracts/views/balance';
 import { creditsToNumber, formatCredits, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { currentRateCard, grantCredits, payRebate, readBalance, reversePurchase } from '@svc/store';

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { rateCardAnswer } from '@svc/contracts/shown/rate-card';
+import { rateCardAnswer } from '@svc/contracts/views/rate-card';
 import {
   parseBoundedJson,
   parseRateCard,

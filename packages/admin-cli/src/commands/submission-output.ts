@@ -1,4 +1,4 @@
-import { shownSubmission } from '@svc/contracts/shown/submission';
+import { submissionView } from '@svc/contracts/views/submission';
 import { toWireId, wireStatus } from '@svc/domain';
 import type { OperatorSubmission } from '@svc/store';
 import type { Row } from '../output.ts';
@@ -10,7 +10,7 @@ export function hasPersonalData({ result, failure }: OperatorSubmission): boolea
 
 /** A submission as the API shows it, with the fields for operators only. */
 export function submissionRow(submission: OperatorSubmission): Row {
-  const { id, ...shown } = shownSubmission(submission);
+  const { id, ...shown } = submissionView(submission);
   const { nodeId, cancelledBy, requestId } = submission;
   return {
     id,

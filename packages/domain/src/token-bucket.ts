@@ -65,15 +65,6 @@ export function decisionOf(tokens: number, allowed: boolean, policy: RatePolicy)
   };
 }
 
-/** True if a bucket has a token. Takes none. */
-export function hasToken(
-  bucket: TokenBucket | undefined,
-  policy: RatePolicy,
-  nowMs: number,
-): boolean {
-  return filled(bucket, policy, nowMs) >= 1;
-}
-
 /** `w` of `RateLimit-Policy`: burst over rate, rounded up. */
 export function policyWindowSeconds({ perSecond, burst }: RatePolicy): number {
   return Math.ceil(burst / perSecond);

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+/**
+ * Product code reads every export of product code. `pnpm unused` counts tests as readers, and this
+ * test does not (knip.product.json). `packages/client` and the testkit are left out: the readers of
+ * the client are tenants, and those of the testkit are tests.
+ */
+
+const checkoutDir = path.resolve(import.meta.dirname, '../..');
+const configuration = 'test/architecture/knip.product.json';
+
+/** Exports that only tests read, and why they stay. An entry that is no longer needed fails. */
+const oracles: Readonly<Record<string, string>> = {
+  'packages/domain/src/ledger.ts planHold': 'tests compare the statement of a hold with it',
+  'packages/domain/src/submission-state.ts isTerminal':
+    'the audit of test/interleaving compares rows with it',
+  'packages/domain/src/usage-caps.ts capUsage':
+    'tests of the store and test/hostile compare the caps in SQL with it',
+  'packages/domain/src/limits.ts rateLimitPerSecondDefault': 'the default of a column repeats it',
+  'packages/domain/src/limits.ts rateLimitBurstDefault': 'the default of a column repeats it',
+  'packages/domain/src/limits.ts lowBalanceThresholdDefaultMicros':
+    'the default of a column repeats it',
+  'packages/store/src/index.ts attemptClaimMs': 'tests advance the clock past a claim',
+  'packages/store/src/index.ts openStore': 'fixtures open a store without waiting for migrations',
+  'packages/store/src/index.ts eventPlace': 'tests seal and read rows directly',
+  'packages/store/src/index.ts payloadPlace': 'tests seal and read rows directly',
+  'packages/store/src/index.ts responsePlace': 'tests seal and read rows directly',
+};
+
+interface KnipReport {
+  readonly issues: readonly {
+    readonly file: string;
+    readonly exports: readonly { readonly name: string }[];
+    readonly files: readonly unknown[];
+  }[];
+}
+
+/** Each unread export as `<file> <name>`, and each file that nothing imports as `<file>`. */
+function unreadIn(cwd: string): string[] {
+  const { stdout, stderr } = spawnSync(
+    path.join(checkoutDir, 'node_modules/.bin/knip'),
+    ['--config', configuration, '--include', 'exports,files', '--reporter', 'json'],
+    { cwd, encoding: 'utf8' },
+  );
+  if (stdout === '') throw new Error(stderr);
+  const report: KnipReport = JSON.parse(stdout);
+  return report.issues.flatMap(({ file, exports, files }) => [
+    ...files.map(() => file),
+    ...exports.map(({ name }) => `${file} ${name}`),
+  ]);
+}
+
+test('product code reads every export of product code, except the oracles of tests', () => {
+  expect(unreadIn(checkoutDir).toSorted()).toEqual(Object.keys(oracles).toSorted());
+});
+
+test('an export that only a test reads is found, and so is a file that nothing imports', () => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-unread-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const write = (file: string, text: string): void => {
+    mkdirSync(path.join(dir, path.dirname(file)), { recursive: true });
+    writeFileSync(path.join(dir, file), text);
+  };
+  write('package.json', '{"name": "outline", "private": true, "workspaces": ["packages/*"]}');
+  mkdirSync(path.join(dir, path.dirname(configuration)), { recursive: true });
+  copyFileSync(path.join(checkoutDir, configuration), path.join(dir, configuration));
+  write('packages/domain/package.json', '{"name": "@svc/domain", "exports": "./src/index.ts"}');
+  write('packages/domain/src/index.ts', `export { limitMs } from './limits.ts';\n`);
+  write('packages/domain/src/limits.ts', 'export const limitMs = 1;\n');
+  write('packages/domain/src/limits.test.ts', `import { limitMs } from './limits.ts';\nlimitMs;\n`);
+  write('packages/domain/src/forgotten.ts', 'export const nothing = 1;\n');
+  expect(unreadIn(dir)).toEqual(
+    expect.arrayContaining([
+      'packages/domain/src/forgotten.ts',
+      'packages/domain/src/index.ts limitMs',
+    ]),
+  );
+});

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { job } from '../support/job.ts';
+import { idTargets, lists, paths, plainReads, safeText, signedRoutes } from './targets.ts';
 
 /** A request before it is decided who signs it and when. */
 export interface Plan {
@@ -45,7 +46,6 @@ export const doorShares = {
 } as const;
 export type Door = keyof typeof doorShares;
 
-const safeText = fc.string({ unit: 'binary', maxLength: 40 });
 const keys = fc.stringMatching(/^[A-Za-z0-9 -]{1,40}$/);
 const anything = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value));
 const characters = fc.constantFrom(
@@ -100,22 +100,6 @@ function withMember(key: string, path: readonly string[], value: string): string
   return JSON.stringify(body);
 }
 
-const paths = fc.oneof(
-  fc.webPath(),
-  fc.constantFrom(
-    '/',
-    '/v1',
-    '/v2/submissions',
-    '/V1/quotes',
-    '/v1/quotes/',
-    '/v1/quotes',
-    '/v1/rate-card',
-    '/ready',
-    '/docs/x',
-    '/%2e%2e/',
-  ),
-  safeText.map((text) => `/v1/${encodeURIComponent(text.toWellFormed())}`),
-);
 const spoilings: fc.Arbitrary<Spoiling> = fc.oneof(
   fc
     .integer({ min: 302, max: 4e9 })
@@ -134,86 +118,12 @@ const spoilings: fc.Arbitrary<Spoiling> = fc.oneof(
   }),
 );
 
-const signedRoutes = fc.constantFrom(
-  ['POST', '/v1/submissions'],
-  ['GET', '/v1/submissions'],
-  ['POST', '/v1/quotes'],
-  ['GET', '/v1/credits/balance'],
-  ['GET', '/v1/credits/transactions'],
-  ['GET', '/v1/rate-card'],
-  ['GET', '/v1/settings'],
-  ['PATCH', '/v1/settings'],
-  ['GET', '/v1/webhooks/deliveries'],
-  ['POST', '/v1/webhooks/test'],
-  ['POST', '/v1/credits/purchase-intents'],
-);
 /** Another signed route instead of the creation's. */
 const elsewhere = (plan: Plan, [method = 'POST', target = '']: readonly string[]): Plan => ({
   ...plan,
   method,
   target,
 });
-const ids = fc.oneof(
-  fc.stringMatching(/^(sub|dlv|tnt)_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
-  fc.stringMatching(/^[A-Za-z0-9_~.-]{1,40}$/),
-  safeText.map((text) => encodeURIComponent(text.toWellFormed())),
-);
-const idTargets = fc
-  .tuple(
-    fc.constantFrom(
-      ['GET', '/v1/submissions/', ''],
-      ['POST', '/v1/submissions/', '/cancel'],
-      ['GET', '/v1/webhooks/deliveries/', ''],
-      ['POST', '/v1/webhooks/deliveries/', '/redeliver'],
-      ['GET', '/v1/credits/purchase-intents/', ''],
-    ),
-    ids,
-  )
-  .map(([[method = 'GET', before = '', behind = ''], id]) => ({
-    method,
-    target: `${before}${id}${behind}`,
-  }));
-const lists = fc
-  .tuple(
-    fc.constantFrom('/v1/submissions', '/v1/credits/transactions', '/v1/webhooks/deliveries'),
-    fc.array(
-      fc.tuple(
-        fc.constantFrom('limit', 'cursor', 'status', 'type', 'idempotencyKey', 'createdAfter'),
-        fc.oneof(
-          fc.constantFrom(
-            '1',
-            '100',
-            '0',
-            'submitted',
-            'pending',
-            'hold',
-            '2026-01-01T00:00:00.000Z',
-          ),
-          safeText.map((text) => encodeURIComponent(text.toWellFormed())),
-        ),
-      ),
-      { maxLength: 3 },
-    ),
-  )
-  .map(([path, parameters]) => ({
-    method: 'GET',
-    target: `${path}?${parameters.map(([name, value]) => `${name}=${value}`).join('&')}`,
-  }));
-const plainReads = fc
-  .tuple(
-    fc.constantFrom('GET', 'GET', 'HEAD'),
-    fc.constantFrom(
-      '/v1/credits/balance',
-      '/v1/rate-card',
-      '/v1/settings',
-      '/ready',
-      '/openapi.json',
-      '/docs',
-      '/docs/errors',
-    ),
-  )
-  .map(([method, target]) => ({ method, target }));
-
 const noise = fc.uint8Array({ minLength: 1, maxLength: 300 });
 const httpText = 'POST /v1/quotes HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nX-A: b\r\n\r\n{}';
 

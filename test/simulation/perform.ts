@@ -78,16 +78,8 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
         facts: moved.map((one) => fact(one.submissionId, one.state, one.chargedMicros)),
       };
     }
-    case 'cancel': {
-      const outcome = await cancelSubmission(store, { ...operation, by: 'tenant' });
-      if (outcome.kind === 'not_found') return { ...none, result: outcome.kind };
-      const state = outcome.kind === 'cancelled' ? 'cancelled' : outcome.state;
-      return {
-        result: outcome.kind,
-        facts: [fact(operation.submissionId, state, outcome.chargedMicros)],
-        ...(outcome.kind === 'cancelled' ? { refundedMicros: `${outcome.refundedMicros}` } : {}),
-      };
-    }
+    case 'cancel':
+      return cancel(store, operation);
     case 'reject': {
       const { kind } = await rejectPending(store, operation.submissionId, { onlyOverdue: false });
       return {
@@ -96,27 +88,8 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
         facts: kind === 'rejected' ? [fact(operation.submissionId, kind)] : [],
       };
     }
-    case 'grant': {
-      const outcome = await grantCredits(
-        store,
-        {
-          purchaseId: store.newId(),
-          tenantId: operation.tenantId,
-          creditsMicros: BigInt(operation.micros),
-          reference: operation.reference,
-          usdMicros: null,
-          note: null,
-        },
-        simulationAuthor,
-      );
-      return {
-        ...none,
-        result: outcome.kind,
-        ...('availableAfterMicros' in outcome
-          ? { availableMicros: `${outcome.availableAfterMicros}` }
-          : {}),
-      };
-    }
+    case 'grant':
+      return grant(store, operation);
     case 'payRebate': {
       const outcome = await payRebate(store, operation.tenantId, simulationAuthor);
       return outcome.kind === 'paid'
@@ -126,6 +99,45 @@ export async function perform(store: Store, operation: Operation): Promise<Outco
     case 'look':
       return look(store, operation);
   }
+}
+
+async function cancel(
+  store: Store,
+  operation: Extract<Operation, { kind: 'cancel' }>,
+): Promise<Outcome> {
+  const outcome = await cancelSubmission(store, { ...operation, by: 'tenant' });
+  if (outcome.kind === 'not_found') return { ...none, result: outcome.kind };
+  const state = outcome.kind === 'cancelled' ? 'cancelled' : outcome.state;
+  return {
+    result: outcome.kind,
+    facts: [fact(operation.submissionId, state, outcome.chargedMicros)],
+    ...(outcome.kind === 'cancelled' ? { refundedMicros: `${outcome.refundedMicros}` } : {}),
+  };
+}
+
+async function grant(
+  store: Store,
+  operation: Extract<Operation, { kind: 'grant' }>,
+): Promise<Outcome> {
+  const outcome = await grantCredits(
+    store,
+    {
+      purchaseId: store.newId(),
+      tenantId: operation.tenantId,
+      creditsMicros: BigInt(operation.micros),
+      reference: operation.reference,
+      usdMicros: null,
+      note: null,
+    },
+    simulationAuthor,
+  );
+  return {
+    ...none,
+    result: outcome.kind,
+    ...('availableAfterMicros' in outcome
+      ? { availableMicros: `${outcome.availableAfterMicros}` }
+      : {}),
+  };
 }
 
 /** A submission and its tenant's account, read while other operations run. */

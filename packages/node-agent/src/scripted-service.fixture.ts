@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -36,6 +36,21 @@ function isOfType<T extends FrameFromNodeType>(
   return frame.type === type;
 }
 
+/** Listens on a free port until the test has finished. Returns the port. */
+async function listen(http: Server, server: WebSocketServer): Promise<number> {
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const address = http.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  onTestFinished(async () => {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+    http.close();
+    await once(http, 'close');
+  });
+  return address.port;
+}
+
 export async function startScriptedService() {
   const http = createServer();
   const server = new WebSocketServer({ server: http, handleProtocols: () => 'svc.node.v1' });
@@ -61,16 +76,7 @@ export async function startScriptedService() {
     });
     links.emit('link');
   });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const address = http.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  onTestFinished(async () => {
-    for (const socket of server.clients) socket.terminate();
-    server.close();
-    http.close();
-    await once(http, 'close');
-  });
+  const port = await listen(http, server);
   const sendText = (text: string): void => current?.send(text);
   const send = (frame: SentFrame): void => sendText(JSON.stringify(frame));
 
@@ -87,7 +93,7 @@ export async function startScriptedService() {
   }
 
   return {
-    link: `ws://127.0.0.1:${address.port}`,
+    link: `ws://127.0.0.1:${port}`,
     /** The received frames that were not taken yet. */
     frames,
     verification: () => verification,
@@ -100,18 +106,7 @@ export async function startScriptedService() {
       return hello;
     },
     offer(submissionId: string, offerId: string, sandboxBehaviour?: string) {
-      send({
-        type: 'offer',
-        offerId,
-        submissionId,
-        jobType: 'ats.application',
-        tier: 'instant',
-        targetHost: 'jobs.example.com',
-        maxNodeSeconds: 300,
-        expiresInMs: 2_000,
-        requestId: 'r',
-        ...(sandboxBehaviour === undefined ? {} : { sandboxBehaviour }),
-      });
+      send(offerFrame(submissionId, offerId, sandboxBehaviour));
     },
     assign(submissionId: string, offerId: string, payloadText = '{"atsType":"x"}') {
       sendText(assignFrameText({ offerId, submissionId, payloadText }));
@@ -122,6 +117,21 @@ export async function startScriptedService() {
     cut() {
       current?.terminate();
     },
+  };
+}
+
+function offerFrame(submissionId: string, offerId: string, sandboxBehaviour?: string): SentFrame {
+  return {
+    type: 'offer',
+    offerId,
+    submissionId,
+    jobType: 'ats.application',
+    tier: 'instant',
+    targetHost: 'jobs.example.com',
+    maxNodeSeconds: 300,
+    expiresInMs: 2_000,
+    requestId: 'r',
+    ...(sandboxBehaviour === undefined ? {} : { sandboxBehaviour }),
   };
 }
 

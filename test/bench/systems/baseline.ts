@@ -46,6 +46,32 @@ export async function startBaselineSystem(options: SystemOptions): Promise<Syste
       postgres: [servers.postgres.pid],
       redis: [servers.redis.pid],
     }),
+    ...readsOf(pool),
+    async stopService(service) {
+      await processes.get(service)?.stop();
+    },
+    async startService(service) {
+      const name = `baseline ${service}`;
+      const entry = path.join(import.meta.dirname, '../baseline', `${service}.ts`);
+      const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+      const one = await startServiceProcess({ name, entry, env });
+      restarted.push(one);
+      processes.set(service, one);
+    },
+    versions: () => servers.versions(),
+    async close() {
+      await Promise.all(restarted.map((one) => one.kill()));
+      await baseline.close();
+      await pool.end();
+      await servers.close();
+      await world.close();
+    },
+  };
+}
+
+/** What the bench reads from the tables of the baseline. */
+function readsOf(pool: Pool): Pick<System, 'inFlight' | 'endedSince' | 'deliveriesSince'> {
+  return {
     async inFlight() {
       const { rows } = await pool.query<{ count: number }>(
         'SELECT COALESCE(sum(held / 200000000), 0)::int AS count FROM baseline.accounts',
@@ -69,25 +95,6 @@ export async function startBaselineSystem(options: SystemOptions): Promise<Syste
         [lowestIdAt(sinceMs)],
       );
       return new Map(rows.map(({ id, at }) => [toWireId('dlv', id), at]));
-    },
-    async stopService(service) {
-      await processes.get(service)?.stop();
-    },
-    async startService(service) {
-      const name = `baseline ${service}`;
-      const entry = path.join(import.meta.dirname, '../baseline', `${service}.ts`);
-      const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-      const one = await startServiceProcess({ name, entry, env });
-      restarted.push(one);
-      processes.set(service, one);
-    },
-    versions: () => servers.versions(),
-    async close() {
-      await Promise.all(restarted.map((one) => one.kill()));
-      await baseline.close();
-      await pool.end();
-      await servers.close();
-      await world.close();
     },
   };
 }

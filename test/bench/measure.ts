@@ -29,7 +29,7 @@ export interface Sample {
   /** From the settlement's statement to the acknowledged first attempt. Only for a whole life. */
   readonly notified?: { readonly p50Ms: number; readonly p99Ms: number };
   readonly cpuMicros: Readonly<Record<string, number>>;
-  readonly cpuMicrosAll: number;
+  readonly totalCpuMicros: number;
   /** MiB by process so far (load/cpu.ts). */
   readonly memoryMib: Readonly<Record<string, number>>;
 }
@@ -86,7 +86,7 @@ export async function measure(
       ? {}
       : { notified: { p50Ms: quantile(notified, 0.5), p99Ms: quantile(notified, 0.99) } }),
     cpuMicros,
-    cpuMicrosAll: Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0),
+    totalCpuMicros: Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0),
     memoryMib: memoryMib(system.pids()),
   };
 }

@@ -48,7 +48,7 @@ export interface FaultsOptions {
 }
 
 const recoveryBoundMs = 60_000;
-const restBoundMsByDefault = 240_000;
+const restBoundMsDefault = 240_000;
 const quietBeforeMs = 1_000;
 
 const wireNames = {
@@ -60,7 +60,7 @@ const wireNames = {
 /** Runs world, load, faults, rest and audit. Throws only if it cannot run at all. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { seed, faults, bug, say = () => {} } = options;
-  const { restBoundMs = restBoundMsByDefault } = options;
+  const { restBoundMs = restBoundMsDefault } = options;
   const startedMs = performance.now();
   const recorder = createRecorder();
   const world = await startWorld({ size: options.size, bug, recorder });

@@ -76,8 +76,8 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
   let slotsTakenByNobody = 0;
   const look = async (): Promise<void> => {
     await during.look();
-    const standing = await findNode(store, uuidOf(own.nodeId));
-    if (standing?.quarantinedUntil !== null) payloadsBeforeQuarantine ??= hostile.payloads();
+    const row = await findNode(store, uuidOf(own.nodeId));
+    if (row?.quarantinedUntil !== null) payloadsBeforeQuarantine ??= hostile.payloads();
   };
   try {
     for (let chunk = chunks / 4; chunk < chunks; chunk += 1) {

@@ -19,7 +19,7 @@ import { send, signedBy, type WireAnswer, type WireRequest } from '../support/wi
 
 const page = readFileSync(path.join(checkoutDir, 'docs/SANDBOX.md'), 'utf8');
 const submissions = '/v1/submissions';
-const bodyBytesBeyond = 300 * 1024;
+const largeBodyBytes = 300 * 1024;
 const headerBeyond = 'x'.repeat(17 * 1024);
 let stack: TestStack;
 let receiver: WebhookReceiver;
@@ -196,7 +196,7 @@ const errors: Record<string, () => Promise<WireAnswer>> = {
     await slow.close();
     return answer;
   },
-  payload_too_large: () => post(submissions, ' '.repeat(bodyBytesBeyond)),
+  payload_too_large: () => post(submissions, ' '.repeat(largeBodyBytes)),
   unsupported_media_type: () =>
     send(
       stack.gatewayUrl,

@@ -39,7 +39,7 @@ export interface Accounts {
   close(): Promise<void>;
 }
 
-const grantByDefault = 10_000;
+const grantedCreditsDefault = 10_000;
 const perSecond = 10_000;
 const dayMs = 24 * 3_600_000;
 
@@ -67,7 +67,7 @@ export function openAccounts({ databaseUrl, query }: TestStack): Accounts {
           hmacSecret,
           webhookSecret,
         },
-        BigInt(credits ?? grantByDefault) * microsPerCredit,
+        BigInt(credits ?? grantedCreditsDefault) * microsPerCredit,
         testAuthor,
       );
       await query(

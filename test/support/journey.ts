@@ -36,7 +36,7 @@ export interface JourneyOptions extends StackOptions {
   readonly credits?: number;
 }
 
-const creditsByDefault = 5_000;
+const creditsDefault = 5_000;
 
 /** Starts a stack with one tenant. Both end with the test. */
 export async function startJourney(options: JourneyOptions = {}): Promise<Journey> {
@@ -89,7 +89,7 @@ async function nodesHaveFreeSlots({ query }: TestStack): Promise<void> {
 async function journeyOn(
   stack: TestStack,
   accounts: Accounts,
-  credits = creditsByDefault,
+  credits = creditsDefault,
 ): Promise<Journey> {
   const receiver = await createWebhookReceiver();
   onTestFinished(() => receiver.close());

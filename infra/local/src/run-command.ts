@@ -16,7 +16,7 @@ export interface CommandOptions {
   readonly timeoutMs?: number;
 }
 
-const timeoutMsByDefault = 300_000;
+const timeoutMsDefault = 300_000;
 
 /**
  * Runs a command in the checkout, waits for its end, and returns its standard output. Ctrl-C on the
@@ -25,7 +25,7 @@ const timeoutMsByDefault = 300_000;
  */
 export async function runCommand(
   command: readonly string[],
-  { env = process.env, timeoutMs = timeoutMsByDefault }: CommandOptions = {},
+  { env = process.env, timeoutMs = timeoutMsDefault }: CommandOptions = {},
 ): Promise<string> {
   const [file = '', ...args] = [...dieWithParent('KILL'), ...command];
   const child = spawn(file, args, {

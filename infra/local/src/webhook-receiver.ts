@@ -47,7 +47,7 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-const waitMsByDefault = 10_000;
+const waitMsDefault = 10_000;
 
 const acknowledge: Answerer = () => ({ status: 204 });
 
@@ -77,7 +77,7 @@ export async function createWebhookReceiver({ port = 0 } = {}): Promise<WebhookR
     port: address.port,
     received,
     answerWith: (next) => void (answerer = next),
-    async waitFor(matches, { timeoutMs = waitMsByDefault } = {}) {
+    async waitFor(matches, { timeoutMs = waitMsDefault } = {}) {
       const signal = AbortSignal.timeout(timeoutMs);
       for (let seen = 0; ; seen += 1) {
         if (seen === received.length) await nextArrival(arrivals, signal, timeoutMs);

@@ -7,7 +7,7 @@ import { webhookAttemptsMax } from './limits.ts';
 const jitterShare = 0.1;
 /** `Retry-After` delays an attempt by at most this many times its interval. */
 const retryAfterFactorMax = 2;
-const secondsPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
+const backoffPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
 
 /**
  * Parses `WEBHOOK_BACKOFF_SECONDS`: the seconds between attempts, separated by commas. Undefined if
@@ -16,7 +16,7 @@ const secondsPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
 export function parseBackoffSeconds(text: string): number[] | undefined {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.length > webhookAttemptsMax - 1) return undefined;
-  if (!parts.every((part) => secondsPattern.test(part))) return undefined;
+  if (!parts.every((part) => backoffPattern.test(part))) return undefined;
   return parts.map(Number);
 }
 

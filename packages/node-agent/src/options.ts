@@ -14,7 +14,7 @@ export interface NodeOptions {
 }
 
 /** The longest run limit, so that a drain can finish every run. */
-const drainSecondsByDefault = runLimitMs.standard / 1_000;
+const drainSecondsDefault = runLimitMs.standard / 1_000;
 
 function wholeNumber(max: number): (text: string) => number {
   return (text) => {
@@ -42,7 +42,7 @@ function nodeId(text: string): string {
 }
 
 /** One directory per node, below the user's state directory (XDG_STATE_HOME). */
-function stateDirByDefault(id: string): string {
+function defaultStateDir(id: string): string {
   const base = process.env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
   return path.join(base, 'svc-node', id);
 }
@@ -89,7 +89,7 @@ export function readOptions(argv: readonly string[]): NodeOptions {
       new Option('--drain-seconds <number>', 'how long to finish running submissions after SIGTERM')
         .env('SVC_NODE_DRAIN_SECONDS')
         .argParser(wholeNumber(24 * 3600))
-        .default(drainSecondsByDefault),
+        .default(drainSecondsDefault),
     );
   command.addOption(
     new Option('--insecure', 'connect without TLS to a host other than this one').default(false),
@@ -101,6 +101,6 @@ export function readOptions(argv: readonly string[]): NodeOptions {
     );
   }
   const { insecure: _, ...rest } = options;
-  const stateDir = options.stateDir === '' ? stateDirByDefault(options.id) : options.stateDir;
+  const stateDir = options.stateDir === '' ? defaultStateDir(options.id) : options.stateDir;
   return { ...rest, stateDir };
 }

@@ -25,7 +25,7 @@ export interface RedisGuard {
   close(): Promise<void>;
 }
 
-const intervalMsByDefault = 1_000;
+const intervalMsDefault = 1_000;
 /** Services start without Redis. The mark is checked as soon as Redis answers. */
 const startWaitMsMax = 1_000;
 
@@ -54,7 +54,7 @@ export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard
     if (isChecking || redis.status !== 'ready') return;
     isChecking = true;
     checking = check(redis, options, state).finally(() => (isChecking = false));
-  }, options.intervalMs ?? intervalMsByDefault);
+  }, options.intervalMs ?? intervalMsDefault);
   return {
     async close() {
       clearInterval(timer);

@@ -21,7 +21,7 @@ export interface FailureLimit {
 }
 
 /** High enough that no client reaches it by mistake. The allowed failures cost almost nothing. */
-const policyByDefault: RatePolicy = { perSecond: 200, burst: 2_000 };
+const defaultPolicy: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;
 const trustedMax = 10_000;
 
@@ -31,7 +31,7 @@ const trustedMax = 10_000;
  */
 export function createFailureLimit({
   clock,
-  policy = policyByDefault,
+  policy = defaultPolicy,
 }: {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly policy?: RatePolicy;

@@ -72,7 +72,7 @@ export interface ScriptedNode {
   cut(): Promise<void>;
 }
 
-const nextTimeoutMsByDefault = 5_000;
+const nextTimeoutMsDefault = 5_000;
 
 /** The received frames of one link, and the callers that wait for more. */
 interface Frames {
@@ -167,7 +167,7 @@ async function take<T extends FrameToNodeType>(
   type: T,
   {
     where = () => true,
-    timeoutMs = nextTimeoutMsByDefault,
+    timeoutMs = nextTimeoutMsDefault,
   }: {
     readonly where?: (frame: FrameToNodeOf<T>) => boolean;
     readonly timeoutMs?: number;

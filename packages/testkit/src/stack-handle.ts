@@ -6,7 +6,7 @@ import type { TestRedis } from './redis.ts';
 import type { Slot } from './stack-processes.ts';
 import type { TestStack } from './stack-types.ts';
 
-const failpointMsByDefault = 10_000;
+const failpointMsDefault = 10_000;
 
 export interface StackParts {
   readonly slots: readonly Slot[];
@@ -51,7 +51,7 @@ export function stackHandle(parts: StackParts): TestStack {
     kill: (service, index) => find(service, index).current.kill(),
     stop: (service, index) => find(service, index).current.stop(),
     restart: (service, index) => find(service, index).restart(),
-    failpointReached: (service, name, { timeoutMs = failpointMsByDefault } = {}) =>
+    failpointReached: (service, name, { timeoutMs = failpointMsDefault } = {}) =>
       failpoints.reached(service, name, timeoutMs),
     releaseFailpoint: (service, name) => failpoints.release(service, name),
     flushRedis: () => redis.flush(),

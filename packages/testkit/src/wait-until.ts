@@ -7,7 +7,7 @@ export interface WaitOptions {
 }
 
 const pollMs = 10;
-const timeoutMsByDefault = 10_000;
+const timeoutMsDefault = 10_000;
 
 /**
  * Polls `check`, and returns its first value that is not false, null or undefined. For conditions
@@ -15,7 +15,7 @@ const timeoutMsByDefault = 10_000;
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,
-  { what = 'the condition', timeoutMs = timeoutMsByDefault }: WaitOptions = {},
+  { what = 'the condition', timeoutMs = timeoutMsDefault }: WaitOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
   const startedMs = performance.now();
   let lastError: unknown;

@@ -36,7 +36,7 @@ const port = typeof address === 'object' && address !== null ? address.port : 0;
 
 process.on('message', (message: WorldMessage) => {
   if (message.kind === 'connect') {
-    void Promise.all(message.nodes.map((node) => connectNode(node))).then(() => tell());
+    void Promise.all(message.nodes.map((node) => connectNode(node))).then(() => answer());
     return;
   }
   if (message.kind === 'mode') {
@@ -44,12 +44,12 @@ process.on('message', (message: WorldMessage) => {
     isReleasing = false;
   }
   if (message.kind === 'release') release();
-  tell(message.kind === 'arrivals' ? takeArrivals() : {});
+  answer(message.kind === 'arrivals' ? takeArrivals() : {});
 });
 process.on('disconnect', () => process.exit(0));
 process.stdout.write(`${JSON.stringify({ msg: 'ready', port })}\n`);
 
-function tell(more: Pick<WorldCounts, 'arrivals'> = {}): void {
+function answer(more: Pick<WorldCounts, 'arrivals'> = {}): void {
   const counts: WorldCounts = { webhookUrl: `http://127.0.0.1:${port}/`, ...seen, ...more };
   process.send?.(counts);
 }

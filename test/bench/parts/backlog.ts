@@ -14,7 +14,7 @@ export interface BacklogSample {
   /** From the service's start, including Node's, to the first one. */
   readonly firstAfterMs: number;
   /** From the time at which the service was ready. */
-  readonly cpuMicrosAll: number;
+  readonly totalCpuMicros: number;
 }
 
 const inFlight = 64;
@@ -58,7 +58,7 @@ export async function measureBacklog(
     count: span.count,
     perSecond: ((span.count - 1) / Math.max(1, span.lastMs - span.firstMs)) * 1_000,
     firstAfterMs: span.firstMs - startedMs,
-    cpuMicrosAll: Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0),
+    totalCpuMicros: Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0),
   };
 }
 

@@ -27,7 +27,7 @@ export function medianOf(samples: readonly Sample[]): Sample {
         of(({ cpuMicros }) => cpuMicros[name] ?? 0),
       ]),
     ),
-    cpuMicrosAll: of(({ cpuMicrosAll }) => cpuMicrosAll),
+    totalCpuMicros: of(({ totalCpuMicros }) => totalCpuMicros),
     memoryMib: last?.memoryMib ?? {},
   };
 }

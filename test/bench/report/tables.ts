@@ -12,9 +12,9 @@ const perThousand = (micros: number): string => (micros / 1_000).toFixed(2);
 const latencyOf = ({ p50Ms, p95Ms, p99Ms }: Sample): string =>
   [p50Ms, p95Ms, p99Ms].map(figure).join(' / ');
 
-const cpuOf = ({ cpuMicrosAll, cpuMicros }: Sample): string => {
+const cpuOf = ({ totalCpuMicros, cpuMicros }: Sample): string => {
   const parts = Object.entries(cpuMicros).map(([name, micros]) => `${name} ${perThousand(micros)}`);
-  return `${perThousand(cpuMicrosAll)} (${parts.join(', ')})`;
+  return `${perThousand(totalCpuMicros)} (${parts.join(', ')})`;
 };
 
 function ratioRow(name: string, one: Sample, other: Sample): string[] {
@@ -23,7 +23,7 @@ function ratioRow(name: string, one: Sample, other: Sample): string[] {
     name,
     of(({ perSecond }) => perSecond),
     [of((s) => s.p50Ms), of((s) => s.p95Ms), of((s) => s.p99Ms)].join(' / '),
-    of(({ cpuMicrosAll }) => cpuMicrosAll),
+    of(({ totalCpuMicros }) => totalCpuMicros),
   ];
 }
 
@@ -98,14 +98,14 @@ export function backlogTable(
     `${kind}, ${figure(of(index, ({ count }) => count))}: ${name}`,
     figure(of(index, ({ perSecond }) => perSecond)),
     figure(of(index, ({ firstAfterMs }) => firstAfterMs)),
-    perThousand(of(index, ({ cpuMicrosAll }) => cpuMicrosAll)),
+    perThousand(of(index, ({ totalCpuMicros }) => totalCpuMicros)),
   ]);
   const compared = (pick: (sample: BacklogSample) => number) => ratio(of(0, pick), of(1, pick));
   rows.push([
     `${kind}: ${names.join(' / ')}`,
     compared(({ perSecond }) => perSecond),
     compared(({ firstAfterMs }) => firstAfterMs),
-    compared(({ cpuMicrosAll }) => cpuMicrosAll),
+    compared(({ totalCpuMicros }) => totalCpuMicros),
   ]);
   return table(['', 'a second', 'first after its start, ms', 'CPU-seconds per 1,000'], rows);
 }
@@ -142,7 +142,7 @@ export function ratiosLine(results: readonly ShapeResult[], to = 'the baseline')
     const rate = of(({ perSecond }) => perSecond);
     const p50 = of(({ p50Ms }) => p50Ms);
     const p99 = of(({ p99Ms }) => p99Ms);
-    const cpu = of(({ cpuMicrosAll }) => cpuMicrosAll);
+    const cpu = of(({ totalCpuMicros }) => totalCpuMicros);
     return [`${name}: ${rate} × (p50 ${p50}, p99 ${p99}, CPU ${cpu})`];
   });
   return `ratios to ${to}: ${parts.join('; ')}`;

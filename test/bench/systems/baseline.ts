@@ -69,7 +69,7 @@ export async function startBaselineSystem(options: SystemOptions): Promise<Syste
   };
 }
 
-/** What the bench reads from the tables of the baseline. */
+/** The figures that the bench reads from the tables of the baseline. */
 function readsOf(pool: Pool): Pick<System, 'inFlight' | 'endedSince' | 'deliveriesSince'> {
   return {
     async inFlight() {

@@ -24,7 +24,7 @@ export interface Answer {
 }
 
 /** Longer than any wait of the service (8 s), shorter than the tenants' patience. */
-const timeoutMsByDefault = 12_000;
+const timeoutMsDefault = 12_000;
 
 export interface Http {
   /** Undefined if no answer came. Then the result of the request is unknown. */
@@ -52,7 +52,7 @@ export function createHttp(): Http {
 }
 
 async function send(agent: Agent, baseUrl: string, question: Question): Promise<Answer> {
-  const { method, target, body, timeoutMs = timeoutMsByDefault } = question;
+  const { method, target, body, timeoutMs = timeoutMsDefault } = question;
   const url = new URL(baseUrl);
   const request = httpRequest({
     host: url.hostname,

@@ -36,7 +36,7 @@ const restBoundMs = 240_000;
 /** Runs the load without faults and measures figures that could grow. Then runs the same audit. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { minutes, perSecond, seed, size, say, onTrends } = options;
-  const world = await startWorld({ size, tellsMemory: true });
+  const world = await startWorld({ size, reportsMemory: true });
   try {
     const population = await populate(world, createRandom(seed + 1));
     const tenants = [...population.tenants, population.probeTenant];

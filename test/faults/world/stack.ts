@@ -14,17 +14,17 @@ const nodeEntry = path.join(import.meta.dirname, '../node/main.ts');
 function preloads(
   world: World,
   name: string,
-  { bug, tellsMemory = false }: WorldOptions,
+  { bug, reportsMemory = false }: WorldOptions,
 ): NodeJS.ProcessEnv {
   const files = [
     pathToFileURL(clockPreload),
     ...(bug === undefined ? [] : [pathToFileURL(bugPreload)]),
-    ...(tellsMemory ? [collectPreload] : []),
+    ...(reportsMemory ? [collectPreload] : []),
   ];
   return {
     NODE_OPTIONS: files.map(({ href }) => `--import=${href}`).join(' '),
     ...(bug === undefined ? {} : { FAULTS_BUG: bug.name }),
-    ...(tellsMemory ? collecting(world.dir, name) : {}),
+    ...(reportsMemory ? collecting(world.dir, name) : {}),
   };
 }
 

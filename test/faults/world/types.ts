@@ -14,7 +14,7 @@ export interface WorldOptions {
   readonly size: WorldSize;
   readonly bug?: InjectedBug | undefined;
   /** Each process can be asked how much memory it uses (soak/collected.ts). */
-  readonly tellsMemory?: boolean;
+  readonly reportsMemory?: boolean;
   /** Records the history of the run. Undefined if the run has none. */
   readonly recorder?: Recorder;
 }

@@ -1,4 +1,4 @@
-import type { Told } from '../world/gateway.ts';
+import type { Replied } from '../world/gateway.ts';
 import type { Auditor } from './auditor.ts';
 
 interface Asked {
@@ -30,24 +30,26 @@ export class Requests {
   }
 
   /** Notes a request. Call the result with its answer. */
-  asked(request: Pick<Asked, 'key' | 'what' | 'askedAtMs' | 'isWaited'>): (told: Told) => void {
+  asked(
+    request: Pick<Asked, 'key' | 'what' | 'askedAtMs' | 'isWaited'>,
+  ): (replied: Replied) => void {
     const name = `request ${this.#all.length + 1} (${request.what} ${request.key})`;
     const asked: Asked = { ...request, name, isAnswered: false };
     this.#all.push(asked);
-    return (told) => {
+    return (replied) => {
       if (asked.isAnswered) this.#auditor.complain(name, 'was answered twice');
       asked.isAnswered = true;
-      this.#lookAtAnswer(asked, told);
+      this.#lookAtAnswer(asked, replied);
     };
   }
 
-  #lookAtAnswer({ name, key, what }: Asked, told: Told): void {
-    if (told.kind === 'thrown') {
-      if (!told.isUnavailable)
-        this.#auditor.complain(name, `is answered 500: ${String(told.error)}`);
+  #lookAtAnswer({ name, key, what }: Asked, replied: Replied): void {
+    if (replied.kind === 'thrown') {
+      if (!replied.isUnavailable)
+        this.#auditor.complain(name, `is answered 500: ${String(replied.error)}`);
       return;
     }
-    const { answer } = told;
+    const { answer } = replied;
     const own = [...this.#auditor.rows.values()].filter((row) => row.key === key);
     if (answer.kind === 'json' && what === 'create') {
       const isGiven = own.some(({ node_id }) => node_id !== null);

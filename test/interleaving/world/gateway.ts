@@ -20,7 +20,7 @@ export interface Ask {
 }
 
 /** `thrown`: the server answers 500, or 503 if a dependency is away. */
-export type Told = { readonly kind: 'answered'; readonly answer: Answer } | ThrownAnswer;
+export type Replied = { readonly kind: 'answered'; readonly answer: Answer } | ThrownAnswer;
 interface ThrownAnswer {
   readonly kind: 'thrown';
   readonly isUnavailable: boolean;
@@ -45,7 +45,7 @@ export class SimulatedGateway {
   }
 
   /** Handles a request; `onAnswer` is never called if the process is killed before. */
-  ask({ tenant, what, submissionId, body }: Ask, onAnswer: (told: Told) => void): void {
+  ask({ tenant, what, submissionId, body }: Ask, onAnswer: (replied: Replied) => void): void {
     const request = {
       requestId: this.process.run(() => newId()),
       target: '/',

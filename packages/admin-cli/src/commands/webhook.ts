@@ -31,7 +31,7 @@ interface RecoverOptions extends CommandOptions {
   readonly dropped?: boolean;
 }
 
-const listedByDefault = 50;
+const listedDefault = 50;
 const listedMax = 1_000;
 /** The most deliveries that one transaction recovers. */
 const recoveredMax = 500;
@@ -47,7 +47,7 @@ export function addWebhookCommands(webhook: Command): void {
   })
     .option('--tenant <tenant>', 'only of this tenant', idArgument('tnt'))
     .addOption(new Option('--status <status>', 'only in this status').choices(deliveryStatuses))
-    .option('--limit <n>', 'the most deliveries to list', limitArgument, listedByDefault)
+    .option('--limit <n>', 'the most deliveries to list', limitArgument, listedDefault)
     .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(webhook, 'show', {
     does: 'show one delivery with the attempts of its current round',

@@ -242,7 +242,7 @@ test('a dispatch stores its offers, and a later update keeps the accept', async 
   const accepted = record('ofr_1', 'accepted');
   await commitDispatched(store, { submissionId, nodeId, offers: [accepted] });
   expect(await offers()).toEqual([accepted]);
-  const beside = record('ofr_2', 'revoked');
-  await recordOffers(store, submissionId, [beside, record('ofr_1', 'revoked')]);
-  expect(await offers()).toEqual([beside, accepted]);
+  const other = record('ofr_2', 'revoked');
+  await recordOffers(store, submissionId, [other, record('ofr_1', 'revoked')]);
+  expect(await offers()).toEqual([other, accepted]);
 });

@@ -74,14 +74,14 @@ test('if two outcomes of one submission arrive at the same moment, the first is 
   const run = await begun(fixture, tenantId, mine);
   const results = await Promise.all([
     storeOutcome(store, { ...run, nodeId: other, outcome: failed }),
-    storeOutcome(store, { ...run, outcome: completed({ told: 'first' }, '1') }),
+    storeOutcome(store, { ...run, outcome: completed({ report: 'first' }, '1') }),
     storeOutcome(store, { ...run, outcome: failed }),
   ]);
   expect(results.map(({ kind }) => kind)).toEqual(['not_yours', 'stored', 'repeated']);
   await settle(store, [run.submissionId]);
   expect(await findSubmission(store, tenantId, run.submissionId)).toMatchObject({
     state: 'submitted',
-    result: { told: 'first' },
+    result: { report: 'first' },
   });
 });
 

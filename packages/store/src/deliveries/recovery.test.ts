@@ -89,13 +89,13 @@ test('a recovery finds only recent deliveries of the given tenant with an active
 
 test.each([-60, 60])(
   'a host whose clock is %s minutes off does not affect which deliveries are recent',
-  async (minutesOff) => {
+  async (offsetMinutes) => {
     const fixture = await createFixture();
     const { store, database } = fixture;
     const host = {
       ...store,
       newId: () => {
-        const time = (Date.now() + minutesOff * 60_000).toString(16).padStart(12, '0');
+        const time = (Date.now() + offsetMinutes * 60_000).toString(16).padStart(12, '0');
         return `${time.slice(0, 8)}-${time.slice(8)}-7${store.newId().slice(15)}`;
       },
     };

@@ -41,7 +41,7 @@ const sorted = (faults: readonly LedgerFault[]) =>
   faults.map((one) => JSON.stringify(one)).toSorted();
 
 /** Bypasses the triggers and checks, like a person with too many rights. */
-async function plant(fixture: Fixture, sql: string): Promise<void> {
+async function corrupt(fixture: Fixture, sql: string): Promise<void> {
   await fixture.database.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');
   await fixture.database.query(sql);
 }
@@ -56,7 +56,7 @@ test('a correct ledger has no fault at any page size', async () => {
 test('an account that is not the sum of its entries is found', async () => {
   const fixture = await createFixture();
   const { tenantId } = await busyLedger(fixture);
-  await plant(
+  await corrupt(
     fixture,
     `UPDATE credit_accounts SET balance_micros = balance_micros + 1 WHERE tenant_id = '${tenantId}'`,
   );
@@ -66,7 +66,7 @@ test('an account that is not the sum of its entries is found', async () => {
 test('credit that is held without a submission in flight is found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
-  await plant(
+  await corrupt(
     fixture,
     `UPDATE submissions SET state = 'rejected', finished_at = svc_now() WHERE state = 'pending'`,
   );
@@ -76,7 +76,7 @@ test('credit that is held without a submission in flight is found', async () => 
 test('an in-flight count that differs from the holds is found', async () => {
   const fixture = await createFixture();
   const { tenantId } = await busyLedger(fixture);
-  await plant(
+  await corrupt(
     fixture,
     `UPDATE credit_accounts SET in_flight = in_flight + 1 WHERE tenant_id = '${tenantId}'`,
   );
@@ -86,7 +86,7 @@ test('an in-flight count that differs from the holds is found', async () => {
 test('a missing or changed entry is found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
-  await plant(
+  await corrupt(
     fixture,
     `DELETE FROM ledger_entries WHERE id = (SELECT id FROM ledger_entries WHERE type = 'charge' LIMIT 1)`,
   );
@@ -100,7 +100,7 @@ test('a missing or changed entry is found', async () => {
 test('balances that do not follow from the earlier entries are found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
-  await plant(
+  await corrupt(
     fixture,
     `UPDATE ledger_entries SET held_after_micros = held_after_micros + 1 WHERE type = 'hold'`,
   );
@@ -113,7 +113,10 @@ test('a movement between accounts that do not match its type is found', async ()
   await fixture.database.query(
     'ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_movement',
   );
-  await plant(fixture, `UPDATE ledger_entries SET debit_account = 'revenue' WHERE type = 'grant'`);
+  await corrupt(
+    fixture,
+    `UPDATE ledger_entries SET debit_account = 'revenue' WHERE type = 'grant'`,
+  );
   expect(await kinds(fixture)).toEqual(['movement_not_allowed']);
 });
 
@@ -123,7 +126,7 @@ test('a charge above its hold is found', async () => {
   await fixture.database.query(
     'ALTER TABLE submissions DROP CONSTRAINT submissions_charge_within_hold',
   );
-  await plant(
+  await corrupt(
     fixture,
     `UPDATE submissions SET charged_micros = quote_max_micros + 1 WHERE state = 'submitted'`,
   );
@@ -133,6 +136,6 @@ test('a charge above its hold is found', async () => {
 test('an entry whose submission does not exist is found', async () => {
   const fixture = await createFixture();
   await busyLedger(fixture);
-  await plant(fixture, `DELETE FROM submissions WHERE state = 'cancelled'`);
+  await corrupt(fixture, `DELETE FROM submissions WHERE state = 'cancelled'`);
   expect(await kinds(fixture)).toEqual(['entry_without_submission']);
 });

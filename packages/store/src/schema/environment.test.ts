@@ -88,11 +88,11 @@ test('a cut connection fails its own call, but neither the process nor the next 
       await cutAll();
       return tx.$queryRaw`SELECT 1`;
     });
-    const beside = Promise.allSettled(
+    const concurrent = Promise.allSettled(
       Array.from({ length: 20 }, () => store.db.$queryRaw`SELECT 1`),
     );
     await expect(inTransaction).rejects.toThrow(/./);
-    await beside;
+    await concurrent;
     await cutAll();
     expect(await store.db.$queryRaw`SELECT 1 AS one`).toEqual([{ one: 1 }]);
   }

@@ -7,25 +7,30 @@ import { auditLedger } from '../ledger/ledger-audit.ts';
 import { findByIdempotencyKey } from './submissions.ts';
 
 /** One hold to place: its tenant, its key and its credits. */
-interface Wish {
+interface HoldRequest {
   tenant: number;
   key: number;
   max: number;
 }
 
-const wish = fc.record({
+const holdRequest = fc.record({
   tenant: fc.nat({ max: 2 }),
   key: fc.nat({ max: 7 }),
   max: fc.integer({ min: 0, max: 60 }),
 });
-const batches = fc.array(fc.array(wish, { minLength: 1, maxLength: 12 }), {
+const batches = fc.array(fc.array(holdRequest, { minLength: 1, maxLength: 12 }), {
   minLength: 1,
   maxLength: 4,
 });
 
 /** The result of placing them one after another. */
-function model(credits: number, wishes: readonly Wish[], taken: Set<string>, available: number[]) {
-  return wishes.map(({ tenant, key, max }) => {
+function model(
+  credits: number,
+  requests: readonly HoldRequest[],
+  taken: Set<string>,
+  available: number[],
+) {
+  return requests.map(({ tenant, key, max }) => {
     const name = `${tenant}/${key}`;
     if (taken.has(name)) return 'key_taken';
     const left = available[tenant] ?? credits;
@@ -36,9 +41,9 @@ function model(credits: number, wishes: readonly Wish[], taken: Set<string>, ava
   });
 }
 
-async function place(fixture: Fixture, tenants: string[], wishes: readonly Wish[]) {
+async function place(fixture: Fixture, tenants: string[], requests: readonly HoldRequest[]) {
   const submissions = await Promise.all(
-    wishes.map(({ tenant, key, max }) =>
+    requests.map(({ tenant, key, max }) =>
       newSubmission(fixture.store, tenants[tenant] ?? '', { key: `${key}`, max }),
     ),
   );
@@ -57,14 +62,14 @@ test('a batch has the same result as its holds one after another', async () => {
       const ids = await Promise.all(tenants);
       const taken = new Set<string>();
       const available: number[] = [];
-      for (const wishes of rounds) {
+      for (const requests of rounds) {
         // The second of two equal keys in a batch is taken, even if the first one was not granted,
         // because the first is still being answered.
-        const expected = model(credits, withoutRepeats(wishes), taken, available);
-        const placed = await place(fixture, ids, wishes);
-        const firsts = placed.filter((_, index) => isFirst(wishes, index));
+        const expected = model(credits, withoutRepeats(requests), taken, available);
+        const placed = await place(fixture, ids, requests);
+        const firsts = placed.filter((_, index) => isFirst(requests, index));
         expect(firsts).toEqual(expected);
-        const repeats = placed.filter((_, index) => !isFirst(wishes, index));
+        const repeats = placed.filter((_, index) => !isFirst(requests, index));
         expect(repeats.every((kind) => kind === 'key_taken')).toBe(true);
       }
       for (const [index, id] of ids.entries()) {
@@ -76,15 +81,15 @@ test('a batch has the same result as its holds one after another', async () => {
   );
 });
 
-const isFirst = (wishes: readonly Wish[], index: number) =>
-  wishes.findIndex((one) => sameKey(one, wishes[index])) === index;
-const sameKey = (one: Wish, other: Wish | undefined) =>
+const isFirst = (requests: readonly HoldRequest[], index: number) =>
+  requests.findIndex((one) => sameKey(one, requests[index])) === index;
+const sameKey = (one: HoldRequest, other: HoldRequest | undefined) =>
   one.tenant === other?.tenant && one.key === other.key;
-const withoutRepeats = (wishes: readonly Wish[]) =>
-  wishes.filter((_, index) => isFirst(wishes, index));
+const withoutRepeats = (requests: readonly HoldRequest[]) =>
+  requests.filter((_, index) => isFirst(requests, index));
 
 /** Sixteen holds of 30 credits, alternating between two tenants. */
-const sixteen = (round: number): Wish[] =>
+const sixteen = (round: number): HoldRequest[] =>
   Array.from({ length: 16 }, (_, index) => ({
     tenant: (index + round) % 2,
     key: round * 16 + index,
@@ -107,8 +112,8 @@ test('concurrent batches over the same tenants neither deadlock nor overdraw', a
 test('the figures after each hold are exact inside a batch', async () => {
   const fixture = await createFixture();
   const tenantId = await fixture.tenant(100);
-  const wishes = [60, 50, 30, 20, 10].map((max, key) => ({ tenant: 0, key, max }));
-  const placed = await place(fixture, [tenantId], wishes);
+  const requests = [60, 50, 30, 20, 10].map((max, key) => ({ tenant: 0, key, max }));
+  const placed = await place(fixture, [tenantId], requests);
   expect(placed).toEqual([
     'held 40',
     'insufficient_credits',

@@ -40,10 +40,10 @@ test('an operator lists the submissions of all tenants, including rejected ones,
 
 test.each([-60, 60])(
   'the age of a submission is by the database’s clock, even if its id is from a clock %s minutes off',
-  async (minutesOff) => {
+  async (offsetMinutes) => {
     const { store, tenant, database } = await createFixture();
     const submission = await newSubmission(store, await tenant());
-    const time = (Date.now() + minutesOff * 60_000).toString(16).padStart(12, '0');
+    const time = (Date.now() + offsetMinutes * 60_000).toString(16).padStart(12, '0');
     const id = `${time.slice(0, 8)}-${time.slice(8)}${submission.id.slice(13)}`;
     await holdSubmission(store, { ...submission, id });
     const [row] = await database.query<{ at: Date }>('SELECT created_at AS at FROM submissions');

@@ -46,8 +46,8 @@ test('a threshold that rises above the balance sends one event', async () => {
   expect(overtaking?.deliveryIds).toHaveLength(1);
   expect(overtaking?.tenant.lowBalanceThresholdMicros).toBe(501_000_000n);
   expect((await threshold(502))?.deliveryIds).toEqual([]);
-  const told = await claimFor(fixture.store, tenantId);
-  expect(JSON.parse(told[0]?.body ?? '{}')).toMatchObject({
+  const claimed = await claimFor(fixture.store, tenantId);
+  expect(JSON.parse(claimed[0]?.body ?? '{}')).toMatchObject({
     type: 'credits.low_balance',
     data: { balance: 500, available: 500, held: 0, threshold: 501 },
   });

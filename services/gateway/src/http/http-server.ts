@@ -13,7 +13,7 @@ interface ClientTimeouts {
   readonly requestMs: number;
   readonly checkEveryMs: number;
 }
-const timeoutsByDefault: ClientTimeouts = {
+const defaultTimeouts: ClientTimeouts = {
   headersMs: 10_000,
   requestMs: requestTimeoutMs,
   checkEveryMs: 1_000,
@@ -46,7 +46,7 @@ export interface HttpServerOptions {
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const current = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new Set<ServerResponse>();
-  const timeouts = options.timeouts ?? timeoutsByDefault;
+  const timeouts = options.timeouts ?? defaultTimeouts;
   let closing = false;
   const listener: RequestListener = (request, response) => {
     current.set(request.socket, response);

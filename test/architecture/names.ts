@@ -1,0 +1,55 @@
+import { parseSync } from 'oxc-parser';
+
+/** The names in a file: each identifier once, with the line of its first use. */
+export function namesIn(file: string, source: string): ReadonlyMap<string, number> {
+  const { program } = parseSync(file, source);
+  const names = new Map<string, number>();
+  JSON.stringify(program, (_, node) => {
+    const isName = node?.type === 'Identifier' || node?.type === 'PrivateIdentifier';
+    if (isName && !names.has(node.name)) {
+      names.set(node.name, source.slice(0, node.start).split('\n').length);
+    }
+    return typeof node === 'bigint' ? String(node) : node;
+  });
+  return names;
+}
+
+/** The words of a name, in lower case: `leaseMsMax` has `lease`, `ms` and `max`. */
+export function wordsOf(name: string): string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/gu, '$1 $2')
+    .split(/[ _$]+/u)
+    .map((word) => word.toLowerCase());
+}
+
+const units = new Set(['ms', 'seconds', 'minutes', 'hours', 'days', 'micros', 'bytes']);
+/**
+ * A unit may be followed by the kind of limit (`leaseMsMax`), by what it is counted per
+ * (`microsPerCredit`), and in a function's name by its argument (`microsOf`, `sendBytesTo`).
+ */
+const behindUnit = new Set(['max', 'min', 'default', 'per', 'of', 'to']);
+
+/** True if a word other than these follows a unit. */
+export function hasMisplacedUnit(name: string): boolean {
+  const words = wordsOf(name);
+  return words.some((word, index) => {
+    const next = words[index + 1];
+    return units.has(word) && next !== undefined && !behindUnit.has(next);
+  });
+}
+
+/** The words of the first column of the glossary's table of words that names do not contain. */
+export function refusedWordsOf(glossary: string): string[] {
+  const [, section = ''] = glossary.split('## Words that names do not contain\n');
+  return [...(section.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \|/gmu)]
+    .flatMap(([, words = '']) => words.split(', '))
+    .filter((word) => word !== 'not');
+}
+
+/** The refused word that the name contains, in one of its words or in two in sequence. */
+export function refusedWordIn(name: string, refused: readonly string[]): string | undefined {
+  const words = wordsOf(name);
+  const pairs = words.slice(1).map((word, index) => `${words[index]}${word}`);
+  const found = new Set([...words, ...pairs]);
+  return refused.find((word) => found.has(word.toLowerCase()));
+}

@@ -24,10 +24,10 @@ export function addStatusCommand(command: Command): void {
   })
     .option('--watch', 'refresh until Ctrl-C')
     .option('--every <duration>', 'the interval between refreshes (default: 2s)', durationArgument)
-    .action((options: StatusOptions) => withContext((context) => status(context, options)));
+    .action((options: StatusOptions) => withContext((context) => showStatus(context, options)));
 }
 
-async function status(context: Context, options: StatusOptions): Promise<void> {
+async function showStatus(context: Context, options: StatusOptions): Promise<void> {
   if (options.watch === true) return watch(context, options);
   const status = await readServiceStatus(context);
   if (options.json === true) return printJson(statusRecord(status));

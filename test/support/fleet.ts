@@ -126,13 +126,17 @@ async function link(
  * links.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
-  await store.db.$executeRaw`
-    UPDATE submissions SET lease_expires_at = svc_now(), start_deadline_at = svc_now()
-    WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running')`;
+  await store.query(
+    `UPDATE submissions SET lease_expires_at = svc_now(), start_deadline_at = svc_now()
+     WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')`,
+    [nodeId],
+  );
   await waitUntil(async () => {
-    const left = await store.db.$queryRaw<unknown[]>`
-      SELECT 1 FROM submissions
-      WHERE node_id = ${nodeId}::uuid AND state IN ('dispatched', 'running', 'settling')`;
+    const left = await store.query(
+      `SELECT 1 FROM submissions
+       WHERE node_id = $1::uuid AND state IN ('dispatched', 'running', 'settling')`,
+      [nodeId],
+    );
     return left.length === 0;
   });
 }

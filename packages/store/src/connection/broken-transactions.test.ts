@@ -1,6 +1,8 @@
 import { waitUntil } from '@svc/testkit';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { isUnavailable } from './errors.ts';
+import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
+import { hasOperators } from '../operators/operators.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -36,11 +38,14 @@ test('a transaction whose connection breaks between two statements is unavailabl
   expect(isUnavailable(await work.catch((error: unknown) => error))).toBe(true);
 });
 
-test('a Prisma transaction whose connection breaks is unavailable too', async () => {
-  const work = store.db.$transaction(async (tx) => {
-    const [row] = await tx.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
-    await breakConnection(row?.pid ?? 0);
-    return await tx.$queryRaw`SELECT pg_backend_pid() AS pid`;
-  });
-  expect(isUnavailable(await work.catch((error: unknown) => error))).toBe(true);
+test('a typed call whose connection breaks before its answer is unavailable too', async () => {
+  const other = await beginOther(fixture);
+  await other.query('LOCK TABLE operators');
+  const call = hasOperators(store).catch((error: unknown) => error);
+  await untilLockWait(fixture);
+  await fixture.database.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  expect(isUnavailable(await call)).toBe(true);
 });

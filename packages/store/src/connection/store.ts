@@ -221,5 +221,5 @@ function statementName(sql: string): string {
 
 /** Throws if the database does not answer. */
 export async function ping(store: Store): Promise<void> {
-  await store.db.$queryRaw`SELECT 1`;
+  await store.query('SELECT 1', []);
 }

@@ -6,7 +6,9 @@
  */
 
 const own = '^(packages|services|infra)/';
-const testFile = '([.]test|[.-]fixture)[.]ts$';
+const testFile = '[.](test|fixture)[.]ts$';
+/** Code that only tests run. */
+const testCode = ['^packages/testkit/', '^test/', testFile];
 
 /** A room may import these of ours and itself, and nothing else of ours. */
 function room(name, path, allowed) {
@@ -78,9 +80,17 @@ export default {
     {
       name: 'only-tests-import-the-testkit',
       severity: 'error',
-      from: { pathNot: ['^packages/testkit/', '^test/', testFile] },
+      from: { pathNot: testCode },
       to: { path: '^packages/testkit/' },
     },
+    {
+      name: 'only-tests-import-fixtures',
+      comment: 'a helper of tests is named *.fixture.ts, in a package or a service',
+      severity: 'error',
+      from: { pathNot: testCode },
+      to: { path: ['[.]fixture[.]ts$', '^test/'] },
+    },
+    onlyIn('only-tests-import-vitest', ['vitest'], [...testCode, '^vitest[.]config']),
     {
       name: 'domain-and-client-are-pure',
       comment: 'domain has no I/O, clock or randomness; the client needs fetch and crypto only',

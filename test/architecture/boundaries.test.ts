@@ -71,6 +71,16 @@ const forbiddenImports: readonly ForbiddenImport[] = [
     code: `import '@svc/testkit';`,
   },
   {
+    rule: 'only-tests-import-fixtures',
+    file: 'services/webhooks/src/forbidden-fixture.ts',
+    code: `import './sample.fixture.ts';`,
+  },
+  {
+    rule: 'only-tests-import-vitest',
+    file: 'services/webhooks/src/forbidden-vitest.ts',
+    code: `import 'vitest';`,
+  },
+  {
     rule: 'domain-and-client-are-pure',
     file: 'packages/domain/src/forbidden-fs.ts',
     code: `import 'node:fs';`,
@@ -135,8 +145,9 @@ function drawOutline(): void {
       path.join(outlineDir, 'node_modules/@svc', path.basename(room)),
     );
   }
+  write('services/webhooks/src/sample.fixture.ts', 'export type Sample = string;\n');
   write('packages/store/src/generated/client.ts', 'export type Client = string;\n');
-  for (const library of ['pg', 'ioredis']) {
+  for (const library of ['pg', 'ioredis', 'vitest']) {
     write(`node_modules/${library}/package.json`, `{"name": "${library}", "main": "index.js"}`);
     write(`node_modules/${library}/index.js`, 'export {};\n');
   }

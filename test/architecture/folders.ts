@@ -1,0 +1,44 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** One file imports another of the same room. Paths are relative to the room's `src`. */
+export interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const importPattern = /\bfrom '(\.\.?\/[^']+)'/gu;
+
+/** The imports between the product's files below `srcDir`. */
+export function importsIn(srcDir: string): Import[] {
+  return globSync('**/*.ts', { cwd: srcDir })
+    .filter((file) => !/[.](?:test|fixture)[.]ts$|^generated\//u.test(file))
+    .flatMap((from) => {
+      const source = readFileSync(path.join(srcDir, from), 'utf8');
+      return [...source.matchAll(importPattern)].map(([, target = '']) => ({
+        from,
+        to: path.join(path.dirname(from), target),
+      }));
+    });
+}
+
+const folderOf = (file: string): string => path.dirname(file);
+
+/**
+ * The imports from one folder into another that lead back. The files at the top of a room are not a
+ * folder: they may import every folder, and every folder may import them.
+ */
+export function circularImports(imports: readonly Import[]): Import[] {
+  const between = imports.filter(
+    ({ from, to }) => folderOf(from) !== folderOf(to) && folderOf(from) !== '.',
+  );
+  const reaches = (start: string, goal: string): boolean => {
+    const seen = new Set([start]);
+    for (const folder of seen) {
+      if (folder === goal) return true;
+      for (const { from, to } of between) if (folderOf(from) === folder) seen.add(folderOf(to));
+    }
+    return false;
+  };
+  return between.filter(({ from, to }) => reaches(folderOf(to), folderOf(from)));
+}

@@ -3,7 +3,7 @@ import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
 import { settle } from '../endings/endings.ts';
-import { disableNode, drainNode, enableNode, rotateNodeSecret } from './changes.ts';
+import { disableNode, drainNode, enableNode, rotateNodeSecret, setSlotsMax } from './changes.ts';
 import { findChangedNodes, findNodeCredentials, findNodeStanding } from './credentials.ts';
 import { findNode, touchNodes } from './nodes.ts';
 import { pinSurge, readSurgePin } from '../pricing/surge-pin.ts';
@@ -31,6 +31,17 @@ test('a drain and its end are audited with their author, and repeating them has 
   expect(await findNode(store, nodeId)).toMatchObject({ draining: false, disabledAt: null });
   const subject = toWireId('nod', nodeId);
   expect(await actionsOf(fixture, subject)).toEqual(['node.create', 'node.drain', 'node.enable']);
+});
+
+test('the most slots of a node are changed and audited once', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const nodeId = await fixture.node();
+  const change = { nodeId, slotsMax: 7 };
+  expect(await setSlotsMax(store, change, testAuthor)).toMatchObject({ slotsMax: 7 });
+  expect(await setSlotsMax(store, change, testAuthor)).toMatchObject({ slotsMax: 7 });
+  expect(await findNode(store, nodeId)).toMatchObject({ slotsMax: 7 });
+  expect(await actionsOf(fixture, toWireId('nod', nodeId))).toEqual(['node.create', 'node.update']);
 });
 
 test('assignments of a disabled node end as lost at once and settle with a full refund', async () => {
@@ -124,6 +135,7 @@ test('every operation reports an unknown node as unknown', async () => {
   expect(await drainNode(store, nodeId, testAuthor)).toBeNull();
   expect(await enableNode(store, nodeId, testAuthor)).toBeNull();
   expect(await disableNode(store, nodeId, testAuthor)).toBeNull();
+  expect(await setSlotsMax(store, { nodeId, slotsMax: 7 }, testAuthor)).toBeNull();
   const rotation = { nodeId, secret: 'nsk_2', overlapMs: 0, force: true };
   expect(await rotateNodeSecret(store, rotation, testAuthor)).toEqual({ kind: 'unknown_node' });
   expect(await findNode(store, nodeId)).toBeNull();

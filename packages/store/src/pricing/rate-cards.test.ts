@@ -1,4 +1,4 @@
-import { defaultRateCardJson, parseRateCard } from '@svc/domain';
+import { defaultRateCardJson, parseRateCard, toWireId } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
@@ -21,7 +21,7 @@ const doubled = parseRateCard(0, {
 });
 
 test("a tenant's card has priority over the default, and the newest version is used", async () => {
-  const { store, tenant } = await createFixture();
+  const { store, tenant, database } = await createFixture();
   const [one, other] = [await tenant(), await tenant()];
   const before = await currentRateCard(store, one);
   const own = await insertRateCard(store, doubled, one, testAuthor);
@@ -30,6 +30,14 @@ test("a tenant's card has priority over the default, and the newest version is u
   const forAll = await insertRateCard(store, doubled, null, testAuthor);
   expect((await currentRateCard(store, other))?.version).toBe(forAll);
   expect((await currentRateCard(store, one))?.version).toBe(own);
+  const audited = await database.query(
+    `SELECT subject_kind AS kind, subject_id AS id FROM audit_log WHERE action = 'rate_card.apply'
+     ORDER BY audit_log.id`,
+  );
+  expect(audited).toEqual([
+    { kind: 'tenant', id: toWireId('tnt', one) },
+    { kind: 'service', id: 'rate-card' },
+  ]);
 });
 
 test('a submission is charged by the card of its quote, whatever came into force since', async () => {

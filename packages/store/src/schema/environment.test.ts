@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { createSealer, openKeyring } from '@svc/signing';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../connection/store.ts';
 import { assertReady } from './environment.ts';
 import { migrate } from './migrate.ts';
 import { hasOperators } from '../operators/operators.ts';
@@ -62,6 +65,14 @@ test('an unknown or changed migration is refused', async () => {
     kind: 'schema_unknown',
     reason: expect.stringContaining('29990101000000_later'),
   });
+});
+
+test('a database refuses a service with another master key', async () => {
+  const { store, database } = await createFixture();
+  const sealer = createSealer(openKeyring(`other:${randomBytes(32).toString('base64')}`));
+  const other = openStore({ databaseUrl: database.databaseUrl, sealer, newId: store.newId });
+  onTestFinished(() => other.close());
+  expect(await assertReady(other, 'sandbox')).toEqual({ kind: 'other_key' });
 });
 
 test('a database belongs to one environment for good, with one key of request hashes', async () => {

@@ -13,7 +13,7 @@ import { endUnnamed } from './assignments/lost-assignments.ts';
 import { attemptClaimMs } from './deliveries/deliveries.ts';
 import { cancelSubmission } from './endings/endings.ts';
 import { rotateNodeSecret } from './nodes/changes.ts';
-import { findNodeCredentials, findNodeStanding } from './nodes/credentials.ts';
+import { findNodeCredentials, findNodeSettings } from './nodes/credentials.ts';
 import { takeLinkEpoch } from './nodes/links.ts';
 import { findNode } from './nodes/nodes.ts';
 import { findOverdue, unsettledGraceMs } from './reconciling/overdue.ts';
@@ -199,7 +199,7 @@ const cases: readonly Case[] = [
       );
       const ask = async () => [
         (await findNode(store, nodeId))?.quarantinedUntil !== null,
-        (await findNodeStanding(store, nodeId))?.quarantinedUntil !== null,
+        (await findNodeSettings(store, nodeId))?.quarantinedUntil !== null,
       ];
       return { deadlineMs: now + (quarantineMs[0] ?? 0), ask };
     },

@@ -35,8 +35,8 @@ export * from './nodes/links.ts';
 export {
   findChangedNodes,
   findNodeCredentials,
-  findNodeStanding,
-  type NodeStanding,
+  findNodeSettings,
+  type NodeSettings,
 } from './nodes/credentials.ts';
 export {
   createNode,

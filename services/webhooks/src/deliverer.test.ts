@@ -204,7 +204,7 @@ test('each attempt is logged under the request that caused it, without its body'
   expect(lines[0]).not.toContain('jobType');
 });
 
-test('a deliverer that ends waits for what is under way, and records it', async () => {
+test('a deliverer that ends waits for the attempts in flight, and records them', async () => {
   const arrived = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   fixture.receiver.answerWith(async () => {

@@ -1,6 +1,6 @@
 import { type DeliveryStatus, toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import { attemptUnderWay } from './redelivery.ts';
+import { attemptInFlight } from './redelivery.ts';
 import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 
@@ -37,7 +37,7 @@ function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
       ' OR ',
     )})`,
     Prisma.sql`t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL`,
-    Prisma.raw(`NOT ${attemptUnderWay}`),
+    Prisma.raw(`NOT ${attemptInFlight}`),
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
   ];
   return Prisma.sql`FROM deliveries d JOIN tenants t ON t.id = d.tenant_id

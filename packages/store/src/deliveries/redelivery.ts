@@ -19,7 +19,7 @@ export type RedeliveryOutcome =
 interface RedeliveryRow {
   status: string;
   notified: boolean;
-  under_way: boolean;
+  in_flight: boolean;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function redeliver(
     if (locked.length === 0) return { kind: 'not_found' };
     const row = await readLocked(query, deliveryId);
     if (row?.notified !== true) return { kind: 'url_missing' };
-    if (row.under_way) return { kind: 'in_progress' };
+    if (row.in_flight) return { kind: 'in_progress' };
     const retryInMs = await untilWebhooksAllowedMs(query, tenantId);
     if (retryInMs > 0) return { kind: 'over_cap', retryInMs };
     await query(
@@ -68,7 +68,7 @@ export async function redeliver(
  * SQL that is true if an attempt of the delivery `d` may be in flight: claimed, not recorded and not
  * expired.
  */
-export const attemptUnderWay = `EXISTS (
+export const attemptInFlight = `EXISTS (
   SELECT FROM delivery_attempts a
   WHERE a.delivery_id = d.id AND a.round = d.round AND a.number = d.attempt_count
     AND a.recorded_at IS NULL AND a.at + ${attemptClaimMs} * interval '1 millisecond' > svc_now()
@@ -77,7 +77,7 @@ export const attemptUnderWay = `EXISTS (
 async function readLocked(query: Query, deliveryId: string): Promise<RedeliveryRow | undefined> {
   const [row] = await query<RedeliveryRow>(
     `SELECT d.status, t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified,
-       ${attemptUnderWay} AS under_way
+       ${attemptInFlight} AS in_flight
      FROM deliveries d JOIN tenants t ON t.id = d.tenant_id WHERE d.id = $1::uuid`,
     [deliveryId],
   );

@@ -49,7 +49,7 @@ export async function findNodeCredentials(
 }
 
 /** Settings of a node that operators change and that its link must follow. */
-export interface NodeStanding {
+export interface NodeSettings {
   readonly nodeId: string;
   readonly disabled: boolean;
   readonly draining: boolean;
@@ -71,33 +71,33 @@ const changesMax = 10_000;
 export async function findChangedNodes(
   store: Store,
   since: Date | null,
-): Promise<{ now: Date; changed: NodeStanding[] }> {
-  const rows = await store.query<StandingRow & { now: Date }>(
+): Promise<{ now: Date; changed: NodeSettings[] }> {
+  const rows = await store.query<NodeSettingsRow & { now: Date }>(
     `SELECT svc_now() AS now, ${standingColumns}
      FROM (SELECT 1) one LEFT JOIN nodes
        ON changed_at > COALESCE($1::timestamptz, svc_now()) - $2 * interval '1 millisecond'
      LIMIT $3`,
     [since, commitDelayMsMax, changesMax],
   );
-  const changed = rows.flatMap((row) => standingOf(row));
+  const changed = rows.flatMap((row) => settingsOf(row));
   return { now: rows[0]?.now ?? new Date(0), changed };
 }
 
 /** Null for an unknown node. */
-export async function findNodeStanding(store: Store, nodeId: string): Promise<NodeStanding | null> {
-  const [row] = await store.query<StandingRow>(
+export async function findNodeSettings(store: Store, nodeId: string): Promise<NodeSettings | null> {
+  const [row] = await store.query<NodeSettingsRow>(
     `SELECT ${standingColumns} FROM nodes WHERE id = $1::uuid`,
     [nodeId],
   );
-  const [standing] = row === undefined ? [] : standingOf(row);
-  return standing ?? null;
+  const [settings] = row === undefined ? [] : settingsOf(row);
+  return settings ?? null;
 }
 
 const standingColumns = `id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
   previous_secret_expires_at, slots_max,
   CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until`;
 
-interface StandingRow {
+interface NodeSettingsRow {
   /** Null in the single row that only has the time, if no node changed. */
   id: string | null;
   disabled: boolean;
@@ -108,7 +108,7 @@ interface StandingRow {
   previous_secret_expires_at: Date | null;
 }
 
-function standingOf(row: StandingRow): NodeStanding[] {
+function settingsOf(row: NodeSettingsRow): NodeSettings[] {
   if (row.id === null) return [];
   return [
     {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
 import { settle } from '../endings/endings.ts';
 import { disableNode, drainNode, enableNode, rotateNodeSecret, setSlotsMax } from './changes.ts';
-import { findChangedNodes, findNodeCredentials, findNodeStanding } from './credentials.ts';
+import { findChangedNodes, findNodeCredentials, findNodeSettings } from './credentials.ts';
 import { findNode, touchNodes } from './nodes.ts';
 import { pinSurge, readSurgePin } from '../pricing/surge-pin.ts';
 import { createFixture } from '../store.fixture.ts';
@@ -112,7 +112,7 @@ test('dispatchers find every change since their last poll, including late commit
   expect(changed).toEqual([]);
   await drainNode(store, nodeId, testAuthor);
   await advance(29_000);
-  const standing = {
+  const settings = {
     nodeId,
     disabled: false,
     draining: true,
@@ -122,9 +122,9 @@ test('dispatchers find every change since their last poll, including late commit
     previousSecretExpiresAt: null,
   };
   const next = await findChangedNodes(store, new Date(now.getTime() + 29_000));
-  expect(next.changed).toEqual([standing]);
+  expect(next.changed).toEqual([settings]);
   expect(next.now.getTime()).toBeGreaterThanOrEqual(now.getTime() + 29_000);
-  expect(await findNodeStanding(store, nodeId)).toEqual(standing);
+  expect(await findNodeSettings(store, nodeId)).toEqual(settings);
   await touchNodes(store, [nodeId]);
   expect((await findNode(store, nodeId))?.lastSeenAt).toBeInstanceOf(Date);
 });
@@ -139,7 +139,7 @@ test('every operation reports an unknown node as unknown', async () => {
   const rotation = { nodeId, secret: 'nsk_2', overlapMs: 0, force: true };
   expect(await rotateNodeSecret(store, rotation, testAuthor)).toEqual({ kind: 'unknown_node' });
   expect(await findNode(store, nodeId)).toBeNull();
-  expect(await findNodeStanding(store, nodeId)).toBeNull();
+  expect(await findNodeSettings(store, nodeId)).toBeNull();
   expect(await findNodeCredentials(store, nodeId)).toBeNull();
 });
 

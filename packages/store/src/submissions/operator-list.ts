@@ -93,7 +93,7 @@ function idsOf(
     if (inFlight.includes(state)) {
       return Prisma.sql`(SELECT id FROM (SELECT id FROM submissions
         WHERE state IN ('pending', 'dispatched', 'running', 'settling') AND ${isState} AND ${conditions}
-        OFFSET 0) under_way ORDER BY id DESC LIMIT ${limit})`;
+        OFFSET 0) in_flight ORDER BY id DESC LIMIT ${limit})`;
     }
     return Prisma.sql`(SELECT id FROM submissions WHERE ${isState} AND ${conditions}
       ORDER BY id DESC LIMIT ${limit})`;

@@ -1,6 +1,6 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
 import { runPeriodically, type Repeating } from '@svc/runtime';
-import { findChangedNodes, findNodeStanding, type NodeStanding } from '@svc/store';
+import { findChangedNodes, findNodeSettings, type NodeSettings } from '@svc/store';
 
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { closeLink } from '../links/end-link.ts';
@@ -25,12 +25,12 @@ function linksOf({ links }: Dispatcher, nodeId: string): NodeLink[] {
 
 /** Applies the current decisions about a node to its links. Throws if Postgres is unreachable. */
 export async function followNode(dispatcher: Dispatcher, nodeId: string): Promise<void> {
-  const node = await findNodeStanding(dispatcher.store, nodeId);
+  const node = await findNodeSettings(dispatcher.store, nodeId);
   if (node === null) return;
   for (const link of linksOf(dispatcher, nodeId)) follow(dispatcher, link, node);
 }
 
-function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeStanding): void {
+function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): void {
   if (node.disabled) {
     closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'the node is disabled');
     inBackground(
@@ -60,7 +60,7 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeStanding): voi
 function followLimits(
   dispatcher: Dispatcher,
   link: NodeLink,
-  { slotsMax, quarantinedUntil }: Pick<NodeStanding, 'slotsMax' | 'quarantinedUntil'>,
+  { slotsMax, quarantinedUntil }: Pick<NodeSettings, 'slotsMax' | 'quarantinedUntil'>,
 ): void {
   const isKnown = link.quarantinedUntil?.getTime() === quarantinedUntil?.getTime();
   if (link.slotsMax === slotsMax && isKnown) return;

@@ -15,7 +15,7 @@ export function namesIn(file: string, source: string): ReadonlyMap<string, numbe
 }
 
 /** The words of a name, in lower case: `leaseMsMax` has `lease`, `ms` and `max`. */
-export function wordsOf(name: string): string[] {
+function wordsOf(name: string): string[] {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/gu, '$1 $2')
     .split(/[ _$]+/u)

@@ -73,7 +73,7 @@ export async function findChangedNodes(
   since: Date | null,
 ): Promise<{ now: Date; changed: NodeSettings[] }> {
   const rows = await store.query<NodeSettingsRow & { now: Date }>(
-    `SELECT svc_now() AS now, ${standingColumns}
+    `SELECT svc_now() AS now, ${settingsColumns}
      FROM (SELECT 1) one LEFT JOIN nodes
        ON changed_at > COALESCE($1::timestamptz, svc_now()) - $2 * interval '1 millisecond'
      LIMIT $3`,
@@ -86,14 +86,14 @@ export async function findChangedNodes(
 /** Null for an unknown node. */
 export async function findNodeSettings(store: Store, nodeId: string): Promise<NodeSettings | null> {
   const [row] = await store.query<NodeSettingsRow>(
-    `SELECT ${standingColumns} FROM nodes WHERE id = $1::uuid`,
+    `SELECT ${settingsColumns} FROM nodes WHERE id = $1::uuid`,
     [nodeId],
   );
   const [settings] = row === undefined ? [] : settingsOf(row);
   return settings ?? null;
 }
 
-const standingColumns = `id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
+const settingsColumns = `id, disabled_at IS NOT NULL AS disabled, draining, secret_version,
   previous_secret_expires_at, slots_max,
   CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until`;
 

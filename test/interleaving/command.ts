@@ -26,7 +26,7 @@ export async function interleave(args: readonly string[]): Promise<number> {
       postgres: { type: 'string' },
       service: { type: 'string' },
       template: { type: 'string' },
-      // Read by host/hooks.ts, before the product is loaded.
+      // host/hooks.ts reads these before the product is loaded.
       focus: { type: 'string' },
       bug: { type: 'string' },
     },

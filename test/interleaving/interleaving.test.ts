@@ -10,12 +10,12 @@ import { orderBugs } from './injected-bugs/catalogue.ts';
 const main = path.join(import.meta.dirname, 'main.ts');
 const runFile = promisify(execFile);
 const outputBytesMax = 64 * 1024 * 1024;
-/** The processes of this file load the same modules; compiling them is half of a start. */
+/** The processes of this file load the same modules, and compiling them is half of a start. */
 const compileCache = mkdtempSync(path.join(os.tmpdir(), 'svc-interleaving-cache-'));
 
 afterAll(() => rmSync(compileCache, { recursive: true, force: true }));
 
-/** Runs the command as its users do, on the Postgres server of the tests. */
+/** Runs the command as a user does, on the Postgres server of the tests. */
 async function interleave(...args: string[]): Promise<string> {
   const { adminUrl, serviceUrl, template } = inject('testServers');
   const given = ['--postgres', adminUrl, '--service', serviceUrl, '--template', template];
@@ -26,7 +26,7 @@ async function interleave(...args: string[]): Promise<string> {
     });
     return stdout;
   } catch (error) {
-    // A violation is the exit code 1; what was printed says which.
+    // A violation has the exit code 1. The output names it.
     if (error instanceof Error && 'stdout' in error) return String(error.stdout);
     throw error;
   }
@@ -46,8 +46,8 @@ test(`no order of events breaks a promise (INTERLEAVE_SEED=${seed})`, async () =
 });
 
 /**
- * The catalogue's seed finds the bug in one run. A change of the product changes what each seed does,
- * so the next seeds are tried as well.
+ * The seed of the catalogue finds the bug in one run. A change of the product changes the run of
+ * each seed, so the test tries the next seeds as well.
  */
 const searchedRuns = 100;
 
@@ -61,7 +61,7 @@ function hashesOf(output: string): string[] {
   return output.match(/^\d+ [0-9a-f]{16}$/gm) ?? [];
 }
 
-test('without the bugs the same seeds find nothing, and each gives the same trace again', async () => {
+test('without the bugs the same seeds find nothing, and each repeats its trace', async () => {
   const args = ['--catalogue', '--keep-going', '--hashes'];
   const output = await interleave(...args);
   expect(output).toMatch(verdict(orderBugs.length, 0));

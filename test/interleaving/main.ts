@@ -1,4 +1,4 @@
-/** The hooks come first, then the product is loaded. See command.ts for what this does. */
+/** Installs the hooks, then loads the product. See command.ts for the command itself. */
 await import('./host/hooks.ts');
 const { interleave } = await import('./command.ts');
 process.exitCode = await interleave(process.argv.slice(2));

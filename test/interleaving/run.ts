@@ -12,7 +12,7 @@ export interface RunReport {
   readonly submissions: number;
   readonly executed: number;
   readonly lockWaits: number;
-  /** How many submissions ended in each state. */
+  /** The number of submissions that ended in each state. */
   readonly ended: ReadonlyMap<string, number>;
   readonly violations: readonly string[];
   readonly trace: readonly string[];
@@ -22,9 +22,9 @@ export interface RunReport {
 const spansMs = [
   1, 5, 20, 50, 100, 100, 300, 300, 500, 1_000, 1_000, 2_000, 5_000, 6_000, 15_000, 61_000, 600_000,
 ];
-/** With a tenant waiting, time goes in steps of no more. */
+/** While a tenant waits, time advances in steps of at most this. */
 const spanWhileWaitingMs = 250;
-/** That the time stops before the next timer. */
+/** The probability that time stops before the next timer. */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
 
@@ -32,15 +32,15 @@ interface RunOptions {
   readonly seed: number;
   readonly steps: number;
   readonly stateDir: string;
-  /** The frequent action in this run. Without it some runs draw one. */
+  /** The frequent action of this run. Without it, some runs draw one. */
   readonly focus: string | undefined;
 }
 
-/** Without a request, this many runs have their own focus. */
+/** Without a request, one run in this many has its own focus. */
 const focusChance = 0.3;
 const focusedFault = 0.06;
 
-/** One run of `steps` steps, then as many as it takes for everything to end. */
+/** Runs `steps` steps, and then as many as needed until every submission has ended. */
 export async function runOne(rig: Rig, options: RunOptions): Promise<RunReport> {
   const { seed, steps, stateDir } = options;
   const random = createRandom(seed);
@@ -53,7 +53,7 @@ export async function runOne(rig: Rig, options: RunOptions): Promise<RunReport> 
   const shape = {
     tenants: 1 + random.nat(2),
     nodes: 1 + random.nat(3),
-    // A stalled one shows only if a node can link to another.
+    // A stalled dispatcher has an effect only if a node can link to another one.
     dispatchers: (focus === 'stall greeting' ? 2 : 1) + random.nat(3),
     rates: {
       stall: random.pick([0, 0.02, 0.06]) ?? 0,
@@ -118,13 +118,13 @@ async function takeStep(
   await moveTime(world, random);
 }
 
-/** Moves the time, unless something has been on its way for too long: then that goes on first. */
+/** Advances the time, unless an event has waited too long. Then that event is released first. */
 async function moveTime(world: World, random: Random): Promise<void> {
   const { scheduler } = world;
   const { nowMs, nextDueMs, allowanceMs } = scheduler;
   const drawn = random.pick(spansMs) ?? 1;
   const untilDue = nextDueMs === undefined ? drawn : Math.max(1, nextDueMs - nowMs);
-  // Before the next timer little can happen but what comes from outside.
+  // Before the next timer little can happen except events from outside.
   const wanted = random.chance(betweenTimersChance) ? drawn : Math.max(drawn, untilDue);
   const longest = world.requests.waiting ? Math.min(allowanceMs, spanWhileWaitingMs) : allowanceMs;
   const span = wanted <= longest && random.chance(0.6) ? wanted : Math.min(untilDue, longest);
@@ -137,12 +137,12 @@ async function passTime({ scheduler }: World, ms: number): Promise<void> {
   await scheduler.moveTime(ms);
 }
 
-/** The parts of a rest: a while in small steps, then beyond each limit of the contract. */
+/** The parts of a rest: small steps first, and then steps beyond each limit of the contract. */
 const restSpansMs = [
   200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000,
 ];
 
-/** Nothing fails any more, every process is there once, and time does what it must. */
+/** Nothing fails any more, every process runs once, and time passes each deadline. */
 async function comeToRest(world: World, stepsMax: number): Promise<void> {
   const { scheduler, auditor } = world;
   scheduler.heal();
@@ -164,7 +164,9 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
   auditor.lookAtEnd();
 }
 
-/** Moves the time. Returns false if a tenant or a stalled process allows less than a whole span. */
+/**
+ * Advances the time. Returns false if a tenant or a stalled process allows less than a whole step.
+ */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;
   const span = restSpansMs[Math.min(turn, restSpansMs.length - 1)] ?? 1;
@@ -182,7 +184,7 @@ function isAtRest({ auditor, requests }: World): boolean {
   return [...auditor.rows.values()].every(({ state }) => isTerminal(state));
 }
 
-/** One process of each kind and of each node. */
+/** One process of each kind, and one for each node. */
 function bringBack(world: World): void {
   for (const place of world.nodes) {
     const own = alive(world.agents).filter((agent) => agent.place.nodeId === place.nodeId);

@@ -7,25 +7,27 @@ import { migrate } from '@svc/store';
 import { Client } from 'pg';
 import { openRig, type Rig } from './world/rig.ts';
 
-/** A Postgres server to use. Without one the command starts its own. */
+/** The Postgres server. Without it, the command starts its own. */
 export interface GivenServer {
-  /** The superuser's way in. */
+  /** The superuser's URL. */
   readonly postgres?: string | undefined;
-  /** The way of the services' role; without it the services run as the superuser. */
+  /** The URL of the services' role. Without it, the services run as the superuser. */
   readonly service?: string | undefined;
-  /** A migrated database of that server to copy. Without it the command migrates an empty one. */
+  /**
+   * A migrated database of that server to copy. Without it, the command migrates an empty database.
+   */
   readonly template?: string | undefined;
 }
 
 interface Servers {
   readonly rig: Rig;
-  /** Holds the state directories of agents. */
+  /** The directory for the state directories of agents. */
   readonly stateDir: string;
   close(): Promise<void>;
 }
 
 const connectionsMax = 100;
-/** Agents sync each write of their state to disk; for a simulation memory does as well. */
+/** Agents sync each write of their state to disk. A simulation can use memory instead. */
 const memoryDir = '/dev/shm';
 
 interface Database {

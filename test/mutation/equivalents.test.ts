@@ -4,7 +4,7 @@ import { mutantsOf } from './generate.ts';
 import { rooms } from './rooms.ts';
 import { checkout } from './run/test-files.ts';
 
-it('each equivalent mutant is still generated, in the file that is named, and listed once', () => {
+it('each equivalent mutant is still generated in its file, and is listed once', () => {
   const files = new Map(
     rooms.flatMap((room) => mutantsOf(checkout, room)).map(({ id, file }) => [id, file]),
   );

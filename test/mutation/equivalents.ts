@@ -1,8 +1,8 @@
-/** A mutant that no test can kill, because it does what the original does. */
+/** A mutant that no test can kill, because it behaves like the original. */
 export interface Equivalent {
   readonly id: string;
   readonly file: string;
-  /** The change, for the reader. */
+  /** The change, in words. */
   readonly change: string;
   readonly reason: string;
 }

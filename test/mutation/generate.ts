@@ -6,10 +6,10 @@ import { typescriptEdits } from './generators/typescript.ts';
 import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';
 
-/** Tests, generated code, and the files that only compose a service or re-export. */
+/** Not mutated: tests, generated code, and files that only compose a service or re-export. */
 const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 
-/** The files that match, relative to the checkout, in alphabetical order. */
+/** The matching files, relative to the checkout, in alphabetical order. */
 export function filesOf(checkout: string, globs: readonly string[]): string[] {
   return [...new Set(globSync([...globs], { cwd: checkout }))].toSorted();
 }

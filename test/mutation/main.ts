@@ -55,7 +55,7 @@ if (values.list) {
   const lines = tasks.map(
     (task) => `${isStruck(task) ? 'equivalent ' : ''}${describeMutant(task.mutant)}\n`,
   );
-  // An exit before the end of the write would cut off what a pipe has not taken yet.
+  // An exit before the write ends would cut off output that a pipe has not accepted yet.
   await new Promise((resolve) => process.stdout.write(lines.join(''), resolve));
   process.exit(0);
 }

@@ -23,12 +23,12 @@ it('an id does not change when lines move and code is indented again', () => {
   expect(mutantsOf(moved).map(({ id }) => id)).toStrictEqual(mutantsOf(text).map(({ id }) => id));
 });
 
-it('an id stays as it is when the file moves to another folder of the same src', () => {
+it('an id does not change when the file moves to another folder of the same src', () => {
   expect(idsIn('packages/a/src/b/c.ts')).toStrictEqual(idsIn('packages/a/src/c.ts'));
   expect(idsIn('packages/b/src/c.ts')).not.toStrictEqual(idsIn('packages/a/src/c.ts'));
 });
 
-it('is applied at its place only, and not to a text that has changed', () => {
+it('a mutant is applied only at its place, and never to a changed text', () => {
   const last = mutantsOf(text).findLast(({ before }) => before === '<');
   if (last === undefined) throw new Error('no bound was found');
   expect(applyMutant(text, last)).toBe(text.replace(/<(?=[^<]*$)/, '<='));

@@ -20,7 +20,7 @@ export type MutantKind =
   | 'lua-bound'
   | 'lua-statement';
 
-/** One change of one file, found by a generator: offsets are of the unchanged text. */
+/** One change in one file, found by a generator. Offsets are those of the unchanged text. */
 export interface Edit {
   readonly kind: MutantKind;
   readonly start: number;
@@ -28,9 +28,11 @@ export interface Edit {
   readonly after: string;
   /** The named function, constant or SQL statement around the change. */
   readonly scope: string;
-  /** The function that a test must enter to reach the change; see `run/reach.ts`. 0: the module. */
+  /**
+   * The function that a test must enter to reach the change (see `run/reach.ts`). 0: the module.
+   */
   readonly reach: number;
-  /** Literal SQL around the change: a test reaches the change if it sends this text. */
+  /** Literal SQL around the change. A test reaches the change if it sends this text. */
   readonly sql?: string;
 }
 
@@ -39,7 +41,7 @@ export interface Mutant extends Edit {
   readonly id: string;
   /** Relative to the checkout. */
   readonly file: string;
-  /** From 1. */
+  /** The line number. The first line is 1. */
   readonly line: number;
   readonly before: string;
 }
@@ -56,8 +58,9 @@ function withoutFolders(file: string): string {
 }
 
 /**
- * Gives the edits of one file their ids. An id depends on the file, the scope and the two texts, and on
- * how many equal changes precede it in the same scope; it does not depend on line numbers or folders.
+ * Gives each edit of one file its id. An id depends on the file, the scope, the two texts, and the
+ * number of equal changes before it in the same scope. It does not depend on line numbers or
+ * folders.
  */
 export function toMutants(file: string, text: string, edits: readonly Edit[]): Mutant[] {
   const seen = new Map<string, number>();
@@ -81,7 +84,9 @@ export function toMutants(file: string, text: string, edits: readonly Edit[]): M
     });
 }
 
-/** The file with the change in it. Throws if the text is not the one that the mutant was made from. */
+/**
+ * The file with the change. Throws if the text differs from the one that the mutant was made from.
+ */
 export function applyMutant(text: string, { file, start, end, before, after }: Mutant): string {
   if (text.slice(start, end) !== before)
     throw new Error(`${file} has changed since its mutants were generated`);

@@ -35,7 +35,7 @@ it('finds the tests that enter the function, or have its name, or start processe
   expect(reaches(baseline('test/journeys/b.test.ts', {}), mutant({}))).toBe(true);
 });
 
-it('finds the tests of a statement by what was sent to Postgres', () => {
+it('finds the tests of a statement by the SQL that they sent', () => {
   const sent = baseline('packages/store/src/b.test.ts', { statements: ['SELECT 1 WHERE a = $1'] });
   const other = baseline('packages/store/src/c.test.ts', { ...entered, statements: ['SELECT 2'] });
   const sql = mutant({ kind: 'sql-conjunct', sql: ' 1 WHERE a =', reach: 0 });

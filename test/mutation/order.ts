@@ -3,13 +3,13 @@ import type { Mutant } from './mutant.ts';
 import type { Baseline } from './run/baseline.ts';
 import { functionKey } from './run/reach.ts';
 
-/** A shorter text between two holes is too common to tell statements apart. */
+/** A shorter text between two placeholders is too common to tell statements apart. */
 const partCharactersMin = 8;
 
 /** True if the test file may notice the mutant: it enters the function, or sends the SQL. */
 export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
   if (mutant.file.endsWith('.sql')) return true;
-  // What these do, processes of their own do, whose reach is not known.
+  // These tests start processes, and the code that those processes reach is not known.
   if (testFile.startsWith('test/') || testFile.endsWith('/main.test.ts')) return true;
   if (isNamedAlike(mutant.file, testFile)) return true;
   const part = mutant.sql ?? '';
@@ -20,8 +20,8 @@ export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean 
 }
 
 /**
- * The test files, the nearest to a mutant first: the one of the same name, then those that name the
- * most of what is changed, then the shortest.
+ * The test files, the nearest to a mutant first: the file of the same name, then the files that
+ * mention most of the changed names, then the shortest.
  */
 export function nearestFirst(
   mutant: Mutant,
@@ -53,8 +53,8 @@ function isNamedAlike(file: string, testFile: string): boolean {
 }
 
 /**
- * Of TypeScript: the function or constant around the change. Of a migration: the tables, constraints and
- * columns that the change is about.
+ * The names around a change. For TypeScript, the function or constant. For a migration, the tables,
+ * constraints and columns.
  */
 function namesIn({ file, scope, before }: Mutant): string[] {
   if (!file.endsWith('.sql')) return [scope.replace(/\..*/, '')];

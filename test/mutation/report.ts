@@ -5,17 +5,21 @@ import type { Judged } from './run/run.ts';
 export interface RoomScore {
   readonly room: Room;
   readonly killed: number;
-  /** Those of the killed of which a test did not end in time. */
+  /** The killed mutants for which a test timed out. */
   readonly timeouts: number;
   readonly survived: number;
-  /** Not judged, because the machine was too busy; they count as not killed. */
+  /** Not judged, because the machine was too busy. They count as not killed. */
   readonly unclear: number;
   readonly equivalent: number;
-  /** Killed of those that are not equivalent, in per cent; 100 if there is none. */
+  /**
+   * The percentage of killed mutants among those that are not equivalent. 100 if there are none.
+   */
   readonly percent: number;
 }
 
-/** Counts a room. `struck`: those of the sample that are known to be equivalent, and were not run. */
+/**
+ * Counts a room. `struck`: mutants of the sample that are known to be equivalent, and did not run.
+ */
 export function scoreOf(room: Room, judged: readonly Judged[], struck: number): RoomScore {
   const own = judged.filter((one) => one.room === room);
   const count = (kind: string) => own.filter(({ verdict }) => verdict.kind === kind).length;
@@ -45,7 +49,7 @@ export function describeMutant({ id, file, line, kind, scope, before, after }: M
   return `${id} ${kind} ${file}:${line} (${scope})\n    ${shown(before)} → ${shown(after) || '(nothing)'}`;
 }
 
-/** The table, the survivors, and on the last line the verdict. */
+/** The table and the survivors. The last line is the verdict. */
 export function reportOf(scores: readonly RoomScore[], judged: readonly Judged[]): string {
   const rows = scores.map((score) => {
     const { room, killed, timeouts, survived, unclear, equivalent, percent } = score;

@@ -6,9 +6,9 @@ export interface Room {
   /** Globs of the files that are mutated. */
   readonly files: readonly string[];
   readonly embedded: Embedded;
-  /** Globs of the tests that are nearest. */
+  /** Globs of the nearest tests. */
   readonly near: readonly string[];
-  /** Globs of the tests that are run once the near ones have passed. */
+  /** Globs of the tests that run after the near ones have passed. */
   readonly far: readonly string[];
   /** The percentage of non-equivalent mutants that the tests must kill. */
   readonly goal: number;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Mutant } from './mutant.ts';
 
 /**
- * `n` of the mutants, chosen by the seed. Each mutant has its own rank, so that a change of the code
- * changes the sample only by the mutants that come and go with it.
+ * `n` of the mutants, chosen by the seed. Each mutant has its own rank. So a change of the code
+ * changes the sample only by the mutants that it adds or removes.
  */
 export function sample(mutants: readonly Mutant[], seed: number, n: number): Mutant[] {
   const rank = ({ id }: Mutant) => createHash('sha256').update(`${seed}:${id}`).digest('hex');
@@ -14,7 +14,7 @@ export function sample(mutants: readonly Mutant[], seed: number, n: number): Mut
     .map(({ mutant }) => mutant);
 }
 
-/** Shares `n` out among rooms with so many mutants each, as evenly as they allow. */
+/** Distributes `n` among rooms of these sizes, as evenly as their sizes allow. */
 export function shares(counts: readonly number[], n: number): number[] {
   const given = counts.map(() => 0);
   for (

@@ -7,16 +7,16 @@ import type { Account, Row } from './rows.ts';
 export type IsWorkedOn = (nodeId: string, key: string) => boolean;
 
 /**
- * Looks at the rows after each step that has committed anything: at most once at the node, money
- * that adds up, legal paths of states, an event with each end, and nothing ended under a node that
- * works on it (CONTRACT 4, 6 and 7).
+ * Checks the rows after each step that committed something: at most one execution, balanced money,
+ * legal state transitions, one event for each end, and no end while a node works on the submission
+ * (CONTRACT 4, 6 and 7).
  */
 export class Auditor {
   readonly violations: string[] = [];
-  /** By id, as they were seen last. */
+  /** The rows as last read, by id. */
   rows = new Map<string, Row>();
   readonly #events = new Set<string>();
-  /** How often a node began to act for a key. */
+  /** How often a node began to act, by idempotency key. */
   readonly acted = new Map<string, number>();
   readonly #isWorkedOn: IsWorkedOn;
 
@@ -94,7 +94,7 @@ export class Auditor {
       this.complain('account', `${in_flight} in flight, not ${inFlight.length}`);
   }
 
-  /** When all is over: everything has ended, and what was completed was done. */
+  /** Called at the end of a run: every submission has ended, and completed work was executed. */
   lookAtEnd(): void {
     for (const { key, state } of this.rows.values()) {
       if (!isTerminal(state)) this.complain(key, `never ended: ${state}`);
@@ -109,7 +109,7 @@ function sumOf(values: readonly (string | null)[]): bigint {
 
 const closures = new Map<SubmissionState, ReadonlySet<SubmissionState>>();
 
-/** The states that lead from one by the rules of the domain, itself included. */
+/** The states that can follow this one by the rules of the domain, and the state itself. */
 function reachable(from: SubmissionState): ReadonlySet<SubmissionState> {
   const known = closures.get(from);
   if (known !== undefined) return known;

@@ -6,12 +6,14 @@ interface Asked {
   readonly key: string;
   readonly what: 'create' | 'cancel' | 'settings';
   readonly askedAtMs: number;
-  /** The gateway lives. */
+  /** True while the gateway's process lives. */
   readonly isWaited: () => boolean;
   isAnswered: boolean;
 }
 
-/** Longer than a creation waits, with every statement of it as slow as the seed may make it. */
+/**
+ * Longer than a creation waits, even if each of its statements is as slow as the seed can make it.
+ */
 const answeredWithinMs = 60_000;
 
 /** The requests of tenants and their answers. */
@@ -29,7 +31,7 @@ export class Requests {
     return this.#all.some(({ isAnswered, isWaited }) => !isAnswered && isWaited());
   }
 
-  /** Notes a request. Call the result with its answer. */
+  /** Records a request. Call the returned function with the answer. */
   asked(
     request: Pick<Asked, 'key' | 'what' | 'askedAtMs' | 'isWaited'>,
   ): (replied: Replied) => void {

@@ -1,7 +1,7 @@
 import type { SubmissionState } from '@svc/domain';
 import type { Rig } from '../world/rig.ts';
 
-/** One submission as the database has it after a step. */
+/** One submission, as the database has it after a step. */
 export interface Row {
   readonly id: string;
   readonly tenant_id: string;
@@ -14,7 +14,7 @@ export interface Row {
   readonly max: string;
   readonly charged: string | null;
   readonly movements: Readonly<Record<string, number>> | null;
-  /** Each event with whether a delivery was written with it. */
+  /** Each event, and whether a delivery was written with it. */
   readonly events: readonly { id: string; type: string; notified: boolean }[] | null;
 }
 
@@ -27,7 +27,7 @@ export interface Account {
   readonly notified: boolean;
 }
 
-/** One statement, and so one snapshot and one round trip. */
+/** One statement, so that all rows come from one snapshot. */
 const auditSql = `
   SELECT (SELECT jsonb_agg(r) FROM (
     SELECT s.id, s.tenant_id, s.idempotency_key AS key, s.state, s.node_id, s.outcome_by,

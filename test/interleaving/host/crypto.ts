@@ -1,7 +1,7 @@
 import { randomUUID as realUuid, type UUID } from 'node:crypto';
 import { hosts } from './host.ts';
 
-/** `node:crypto` as the product's modules get it in a simulation: ids come from the seed. */
+/** `node:crypto` for the product's modules in a simulation: ids come from the seed. */
 export * from 'node:crypto';
 
 const digits = 32;

@@ -1,9 +1,9 @@
 import { countedImmediate, hosts } from './host.ts';
 
 /**
- * The globals that the product's modules get in a simulation (see hooks.ts): time is the
- * simulation's, and what a turn of the event loop still has to do is counted. Outside of a
- * simulated process they are the real ones.
+ * The globals of the product's modules in a simulation (see hooks.ts). Time is simulated, and
+ * pending callbacks of the event loop are counted. Outside a simulated process these are the real
+ * globals.
  */
 
 class SimulatedTimer {

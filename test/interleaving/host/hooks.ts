@@ -5,9 +5,9 @@ import { applyEdit, type SourceEdit } from '../../faults/injected-bugs/injected-
 import { orderBugs } from '../injected-bugs/catalogue.ts';
 
 /**
- * Makes the product's own modules run on a simulated machine: their timers, clocks and random ids
- * come from globals.ts and crypto.ts, and the agent's socket from ws.ts. No file is changed, and
- * libraries keep the real ones. Must run before the product is loaded.
+ * Runs the product's own modules on a simulated machine. Their timers, clocks and random ids come
+ * from globals.ts and crypto.ts, and the agent's socket from ws.ts. No file is changed, and
+ * libraries keep the real ones. This module must run before the product is loaded.
  */
 const checkout = path.resolve(import.meta.dirname, '../../..');
 const root = `${pathToFileURL(checkout).href}/`;
@@ -36,7 +36,7 @@ function textOf(source: string | ArrayBuffer | NodeJS.TypedArray): string {
   return typeof source === 'string' ? source : new TextDecoder().decode(source);
 }
 
-/** On the first line, so that the lines of errors stay where they are. */
+/** Added to the first line, so that line numbers in errors stay correct. */
 function withSimulatedGlobals(text: string): string {
   if (text.startsWith('#!')) return text;
   const names = globalNames.filter((name) => new RegExp(`(?<![.\\w])${name}\\b[.(]`).test(text));
@@ -45,7 +45,7 @@ function withSimulatedGlobals(text: string): string {
   return `import { ${names.join(', ')} } from '${urlOf('globals.ts')}'; ${text}`;
 }
 
-/** The bug that `--bug NAME` puts into the product, if it is given. */
+/** The bug that `--bug NAME` puts into the product, if the option is given. */
 function bugEdits(): readonly SourceEdit[] {
   const at = process.argv.indexOf('--bug');
   const name = at === -1 ? undefined : process.argv[at + 1];
@@ -59,8 +59,9 @@ const storeFile = 'packages/store/src/connection/store.ts';
 const hourMs = '3_600_000';
 
 /**
- * Limits that the server and the driver measure by the real time. It passes while the seed holds a
- * transaction, and on a busy machine it would end one at a moment that the seed has not chosen.
+ * Limits that the server and the driver measure in real time. Real time passes while the seed holds
+ * a transaction. On a busy machine such a limit would end a transaction at a moment that the seed
+ * has not chosen.
  */
 const realLimits: readonly SourceEdit[] = [
   'const statementTimeoutMs = 10_000;',

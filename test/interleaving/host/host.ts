@@ -1,28 +1,28 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The machine as one simulated process sees it. */
+/** The machine, as one simulated process sees it. */
 export interface Host {
-  /** Unix time by this host's clock, which may be wrong. */
+  /** Unix time by the clock of this host, which may be wrong. */
   nowMs(): number;
-  /** Only differences mean anything. */
+  /** Monotonic time. Only differences are meaningful. */
   monotonicMs(): number;
-  /** Calls `run` once, no sooner than `delayMs` from now. Returns how to clear it. */
+  /** Calls `run` once, after at least `delayMs`. Returns a function that clears the timer. */
   after(delayMs: number, run: () => void): () => void;
-  /** From 0 to below `below`. */
+  /** A random integer from 0 to below `below`. */
   nat(below: number): number;
 }
 
-/** Which simulated process the code that runs now belongs to; undefined outside of a simulation. */
+/** The simulated process that the current code belongs to. Undefined outside a simulation. */
 export const hosts = new AsyncLocalStorage<Host>();
 
 let waitingImmediates = 0;
 
-/** How many callbacks wait for the next turn of the event loop. */
+/** The number of callbacks that wait for the next turn of the event loop. */
 export function immediatesWaiting(): number {
   return waitingImmediates;
 }
 
-/** A counted `setImmediate`: the scheduler goes on when none waits. */
+/** A counted `setImmediate`. The scheduler continues when none is waiting. */
 export function countedImmediate(run: () => void): NodeJS.Immediate {
   waitingImmediates += 1;
   return setImmediate(() => {

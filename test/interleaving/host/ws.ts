@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { hosts } from './host.ts';
 
-/** The request that a link begins with. */
+/** The HTTP request that begins a link. */
 export interface Upgrade {
   /** Path and query. */
   readonly target: string;
@@ -13,7 +13,7 @@ export interface Dialer {
   dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }
 
-/** Which network a simulated process dials into. */
+/** The network that a simulated process dials into. */
 export const dialers = new WeakMap<object, Dialer>();
 
 const connecting = 0;
@@ -22,15 +22,14 @@ const closed = 3;
 
 /**
  * One end of a simulated WebSocket, with the part of the interface of `ws` that both ends of a node
- * link use. The network (network.ts) carries what is sent, in the order and at the moment that the
- * seed decides.
+ * link use. The network (network.ts) transports frames. The seed decides their order and time.
  */
 export class SimulatedSocket extends EventEmitter {
   readonly OPEN = open;
   readonly bufferedAmount = 0;
   readyState = connecting;
   isPaused = false;
-  /** Set by the network: takes what this end sends. */
+  /** The network sets it, and receives the frames that this end sends. */
   onSend: (text: string) => void = () => {};
   onClose: (code: number) => void = () => {};
 
@@ -63,7 +62,7 @@ export class SimulatedSocket extends EventEmitter {
     this.isPaused = false;
   }
 
-  /** The connection is gone; said once, in a later turn as `ws` does. */
+  /** The connection is gone. The event is emitted once, in a later turn, as `ws` does. */
   ended(code: number): void {
     if (this.readyState === closed) return;
     this.readyState = closed;
@@ -71,7 +70,7 @@ export class SimulatedSocket extends EventEmitter {
   }
 }
 
-/** The client of `ws` as the agent gets it in a simulation (see hooks.ts). */
+/** The WebSocket client for the agent in a simulation (see hooks.ts). */
 export class WebSocket extends SimulatedSocket {
   constructor(
     url: URL,

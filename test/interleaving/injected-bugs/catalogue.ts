@@ -1,11 +1,11 @@
 import type { InjectedBug } from '../../faults/injected-bugs/injected-bug.ts';
 
-/** A bug that depends on order alone, and a seed whose run finds it. */
+/** A bug that only an order of events shows, and a seed whose run finds it. */
 export interface OrderBug extends InjectedBug {
   readonly seed: number;
-  /** The frequent action in its runs (world/actions.ts), so that few runs find it. */
+  /** The action that is frequent in its runs (world/actions.ts), so that few runs are needed. */
   readonly focus: string;
-  /** The auditor's violation for it. */
+  /** The violation that the auditor reports for it. */
   readonly foundAs: RegExp;
 }
 
@@ -41,7 +41,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'any-instance-begins',
-    what: 'a second agent on a copy of the state directory is told to begin again',
+    what: 'a second agent on a copy of the state directory gets `begin` again',
     edits: [anyInstanceBegins],
     seed: 1,
     focus: 'start clone',
@@ -49,7 +49,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'stale-hello-counts',
-    what: 'a hello ends what its node was given, though the node has a newer link',
+    what: 'a hello ends assignments of its node, although the node has a newer link',
     edits: [
       {
         file: 'packages/store/src/assignments/lost-assignments.ts',
@@ -69,7 +69,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending reads the webhook URL in the snapshot of before its wait for the account',
+    what: 'an ending reads the webhook URL in a snapshot from before it waited for the account',
     edits: [
       {
         file: endingLocks,
@@ -103,7 +103,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'a hold whose answer was lost finds its own key taken, and waits for a job of nobody',
+    what: 'a hold whose answer was lost finds its own key in use, and waits for a job that nobody enqueued',
     edits: [
       {
         file: 'packages/store/src/submissions/hold.ts',

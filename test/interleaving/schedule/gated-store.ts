@@ -5,7 +5,7 @@ import type { Scheduler, Ticket } from './scheduler.ts';
 
 type Query = Store['query'];
 
-/** As the driver says it of a connection that broke. */
+/** The driver's error for a broken connection. */
 function connectionLost(): Error {
   return new Error('Connection terminated unexpectedly');
 }
@@ -25,7 +25,7 @@ function textOf(first: unknown): string {
 }
 
 const writes = /\b(INSERT|UPDATE|DELETE)\b/;
-/** The typed client's calls that change nothing. */
+/** The calls of the typed client that change nothing. */
 const readOnly = /^(find|count|aggregate|groupBy)/;
 /** The tables that the auditor reads. */
 const audited = /\b(submissions|credit_accounts|ledger_entries|events|deliveries|tenants)\b/;
@@ -36,15 +36,15 @@ interface Session extends Asking {
 }
 
 /**
- * A store as one simulated process has it. Each statement is held before it is sent and again
- * before its answer comes back; a transaction also before its COMMIT. A statement that fails may
- * or may not have been done, as with a connection that breaks. A transaction of a process that is
- * killed is rolled back, as the server does.
+ * A store for one simulated process. Each statement is held before it is sent, and again before its
+ * answer returns. A transaction is also held before its COMMIT. A statement that fails may or may
+ * not have taken effect, as on a broken connection. The transaction of a killed process is rolled
+ * back, as the server does.
  */
 export class GatedStore {
   readonly #process: SimulatedProcess;
   readonly #scheduler: Scheduler;
-  /** Something was committed. */
+  /** Called after each commit. */
   readonly #onCommit: () => void;
 
   constructor(process: SimulatedProcess, scheduler: Scheduler, onCommit: () => void) {
@@ -100,7 +100,7 @@ export class GatedStore {
     });
   }
 
-  /** Prisma's, whose work gets its own client. */
+  /** Prisma's own method, whose callback gets its own client. */
   #transactionOf(target: object, begin: Function) {
     return (work: (tx: object) => Promise<unknown>, ...options: unknown[]) =>
       this.#inTransaction<object, unknown>(
@@ -169,7 +169,7 @@ export class GatedStore {
             ticket = this.#scheduler.ticket('hears COMMIT');
             return result;
           } finally {
-            // From here on Postgres commits or rolls back.
+            // After this point Postgres commits or rolls back.
             quiet.begin(session);
           }
         }),

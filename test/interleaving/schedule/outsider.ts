@@ -2,9 +2,9 @@ import type { SimulatedProcess } from './process.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /**
- * Something outside of a process whose methods are all asynchronous, such as Redis or the disk:
- * each call is held before it is made and again before its answer comes back, and either may fail
- * with `failure`.
+ * A system outside the process whose methods are all asynchronous, such as Redis or the disk. Each
+ * call is held before it is made, and again before its answer returns. Either may fail with
+ * `failure`.
  */
 export function gatedOutsider<T extends object>(
   real: T,
@@ -17,7 +17,7 @@ export function gatedOutsider<T extends object>(
     readonly scheduler: Scheduler;
     readonly process: SimulatedProcess;
     readonly name: string;
-    /** Undefined: it never fails. */
+    /** If undefined, it never fails. */
     readonly failure?: () => Error;
   },
 ): T {

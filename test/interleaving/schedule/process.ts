@@ -1,6 +1,6 @@
 import { hosts, type Host } from '../host/host.ts';
 
-/** What a process needs of the scheduler that holds it. */
+/** The part of the scheduler that a process needs. */
 export interface ProcessScheduler {
   /** Simulated time, ms since the epoch. */
   readonly nowMs: number;
@@ -9,7 +9,7 @@ export interface ProcessScheduler {
   forget(process: SimulatedProcess): void;
 }
 
-/** A process was killed: what it waits for never comes back to it. */
+/** The process was killed. Its pending work never returns. */
 export class ProcessKilled extends Error {
   override readonly name = 'ProcessKilled';
 }
@@ -17,17 +17,17 @@ export class ProcessKilled extends Error {
 const never = new Promise<never>(() => {});
 
 /**
- * One simulated process. All its code runs inside `run`, so that its clock, its timers and its ids
- * are its own, and end with it.
+ * One simulated process. All its code runs inside `run`, so that its clock, timers and ids belong
+ * to it and end with it.
  */
 export class SimulatedProcess implements Host {
   readonly name: string;
-  /** How far this host's clock is ahead. */
+  /** How far the clock of this host is ahead. */
   readonly skewMs: number;
   readonly #scheduler: ProcessScheduler;
   readonly #death = Promise.withResolvers<never>();
   #isDead = false;
-  /** None of its events is released before this step: the process is stalled. */
+  /** The process is stalled: none of its events is released before this step. */
   frozenUntilStep = 0;
 
   constructor(scheduler: ProcessScheduler, name: string, skewMs: number) {
@@ -45,14 +45,14 @@ export class SimulatedProcess implements Host {
     return hosts.run(this, work);
   }
 
-  /** Ends the process at once, as `kill -9` does. */
+  /** Ends the process at once, like `kill -9`. */
   kill(): void {
     this.#isDead = true;
     this.#death.reject(new ProcessKilled(`${this.name} was killed`));
     this.#scheduler.forget(this);
   }
 
-  /** The answer, unless the process has been killed meanwhile: then nothing, for ever. */
+  /** Resolves with the answer, or never if the process was killed in the meantime. */
   async alive<T>(answer: T): Promise<T> {
     return this.#isDead ? await never : answer;
   }

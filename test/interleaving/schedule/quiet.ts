@@ -1,25 +1,28 @@
 import { immediatesWaiting } from '../host/host.ts';
 
-/** Something real is being asked: a statement, a call to Redis, a write to disk. */
+/** A real call is in progress: a statement, a call to Redis or a write to disk. */
 export interface Asking {
   readonly isStatement: boolean;
 }
 
-/** After this the wait is for a lock, or for a busy machine; Postgres is asked which. */
+/**
+ * After this time the statement waits for a lock, or the machine is busy. Postgres is asked which.
+ */
 const lookAfterMs = 1;
 const stuckAfterMs = 20_000;
 
 /**
- * Knows whether anything runs: code of the product, a statement that Postgres works on, a call to
- * Redis. A statement that waits for a lock does not run: it waits for another process, which the
- * seed may let go on first.
+ * Knows whether anything runs: code of the product, a statement in Postgres, or a call to Redis. A
+ * statement that waits for a lock does not run. It waits for another process, which the seed may
+ * release first.
  */
 export class Quiet {
   /**
-   * How often each is asking. A killed transaction rolls back in addition to its last statement.
+   * The number of calls in progress by source. A killed transaction rolls back in addition to its
+   * last statement.
    */
   readonly #asking = new Map<Asking, number>();
-  /** Those that were seen waiting for a lock, and no lock has been released since. */
+  /** Statements seen waiting for a lock since a lock was last released. */
   readonly #blocked = new Set<Asking>();
   readonly #countLockWaits: () => Promise<number>;
   #wake: (isAnswered: boolean) => void = () => {};
@@ -39,7 +42,7 @@ export class Quiet {
     this.#asking.set(asking, (this.#asking.get(asking) ?? 0) + 1);
   }
 
-  /** With `keepsLocks` no other statement can have stopped waiting because of this answer. */
+  /** With `keepsLocks`, this answer cannot have released another statement. */
   end(asking: Asking, { keepsLocks = false }: { readonly keepsLocks?: boolean } = {}): void {
     const left = (this.#asking.get(asking) ?? 0) - 1;
     if (left > 0) this.#asking.set(asking, left);
@@ -49,7 +52,7 @@ export class Quiet {
     this.#wake(true);
   }
 
-  /** `keepsLocks`: see `end`. A statement that fails aborts its transaction, and so releases locks. */
+  /** `keepsLocks`: see `end`. A failed statement aborts its transaction, and so releases locks. */
   async during<T>(
     asking: Asking,
     work: () => Promise<T>,
@@ -66,7 +69,7 @@ export class Quiet {
     }
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when nothing runs. */
   async reached(): Promise<void> {
     const startedMs = performance.now();
     for (;;) {
@@ -79,7 +82,7 @@ export class Quiet {
     }
   }
 
-  /** Waits a moment for the next answer. */
+  /** Waits briefly for the next answer. */
   async #isAnswered(): Promise<boolean> {
     return await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => this.#wake(false), lookAfterMs);

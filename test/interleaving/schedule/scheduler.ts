@@ -4,17 +4,17 @@ import { ProcessKilled, type SimulatedProcess } from './process.ts';
 import { Trace } from './trace.ts';
 import { Treatments } from './treatments.ts';
 
-/** `fail`: what is held is lost, or its answer is. */
+/** `fail`: the held call is lost, or its answer is. */
 export type Fate = 'go' | 'fail';
 
-/** Something that waits until the seed lets it happen. */
+/** An event that waits until the seed releases it. */
 interface Held {
   readonly sequence: number;
   readonly process: SimulatedProcess | undefined;
   readonly name: string;
   readonly sinceMs: number;
   readonly canFail: boolean;
-  /** It may come to wait for a lock. */
+  /** True if it may wait for a lock. */
   readonly mayWait: boolean;
   frozenUntilStep: number;
   readonly release: (fate: Fate) => void;
@@ -36,34 +36,39 @@ interface SimulatedTimer {
   readonly run: () => void;
 }
 
-/** The place of an event among others, and how long it is kept back. */
+/** The rank of an event among others, and how long it is delayed. */
 export interface Ticket {
   readonly sequence: number;
   readonly frozenUntilStep: number;
 }
 
-/** How often the seed does what is rare; each run has its own. */
+/** The probabilities of rare events. Each run has its own. */
 export interface Rates {
-  /** That something held is kept back while many others go on. */
+  /** The probability that a held event is delayed behind many others. */
   readonly stall: number;
-  /** That something held fails. */
+  /** The probability that a held event fails. */
   readonly fault: number;
 }
 
-/** Nothing is on its way for longer: a connection that stood still so long is broken. */
-const onItsWayMsMax = 3_000;
-/** A process is stalled for no longer: beyond that Postgres ends its transaction. */
+/**
+ * The longest time that a call is in transit. A connection that stood still for longer is broken.
+ */
+const transitMsMax = 3_000;
+/** The longest stall of a process. After this Postgres ends its transaction. */
 const stalledMsMax = 9_000;
 
 const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
-/** Of what is slow: long enough for a node to link elsewhere and to be given work there. */
+/**
+ * The delay of slow events. It is long enough for a node to link to another dispatcher and to get
+ * work there.
+ */
 const slowStepsMax = 500;
 
 /**
- * Holds everything that a simulated process does outside of itself, and releases one thing at a
- * time, as the seed decides. Between two releases it waits until nothing runs any more.
+ * Holds every effect of a simulated process outside itself, and releases one at a time, as the seed
+ * decides. Between two releases it waits until nothing runs.
  */
 export class Scheduler {
   readonly random: Random;
@@ -101,15 +106,15 @@ export class Scheduler {
     return this.#nowMs;
   }
 
-  /** From now on nothing fails and nothing is kept back. */
+  /** After this call nothing fails and nothing is delayed. */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };
     for (const held of this.#held) held.frozenUntilStep = 0;
   }
 
   /**
-   * Draws a ticket ahead: two answers that come at once are then in the order in which they were
-   * asked for, and not in that of their arrival.
+   * Draws a ticket in advance. Two answers that arrive together then have the order of their
+   * requests, and not that of their arrival.
    */
   ticket(name: string): Ticket {
     const isSlow = this.#rates.stall > 0 && this.#treatments.of(name) === 'slow';
@@ -119,7 +124,7 @@ export class Scheduler {
     return { sequence: (this.#sequence += 1), frozenUntilStep: this.step + stallSteps };
   }
 
-  /** Resolves when the seed releases it. Never, if its process is killed before. */
+  /** Resolves when the seed releases it. Never resolves if its process is killed first. */
   hold(
     process: SimulatedProcess,
     name: string,
@@ -131,7 +136,7 @@ export class Scheduler {
     });
   }
 
-  /** The same with a callback, and perhaps without a process. Returns how to take it back. */
+  /** The same with a callback. A process is optional. Returns a function that cancels it. */
   enqueue({ ticket, mayWait = false, ...event }: Event): () => void {
     const held: Held = {
       ...event,
@@ -155,18 +160,18 @@ export class Scheduler {
     for (const timer of this.#timers) if (timer.process === process) this.#timers.delete(timer);
   }
 
-  /** When the next timer is due; undefined if there is none. */
+  /** The time of the next timer. Undefined if there is none. */
   get nextDueMs(): number | undefined {
     let next: number | undefined;
     for (const { dueMs } of this.#timers) if (next === undefined || dueMs < next) next = dueMs;
     return next;
   }
 
-  /** How far the time may move before something has been held for longer than it can be. */
+  /** How far the time may advance before a held event exceeds its limit. */
   get allowanceMs(): number {
     let allowance = Number.POSITIVE_INFINITY;
     for (const { sinceMs, process } of this.#held) {
-      const heldMsMax = this.isStalled(process) ? stalledMsMax : onItsWayMsMax;
+      const heldMsMax = this.isStalled(process) ? stalledMsMax : transitMsMax;
       allowance = Math.min(allowance, sinceMs + heldMsMax - this.#nowMs);
     }
     return allowance;
@@ -182,9 +187,10 @@ export class Scheduler {
   }
 
   /**
-   * Releases one thing that may happen now, picked by the seed; false if there is none. What is
-   * kept back counts only with `thaws`. While a statement waits for a lock, no other one is sent
-   * that may come to wait as well: Postgres would decide which of two goes first, and not the seed.
+   * Releases one event that can happen now, picked by the seed. Returns false if there is none.
+   * Delayed events count only with `thaws`. While a statement waits for a lock, no further
+   * statement that may wait is sent: Postgres, and not the seed, would decide which of the two goes
+   * first.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);
@@ -202,14 +208,14 @@ export class Scheduler {
     return true;
   }
 
-  /** Logs a failure that the product does not expect of itself. */
+  /** Logs a failure that the product does not expect. */
   inProcess(process: SimulatedProcess, work: Promise<unknown>, onError: (error: unknown) => void) {
     work.catch((error: unknown) => {
       if (!(error instanceof ProcessKilled) && !process.isDead) onError(error);
     });
   }
 
-  /** The process gets no time now. */
+  /** Stalls the process. */
   isStalled(process: SimulatedProcess | undefined): boolean {
     return process !== undefined && process.frozenUntilStep > this.step;
   }

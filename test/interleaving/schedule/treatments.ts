@@ -1,12 +1,12 @@
 import { createRandom } from '../../simulation/random.ts';
 
-/** What one run does to every event of a name: most are treated as all others. */
+/** How one run treats all events of one name. Most names have the common treatment. */
 type Treatment = 'slow' | 'failing' | 'plain';
 
-/** One name in so many is slow in a run, and one in so many fails. */
+/** In a run, one name in this many is slow, and one in this many fails. */
 const treatedOneIn = 8;
 
-/** The treatment of each name, drawn from the seed alone. */
+/** The treatment of each name, drawn from the seed only. */
 export class Treatments {
   readonly #seed: number;
   readonly #known = new Map<string, Treatment>();

@@ -7,7 +7,7 @@ import type { SimulatedAgent } from './agent.ts';
 import type { Ask } from './gateway.ts';
 import { alive, type World } from './world.ts';
 
-/** Something that happens in the world by itself; false if there is nothing that it can happen to. */
+/** An action from outside. Returns false if nothing can be acted on. */
 type Action = (world: World) => boolean;
 
 const keysMax = 12;
@@ -65,7 +65,7 @@ function cancelOne(world: World, row: Row | undefined): boolean {
 const cancel: Action = (world) =>
   cancelOne(world, world.random.pick([...world.auditor.rows.values()]));
 
-/** Half of them come together with the end of a submission. */
+/** Half of the cancels come together with the end of a submission. */
 const changeUrl: Action = (world) => {
   const { random, auditor } = world;
   const tenant = random.pick(world.tenants);
@@ -80,7 +80,7 @@ const changeUrl: Action = (world) => {
   return true;
 };
 
-/** Often the newest link, which may still be greeted. */
+/** Often the newest link, whose greeting may still be in progress. */
 const cut: Action = (world) => {
   const { live } = world.network;
   const connection = world.random.chance(0.5) ? live.at(-1) : world.random.pick(live);
@@ -91,8 +91,8 @@ const cut: Action = (world) => {
 };
 
 /**
- * A dispatcher that stalls while it greets a node. The node loses the link and links again, and
- * there is work for it.
+ * Stalls a dispatcher while it greets a node. The node loses the link and links again, and there is
+ * work for it.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;
@@ -110,7 +110,7 @@ const killAgent: Action = (world) => {
   return true;
 };
 
-/** A node without a process gets one, as its service manager sees to it. */
+/** Starts a process for a node without one, as its service manager does. */
 const startAgent: Action = (world) => {
   const idle = world.nodes.filter(
     ({ nodeId }) => !alive(world.agents).some(({ place }) => place.nodeId === nodeId),
@@ -121,19 +121,22 @@ const startAgent: Action = (world) => {
   return true;
 };
 
-/** A second process on the same state directory, with its own temporary directory. */
+/** Starts a second process on the same state directory, with its own temporary directory. */
 const startTwin: Action = (world) => {
   world.atNextAssignment = ({ place }) => world.startAgent({ ...place, tmpDir: world.newTmpDir() });
   return true;
 };
 
-/** The same node on a copy of its state directory: a machine that was cloned or restored. */
+/**
+ * Starts the same node on a copy of its state directory, like a machine that was cloned or
+ * restored.
+ */
 const startClone: Action = (world) => {
   world.atNextAssignment = (agent) => startOnCopy(world, agent);
   return true;
 };
 
-/** The lock and what is half written stay where they are. */
+/** The lock and unfinished writes are not copied. */
 function isOfState(file: string): boolean {
   return !/\.(lock|draft)$/.test(file);
 }
@@ -143,7 +146,7 @@ function startOnCopy(world: World, { place }: SimulatedAgent): void {
   try {
     cpSync(place.stateDir, stateDir, { recursive: true, filter: isOfState });
   } catch {
-    // It has not made its directory yet.
+    // The agent has not created its directory yet.
     return;
   }
   world.startAgent({ ...place, stateDir, tmpDir: world.newTmpDir() });
@@ -185,7 +188,7 @@ const flush: Action = (world) => {
   return true;
 };
 
-/** A process gets no time for a while. */
+/** Stalls a process for a while. */
 const freeze: Action = (world) => {
   const { agents, dispatchers, gateways, settlements, scheduler } = world;
   const frozen = world.random.pick(alive([...agents, ...dispatchers, ...gateways, ...settlements]));
@@ -216,7 +219,7 @@ const weights: Readonly<Record<string, readonly [number, Action]>> = {
 
 const focusFactor = 15;
 
-/** What happens in one run, each thing more or less often than in another; `focus` most of all. */
+/** The actions of one run, with a weight for each. `focus` has the largest weight. */
 export function drawActions(random: Random, focus: string | undefined): (world: World) => void {
   const drawn = Object.entries(weights).map(([name, [weight, action]]) => {
     const factor = random.pick([0, 1, 1, 3]) ?? 1;

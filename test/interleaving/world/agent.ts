@@ -14,19 +14,19 @@ import { SimulatedProcess } from '../schedule/process.ts';
 import { start, type Ground } from './ground.ts';
 import { nodeSecret } from './rig.ts';
 
-/** What the agents' executors do, as the auditor sees it. */
+/** Called by the agents' executors, for the auditor. */
 export interface Acts {
   /** A node begins to act for this idempotency key. */
   began(key: string, agent: SimulatedAgent): void;
   ended(key: string, agent: SimulatedAgent): void;
-  /** An assignment is on the agent's disk, and it has not asked to begin yet. */
+  /** An assignment is on the agent's disk, and the agent has not asked to begin yet. */
   assigned(agent: SimulatedAgent): void;
 }
 
 export interface AgentPlace {
   readonly nodeId: string;
   readonly stateDir: string;
-  /** Its own, as of a service manager or a container that gives it one. */
+  /** The process's own temporary directory, as a service manager or a container gives it. */
   readonly tmpDir: string;
   readonly slots: number;
 }
@@ -34,14 +34,14 @@ export interface AgentPlace {
 const stepsMax = 8;
 const stepMs = 700;
 
-/** A node's program: all of its code on its real journal, with a WebSocket in memory. */
+/** A node's program: all of its code on a real journal, with a WebSocket in memory. */
 export class SimulatedAgent {
   readonly process: SimulatedProcess;
   readonly place: AgentPlace;
   readonly #ground: Ground;
   readonly #acts: Acts;
   #journal: Journal | undefined;
-  /** Another process has the state directory. */
+  /** Another process holds the lock of the state directory. */
   isRefused = false;
 
   constructor(ground: Ground, acts: Acts, name: string, place: AgentPlace) {
@@ -153,7 +153,7 @@ export class SimulatedAgent {
     });
   }
 
-  /** Ends it at once. What the kernel held for it, such as its lock, is let go. */
+  /** Ends the process at once. The kernel releases its resources, such as its lock. */
   kill(): void {
     this.process.kill();
     this.#ground.network.killed(this.process);
@@ -167,7 +167,7 @@ export class SimulatedAgent {
   }
 }
 
-/** The application is for this key; its tenant wrote it there. */
+/** The idempotency key of the application. Its tenant wrote it into the payload. */
 function keyOf(payload: unknown): string {
   const { applicationUrl }: { applicationUrl?: unknown } = Object(payload);
   return String(applicationUrl).split('/').at(-1) ?? '';

@@ -20,7 +20,7 @@ import { SimulatedProcess } from '../schedule/process.ts';
 import { redisPrefix, start, storeOf, type Ground } from './ground.ts';
 import type { Listener } from './network.ts';
 
-/** A dispatcher process: all of its own code but its HTTP server and its queue's client. */
+/** A dispatcher process: all of its code except its HTTP server and the client of its queue. */
 export class SimulatedDispatcher implements Listener {
   readonly process: SimulatedProcess;
   readonly #logic: Dispatcher;
@@ -97,7 +97,7 @@ export class SimulatedDispatcher implements Listener {
     }
   }
 
-  /** SIGTERM, in the order of `run.ts`. */
+  /** Stops on SIGTERM, in the order of `run.ts`. */
   drain(): void {
     this.isDraining = true;
     start(this.#ground, this.process, async () => {
@@ -113,7 +113,7 @@ export class SimulatedDispatcher implements Listener {
   }
 }
 
-/** It has the part of the interface of `ws` that links use. */
+/** It implements the part of the interface of `ws` that links use. */
 function hasInterfaceOfLinks(socket: SimulatedSocket): socket is SimulatedSocket & WebSocket {
   return socket.readyState === socket.OPEN;
 }

@@ -14,7 +14,7 @@ import { redisOf, redisPrefix, start, storeOf, type Ground } from './ground.ts';
 export interface Ask {
   readonly tenant: TenantCredentials;
   readonly what: 'create' | 'cancel' | 'settings';
-  /** On the wire; empty without one. */
+  /** The wire id. Empty if there is none. */
   readonly submissionId: string;
   readonly body: object;
 }
@@ -27,7 +27,7 @@ interface ThrownAnswer {
   readonly error: unknown;
 }
 
-/** A gateway process behind its HTTP server: the handlers of creation, cancel and settings. */
+/** A gateway process without its HTTP server: the handlers of creation, cancel and settings. */
 export class SimulatedGateway {
   readonly process: SimulatedProcess;
   readonly #ground: Ground;
@@ -44,7 +44,7 @@ export class SimulatedGateway {
     };
   }
 
-  /** Handles a request; `onAnswer` is never called if the process is killed before. */
+  /** Handles a request. `onAnswer` is never called if the process is killed first. */
   ask({ tenant, what, submissionId, body }: Ask, onAnswer: (replied: Replied) => void): void {
     const request = {
       requestId: this.process.run(() => newId()),

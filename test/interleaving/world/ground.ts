@@ -7,27 +7,27 @@ import type { Messaging } from './messaging.ts';
 import type { Network } from './network.ts';
 import type { Rig } from './rig.ts';
 
-/** What every process of a run stands on. */
+/** The resources that every process of a run shares. */
 export interface Ground {
   readonly rig: Rig;
   readonly scheduler: Scheduler;
   readonly network: Network;
   readonly messaging: Messaging;
   readonly logger: Logger;
-  /** Something was committed: the rows are looked at before the next step. */
+  /** Called after each commit. The auditor reads the rows before the next step. */
   readonly onCommit: () => void;
   readonly complain: (subject: string, what: string) => void;
 }
 
 export const redisPrefix = 'interleaving';
 
-/** The store as one process has it. */
+/** The store of one process. */
 export function storeOf(ground: Ground, process: SimulatedProcess): Store {
   const { rig, scheduler, onCommit } = ground;
   return new GatedStore(process, scheduler, onCommit).over(rig.store);
 }
 
-/** Redis as one process has it: only its channels are asked for past their own room. */
+/** The Redis of one process. Direct calls use only its channels. */
 export function redisOf(ground: Ground, process: SimulatedProcess): Rig['redis'] {
   const { rig, messaging } = ground;
   return new Proxy(rig.redis, {
@@ -38,7 +38,7 @@ export function redisOf(ground: Ground, process: SimulatedProcess): Rig['redis']
   });
 }
 
-/** What a process does by itself; what it does not expect to throw is a violation. */
+/** Starts background work of a process. An unexpected error is a violation. */
 export function start(
   ground: Ground,
   process: SimulatedProcess,

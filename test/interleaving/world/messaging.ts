@@ -30,10 +30,10 @@ const jobAttemptsMax: Readonly<Record<QueueKey, number>> = {
 };
 
 /**
- * Queues and channels with the semantics of the queue room, driven by the seed. A job comes at
- * least once while nothing is lost, in any order, and may be lost or come twice. A message reaches
- * who is subscribed at that moment, in the order of its subscriber's channel, and may be lost.
- * BullMQ itself cannot stand here: its workers wait inside Redis, where the seed decides nothing.
+ * Queues and channels with the semantics of the queue room, driven by the seed. A job is delivered
+ * at least once and in any order, unless it is lost. A message reaches the current subscribers, in
+ * the order of the subscriber's channel, and may be lost. BullMQ cannot be used, because its
+ * workers wait inside Redis, where the seed decides nothing.
  */
 export class Messaging {
   readonly #scheduler: Scheduler;
@@ -42,7 +42,7 @@ export class Messaging {
   readonly #mail = new Map<Subscriber, unknown[]>();
   /** Each submission that a gateway has tried to enqueue. */
   readonly enqueued = new Set<string>();
-  /** Jobs that wait; FLUSHALL takes them away. */
+  /** Waiting jobs. FLUSHALL removes them. */
   readonly #jobs = new Set<() => void>();
 
   constructor(scheduler: Scheduler) {
@@ -69,13 +69,13 @@ export class Messaging {
     });
   }
 
-  /** Everything that Redis has in its queues is gone. */
+  /** Loses everything in the queues of Redis. */
   flush(): void {
     for (const takeBack of this.#jobs) takeBack();
     this.#jobs.clear();
   }
 
-  /** Whether anybody heard it. */
+  /** Returns whether a subscriber received the message. */
   #publish(channel: string, message: unknown): boolean {
     const subscriber = this.#subscribers.get(channel);
     if (subscriber === undefined || subscriber.process.isDead) return false;
@@ -114,7 +114,7 @@ export class Messaging {
     this.#jobs.add(takeBack);
   }
 
-  /** Strange: it is lost, or comes again. */
+  /** An anomaly: the job is lost, or is delivered again. */
   #hand(
     key: QueueKey,
     job: AnyJob,
@@ -126,7 +126,7 @@ export class Messaging {
     // A stalled process takes no job.
     const able = workers.filter(({ process }) => !this.#scheduler.isStalled(process));
     const worker = this.#scheduler.random.pick(able.length > 0 ? able : workers);
-    // Nobody takes it yet: it waits.
+    // No consumer takes the job yet, so it waits.
     if (worker === undefined) {
       if (this.#scheduler.random.chance(0.5)) this.#enqueue(key, job, attempt);
       return;
@@ -171,7 +171,7 @@ export class Messaging {
     return heard.includes(true);
   }
 
-  /** What `publishCancelled` writes to all dispatchers. */
+  /** The message that `publishCancelled` sends to all dispatchers. */
   async publishToAll(process: SimulatedProcess, text: string): Promise<number> {
     const { message }: { message: unknown } = JSON.parse(text);
     return Number(await this.#publishHeld(process, this.#dispatchersBut(undefined), message));
@@ -216,7 +216,7 @@ export class Messaging {
     };
   }
 
-  /** Waits as the reply listener of the queue room does, on a channel of the seed's. */
+  /** Waits like the reply listener of the queue room, on a channel driven by the seed. */
   listenerOf(process: SimulatedProcess): ReplyListener {
     const channel = `replies:${process.name}`;
     const waiting = new Map<string, Set<(news: ReplyNews | 'timeout') => void>>();
@@ -250,7 +250,7 @@ function channelOf(dispatcherId: string): string {
   return `dispatcher:${dispatcherId}`;
 }
 
-/** Only dispatchers, gateways and reconcilers publish there. */
+/** Only dispatchers, gateways and reconcilers publish on these channels. */
 function isDispatcherMessage(message: unknown): message is DispatcherMessage {
   return typeof message === 'object' && message !== null && 'kind' in message;
 }

@@ -6,7 +6,7 @@ import { SimulatedSocket, type Dialer, type Upgrade } from '../host/ws.ts';
 import type { SimulatedProcess } from '../schedule/process.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 
-/** A process that takes links. */
+/** A process that accepts links. */
 export interface Listener {
   readonly process: SimulatedProcess;
   /** Decides on an upgrade: opens the link on a socket, or refuses it with an HTTP status. */
@@ -20,13 +20,15 @@ type Item = { readonly text: string } | { readonly opens: true } | { readonly en
 
 const broken = 1006;
 
-/** One direction of a connection: what was sent arrives in order, each at a moment of the seed's. */
+/**
+ * One direction of a connection. Frames arrive in order, each at a moment that the seed chooses.
+ */
 class Direction {
   readonly #scheduler: Scheduler;
   readonly #name: string;
   readonly #to: { readonly process: SimulatedProcess; readonly socket: SimulatedSocket };
   #waiting: Item[] = [];
-  /** Called when a hello has been delivered. */
+  /** Called when a hello was delivered. */
   onHello: () => void = () => {};
   #takeBack: (() => void) | undefined;
 
@@ -45,7 +47,7 @@ class Direction {
     if (this.#takeBack === undefined) this.#arm();
   }
 
-  /** Whatever is on its way is lost. */
+  /** Loses all frames in transit. */
   drop(): void {
     this.#takeBack?.();
     this.#takeBack = undefined;
@@ -93,15 +95,15 @@ interface Connection {
   isSwallowing: boolean;
 }
 
-/** Carries node links between agents and dispatchers. */
+/** Transports node links between agents and dispatchers. */
 export class Network implements Dialer {
   readonly #scheduler: Scheduler;
   readonly #listeners: () => readonly Listener[];
   readonly connections = new Set<Connection>();
   readonly #agents = new WeakMap<SimulatedSocket, SimulatedProcess>();
-  /** Every link that was accepted, in that order, whatever became of it. */
+  /** Every accepted link in the order of acceptance, whatever its state. */
   readonly #upgraded: Connection[] = [];
-  /** Strikes when the next hello has reached its dispatcher. */
+  /** Called when the next hello has reached its dispatcher. */
   atNextHello: ((connection: Connection) => void) | undefined;
   onError: (error: unknown) => void = () => {};
 
@@ -110,7 +112,7 @@ export class Network implements Dialer {
     this.#listeners = listeners;
   }
 
-  /** Dials on behalf of one agent. */
+  /** Dials for one agent. */
   dialerOf(agent: SimulatedProcess): Dialer {
     return {
       dial: (socket, upgrade) => {
@@ -138,7 +140,7 @@ export class Network implements Dialer {
     isLost: boolean,
   ): void {
     const listeners = this.#listeners();
-    // A load balancer sends nobody to a process that does not answer.
+    // A load balancer does not route to a process that does not answer.
     const able = listeners.filter(({ process }) => !this.#scheduler.isStalled(process));
     const listener = this.#scheduler.random.pick(able.length > 0 ? able : listeners);
     if (listener === undefined || isLost) {
@@ -198,7 +200,7 @@ export class Network implements Dialer {
     socket.onClose = (code) => toAgent.put({ endCode: code });
     agentSocket.onSend = (text) => toService.put({ text });
     toAgent.put({ opens: true });
-    // The agent has given up meanwhile, or is dead.
+    // The agent has given up in the meantime, or is dead.
     if (agent.isDead || agentSocket.readyState > agentSocket.OPEN)
       toService.put({ endCode: broken });
     return { socket, connection: new PassThrough() };
@@ -208,7 +210,7 @@ export class Network implements Dialer {
     if (!isSwallowing) toService?.put({ endCode: code });
   }
 
-  /** Open on both sides, as far as both can tell. */
+  /** True if both sides consider the link open. */
   get live(): Connection[] {
     return [...this.connections].filter(
       ({ agent, agentSocket, listener, isSwallowing }) =>
@@ -219,13 +221,13 @@ export class Network implements Dialer {
     );
   }
 
-  /** The agent of the newest link of these agents, if that link stands. */
+  /** The agent that has the newest link of these agents, if that link is open. */
   currentOf(agents: ReadonlySet<SimulatedProcess>): SimulatedProcess | undefined {
     const newest = this.#upgraded.findLast(({ agent }) => agents.has(agent));
     return newest !== undefined && this.live.includes(newest) ? newest.agent : undefined;
   }
 
-  /** Both sides lose it, with what is on its way. */
+  /** Both sides lose the link, with all frames in transit. */
   cut(connection: Connection): void {
     const { agentSocket, serviceSocket, toAgent, toService } = connection;
     this.connections.delete(connection);
@@ -235,7 +237,7 @@ export class Network implements Dialer {
     if (serviceSocket !== undefined) toService?.put({ endCode: broken });
   }
 
-  /** The agent loses it; the service finds out when the link has been silent for too long. */
+  /** The agent loses the link. The service notices when the link has been silent for too long. */
   cutUnnoticed(connection: Connection): void {
     const { agentSocket, toAgent, toService, listener } = connection;
     connection.isSwallowing = true;
@@ -246,7 +248,10 @@ export class Network implements Dialer {
     listener.process.after(linkSilentMs, () => toService?.put({ endCode: broken }));
   }
 
-  /** What the other side of each link of a killed process sees, after what was sent before. */
+  /**
+   * The other side of each link of a killed process sees the close after the frames that were sent
+   * before.
+   */
   killed(process: SimulatedProcess): void {
     for (const connection of this.connections) {
       const { agent, listener, toAgent, toService } = connection;
@@ -257,13 +262,13 @@ export class Network implements Dialer {
     }
   }
 
-  /** The heartbeat: every link that stands is heard of. */
+  /** The heartbeat: the dispatcher hears every open link. */
   ping(): void {
     for (const { agent, agentSocket } of this.live) agent.run(() => agentSocket.emit('ping'));
   }
 }
 
-/** An upgrade request as the dispatcher's server would get it. */
+/** An upgrade request as the dispatcher's server would receive it. */
 function requestOf({ target, headers }: Upgrade): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.method = 'GET';

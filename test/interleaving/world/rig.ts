@@ -17,7 +17,7 @@ import { Client, type QueryResultRow } from 'pg';
 export interface Rig {
   readonly store: Store;
   readonly redis: ReturnType<typeof connectRedis>;
-  /** Where the time of the next run begins. */
+  /** The start time of the next run. */
   nextStartMs(): number;
   setTime(nowMs: number): Promise<void>;
   query<Row extends QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]>;
@@ -32,8 +32,8 @@ export const grantedMicros = 2_000n * microsPerCredit;
 export const nodeSecret = 'nsk_interleaving';
 
 /**
- * The database's time is a row, which stands still until it is moved. Statements see it in their
- * snapshot, as they see the time at which they began.
+ * The time of the database is a row, which changes only when the run advances it. A statement sees
+ * the time of its snapshot, as with the real clock.
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);
@@ -42,9 +42,12 @@ const clockSql = `
   CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT now FROM interleaving_clock);`;
 
-/** The auditor's way to all submissions of a tenant; those of the product leave out the rejected. */
+/**
+ * An index for the auditor's read of all submissions of a tenant. The indexes of the product leave
+ * out rejected ones.
+ */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
-/** As for the services: the plans are made while the tables are empty. */
+/** Generic plans, as the services use them. They are made while the tables are empty. */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 
 const lockWaitsSql = `
@@ -52,20 +55,20 @@ const lockWaitsSql = `
   WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`;
 
 const connectionsMax = 60;
-/** Apart enough that no two runs of one seed make the same ids. */
+/** The distance between the times of two runs. No two runs of one seed create the same ids. */
 const betweenRunsMs = 1_000;
 const hourMs = 3_600_000;
 
-/** Opens a migrated database and a Redis that nobody else uses. */
+/** Opens a migrated database and a Redis that no other process uses. */
 export async function openRig({
   databaseUrl,
   ownerUrl,
   redisUrl,
   masterKey,
 }: {
-  /** For the services' role. */
+  /** The pool of the services' role. */
   readonly databaseUrl: string;
-  /** For the owner, who moves the time and looks at the rows. */
+  /** The pool of the owner, who advances the time and reads the rows. */
   readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;
@@ -87,7 +90,7 @@ export async function openRig({
   const store = openStore({ databaseUrl, sealer, newId, poolMax: connectionsMax });
   const redis = connectRedis(redisUrl, 'producer');
   await waitForRedis(redis, 5_000);
-  // Always at the same minute, so that a seed finds the same whenever it runs.
+  // Always the same minute, so that a seed gives the same run at any time of day.
   let startMs = Math.ceil(Date.now() / hourMs) * hourMs;
   return {
     store,

@@ -18,7 +18,7 @@ import { Network } from './network.ts';
 import type { Rig } from './rig.ts';
 import { SimulatedSettlement } from './settlement.ts';
 
-/** How a run is made up; the seed decides each. */
+/** The composition of a run. The seed decides each part. */
 export interface Shape {
   readonly tenants: number;
   readonly nodes: number;
@@ -29,7 +29,7 @@ export interface Shape {
 interface Given {
   readonly seed: number;
   readonly random: Random;
-  /** For the ids of the run alone, so that a new id changes nothing else. */
+  /** Draws the ids of the run only, so that an additional id changes nothing else. */
   readonly ids: Random;
   readonly stateDir: string;
 }
@@ -54,11 +54,11 @@ export class World {
   dispatchers: SimulatedDispatcher[] = [];
   settlements: SimulatedSettlement[] = [];
   agents: SimulatedAgent[] = [];
-  /** Keys that are sent, by tenant. */
+  /** Idempotency keys in use, by tenant. */
   readonly keys: { readonly tenant: TenantCredentials; readonly key: string }[] = [];
   readonly #working = new Map<SimulatedAgent, Set<string>>();
   readonly #ground: Ground;
-  /** Strikes when the next assignment is on a disk. */
+  /** Called when the next assignment is on a disk. */
   atNextAssignment: ((agent: SimulatedAgent) => void) | undefined;
   #isDirty = false;
   #count = 0;
@@ -176,7 +176,7 @@ export class World {
     return own.some((one) => one.process === current && this.#working.get(one)?.has(key) === true);
   }
 
-  /** Looks at everything, after a step. */
+  /** Audits everything after a step. */
   async audit(): Promise<void> {
     this.requests.look(this.scheduler.nowMs);
     if (!this.#isDirty) return;
@@ -188,7 +188,7 @@ export class World {
     this.auditor.look(rows, accounts);
   }
 
-  /** Ends every process, and waits until nothing of the run is under way. */
+  /** Ends every process, and waits until no work of the run is in progress. */
   async close(): Promise<void> {
     for (const agent of this.agents) if (!agent.process.isDead) agent.kill();
     for (const { process } of [...this.dispatchers, ...this.gateways, ...this.settlements])

@@ -22,6 +22,6 @@ end`;
   ]);
 });
 
-it('leaves a call that goes on in the next line', () => {
+it('does not change a call that continues on the next line', () => {
   expect(luaEdits(`redis.call('ZADD', (1)\n  2)`)).toStrictEqual([]);
 });

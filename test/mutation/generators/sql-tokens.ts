@@ -1,11 +1,11 @@
-/** A token of SQL. Comments and white space are left out. */
+/** A token of SQL. Comments and white space are not tokens. */
 export interface SqlToken {
   readonly text: string;
-  /** In capitals if it is a word, else as it stands. */
+  /** Words are in capitals. Other tokens are unchanged. */
   readonly word: string;
   readonly start: number;
   readonly end: number;
-  /** How many parentheses, brackets and CASEs are open around it. */
+  /** The number of parentheses, brackets and CASEs that are open at this token. */
   readonly depth: number;
 }
 
@@ -14,8 +14,8 @@ const pattern =
 const skipped = /^(?:--|\/\*|\s)/;
 
 /**
- * Reads SQL, also in part, and also the body of a function: dollar quotes are tokens, and what they
- * enclose is read as SQL. Text in single quotes is one token.
+ * Reads SQL, fragments of SQL and the bodies of functions. Dollar quotes are tokens, and the text
+ * between them is read as SQL. Text in single quotes is one token.
  */
 export function readSql(text: string): SqlToken[] {
   const tokens: SqlToken[] = [];
@@ -46,7 +46,7 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
   return clauseEnd(tokens, from, conditionStops);
 }
 
-/** The index of the first token that ends the clause: one of `stops`, or what closes around it. */
+/** The index of the first token that ends the clause: one of `stops`, or a closing bracket. */
 export function clauseEnd(
   tokens: readonly SqlToken[],
   from: number,
@@ -63,7 +63,10 @@ export function clauseEnd(
   return tokens.length;
 }
 
-/** Splits tokens `from` to `to` at `word` where it is not nested; the AND of BETWEEN does not split. */
+/**
+ * Splits tokens `from` to `to` at each `word` that is not nested. The AND of BETWEEN does not
+ * split.
+ */
 export function splitAt(
   tokens: readonly SqlToken[],
   [from, to]: readonly [number, number],
@@ -91,7 +94,9 @@ export function splitAt(
 
 const headWords = 6;
 
-/** The first words of the statement around a place, which name what it makes or changes. */
+/**
+ * The first words of the statement at this place. They name the object that it creates or changes.
+ */
 export function statementHead(text: string, at: number): string {
   let head: string[] = [];
   let isQuoted = false;

@@ -9,7 +9,7 @@ function changes(sql: string, isFragment = false): string[] {
   );
 }
 
-it('lets each conjunct of a WHERE hold, and each side of an OR fail', () => {
+it('makes each conjunct of a WHERE true, and each side of an OR false', () => {
   const sql = `SELECT a FROM t WHERE id = $1 AND (x IS NULL OR x BETWEEN 1 AND 2) ORDER BY a LIMIT 1`;
   expect(changes(sql)).toStrictEqual([
     'id = $1 → true',
@@ -20,7 +20,7 @@ it('lets each conjunct of a WHERE hold, and each side of an OR fail', () => {
   ]);
 });
 
-it('goes into subqueries, joins and functions', () => {
+it('changes subqueries, joins and functions too', () => {
   const sql = `CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NEW.a IS NULL THEN RETURN NEW; END IF;
     PERFORM FROM t JOIN u ON u.id = t.id WHERE EXISTS (SELECT FROM v WHERE v.id = t.id);
@@ -33,7 +33,7 @@ it('goes into subqueries, joins and functions', () => {
   ]);
 });
 
-it('leaves each column of an UPDATE as it is', () => {
+it('keeps the old value of each column of an UPDATE', () => {
   expect(changes(`UPDATE t SET a = 1, b = (SELECT 2) FROM u`)).toStrictEqual([
     '1 → t.a',
     '(SELECT 2) → t.b',
@@ -45,7 +45,7 @@ it('leaves each column of an UPDATE as it is', () => {
   expect(changes('ALTER TABLE t ALTER COLUMN a SET DEFAULT 1')).toStrictEqual([]);
 });
 
-it('drops row locks, and what they do about rows that are locked', () => {
+it('drops row locks, and their NOWAIT and SKIP LOCKED', () => {
   expect(changes(`SELECT 1 FROM t FOR UPDATE OF t SKIP LOCKED`)).toStrictEqual([
     'FOR UPDATE OF t SKIP LOCKED → ',
     'SKIP LOCKED → ',
@@ -68,7 +68,7 @@ it('weakens checks, unique keys and conflicts', () => {
   ]);
 });
 
-it('reads a fragment as a condition, and not what is in quotes and comments', () => {
+it('reads a fragment as a condition, and skips quotes and comments', () => {
   expect(changes(`AND e.type = 'a AND b' -- AND c = 1`, true)).toStrictEqual([
     `e.type = 'a AND b' → true`,
   ]);

@@ -1,7 +1,7 @@
 import type { MutantKind } from '../mutant.ts';
 import { clauseEnd, conditionEnd, readSql, splitAt, type SqlToken, wordsOf } from './sql-tokens.ts';
 
-/** A change of a text of SQL. */
+/** A change in a text of SQL. */
 export interface SqlEdit {
   readonly kind: MutantKind;
   readonly start: number;
@@ -35,7 +35,7 @@ function edit(
   return [{ kind, start: first.start, end: last.end, after }];
 }
 
-/** Each conjunct holds; of a disjunction, each side does not hold. Nested ones as well. */
+/** Replaces each conjunct by TRUE, and each side of a disjunction by FALSE, at any depth. */
 function dropConjuncts(tokens: readonly SqlToken[], [from, to]: Range): SqlEdit[] {
   return splitAt(tokens, [from, to], 'AND').flatMap((conjunct) => {
     if (isConstant(tokens, conjunct)) return [];
@@ -44,7 +44,7 @@ function dropConjuncts(tokens: readonly SqlToken[], [from, to]: Range): SqlEdit[
   });
 }
 
-/** TRUE and FALSE say nothing; a number or a text is a case of `CASE … WHEN`. */
+/** TRUE and FALSE are constants already. A number or a text is a case of `CASE … WHEN`. */
 function isConstant(tokens: readonly SqlToken[], [from, to]: Range): boolean {
   return to === from + 1 && /^(?:TRUE|FALSE|'.*|\d.*)$/s.test(tokens[from]?.word ?? '');
 }
@@ -70,7 +70,7 @@ function withoutParentheses(tokens: readonly SqlToken[], range: Range): Range {
   return closes === to - 1 ? [from + 1, to - 1] : range;
 }
 
-/** Whether the word at `at` begins a condition, and not a part of another clause. */
+/** True if the word at `at` begins a condition. Other clauses can contain the same word. */
 function beginsCondition(tokens: readonly SqlToken[], at: number): boolean {
   const word: string = tokens[at]?.word ?? '';
   const before = tokens[at - 1]?.word ?? '';
@@ -90,7 +90,9 @@ function beginsCondition(tokens: readonly SqlToken[], at: number): boolean {
   }
 }
 
-/** An ON of a join: not of a conflict, an index, a trigger or a foreign key. */
+/**
+ * True for the ON of a join. False for the ON of a conflict, an index, a trigger or a foreign key.
+ */
 function joinsTables(tokens: readonly SqlToken[], at: number): boolean {
   const next = tokens[at + 1]?.word ?? '';
   if (/^(?:CONFLICT|DELETE|UPDATE|COMMIT)$/.test(next)) return false;
@@ -123,7 +125,7 @@ const bounds: Generator = (tokens, at) => {
   return edit(tokens, [at, at + 1], { kind: 'sql-bound', after });
 };
 
-/** A unique index becomes an ordinary one; a unique or primary key of a table guards nothing. */
+/** A unique index becomes a plain one. A unique or primary key of a table is dropped. */
 const uniques: Generator = (tokens, at) => {
   if (tokens[at]?.word !== 'UNIQUE') return [];
   const kind = 'sql-unique';
@@ -167,7 +169,7 @@ const conflicts: Generator = (tokens, at) => {
   return edit(tokens, [at, to + 2], { kind: 'sql-conflict', after: '' });
 };
 
-/** The name by which an UPDATE's own row is known; undefined if this SET belongs to something else. */
+/** The name of the row in an UPDATE. Undefined if this SET belongs to another statement. */
 function updatedRow(tokens: readonly SqlToken[], at: number): string | undefined {
   const before = tokens.slice(Math.max(0, at - 5), at);
   const words = before.map(({ word }) => word).join(' ');
@@ -194,9 +196,9 @@ const columns: Generator = (tokens, at) => {
 const generators = [conditions, checks, bounds, uniques, locks, orders, conflicts, columns];
 
 /**
- * The mutants of a text of SQL: each conjunct of each WHERE, ON, HAVING, IF, WHEN and CHECK, each
- * bound, unique key, row lock, ORDER BY, ON CONFLICT DO NOTHING, and each column of an UPDATE.
- * `isFragment`: the text is a condition that is put behind a WHERE elsewhere.
+ * The mutants of a text of SQL: one for each conjunct of each WHERE, ON, HAVING, IF, WHEN and
+ * CHECK, and for each bound, unique key, row lock, ORDER BY, ON CONFLICT DO NOTHING and column of
+ * an UPDATE. `isFragment`: other code appends the text to a WHERE.
  */
 export function sqlEdits(text: string, isFragment = false): SqlEdit[] {
   const tokens = readSql(text);

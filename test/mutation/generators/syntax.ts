@@ -13,7 +13,10 @@ export interface Visit {
   readonly parent: SyntaxNode | undefined;
   /** The names of the functions and constants around the node, the outermost first. */
   readonly scope: string;
-  /** The number of the function around the node that a test can be seen to enter; 0: the module. */
+  /**
+   * The number of the innermost function around the node whose start can be recorded. 0: the
+   * module.
+   */
   readonly reach: number;
   /** True if the node is in a `try` of the same function. */
   readonly isTried: boolean;
@@ -24,10 +27,10 @@ const functionTypes = new Set([
   'FunctionExpression',
   'ArrowFunctionExpression',
 ]);
-/** Nodes of types that also run. All other nodes of types are passed over. */
+/** TypeScript nodes that contain code. All other TypeScript nodes are skipped. */
 const runningTypes = new Set(['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression']);
 
-/** Parses TypeScript. Throws if it is not well formed. */
+/** Parses TypeScript. Throws if the syntax is invalid. */
 export function parse(file: string, text: string): SyntaxNode {
   const { program, errors } = parseSync(file, text);
   const [first] = errors;

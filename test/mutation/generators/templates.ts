@@ -2,7 +2,7 @@ import { luaEdits } from './lua.ts';
 import { type SqlEdit, sqlEdits } from './sql.ts';
 import { isNode, nodesIn, type SyntaxNode, type Visit } from './syntax.ts';
 
-/** The language that the literals of a file may be written in. */
+/** The language of the literals in a file. */
 export type Embedded = 'none' | 'sql' | 'lua';
 
 const sqlTags = /(?:sql|queryRaw|executeRaw|join)$/;
@@ -10,7 +10,7 @@ const wholeStatement = /^\s*(?:\(\s*)?(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE|
 const partOfStatement = /\b(?:SELECT|FROM|WHERE|ORDER BY|RETURNING|ON CONFLICT|FOR UPDATE|SET)\b/;
 const condition = /^\s*(?:AND\b|[\w.]+ (?:=|<>|<|>|<=|>=|IN|IS|BETWEEN)\s?)/;
 
-/** The edits of the SQL or Lua in one literal, at their places in the file. */
+/** The edits of the SQL or Lua in one literal, at their offsets in the file. */
 export function embeddedEdits(
   { node, parent }: Visit,
   text: string,
@@ -32,7 +32,7 @@ function moved(edits: readonly SqlEdit[], by: number): SqlEdit[] {
   return edits.map((edit) => ({ ...edit, start: edit.start + by, end: edit.end + by }));
 }
 
-/** What is between the quotes, with a name as long as itself in place of each `${…}`. */
+/** The text between the quotes. Each `${…}` is replaced by a name of the same length. */
 function literalOf(node: SyntaxNode, text: string): { masked: string; at: number } | undefined {
   const at = node.start + 1;
   if (node.type === 'Literal' && typeof node['value'] === 'string')
@@ -55,7 +55,7 @@ function isSql(masked: string, parent: SyntaxNode | undefined, text: string): bo
   return isNode(tag) && sqlTags.test(text.slice(tag.start, tag.end).replace(/<.*$/s, ''));
 }
 
-/** The literal text around a place: Postgres is sent it as it stands. */
+/** The literal text around an offset, as Postgres receives it. */
 function literalPart(node: SyntaxNode, text: string, at: number): string {
   if (node.type === 'Literal') return text.slice(node.start + 1, node.end - 1);
   const part = nodesIn(node['quasis']).find(({ start, end }) => start <= at && at <= end);

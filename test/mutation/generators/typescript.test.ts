@@ -18,7 +18,7 @@ it('negates conditions and drops each of their sides', () => {
   ]);
 });
 
-it('moves bounds by one and turns signs', () => {
+it('moves bounds by one and inverts signs', () => {
   expect(changes('const a = b < 10 && c + 2n > Math.min(d, e);')).toStrictEqual([
     'conjunct: b < 10 && c + 2n > Math.min(d, e) → (b < 10)',
     'conjunct: b < 10 && c + 2n > Math.min(d, e) → (c + 2n > Math.min(d, e))',
@@ -31,7 +31,7 @@ it('moves bounds by one and turns signs', () => {
   ]);
 });
 
-it('does not await, changes what is returned, and changes the order of two statements', () => {
+it('removes awaits, changes returned values, and swaps two statements', () => {
   const text = `async function f(): Promise<boolean> {
   await a();
   b();
@@ -49,7 +49,7 @@ it('does not await, changes what is returned, and changes the order of two state
   ]);
 });
 
-it('leaves types and what is only logged alone', () => {
+it('does not change types and log statements', () => {
   const text = `type A = 1 extends 2 ? 3 : 4; logger.info({ a }, 'b'); log('c', { a });
     if (a > 0) log('d'); else if (b) { logger.warn('e'); }`;
   expect(changes(text)).toStrictEqual([]);
@@ -59,7 +59,7 @@ it('leaves types and what is only logged alone', () => {
   ]);
 });
 
-it('changes the SQL in literals, and drops what is put into them with its condition', () => {
+it('changes the SQL in literals, and drops inserted fragments with their condition', () => {
   const text = 'const one = db.$queryRaw`SELECT 1 FROM t WHERE a = ${x.map((y) => y)} AND b`;';
   expect(changes(text, 'sql')).toStrictEqual([
     'sql-conjunct: a = ${x.map((y) => y)} → true',
@@ -67,14 +67,14 @@ it('changes the SQL in literals, and drops what is put into them with its condit
   ]);
 });
 
-it('knows the text that Postgres is sent around a change, and the constant that it is in', () => {
+it('records the SQL around a change, and the constant that contains it', () => {
   const text = 'const one = `SELECT ${columns} FROM t WHERE a = 1`;';
   expect(typescriptEdits('a.ts', text, 'sql')).toMatchObject([
     { sql: ' FROM t WHERE a = 1', scope: 'one', reach: 0 },
   ]);
 });
 
-it('numbers functions as it does what is in them', () => {
+it('numbers functions as it numbers the changes in them', () => {
   const text = 'const f = () => g(() => 1 + a);';
   expect(functionBodies('a.ts', text).map(({ at }) => text.slice(at, at + 1))).toStrictEqual([
     'g',
@@ -83,7 +83,7 @@ it('numbers functions as it does what is in them', () => {
   expect(typescriptEdits('a.ts', text, 'none').map(({ reach }) => reach)).toStrictEqual([2, 2]);
 });
 
-it('leaves the await of what is returned alone, unless a try is around it', () => {
+it('keeps the await of a returned value, unless a try is around it', () => {
   expect(changes('async function f() { return await g(); }')).toStrictEqual([
     'return: await g() → undefined as never',
   ]);

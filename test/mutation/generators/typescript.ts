@@ -36,7 +36,7 @@ function textOf(text: string, node: SyntaxNode): string {
   return text.slice(node.start, node.end);
 }
 
-/** The condition of an if, a loop or a conditional expression, negated. */
+/** Negates the condition of an if, a loop or a conditional expression. */
 const conditions: Generator = ({ node }, text) => {
   const tested = ['IfStatement', 'ConditionalExpression', 'WhileStatement', 'DoWhileStatement'];
   const test = tested.includes(node.type) ? nodeIn(node, 'test') : undefined;
@@ -44,7 +44,7 @@ const conditions: Generator = ({ node }, text) => {
   return [{ kind: 'condition', ...placeOf(test), after: `!(${textOf(text, test)})` }];
 };
 
-/** `a && b` without either side, and `a || b`. */
+/** `a && b` and `a || b` without one of the sides. */
 const conjuncts: Generator = ({ node }, text) => {
   if (node.type !== 'LogicalExpression' || node['operator'] === '??') return [];
   const left = nodeIn(node, 'left');
@@ -61,11 +61,11 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
   return { start, end };
 }
 
-/** The operator of a binary expression with another one in its place. */
+/** Replaces the operator of a binary expression. */
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
-  // The negation of a whole condition says the same.
+  // Skipped, because the negation of the whole condition has the same effect.
   const isTest = parent !== undefined && parent['test'] === node;
   const equality = isTest ? undefined : otherEquality.get(operator);
   const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));
@@ -82,7 +82,7 @@ function isTextual(node: SyntaxNode | undefined): boolean {
   return node?.type === 'TemplateLiteral' || typeof node?.['value'] === 'string';
 }
 
-/** A number that is compared, added or handed over, one higher. */
+/** Adds one to a number that is compared, added or passed. */
 const numbers: Generator = ({ node, parent }, text) => {
   if (node.type !== 'Literal' || parent === undefined) return [];
   const places = ['BinaryExpression', 'CallExpression', 'AssignmentExpression'];
@@ -93,7 +93,7 @@ const numbers: Generator = ({ node, parent }, text) => {
   return [{ kind: 'bound', ...placeOf(node), after: `${number}${big ? 'n' : ''}` }];
 };
 
-/** `Math.min` and `Math.max` for one another. */
+/** Swaps `Math.min` and `Math.max`. */
 const extremes: Generator = ({ node }, text) => {
   if (node.type !== 'MemberExpression') return [];
   const other = new Map([
@@ -103,7 +103,10 @@ const extremes: Generator = ({ node }, text) => {
   return other === undefined ? [] : [{ kind: 'bound', ...placeOf(node), after: other }];
 };
 
-/** An await of what is returned says nothing, unless a `try` around it catches the error. */
+/**
+ * Skips the await of a returned value, which has no effect unless a `try` around it catches the
+ * error.
+ */
 const awaits: Generator = ({ node, parent, isTried }, text) => {
   const argument = nodeIn(node, 'argument');
   if (node.type !== 'AwaitExpression' || argument === undefined) return [];
@@ -149,14 +152,14 @@ function onlyLogs(node: SyntaxNode, text: string): boolean {
   }
 }
 
-/** A call or an assignment left out. What is only logged is left alone. */
+/** Removes a call or an assignment. Statements that only log are skipped. */
 const statements: Generator = ({ node }, text) =>
   isEffect(node, text) ? [{ kind: 'statement', ...placeOf(node), after: ';' }] : [];
 
 const awaitsOrNames = /\bawait\b|[A-Za-z_$][\w$]*/g;
 
 /**
- * True if the order of two statements can matter: one of them waits, or they name the same thing.
+ * True if the order of two statements can matter: one of them awaits, or both use the same name.
  */
 function mayDepend(first: string, second: string): boolean {
   if (/^assert\w*\(/.test(first) && /^assert\w*\(/.test(second)) return false;
@@ -165,7 +168,7 @@ function mayDepend(first: string, second: string): boolean {
   return names.has('await') || others.some((name) => name === 'await' || names.has(name));
 }
 
-/** Two calls or assignments that follow one another, in the other order. */
+/** Swaps two consecutive calls or assignments. */
 const orders: Generator = ({ node }, text) => {
   const body = nodesIn(node['body']);
   if (node.type !== 'BlockStatement' && node.type !== 'Program') return [];
@@ -191,7 +194,7 @@ const generators: readonly Generator[] = [
   orders,
 ];
 
-/** The edits of a file of TypeScript, and of the SQL or Lua in its literals. Pure. */
+/** The edits of a TypeScript file, and of the SQL or Lua in its literals. Pure. */
 export function typescriptEdits(file: string, text: string, embedded: Embedded): Edit[] {
   const edits: Edit[] = [];
   let loggedUpTo = 0;
@@ -208,7 +211,7 @@ export function typescriptEdits(file: string, text: string, embedded: Embedded):
   return edits;
 }
 
-/** Where each function begins, by the number that `Edit.reach` has: what to put code before. */
+/** Where each function begins, by its number in `Edit.reach`. Code can be inserted before it. */
 export function functionBodies(
   file: string,
   text: string,

@@ -5,7 +5,7 @@ import { filesOf } from '../generate.ts';
 import type { Reach } from './reach.ts';
 import { checkout } from './test-files.ts';
 
-/** A test file without a mutant. */
+/** The result of a test file without a mutant. */
 export interface Baseline {
   readonly testFile: string;
   readonly passed: boolean;
@@ -34,8 +34,8 @@ interface Kept extends Baseline {
 }
 
 /**
- * Baselines of earlier runs, in `.local/`. One is valid while the test file and each file of the
- * product that it entered are as they were.
+ * Baselines of earlier runs, in `.local/`. One is valid while the test file, and each product file
+ * that it entered, are unchanged.
  */
 export function openBaselineCache(): BaselineCache {
   const common = createHash('sha256');
@@ -65,7 +65,7 @@ export function openBaselineCache(): BaselineCache {
   };
 }
 
-/** Of a file of the checkout; empty if there is none. */
+/** The hash of a file of the checkout. Empty if the file does not exist. */
 function hashOf(file: string): string {
   const absolute = path.join(checkout, file);
   if (!existsSync(absolute)) return '';

@@ -3,12 +3,12 @@ import { pathToFileURL } from 'node:url';
 
 /** The file whose source is replaced, relative to the checkout. */
 export const mutatedFile = 'MUTATION_FILE';
-/** The path of a file that has the other source. */
+/** The path of a file with the other source. */
 export const mutatedText = 'MUTATION_TEXT_FILE';
 
 const preload = pathToFileURL(path.join(import.meta.dirname, 'mutant-preload.ts')).href;
 
-/** What makes a process load another source for one file. */
+/** The environment that makes a process load another source for one file. */
 export function childEnvironment(file: string, textFile: string): NodeJS.ProcessEnv {
   return {
     NODE_OPTIONS: `--import=${preload}`,

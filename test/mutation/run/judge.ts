@@ -7,12 +7,12 @@ import { type Worker, WorkerLost } from './workers.ts';
 
 export type Verdict =
   | { readonly kind: 'killed'; readonly by: string; readonly testFile: string }
-  /** A test did not end in time; it counts as killed. */
+  /** A test timed out. The mutant counts as killed. */
   | { readonly kind: 'timeout'; readonly by: string; readonly testFile: string }
   | { readonly kind: 'survived'; readonly testFilesCount: number }
-  /** A test failed by time or by a lost connection, and not in the same way a second time. */
+  /** A test timed out or lost a connection, and a second run did not fail in the same way. */
   | { readonly kind: 'unclear'; readonly by: string }
-  /** Of a migration: the schema is the same in the end. */
+  /** Only for a migration: the final schema is the same. */
   | { readonly kind: 'same_schema' };
 
 export interface TestPlan {
@@ -20,7 +20,7 @@ export interface TestPlan {
   readonly durationMs: number;
 }
 
-/** How a test also fails on a machine that is too busy. */
+/** Errors that a test also shows on a machine that is too busy. */
 const mayBeTheMachine = /timed? ?out|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
 /** A test file may take this much longer than it did without a mutant. */
@@ -28,8 +28,9 @@ const slowFactorMax = 5;
 const spareMs = 30_000;
 
 /**
- * Runs the tests in this order against the mutant, until one fails. A failure that a busy machine may
- * have caused counts only if the same test passes without the mutant and fails with it again.
+ * Runs the tests in this order against the mutant, until one fails. If a busy machine may have
+ * caused a failure, it counts only if the same test passes without the mutant and fails with it
+ * again.
  */
 export async function judge(
   worker: Worker,
@@ -75,7 +76,9 @@ async function judgeOnce(
 
 type TestEnd = Pick<FileEnd, 'kind' | 'failure'>;
 
-/** Runs one test file on what the worker has now. A worker that does not answer is a timeout. */
+/**
+ * Runs one test file on the worker's current source. A worker that does not answer is a timeout.
+ */
 async function runTest(worker: Worker, { testFile, durationMs }: TestPlan): Promise<TestEnd> {
   try {
     const boundMs = durationMs * slowFactorMax + spareMs;

@@ -1,10 +1,10 @@
 import type { Reach } from './reach.ts';
 import type { FileEnd, OtherText } from './test-files.ts';
 
-/** To a worker: one at a time, each with one answer. */
+/** Sent to a worker, one at a time. Each has one answer. */
 export type Order =
   | { readonly kind: 'baseline'; readonly testFile: string }
-  /** Sets what the next runs have in place of one file; undefined: nothing. */
+  /** Sets the replacement of one file for the next runs. Undefined: no replacement. */
   | { readonly kind: 'mutate'; readonly change: OtherText | undefined }
   | { readonly kind: 'run'; readonly testFile: string }
   | { readonly kind: 'end' };

@@ -23,7 +23,7 @@ it('makes a template with a weaker check, which the services accept', async () =
   await admin.end();
 });
 
-it('says if the schema is the same in the end, and if Postgres refuses the migration', async () => {
+it('reports an unchanged final schema, and a migration that Postgres refuses', async () => {
   const servers = inject('testServers');
   const same = await makeMutatedTemplate(servers, { file, text: `${text}\nSELECT 1;` });
   expect(same.kind).toBe('same_schema');

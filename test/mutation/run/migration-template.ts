@@ -9,7 +9,7 @@ import { checkout, type OtherText } from './test-files.ts';
 
 export type MigrationTemplate =
   | { readonly kind: 'made'; readonly servers: TestServers; readonly drop: () => Promise<void> }
-  /** The schema is the same in the end: a later migration replaces what the mutant changes. */
+  /** The final schema is the same, because a later migration replaces the mutant's change. */
   | { readonly kind: 'same_schema' }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -34,8 +34,8 @@ const schemaSql = `
 const booksSql = 'SELECT migration_name, checksum FROM _prisma_migrations';
 
 /**
- * Makes a template database with one migration changed. Its books name the checksums of the migrations
- * as they are, so that services accept it.
+ * Makes a template database with one changed migration. It records the checksums of the unchanged
+ * migrations, so that services accept it.
  */
 export async function makeMutatedTemplate(
   servers: TestServers,
@@ -72,7 +72,7 @@ export async function makeMutatedTemplate(
   }
 }
 
-/** The environment in which `svc migrate` reads a copy of the migrations with the change in it. */
+/** The environment in which `svc migrate` reads a copy of the migrations with the change. */
 function migratesFrom(dir: string, change: OtherText): NodeJS.ProcessEnv {
   const migrations = path.join(dir, 'prisma/migrations');
   cpSync(path.join(checkout, 'prisma/migrations'), migrations, { recursive: true });
@@ -97,7 +97,7 @@ async function rowsOf(client: Client, sql: string): Promise<string> {
   return JSON.stringify((await client.query(sql)).rows);
 }
 
-/** Asks a copy of a template, because nobody may connect to a template. */
+/** Reads a copy of the template, because a template accepts no connections. */
 async function readThrough(
   databaseUrl: (name: string) => string,
   template: string,

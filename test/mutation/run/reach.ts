@@ -1,6 +1,6 @@
 import { functionBodies } from '../generators/typescript.ts';
 
-/** The code that one test file reached, in one run without a mutant. */
+/** The code that one test file reached in one run without a mutant. */
 export interface Reach {
   /** `file#n` of each function that was entered (see `Edit.reach`). */
   readonly functions: readonly string[];
@@ -12,7 +12,7 @@ export function functionKey(file: string, reach: number): string {
   return `${file}#${reach}`;
 }
 
-/** The text with a note at the start of each function, which `setup.ts` collects. */
+/** The text with a recorder at the start of each function. `setup.ts` collects the records. */
 export function withNotes(file: string, text: string): string {
   const note = (index: number) =>
     `globalThis.svcMutationReach?.add(${JSON.stringify(functionKey(file, index + 1))})`;

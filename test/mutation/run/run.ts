@@ -23,24 +23,27 @@ export interface Judged extends Task {
 export interface RunOptions {
   readonly servers: TestServers;
   readonly workersCount: number;
-  /** Only the nearest tests; what they miss survives. */
+  /** Runs only the nearest tests. Mutants that they miss survive. */
   readonly nearOnly: boolean;
-  /** Instead of the room's tests. */
+  /** Replaces the room's tests. */
   readonly testFiles: readonly string[];
   readonly onBaseline: (baseline: Baseline) => void;
   readonly onJudged: (judged: Judged) => void;
 }
 
 const baselineMsMax = 300_000;
-/** A slower test file is left out: it would cost more than all others together. */
+/** A slower test file is left out, because it would cost more than all others together. */
 const slowMs = 120_000;
-/** How long the near tests and the far tests of one mutant may take together, by their baselines. */
+/**
+ * The limits of the total time of the near tests and of the far tests of one mutant, by their
+ * baselines.
+ */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;
 
 type Baselines = Map<string, Promise<Baseline>>;
 
-/** Judges all mutants, on so many workers at once. */
+/** Judges all mutants, with this many workers in parallel. */
 export async function judgeAll(tasks: readonly Task[], options: RunOptions): Promise<Judged[]> {
   const workers = Array.from({ length: options.workersCount }, () => createWorker(options.servers));
   const baselines: Baselines = new Map();
@@ -122,12 +125,15 @@ function textOf(file: string): string {
 
 interface Candidates {
   readonly testFiles: readonly string[];
-  /** How long those that run may take together, by their baselines. */
+  /** The limit of the total time of the tests that run, by their baselines. */
   readonly msMax: number;
   readonly take: (testFile: string) => Promise<Baseline>;
 }
 
-/** Runs those that reach the mutant, the nearest first. A baseline is only taken when its turn comes. */
+/**
+ * Runs the tests that reach the mutant, the nearest first. A baseline is measured only when its
+ * turn comes.
+ */
 async function judgeBy(
   worker: Worker,
   mutant: Mutant,

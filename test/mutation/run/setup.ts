@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeEach, inject } from 'vitest';
 import type { Reach } from './reach.ts';
 
 /**
- * Around every test file of a mutation run: skips the tests after the first that fails, and writes
- * down what the file reaches if the run asks for it.
+ * Runs around every test file of a mutation run. It skips the tests after the first failure, and
+ * records the code that the file reaches if the run asks for it.
  */
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where to write what the test file reaches; empty: nowhere. */
+    /** The file for the recorded reach. Empty: no recording. */
     mutationReachFile: string;
   }
 }

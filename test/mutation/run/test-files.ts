@@ -9,7 +9,7 @@ export const checkout = path.resolve(import.meta.dirname, '../../..');
 /** Holds the servers of the run as JSON. */
 export const serversVariable = 'MUTATION_SERVERS';
 
-/** One file of the checkout with another text. */
+/** A file of the checkout with another text. */
 export interface OtherText {
   readonly file: string;
   readonly text: string;
@@ -23,7 +23,7 @@ export interface FileEnd {
 }
 
 export interface TestFiles {
-  /** Runs one test file with another text in place of a file's own; `reachFile`: see `setup.ts`. */
+  /** Runs one test file with one replaced source file. `reachFile`: see `setup.ts`. */
   run(testFile: string, change: OtherText | undefined, options: RunOptions): Promise<FileEnd>;
   close(): Promise<void>;
 }
@@ -33,12 +33,15 @@ interface RunOptions {
   readonly reachFile: string;
 }
 
-/** Of one test. The usual bound allows for a machine on which everything runs at once. */
+/**
+ * The timeout of one test. The normal timeout allows for a machine that runs everything in
+ * parallel.
+ */
 const testTimeoutMs = 30_000;
 const ownCode =
   /^(?:packages|services)\/[^/]+\/src\/(?!generated\/)(?!.*(?:\.test|[.-]fixture)\.ts$).*\.ts$/;
 
-/** Starts vitest once. Each run loads only the file that differs from the run before. */
+/** Starts vitest once. Each run loads only the file that changed since the run before. */
 export async function openTestFiles(): Promise<TestFiles> {
   let current: OtherText | undefined;
   const plugin = {
@@ -63,7 +66,7 @@ export async function openTestFiles(): Promise<TestFiles> {
         path.join(checkout, 'packages/testkit/src/file-setup.ts'),
       ],
       pool: 'forks',
-      // The cache on disk does not know that the plugin gives another text.
+      // The disk cache does not know that the plugin replaces the text.
       fsModuleCache: false,
       reporters: [{}],
       maxWorkers: 1,

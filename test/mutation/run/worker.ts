@@ -8,13 +8,13 @@ import { makeMutatedTemplate } from './migration-template.ts';
 import type { Reach } from './reach.ts';
 import { openTestFiles, type OtherText, serversVariable } from './test-files.ts';
 
-/** A process with one vitest in it, which runs the test files that it is asked for (see `workers.ts`). */
+/** A process with one vitest instance, which runs the requested test files (see `workers.ts`). */
 const servers: TestServers = JSON.parse(process.env[serversVariable] ?? '');
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-mutation-'));
 process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
 process.once('disconnect', () => {
   rmSync(dir, { recursive: true, force: true });
-  // The group: a test that does not yield would outlive this process.
+  // Kills the process group, because a test that blocks the event loop would outlive this process.
   process.kill(-process.pid, 'SIGKILL');
 });
 const testFiles = await openTestFiles();

@@ -4,7 +4,7 @@ import type { TestServers } from '@svc/testkit';
 import type { Answer, Order } from './messages.ts';
 import { serversVariable } from './test-files.ts';
 
-/** A worker did not answer in time, or ended; it is gone, and the next order starts another one. */
+/** A worker timed out or exited. It is gone, and the next order starts another one. */
 export class WorkerLost extends Error {
   override readonly name = 'WorkerLost';
 }
@@ -18,7 +18,7 @@ export interface Worker {
 const startMsMax = 60_000;
 const endMsMax = 20_000;
 
-/** A worker process, started with the first order and again after it was lost. */
+/** A worker process. It starts with the first order, and again after it was lost. */
 export function createWorker(servers: TestServers): Worker {
   let current: ChildProcess | undefined;
 
@@ -27,10 +27,11 @@ export function createWorker(servers: TestServers): Worker {
     current = undefined;
     if (child?.pid === undefined) return;
     try {
-      // The group: a test that does not yield would outlive its parent.
+      // Kills the process group, because a test that blocks the event loop would outlive its
+      // parent.
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // It has ended already.
+      // The process has already exited.
     }
   };
 

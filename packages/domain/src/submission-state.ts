@@ -37,19 +37,25 @@ export const submissionTriggers = [
 export type SubmissionTrigger = (typeof submissionTriggers)[number];
 
 /**
- * CONTRACT 3 and 7. Transitions that are not listed are refused. In
- * particular, nothing leads back to `pending`, so a dispatched submission is never offered again.
+ * Every transition: the states that a trigger leaves and the state that it leads to (CONTRACT 3 and
+ * 7). Transitions that are not listed are refused. In particular, nothing leads back to `pending`,
+ * so a dispatched submission is never offered again.
  */
-const transitions: Record<SubmissionState, Partial<Record<SubmissionTrigger, SubmissionState>>> = {
-  pending: { dispatch: 'dispatched', cancel: 'cancelled', reject: 'rejected' },
-  dispatched: { begin: 'running', store_outcome: 'settling', cancel: 'cancelled' },
-  running: { store_outcome: 'settling', cancel: 'cancelled' },
-  settling: { settle_completed: 'submitted', settle_failed: 'failed' },
-  submitted: {},
-  failed: {},
-  cancelled: {},
-  rejected: {},
-};
+export const transitions = {
+  dispatch: { from: ['pending'], to: 'dispatched' },
+  begin: { from: ['dispatched'], to: 'running' },
+  store_outcome: { from: ['dispatched', 'running'], to: 'settling' },
+  settle_completed: { from: ['settling'], to: 'submitted' },
+  settle_failed: { from: ['settling'], to: 'failed' },
+  cancel: { from: ['pending', 'dispatched', 'running'], to: 'cancelled' },
+  reject: { from: ['pending'], to: 'rejected' },
+} as const satisfies Record<
+  SubmissionTrigger,
+  { readonly from: readonly SubmissionState[]; readonly to: SubmissionState }
+>;
+
+/** The state of a new submission. */
+export const firstState = 'pending' satisfies SubmissionState;
 
 /** States without a way out. */
 export const terminalStates = ['submitted', 'failed', 'cancelled', 'rejected'] as const;
@@ -64,8 +70,9 @@ export type Transition =
 
 /** The transition of a state by a trigger, or `refused`. */
 export function transition(state: SubmissionState, trigger: SubmissionTrigger): Transition {
-  const to = transitions[state][trigger];
-  return to === undefined ? { kind: 'refused' } : { kind: 'moved', to };
+  const { from, to }: { from: readonly SubmissionState[]; to: SubmissionState } =
+    transitions[trigger];
+  return from.includes(state) ? { kind: 'moved', to } : { kind: 'refused' };
 }
 
 /**

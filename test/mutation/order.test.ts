@@ -42,6 +42,15 @@ it('finds the tests of a statement by the SQL that they sent', () => {
   expect([sent, other].map((one) => reaches(one, sql))).toStrictEqual([true, false]);
 });
 
+it('finds them also if the parameters have names in the source', () => {
+  const sql = mutant({ kind: 'sql-conjunct', sql: ' 1 WHERE a = ANY($id) AND', reach: 0 });
+  const found = ['a', 'b'].map((column) => {
+    const sent = `SELECT 1 WHERE ${column} = ANY($2::uuid[]) AND c`;
+    return reaches(baseline('packages/store/src/b.test.ts', { statements: [sent] }), sql);
+  });
+  expect(found).toStrictEqual([true, false]);
+});
+
 const named = (file: string) => (file.includes('y.test') ? 'some_column' : '');
 
 it.each([

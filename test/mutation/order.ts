@@ -13,8 +13,10 @@ export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean 
   if (testFile.startsWith('test/') || testFile.endsWith('/main.test.ts')) return true;
   if (isNamedAlike(mutant.file, testFile)) return true;
   const part = mutant.sql ?? '';
-  if (part.trim().length >= partCharactersMin)
-    return reach.statements.some((sent) => sent.includes(part));
+  if (part.trim().length >= partCharactersMin) {
+    const written = withoutParameters(part);
+    return reach.statements.some((sent) => withoutParameters(sent).includes(written));
+  }
   if (mutant.reach === 0) return true;
   return reach.functions.includes(functionKey(mutant.file, mutant.reach));
 }
@@ -46,6 +48,11 @@ export function nearestFirst(
         one.length - other.length,
     )
     .map(({ testFile }) => testFile);
+}
+
+/** A parameter has a name in the source (`$id`), and a number and a type as it is sent. */
+function withoutParameters(sql: string): string {
+  return sql.replaceAll(/\$\w+(?:::\w+(?:\[\])?)?/g, '$');
 }
 
 function isNamedAlike(file: string, testFile: string): boolean {

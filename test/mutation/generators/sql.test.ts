@@ -20,6 +20,13 @@ it('makes each conjunct of a WHERE true, and each side of an OR false', () => {
   ]);
 });
 
+it('reads a named parameter as one word, also if it is named like a clause', () => {
+  expect(changes('SELECT a FROM t WHERE state = ANY($from) AND id = $order')).toStrictEqual([
+    'state = ANY($from) → true',
+    'id = $order → true',
+  ]);
+});
+
 it('changes subqueries, joins and functions too', () => {
   const sql = `CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NEW.a IS NULL THEN RETURN NEW; END IF;

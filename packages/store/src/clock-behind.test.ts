@@ -1,7 +1,8 @@
 import { dispatchDeadlineMs, webhookTestIntervalMs } from '@svc/domain';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning, loadForDispatch } from './assignments/dispatch.ts';
+import { commitRunning } from './assignments/begin.ts';
+import { commitDispatched, loadForDispatch } from './assignments/dispatch.ts';
 import { cancelSubmission, settle } from './endings/endings.ts';
 import { auditLedger } from './ledger/ledger-audit.ts';
 import { type NodeOutcome, storeOutcome } from './assignments/outcomes.ts';

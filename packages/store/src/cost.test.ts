@@ -5,13 +5,9 @@ import { readBalance } from './ledger/account.ts';
 import { findDueEndpoints } from './deliveries/deliveries.ts';
 import { claimDue } from './deliveries/claims.ts';
 import { recordAttempt } from './deliveries/attempts.ts';
-import {
-  assignmentsOf,
-  commitDispatched,
-  commitRunning,
-  findEnded,
-  loadForDispatch,
-} from './assignments/dispatch.ts';
+import { assignmentsOf, findEnded } from './assignments/assignments.ts';
+import { commitRunning } from './assignments/begin.ts';
+import { commitDispatched, loadForDispatch } from './assignments/dispatch.ts';
 import { cancelSubmission, rejectPending, settle } from './endings/endings.ts';
 import { storeOutcome } from './assignments/outcomes.ts';
 import { findOverdue } from './reconciling/overdue.ts';

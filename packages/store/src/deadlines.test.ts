@@ -8,7 +8,8 @@ import {
 } from '@svc/domain';
 import { stopDatabaseClock, testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning, loadForDispatch } from './assignments/dispatch.ts';
+import { commitRunning } from './assignments/begin.ts';
+import { commitDispatched, loadForDispatch } from './assignments/dispatch.ts';
 import { endUnnamed } from './assignments/lost-assignments.ts';
 import { attemptClaimMs } from './deliveries/deliveries.ts';
 import { cancelSubmission } from './endings/endings.ts';

@@ -14,6 +14,8 @@ export * from './deliveries/claims.ts';
 export * from './deliveries/list.ts';
 export * from './deliveries/attempts.ts';
 export * from './deliveries/recovery.ts';
+export * from './assignments/assignments.ts';
+export * from './assignments/begin.ts';
 export * from './assignments/dispatch.ts';
 export * from './endings/endings.ts';
 export * from './schema/environment.ts';

@@ -35,8 +35,8 @@ export const dispatchBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: dispatching,
-        from: 'ELSE ${runLimitMs.standard} END\n  WHERE id = ANY($1::uuid[]) AND state = $4',
-        to: "ELSE ${runLimitMs.standard} END\n  WHERE id = ANY($1::uuid[]) AND state IN ($4, 'dispatched')",
+        from: 'ELSE ${runLimitMs.standard} END\n  WHERE id = ANY($id) AND state = ANY($from)',
+        to: 'ELSE ${runLimitMs.standard} END\n  WHERE id = ANY($id) AND (state = ANY($from) OR state = $to)',
       },
     ],
   },

@@ -21,8 +21,8 @@ export const historyBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: holding,
-        from: '($13::int[])[position], available,\n',
-        to: '($13::int[])[position], available + max,\n',
+        from: '($rate_card_version)[position], available,\n',
+        to: '($rate_card_version)[position], available + max,\n',
       },
       {
         file: holding,

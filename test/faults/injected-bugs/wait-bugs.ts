@@ -1,6 +1,7 @@
 import type { InjectedBug } from './injected-bug.ts';
 
-const batching = 'packages/store/src/connection/batching.ts';
+const batchRun = 'packages/store/src/connection/batch-run.ts';
+const calls = 'packages/store/src/connection/calls.ts';
 const reconcile = 'services/settlement/src/reconcile.ts';
 
 /**
@@ -50,7 +51,7 @@ export const waitBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: 'packages/store/src/submissions/hold.ts',
-        from: 'return recogniseOwn(store, submissions, outcomes);',
+        from: "return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;",
         to: 'return outcomes;',
       },
     ],
@@ -59,7 +60,7 @@ export const waitBugs: readonly InjectedBug[] = [
     name: 'silence-one-by-one',
     what: 'a batch whose answer was lost runs again one by one',
     caughtBy: 'packages/store/src/connection/batching.test.ts',
-    edits: [{ file: batching, from: 'if (isAnswerLost(error)) {', to: 'if (error === null) {' }],
+    edits: [{ file: batchRun, from: 'if (isAnswerLost(error)) {', to: 'if (error === null) {' }],
   },
   {
     name: 'no-answer-in-time',
@@ -67,7 +68,7 @@ export const waitBugs: readonly InjectedBug[] = [
     caughtBy: 'packages/store/src/connection/batching.test.ts',
     edits: [
       {
-        file: batching,
+        file: calls,
         from: 'setTimeout(() => reject(new AnswerOverdue(answerMsMax)), answerMsMax)',
         to: 'setTimeout(() => {}, answerMsMax)',
       },

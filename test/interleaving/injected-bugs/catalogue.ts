@@ -9,13 +9,13 @@ export interface OrderBug extends InjectedBug {
   readonly foundAs: RegExp;
 }
 
-const dispatching = 'packages/store/src/assignments/dispatch.ts';
+const beginning = 'packages/store/src/assignments/begin.ts';
 const endingLocks = 'packages/store/src/endings/locks.ts';
 
 const anyInstanceBegins = {
-  file: dispatching,
-  from: 'AND (state = $4 OR state = $5 AND begun_instance = ($3::text[])[array_position($1::uuid[], id)])',
-  to: 'AND (state = $4 OR state = $5)',
+  file: beginning,
+  from: 'AND (state = ANY($from) OR state = $to AND begun_instance = ($instance_id)[array_position($id, id)])',
+  to: 'AND (state = ANY($from) OR state = $to)',
 };
 
 export const orderBugs: readonly OrderBug[] = [
@@ -81,8 +81,8 @@ export const orderBugs: readonly OrderBug[] = [
       },
       {
         file: endingLocks,
-        from: '        lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),\n',
-        to: `        lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),
+        from: '        lowBalanceThresholdMicros: row.low_balance_threshold_micros,\n',
+        to: `        lowBalanceThresholdMicros: row.low_balance_threshold_micros,
         notified: row.notified,
 `,
       },
@@ -107,8 +107,8 @@ export const orderBugs: readonly OrderBug[] = [
     edits: [
       {
         file: 'packages/store/src/submissions/hold.ts',
-        from: 'return recogniseOwn(store, submissions, outcomes);',
-        to: 'return submissions.length > 0 ? outcomes : recogniseOwn(store, submissions, outcomes);',
+        from: "return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;",
+        to: 'return attempt ? outcomes : recogniseOwn(store, submissions, outcomes);',
       },
     ],
     seed: 10,

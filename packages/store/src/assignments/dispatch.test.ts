@@ -7,13 +7,9 @@ import {
   startDeadlineMs,
 } from '@svc/domain';
 import { expect, test } from 'vitest';
-import {
-  assignmentsOf,
-  commitDispatched,
-  commitRunning,
-  loadForDispatch,
-  recordOffers,
-} from './dispatch.ts';
+import { assignmentsOf } from './assignments.ts';
+import { commitRunning } from './begin.ts';
+import { commitDispatched, loadForDispatch, recordOffers } from './dispatch.ts';
 import { cancelSubmission, rejectPending } from '../endings/endings.ts';
 import { storeServiceFailure } from './service-failures.ts';
 import type { Store } from '../connection/store.ts';

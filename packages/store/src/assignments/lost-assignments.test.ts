@@ -1,6 +1,7 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning } from './dispatch.ts';
+import { commitRunning } from './begin.ts';
+import { commitDispatched } from './dispatch.ts';
 import { disableNode, enableNode } from '../nodes/changes.ts';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { recordHello, takeLinkEpoch } from '../nodes/links.ts';

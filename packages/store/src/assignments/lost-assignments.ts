@@ -1,7 +1,9 @@
-import type { SubmissionState } from '@svc/domain';
+import { type SubmissionState, transitions } from '@svc/domain';
 import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
+import { statement } from '../connection/statement.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { assignedStates, isAssigned } from '../submissions/states.ts';
 
 /**
  * Assignments that end as `node_lost` because a dispatcher found out something about their node,
@@ -28,7 +30,7 @@ export async function endUnnamed(
 ): Promise<HelloFinding> {
   const { nodeId, linkEpoch } = hello;
   return store.transaction(async (query): Promise<HelloFinding> => {
-    const locked = await lockThose(query, nodeId, hello.submissionIds, begunOrNot);
+    const locked = await lockThose(query, nodeId, hello.submissionIds, assignedStates);
     const current = await query(
       'SELECT 1 FROM nodes WHERE id = $1::uuid AND link_epoch = $2::bigint FOR NO KEY UPDATE',
       [nodeId, linkEpoch],
@@ -49,7 +51,7 @@ export async function endUnsent(
   { nodeId, submissionId }: { nodeId: string; submissionId: string },
 ): Promise<boolean> {
   return store.transaction(async (query) => {
-    const locked = await lockThose(query, nodeId, [submissionId], ['dispatched']);
+    const locked = await lockThose(query, nodeId, [submissionId], transitions.begin.from);
     return (await endAsLost(store, query, locked)).length > 0;
   });
 }
@@ -69,8 +71,6 @@ export async function endAfterDisable(store: Store, nodeId: string): Promise<rea
   });
 }
 
-const begunOrNot: readonly SubmissionState[] = ['dispatched', 'running'];
-
 /** A submission that the caller has locked. */
 interface Locked {
   readonly id: string;
@@ -79,12 +79,14 @@ interface Locked {
 
 /** Locks and returns the node's assignments that have not ended. */
 export async function lockAssignments(query: Query, nodeId: string): Promise<Locked[]> {
-  return await query<Locked & Record<string, unknown>>(
-    `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')
-     ORDER BY id FOR UPDATE`,
-    [nodeId],
-  );
+  return await lockAssignedTo<Locked>(query, { node_id: nodeId });
 }
+
+const lockAssignedTo = statement(
+  { node_id: 'uuid' },
+  `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE node_id = $node_id AND state ${isAssigned}
+   ORDER BY id FOR UPDATE`,
+);
 
 /**
  * Locks and returns those of `submissionIds` that are assigned to this node and are in one of
@@ -96,23 +98,28 @@ async function lockThose(
   submissionIds: readonly string[],
   states: readonly SubmissionState[],
 ): Promise<Locked[]> {
-  return await query<Locked & Record<string, unknown>>(
-    `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE id = ANY($1::uuid[]) AND state = ANY($2::text[])
-       AND node_id IS NOT DISTINCT FROM $3::uuid
-     ORDER BY id FOR UPDATE`,
-    [submissionIds, states, nodeId],
-  );
+  return await lockNamed<Locked>(query, { id: submissionIds, state: states, node_id: nodeId });
 }
 
-const nodeLostSql = `
+const lockNamed = statement(
+  { id: 'uuid[]', state: 'text[]', node_id: 'uuid' },
+  `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE id = ANY($id) AND state = ANY($state)
+     AND node_id IS NOT DISTINCT FROM $node_id
+   ORDER BY id FOR UPDATE`,
+);
+
+const storeNodeLost = statement(
+  { id: 'uuid[]', sealed: 'bytea[]', to: 'text' },
+  `
   WITH ended AS (
-    UPDATE submissions s SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
+    UPDATE submissions s SET state = $to, outcome_kind = 'failed', outcome_by = 'service',
       outcome_at = svc_now(), failure_code = 'node_lost',
-      outcome_sealed = ($2::bytea[])[array_position($1::uuid[], s.id)]
-    WHERE s.id = ANY($1::uuid[])
+      outcome_sealed = ($sealed)[array_position($id, s.id)]
+    WHERE s.id = ANY($id)
     RETURNING s.node_id, s.dispatched_at, s.outcome_by, s.failure_code
   ), ${nodeEndingsSql}
-  SELECT count(*) FROM ended`;
+  SELECT count(*) FROM ended`,
+);
 
 /**
  * Ends locked submissions as `node_lost`. The caller has checked that their state allows it.
@@ -126,6 +133,7 @@ export async function endAsLost(
   const submissionIds = locked.map(({ id }) => id);
   if (locked.length === 0) return submissionIds;
   const sealed = locked.map((one) => sealServiceFailure(store, one, 'node_lost'));
-  await query(nodeLostSql, [submissionIds, sealed]);
+  const { to } = transitions.store_outcome;
+  await storeNodeLost(query, { id: submissionIds, sealed, to });
   return submissionIds;
 }

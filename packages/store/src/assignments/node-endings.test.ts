@@ -1,7 +1,8 @@
 import { leaseMs, quarantineMs, startDeadlineMs } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning } from './dispatch.ts';
+import { commitRunning } from './begin.ts';
+import { commitDispatched } from './dispatch.ts';
 import { endUnnamed } from './lost-assignments.ts';
 import { enableNode } from '../nodes/changes.ts';
 import { recordHello, takeLinkEpoch } from '../nodes/links.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning } from './dispatch.ts';
+import { commitRunning } from './begin.ts';
+import { commitDispatched } from './dispatch.ts';
 import { type NodeOutcome, storeOutcome } from './outcomes.ts';
 import { findSubmission } from '../submissions/submissions.ts';
 import { settle } from '../endings/endings.ts';

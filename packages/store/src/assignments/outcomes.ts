@@ -2,14 +2,19 @@ import {
   eventBody,
   lateOutcomeEventData,
   type NodeFailureCode,
+  type SubmissionState,
   toWireId,
+  transitions,
   type Usage,
 } from '@svc/domain';
-import { createBatcher, perStore } from '../connection/batching.ts';
+import { batched } from '../connection/batching.ts';
+import { concatenated } from '../connection/concatenated.ts';
+import { statement } from '../connection/statement.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 import { insertEvents } from '../deliveries/outbox.ts';
 import { sealOutcome } from './service-failures.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { assignedStates } from '../submissions/states.ts';
 import { tenantsOf } from '../submissions/submission-tenants.ts';
 import {
   eachOnce,
@@ -17,6 +22,7 @@ import {
   placeOfRow,
   raisedColumnNames,
   raisedUsageSql,
+  usageParameters,
   usageValues,
 } from './usage-reports.ts';
 
@@ -26,11 +32,9 @@ export type NodeOutcome =
 
 type OutcomeReport = NodeReport & { readonly outcome: NodeOutcome };
 
-const outcomeBatcherOf = perStore((store) =>
-  createBatcher<OutcomeReport, { isQuarantined: boolean } | null>({
-    run: (reports) => eachOnce(reports, (asked) => updateWithOutcomes(store, asked)),
-  }),
-);
+const storeInBatch = batched<OutcomeReport, { isQuarantined: boolean } | null>({
+  run: (store, reports) => eachOnce(reports, (asked) => updateWithOutcomes(store, asked)),
+});
 
 export type StoreOutcomeResult =
   /** `isQuarantined`: this outcome quarantined the node, which gets no offers for a while. */
@@ -54,7 +58,7 @@ export async function storeOutcome(
   store: Store,
   report: OutcomeReport,
 ): Promise<StoreOutcomeResult> {
-  const stored = await outcomeBatcherOf(store).call(report);
+  const stored = await storeInBatch(store, report);
   if (stored !== null) return { kind: 'stored', ...stored };
   return store.transaction(async (query): Promise<StoreOutcomeResult> => {
     const [row] = await query<LateRow>(
@@ -63,7 +67,7 @@ export async function storeOutcome(
       [report.submissionId, report.nodeId],
     );
     if (row === undefined) return { kind: 'not_yours' };
-    if (row.state === 'dispatched' || row.state === 'running') return { kind: 'not_begun' };
+    if (assignedStates.includes(row.state)) return { kind: 'not_begun' };
     if (row.outcome_by === 'node' || row.late_outcome_status !== null) return { kind: 'repeated' };
     const deliveryIds = await recordLateOutcome(store, query, report, row);
     return { kind: 'late', tenantId: row.tenant_id, deliveryIds };
@@ -72,28 +76,43 @@ export async function storeOutcome(
 
 interface LateRow {
   tenant_id: string;
-  state: string;
+  state: SubmissionState;
   outcome_by: string | null;
   late_outcome_status: string | null;
   request_id: string;
   now: Date;
 }
 
-const outcomeSql = `
+const storeOutcomes = statement(
+  {
+    id: 'uuid[]',
+    node_id: 'uuid[]',
+    outcome_kind: 'text[]',
+    failure_code: 'text[]',
+    texts: 'bytea',
+    text_from: 'int[]',
+    text_to: 'int[]',
+    from: 'text[]',
+    to: 'text',
+    begun: 'text',
+    ...usageParameters,
+  },
+  `
   WITH ended AS (
-    UPDATE submissions s SET state = 'settling', outcome_by = 'node', outcome_at = svc_now(),
+    UPDATE submissions s SET state = $to, outcome_by = 'node', outcome_at = svc_now(),
       (outcome_kind, failure_code, outcome_sealed, ${raisedColumnNames}) = (
-        SELECT ($3::text[])[i], ($4::text[])[i],
-          substring($5::bytea FROM ($6::int[])[i] + 1 FOR ($7::int[])[i] - ($6::int[])[i]),
-          ${raisedUsageSql({ first: 8, factor: 14 })} FROM ${placeOfRow})
-    WHERE s.id = ANY($1::uuid[])
-      AND s.node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], s.id)]
-      AND s.state = ANY($13::text[])
-      AND (s.state <> 'dispatched' OR ($3::text[])[array_position($1::uuid[], s.id)] = 'failed')
+        SELECT ($outcome_kind)[i], ($failure_code)[i],
+          substring($texts FROM ($text_from)[i] + 1 FOR ($text_to)[i] - ($text_from)[i]),
+          ${raisedUsageSql} FROM ${placeOfRow})
+    WHERE s.id = ANY($id)
+      AND s.node_id IS NOT DISTINCT FROM ($node_id)[array_position($id, s.id)]
+      AND s.state = ANY($from)
+      AND (s.state = $begun OR ($outcome_kind)[array_position($id, s.id)] = 'failed')
     RETURNING s.id, s.node_id, s.dispatched_at, s.outcome_by, s.failure_code
   ), ${nodeEndingsSql}
   SELECT e.id, EXISTS (SELECT FROM quarantined q WHERE q.id = e.node_id) AS is_quarantined
-  FROM ended e`;
+  FROM ended e`,
+);
 
 /**
  * The submissions whose outcome was stored, by id, and whether the outcome quarantined their node.
@@ -106,47 +125,39 @@ async function updateWithOutcomes(
     store,
     reports.map(({ submissionId }) => submissionId),
   );
-  const { bytes, from, to } = sealedTexts(store, reports, tenants);
+  const texts = concatenated(sealedTexts(store, reports, tenants));
   const outcomes = reports.map(({ outcome }) => outcome);
-  const rows = await store.query<{ id: string; is_quarantined: boolean }>(outcomeSql, [
-    reports.map(({ submissionId }) => submissionId),
-    reports.map(({ nodeId }) => nodeId),
-    outcomes.map(({ kind }) => kind),
-    outcomes.map((outcome) => (outcome.kind === 'failed' ? outcome.code : null)),
-    bytes,
-    from,
-    to,
-    ...usageValues(outcomes.map(({ usage }) => usage)),
-    ['dispatched', 'running'],
-    store.usageCapFactor,
-  ]);
+  const rows = await storeOutcomes<{ id: string; is_quarantined: boolean }>(store.query, {
+    id: reports.map(({ submissionId }) => submissionId),
+    node_id: reports.map(({ nodeId }) => nodeId),
+    outcome_kind: outcomes.map(({ kind }) => kind),
+    failure_code: outcomes.map((outcome) => (outcome.kind === 'failed' ? outcome.code : null)),
+    texts: texts.bytes,
+    text_from: texts.from,
+    text_to: texts.to,
+    ...transitions.store_outcome,
+    begun: transitions.begin.to,
+    ...usageValues(
+      store,
+      outcomes.map(({ usage }) => usage),
+    ),
+  });
   return new Map(rows.map((row) => [row.id, { isQuarantined: row.is_quarantined }]));
 }
 
-/**
- * The results and failure messages of the nodes, sealed and concatenated. `from[i]` and `to[i]` are
- * the byte offsets of report `i`.
- */
+/** The results and failure messages of the nodes, sealed. */
 function sealedTexts(
   store: Store,
   reports: readonly OutcomeReport[],
   tenants: ReadonlyMap<string, string>,
-) {
-  const parts: Uint8Array[] = [];
-  const from: number[] = [];
-  const to: number[] = [];
-  let length = 0;
-  for (const { submissionId, outcome } of reports) {
+): Uint8Array[] {
+  return reports.map(({ submissionId, outcome }) => {
     const text =
       outcome.kind === 'failed' ? { message: outcome.message } : { result: outcome.result };
     // An unknown submission has no tenant. No row takes the value that is sealed here.
     const tenantId = tenants.get(submissionId) ?? '';
-    const sealed = sealOutcome(store, { id: submissionId, tenantId, kind: outcome.kind }, text);
-    parts.push(sealed);
-    from.push(length);
-    to.push((length += sealed.byteLength));
-  }
-  return { bytes: Buffer.concat(parts, length), from, to };
+    return sealOutcome(store, { id: submissionId, tenantId, kind: outcome.kind }, text);
+  });
 }
 
 async function recordLateOutcome(

@@ -1,8 +1,9 @@
-import type { ServiceFailureCode } from '@svc/domain';
+import { type ServiceFailureCode, transitions } from '@svc/domain';
 import { nodeEndingsSql } from './node-endings.ts';
 import { outcomePlace } from '../sealing/sealed.ts';
 import { tenantsOf } from '../submissions/submission-tenants.ts';
 import { type OutcomeText } from '../submissions/submissions.ts';
+import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 
 const serviceFailureMessages: Record<ServiceFailureCode, string> = {
@@ -27,26 +28,39 @@ export async function storeServiceFailure(
   const tenantId = (await tenantsOf(store, [submissionId])).get(submissionId);
   if (tenantId === undefined) return { kind: 'refused' };
   const sealed = sealServiceFailure(store, { id: submissionId, tenantId }, code);
-  const [row] = await store.query<{ node_id: string }>(failureSql, [
-    submissionId,
+  const [row] = await storeFailure<{ node_id: string }>(store.query, {
+    id: submissionId,
     code,
     sealed,
-    ['dispatched', 'running'],
-  ]);
+    ...transitions.store_outcome,
+    dispatched: transitions.dispatch.to,
+    begun: transitions.begin.to,
+  });
   return row === undefined ? { kind: 'refused' } : { kind: 'stored', nodeId: row.node_id };
 }
 
-const failureSql = `
+const storeFailure = statement(
+  {
+    id: 'uuid',
+    code: 'text',
+    sealed: 'bytea',
+    from: 'text[]',
+    to: 'text',
+    dispatched: 'text',
+    begun: 'text',
+  },
+  `
   WITH ended AS (
-    UPDATE submissions SET state = 'settling', outcome_kind = 'failed', outcome_by = 'service',
-      outcome_at = svc_now(), failure_code = $2, outcome_sealed = $3
-    WHERE id = $1::uuid AND state = ANY($4::text[]) AND CASE $2
-      WHEN 'node_lost' THEN state = 'running' AND lease_expires_at <= svc_now()
-      WHEN 'not_started' THEN state = 'dispatched' AND start_deadline_at <= svc_now()
+    UPDATE submissions SET state = $to, outcome_kind = 'failed', outcome_by = 'service',
+      outcome_at = svc_now(), failure_code = $code, outcome_sealed = $sealed
+    WHERE id = $id AND state = ANY($from) AND CASE $code
+      WHEN 'node_lost' THEN state = $begun AND lease_expires_at <= svc_now()
+      WHEN 'not_started' THEN state = $dispatched AND start_deadline_at <= svc_now()
       ELSE run_deadline_at <= svc_now() END
     RETURNING node_id, dispatched_at, outcome_by, failure_code
   ), ${nodeEndingsSql}
-  SELECT node_id FROM ended`;
+  SELECT node_id FROM ended`,
+);
 
 export function sealServiceFailure(
   store: Store,

@@ -1,6 +1,7 @@
 import { capUsage, decimalOf, parseDecimal, type Usage, usageToNumbers } from '@svc/domain';
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning } from './dispatch.ts';
+import { commitRunning } from './begin.ts';
+import { commitDispatched } from './dispatch.ts';
 import { settle } from '../endings/endings.ts';
 import { storeOutcome } from './outcomes.ts';
 import { createFixture, usage } from '../store.fixture.ts';

@@ -3,11 +3,13 @@ import {
   formatDecimal,
   leaseMs,
   type SubmissionState,
+  transitions,
   type Usage,
   usageCaps,
-  usageUnits,
+  type UsageUnit,
 } from '@svc/domain';
-import { createBatcher, perStore } from '../connection/batching.ts';
+import { batched } from '../connection/batching.ts';
+import { statement, type ValuesOf } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 
 /** Identifies a report of a node about a submission that is assigned to it. */
@@ -24,11 +26,9 @@ export type UsageOutcome =
 
 type UsageReport = NodeReport & { readonly usage: Usage };
 
-const usageBatcherOf = perStore((store) =>
-  createBatcher<UsageReport, true | null>({
-    run: (reports) => eachOnce(reports, (asked) => updateUsage(store, asked)),
-  }),
-);
+const recordInBatch = batched<UsageReport, true | null>({
+  run: (store, reports) => eachOnce(reports, (asked) => updateUsage(store, asked)),
+});
 
 /**
  * Records a cumulative report and renews the lease. Stored usage never decreases, and `nodeSeconds`
@@ -36,7 +36,7 @@ const usageBatcherOf = perStore((store) =>
  * wait at the same time share one statement.
  */
 export async function recordUsage(store: Store, report: UsageReport): Promise<UsageOutcome> {
-  if ((await usageBatcherOf(store).call(report)) !== null) return { kind: 'recorded' };
+  if ((await recordInBatch(store, report)) !== null) return { kind: 'recorded' };
   const state = await stateAtNode(store, report);
   if (state === null) return { kind: 'not_yours' };
   return { kind: state === 'dispatched' ? 'not_begun' : 'ended' };
@@ -47,13 +47,19 @@ export async function stateAtNode(
   store: Store,
   { submissionId, nodeId }: NodeReport,
 ): Promise<SubmissionState | null> {
-  const [row] = await store.db.$queryRaw<{ state: SubmissionState }[]>`
-    SELECT state FROM submissions WHERE id = ${submissionId}::uuid
-      AND node_id IS NOT DISTINCT FROM ${nodeId}::uuid`;
+  const [row] = await findState<{ state: SubmissionState }>(store.query, {
+    id: submissionId,
+    node_id: nodeId,
+  });
   return row?.state ?? null;
 }
 
-/** The usage columns, in the order of `usageUnits`. */
+const findState = statement(
+  { id: 'uuid', node_id: 'uuid' },
+  'SELECT state FROM submissions WHERE id = $id AND node_id IS NOT DISTINCT FROM $node_id',
+);
+
+/** The usage columns, in the order of `raisedUsageSql`. */
 const usageColumnNames =
   'usage_node_seconds, usage_cpu_seconds, usage_memory_gb_seconds, usage_bandwidth_mb, usage_actions';
 
@@ -64,11 +70,15 @@ export const raisedColumnNames = `${usageColumnNames}, usage_capped`;
 const elapsedSeconds =
   'extract(epoch FROM GREATEST(svc_now(), s.started_at) - COALESCE(s.started_at, svc_now()))';
 
-/** The number of the first parameter from `usageValues` in a statement, and of the cap factor. */
-interface UsageParameters {
-  readonly first: number;
-  readonly factor: number;
-}
+/** The parameters of `raisedUsageSql`; their values are from `usageValues`. */
+export const usageParameters = {
+  node_seconds: 'numeric[]',
+  cpu_seconds: 'numeric[]',
+  memory_gb_seconds: 'numeric[]',
+  bandwidth_mb: 'numeric[]',
+  actions: 'numeric[]',
+  usage_cap_factor: 'numeric',
+} as const;
 
 /**
  * An unreported unit stays null. Without the CASE, LEAST would ignore the null and return the cap.
@@ -83,36 +93,39 @@ function cut(amount: string, cap: string): string {
  * `begin`, and the other units to the cap of `capUsage` in the domain. The last value is true if
  * any unit was cut.
  */
-export function raisedUsageSql({ first, factor }: UsageParameters): string {
-  const reported = (place: number) => `($${first + place}::numeric[])[i]`;
+export const raisedUsageSql = raisedUsage();
+
+function raisedUsage(): string {
   const capOf = (unit: CappedUnit) => {
     const { perSecond, allowance } = usageCaps[unit];
-    return `$${factor}::numeric * (${perSecond} * ${elapsedSeconds} + ${allowance})`;
+    return `$usage_cap_factor * (${perSecond} * ${elapsedSeconds} + ${allowance})`;
   };
-  const cpuSeconds = `trunc(${reported(1)}, 3)`;
-  return `GREATEST(s.usage_node_seconds, ${cut(`trunc(${reported(0)}, 3)`, elapsedSeconds)}),
+  const cpuSeconds = 'trunc(($cpu_seconds)[i], 3)';
+  return `GREATEST(s.usage_node_seconds, ${cut('trunc(($node_seconds)[i], 3)', elapsedSeconds)}),
     GREATEST(s.usage_cpu_seconds, ${cut(cpuSeconds, capOf('cpuSeconds'))}),
-    GREATEST(s.usage_memory_gb_seconds, ${cut(reported(2), capOf('memoryGbSeconds'))}),
-    GREATEST(s.usage_bandwidth_mb, ${cut(reported(3), capOf('bandwidthMb'))}),
-    GREATEST(s.usage_actions, ${cut(reported(4), capOf('actions'))}),
+    GREATEST(s.usage_memory_gb_seconds, ${cut('($memory_gb_seconds)[i]', capOf('memoryGbSeconds'))}),
+    GREATEST(s.usage_bandwidth_mb, ${cut('($bandwidth_mb)[i]', capOf('bandwidthMb'))}),
+    GREATEST(s.usage_actions, ${cut('($actions)[i]', capOf('actions'))}),
     s.usage_capped OR COALESCE(${cpuSeconds} > ${capOf('cpuSeconds')}, false)
-      OR COALESCE(${reported(2)} > ${capOf('memoryGbSeconds')}, false)
-      OR COALESCE(${reported(3)} > ${capOf('bandwidthMb')}, false)
-      OR COALESCE(${reported(4)} > ${capOf('actions')}, false)`;
+      OR COALESCE(($memory_gb_seconds)[i] > ${capOf('memoryGbSeconds')}, false)
+      OR COALESCE(($bandwidth_mb)[i] > ${capOf('bandwidthMb')}, false)
+      OR COALESCE(($actions)[i] > ${capOf('actions')}, false)`;
 }
 
 /**
  * The position of a row's parameters, looked up once per row. The ids are a condition of the
  * statement and not a join, so that the planner can only use the primary key (see `dispatch.ts`).
  */
-export const placeOfRow = '(SELECT array_position($1::uuid[], s.id) AS i OFFSET 0) place';
+export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 
-const usageSql = `
+const raiseUsage = statement(
+  { id: 'uuid[]', node_id: 'uuid[]', state: 'text', ...usageParameters },
+  `
   WITH updated AS (
     UPDATE submissions s SET lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond',
-      (${raisedColumnNames}) = (SELECT ${raisedUsageSql({ first: 3, factor: 9 })} FROM ${placeOfRow})
-    WHERE s.id = ANY($1::uuid[]) AND s.state = $8
-      AND s.node_id IS NOT DISTINCT FROM ($2::uuid[])[array_position($1::uuid[], s.id)]
+      (${raisedColumnNames}) = (SELECT ${raisedUsageSql} FROM ${placeOfRow})
+    WHERE s.id = ANY($id) AND s.state = $state
+      AND s.node_id IS NOT DISTINCT FROM ($node_id)[array_position($id, s.id)]
     RETURNING s.id, ${usageColumnNames}
   ), reported AS (
     INSERT INTO usage_reports (submission_id, at, node_seconds, cpu_seconds, memory_gb_seconds, bandwidth_mb, actions)
@@ -121,31 +134,44 @@ const usageSql = `
       cpu_seconds = EXCLUDED.cpu_seconds, memory_gb_seconds = EXCLUDED.memory_gb_seconds,
       bandwidth_mb = EXCLUDED.bandwidth_mb, actions = EXCLUDED.actions
   )
-  SELECT id FROM updated`;
+  SELECT id FROM updated`,
+);
 
 /** The submissions whose report was recorded. */
 async function updateUsage(
   store: Store,
   reports: readonly UsageReport[],
 ): Promise<Map<string, true>> {
-  const rows = await store.query<{ id: string }>(usageSql, [
-    reports.map(({ submissionId }) => submissionId),
-    reports.map(({ nodeId }) => nodeId),
-    ...usageValues(reports.map(({ usage }) => usage)),
-    'running',
-    store.usageCapFactor,
-  ]);
+  const rows = await raiseUsage<{ id: string }>(store.query, {
+    id: reports.map(({ submissionId }) => submissionId),
+    node_id: reports.map(({ nodeId }) => nodeId),
+    state: transitions.begin.to,
+    ...usageValues(
+      store,
+      reports.map(({ usage }) => usage),
+    ),
+  });
   return new Map(rows.map(({ id }) => [id, true]));
 }
 
-/** Exact decimal texts, one array for each of `usageUnits`. Null means not reported. */
-export function usageValues(usages: readonly Usage[]): (string | null)[][] {
-  return usageUnits.map((unit) =>
+/** The reported amounts as exact decimal texts. Null means not reported. */
+export function usageValues(
+  store: Store,
+  usages: readonly Usage[],
+): ValuesOf<typeof usageParameters> {
+  const amountsOf = (unit: UsageUnit) =>
     usages.map((usage) => {
       const amount = usage[unit];
       return amount === undefined ? null : formatDecimal(amount);
-    }),
-  );
+    });
+  return {
+    node_seconds: amountsOf('nodeSeconds'),
+    cpu_seconds: amountsOf('cpuSeconds'),
+    memory_gb_seconds: amountsOf('memoryGbSeconds'),
+    bandwidth_mb: amountsOf('bandwidthMb'),
+    actions: amountsOf('actions'),
+    usage_cap_factor: store.usageCapFactor,
+  };
 }
 
 /**

@@ -173,8 +173,8 @@ function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | n
  */
 async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
   const rows = await store.query<{
-    position: string;
-    entry_id: string;
+    position: bigint;
+    entry_id: bigint;
     hash: Uint8Array;
     text: string | null;
   }>(
@@ -183,23 +183,18 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
      WHERE c.position > $1::bigint ORDER BY c.position LIMIT $2`,
     [after, rowsPerPage],
   );
-  return rows.map(({ position, entry_id: entryId, hash, text }) => ({
-    position: BigInt(position),
-    entryId: BigInt(entryId),
-    hash,
-    text,
-  }));
+  return rows.map(({ entry_id: entryId, ...row }) => ({ ...row, entryId }));
 }
 
 /** If `after` is given, only entries that are numbered after the entry at that position. */
 async function findInserted({ query }: Store, after = 0n): Promise<AuditFault[]> {
-  const rows = await query<{ id: string }>(
+  const rows = await query<{ id: bigint }>(
     `SELECT l.id FROM audit_log l
      WHERE l.id > COALESCE((SELECT entry_id FROM audit_chain WHERE position = $1::bigint), 0)
        AND NOT EXISTS (SELECT FROM audit_chain c WHERE c.entry_id = l.id) ORDER BY l.id LIMIT $2`,
     [after, insertedMax],
   );
-  return rows.map(({ id }) => ({ kind: 'inserted', entryId: BigInt(id) }));
+  return rows.map(({ id }) => ({ kind: 'inserted', entryId: id }));
 }
 
 interface FoundHead {

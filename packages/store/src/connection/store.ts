@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { assertInvariant } from '@svc/domain';
-import { DatabaseError, Pool, type PoolClient, type QueryResultRow } from 'pg';
+import {
+  DatabaseError,
+  Pool,
+  type PoolClient,
+  type QueryResultRow,
+  TypeOverrides,
+  types,
+} from 'pg';
 import { TransactionExpired } from './errors.ts';
 import { PrismaClient } from '../generated/client.ts';
 import { createIdClock } from './id-clock.ts';
@@ -57,7 +64,7 @@ export interface Store {
   readonly readClock: () => Promise<void>;
   /**
    * Runs one named statement on the driver. For the hot path, on which Prisma's overhead costs more
-   * than the statement. Values and rows have the driver's types: a `bigint` column is a text.
+   * than the statement. Values and rows have the driver's types. A `bigint` column is a bigint.
    */
   readonly query: Query;
   /**
@@ -103,6 +110,10 @@ const transactionTimeoutMs = 10_000;
  */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 
+/** The types of the driver's rows. Prisma reads its rows with its own parsers. */
+const rowTypes = new TypeOverrides();
+rowTypes.setTypeParser(types.builtins.INT8, BigInt);
+
 /**
  * Opens a pool on the database. It connects on first use.
  *
@@ -114,6 +125,7 @@ export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
   const pool = new Pool({
     ...pinnedSession(options.databaseUrl, plannerOptions),
+    types: rowTypes,
     max: options.poolMax ?? poolConnectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,

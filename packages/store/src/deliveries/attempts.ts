@@ -1,5 +1,6 @@
 import { type DeliveryStatus, webhookAgeMaxMs, webhookResponseKeptBytesMax } from '@svc/domain';
-import { createBatcher, perStore } from '../connection/batching.ts';
+import { batched } from '../connection/batching.ts';
+import { statement } from '../connection/statement.ts';
 import { dropPendingDeliveries } from './deliveries.ts';
 import { responsePlace } from '../sealing/sealed.ts';
 import type { Query, Store } from '../connection/store.ts';
@@ -35,12 +36,10 @@ export interface RecordedAttempt {
 /** The most statements in flight at once in one process. */
 const recordBatchesInFlightMax = 2;
 
-const batcherOf = perStore((store) =>
-  createBatcher<AttemptRecord, RecordedAttempt>({
-    run: (attempts) => recordAttempts(store, store.query, attempts),
-    inFlightMax: recordBatchesInFlightMax,
-  }),
-);
+const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
+  run: (store, attempts) => recordAttempts(store, store.query, attempts),
+  inFlightMax: recordBatchesInFlightMax,
+});
 
 /**
  * Records the result of an attempt and moves the delivery accordingly. If the delivery was claimed
@@ -52,7 +51,7 @@ export async function recordAttempt(
   store: Store,
   attempt: AttemptRecord,
 ): Promise<RecordedAttempt> {
-  if (attempt.verdict.kind !== 'gone') return batcherOf(store).call(attempt);
+  if (attempt.verdict.kind !== 'gone') return recordInBatch(store, attempt);
   return store.transaction(async (query) => {
     // The tenant is locked before its deliveries, in the same order as when a URL is cleared, so
     // that the two never deadlock.
@@ -85,29 +84,32 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
 };
 
 /** The deliveries are found by their ids, and the status is a parameter: see `plannerOptions`. */
-const recordSql = `
+const recordRows = statement(
+  { input: 'jsonb', delivery_id: 'uuid[]', pending: 'text' },
+  `
   WITH input AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS (position int, delivery_id uuid,
+    SELECT * FROM jsonb_to_recordset($input) AS (position int, delivery_id uuid,
       round int, number int, status_code int, duration_ms int, error text, response text, status text, delay_ms bigint)
   ), logged AS (
     UPDATE delivery_attempts a SET recorded_at = svc_now(), status_code = r.status_code,
       duration_ms = r.duration_ms, error = r.error, response_sealed = decode(r.response, 'base64')
     FROM input r
-    WHERE a.delivery_id = ANY($2::uuid[]) AND a.delivery_id = r.delivery_id AND a.round = r.round
+    WHERE a.delivery_id = ANY($delivery_id) AND a.delivery_id = r.delivery_id AND a.round = r.round
       AND a.number = r.number AND a.recorded_at IS NULL
   ), held AS MATERIALIZED (
     SELECT r.position, d.id, r.round, r.number, svc_now() + r.delay_ms * interval '1 millisecond' AS next_at,
       CASE WHEN r.status = 'pending' AND svc_now() + r.delay_ms * interval '1 millisecond'
         >= d.round_started_at + ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted' ELSE r.status END AS status
-    FROM input r JOIN deliveries d ON d.id = r.delivery_id AND d.id = ANY($2::uuid[])
+    FROM input r JOIN deliveries d ON d.id = r.delivery_id AND d.id = ANY($delivery_id)
     ORDER BY d.id FOR UPDATE OF d
   )
   UPDATE deliveries d SET status = h.status,
     next_attempt_at = CASE WHEN h.status = 'pending' THEN h.next_at END,
     finished_at = CASE WHEN h.status <> 'pending' THEN svc_now() END
   FROM held h
-  WHERE d.id = ANY($2::uuid[]) AND d.id = h.id AND d.status = $3 AND d.round = h.round AND d.attempt_count = h.number
-  RETURNING h.position, d.status`;
+  WHERE d.id = ANY($delivery_id) AND d.id = h.id AND d.status = $pending AND d.round = h.round AND d.attempt_count = h.number
+  RETURNING h.position, d.status`,
+);
 
 /** In the order given. Safe to repeat: an attempt that is already recorded does not change. */
 async function recordAttempts(
@@ -127,11 +129,11 @@ async function recordAttempts(
     status: statusOfVerdict[attempt.verdict.kind],
     delay_ms: attempt.verdict.kind === 'retry' ? Math.ceil(attempt.verdict.delayMs) : 0,
   }));
-  const rows = await query<{ position: number; status: DeliveryStatus }>(recordSql, [
-    JSON.stringify(input),
-    attempts.map(({ deliveryId }) => deliveryId),
-    'pending',
-  ]);
+  const rows = await recordRows<{ position: number; status: DeliveryStatus }>(query, {
+    input: JSON.stringify(input),
+    delivery_id: attempts.map(({ deliveryId }) => deliveryId),
+    pending: statusOfVerdict.retry,
+  });
   const statuses = new Map(rows.map(({ position, status }) => [position, status]));
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
 }

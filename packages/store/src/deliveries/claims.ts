@@ -1,6 +1,7 @@
 import { webhookAgeMaxMs, webhookAttemptsMax } from '@svc/domain';
 import { attemptClaimMs } from './deliveries.ts';
 import { eventPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
+import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 
 export interface ClaimedAttempt {
@@ -74,7 +75,12 @@ export async function claimDue(
 ): Promise<EndpointClaim[]> {
   const claims = new Map<string, EndpointClaim>();
   const secrets = new Map<string, string[]>();
-  for (const row of await claimRows(store, asks, attemptsMax)) {
+  const rows = await claimRows<ClaimedRow>(store.query, {
+    tenant_id: asks.map(({ tenantId }) => tenantId),
+    asked: asks.map((ask) => ask.attemptsMax),
+    attempts_max: attemptsMax,
+  });
+  for (const row of rows) {
     const claim = claims.get(row.tenant_id) ?? emptyClaim(row);
     claims.set(row.tenant_id, claim);
     if (row.id === null) continue;
@@ -129,32 +135,22 @@ function bodyOf({ sealer }: Store, row: ClaimedRow): string | null {
   }
 }
 
-async function claimRows(
-  store: Store,
-  asks: readonly EndpointAsk[],
-  attemptsMax: number,
-): Promise<ClaimedRow[]> {
-  return store.query<ClaimedRow>(claimSql, [
-    asks.map(({ tenantId }) => tenantId),
-    asks.map((ask) => ask.attemptsMax),
-    attemptsMax,
-  ]);
-}
-
 /**
  * Rows that are looked up by id are found by a condition on those ids or by a lateral join of one
  * row. With a plain join the planner reads a whole table that was small when the plan was made.
  */
-const claimSql = `
+const claimRows = statement(
+  { tenant_id: 'uuid[]', asked: 'int[]', attempts_max: 'int' },
+  `
   WITH endpoint AS MATERIALIZED (
     SELECT a.tenant_id, a.asked, t.webhook_url,
       t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified
-    FROM unnest($1::uuid[], $2::int[]) AS a (tenant_id, asked)
+    FROM unnest($tenant_id, $asked) AS a (tenant_id, asked)
     CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = a.tenant_id LIMIT 1) t
   ), cap AS MATERIALIZED (
     SELECT c.tenant_id, GREATEST(c.attempts_per_hour
       - CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END, 0) AS left_over
-    FROM endpoint e JOIN webhook_caps c ON c.tenant_id = e.tenant_id AND c.tenant_id = ANY($1::uuid[])
+    FROM endpoint e JOIN webhook_caps c ON c.tenant_id = e.tenant_id AND c.tenant_id = ANY($tenant_id)
     ORDER BY c.tenant_id FOR UPDATE OF c
   ), allowed AS MATERIALIZED (
     SELECT e.*, LEAST(e.asked, cap.left_over) AS room, (
@@ -166,7 +162,7 @@ const claimSql = `
   ), picked AS MATERIALIZED (
     SELECT d.id, e.tenant_id, CASE
       WHEN NOT e.notified THEN 'dropped'
-      WHEN d.attempt_count >= $3
+      WHEN d.attempt_count >= $attempts_max
         OR d.round_started_at <= svc_now() - ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted'
       ELSE 'pending' END AS status
     FROM allowed e CROSS JOIN LATERAL (
@@ -189,11 +185,12 @@ const claimSql = `
     UPDATE webhook_caps c SET hour = date_trunc('hour', svc_now(), 'UTC'), attempts = n.attempts
       + CASE WHEN c.hour = date_trunc('hour', svc_now(), 'UTC') THEN c.attempts ELSE 0 END
     FROM (SELECT tenant_id, count(*)::int AS attempts FROM claimed GROUP BY tenant_id) n
-    WHERE c.tenant_id = n.tenant_id AND c.tenant_id = ANY($1::uuid[])
+    WHERE c.tenant_id = n.tenant_id AND c.tenant_id = ANY($tenant_id)
   )
   SELECT e.tenant_id, e.asked, e.room, e.webhook_url, e.secrets,
     (SELECT count(*)::int FROM picked p WHERE p.tenant_id = e.tenant_id) AS picked,
     (extract(epoch FROM date_trunc('hour', svc_now(), 'UTC') + interval '1 hour' - svc_now()) * 1000)::float8 AS hour_left_ms,
     c.id, c.event_id, c.type, c.round, c.attempt_count, v.body_sealed, v.request_id
   FROM allowed e LEFT JOIN claimed c ON c.tenant_id = e.tenant_id
-    LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`;
+    LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`,
+);

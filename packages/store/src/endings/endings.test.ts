@@ -1,6 +1,7 @@
 import { formatDecimal } from '@svc/domain';
 import { assert, expect, test } from 'vitest';
-import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
+import { commitRunning } from '../assignments/begin.ts';
+import { commitDispatched } from '../assignments/dispatch.ts';
 import { cancelSubmission, settle } from './endings.ts';
 import { auditLedger } from '../ledger/ledger-audit.ts';
 import { type NodeOutcome, storeOutcome } from '../assignments/outcomes.ts';

@@ -6,35 +6,32 @@ import {
   toWireId,
 } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import { createBatcher, perStore } from '../connection/batching.ts';
+import { batched } from '../connection/batching.ts';
 import { endSubmissions } from './end-submissions.ts';
 import type { Ended } from './plans.ts';
 import type { Query, Store } from '../connection/store.ts';
 
 export type { Ended } from './plans.ts';
 
-const settleBatcherOf = perStore((store) =>
-  createBatcher<string, Ended | null>({
-    run: async (submissionIds) => {
-      const ended = await endSubmissions(store, [...new Set(submissionIds)], { kind: 'settle' });
-      const byId = new Map(ended.map((one) => [one.submissionId, one]));
-      return submissionIds.map((id, index) => {
-        const one = byId.get(id) ?? null;
-        // The same id twice in one batch: only the first one moved it.
-        const isRepeated = one !== null && submissionIds.indexOf(id) < index;
-        return isRepeated ? { ...one, kind: 'kept', deliveryIds: [] } : one;
-      });
-    },
-  }),
-);
+const settleInBatch = batched<string, Ended | null>({
+  run: async (store, submissionIds) => {
+    const ended = await endSubmissions(store, [...new Set(submissionIds)], { kind: 'settle' });
+    const byId = new Map(ended.map((one) => [one.submissionId, one]));
+    return submissionIds.map((id, index) => {
+      const one = byId.get(id) ?? null;
+      // The same id twice in one batch: only the first one moved it.
+      const isRepeated = one !== null && submissionIds.indexOf(id) < index;
+      return isRepeated ? { ...one, kind: 'kept', deliveryIds: [] } : one;
+    });
+  },
+});
 
 /**
  * Settles stored outcomes (CONTRACT 4). A repeated call changes nothing.
  * Calls that wait at the same time share a transaction. Unknown ids are left out.
  */
 export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
-  const batcher = settleBatcherOf(store);
-  const ended = await Promise.all(submissionIds.map((id) => batcher.call(id)));
+  const ended = await Promise.all(submissionIds.map((id) => settleInBatch(store, id)));
   return ended.filter((one) => one !== null);
 }
 

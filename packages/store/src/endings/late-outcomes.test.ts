@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
+import { commitRunning } from '../assignments/begin.ts';
+import { commitDispatched } from '../assignments/dispatch.ts';
 import { cancelSubmission, settle } from './endings.ts';
 import { type NodeOutcome, storeOutcome } from '../assignments/outcomes.ts';
 import { storeServiceFailure } from '../assignments/service-failures.ts';

@@ -1,4 +1,5 @@
 import type { AccountFigures, FailureCode, SubmissionState, Tier, UsageUnit } from '@svc/domain';
+import { statement } from '../connection/statement.ts';
 import type { Query } from '../connection/store.ts';
 
 export interface LockedAccount extends AccountFigures {
@@ -37,20 +38,23 @@ export interface LockedSubmission {
  * Reads only the locked rows. A joined row of `tenants` would come from the snapshot before the
  * wait for the lock, and the settings may have changed during that wait.
  */
-const accountsSql = `
+const lockAccountRows = statement(
+  { submission_id: 'uuid[]', only_tenant_id: 'uuid' },
+  `
   SELECT a.tenant_id, a.balance_micros, a.held_micros, a.rebate_accrued_micros,
     a.low_balance_threshold_micros
   FROM credit_accounts a
-  WHERE a.tenant_id IN (SELECT tenant_id FROM submissions WHERE id = ANY($1::uuid[]))
-    AND ($2::uuid IS NULL OR a.tenant_id = $2::uuid)
-  ORDER BY a.tenant_id FOR UPDATE OF a`;
+  WHERE a.tenant_id IN (SELECT tenant_id FROM submissions WHERE id = ANY($submission_id))
+    AND ($only_tenant_id IS NULL OR a.tenant_id = $only_tenant_id)
+  ORDER BY a.tenant_id FOR UPDATE OF a`,
+);
 
 interface AccountRow {
   tenant_id: string;
-  balance_micros: string;
-  held_micros: string;
-  rebate_accrued_micros: string;
-  low_balance_threshold_micros: string;
+  balance_micros: bigint;
+  held_micros: bigint;
+  rebate_accrued_micros: bigint;
+  low_balance_threshold_micros: bigint;
 }
 
 /** Locks and returns the accounts of these submissions, in the order of their ids. */
@@ -59,22 +63,27 @@ export async function lockAccounts(
   submissionIds: readonly string[],
   onlyTenantId: string | null,
 ): Promise<Map<string, LockedAccount>> {
-  const rows = await query<AccountRow>(accountsSql, [submissionIds, onlyTenantId]);
+  const rows = await lockAccountRows<AccountRow>(query, {
+    submission_id: submissionIds,
+    only_tenant_id: onlyTenantId,
+  });
   return new Map(
     rows.map((row) => [
       row.tenant_id,
       {
         tenantId: row.tenant_id,
-        balanceMicros: BigInt(row.balance_micros),
-        heldMicros: BigInt(row.held_micros),
-        rebateAccruedMicros: BigInt(row.rebate_accrued_micros),
-        lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),
+        balanceMicros: row.balance_micros,
+        heldMicros: row.held_micros,
+        rebateAccruedMicros: row.rebate_accrued_micros,
+        lowBalanceThresholdMicros: row.low_balance_threshold_micros,
       },
     ]),
   );
 }
 
-const submissionsSql = `
+const lockSubmissionRows = statement(
+  { id: 'uuid[]', only_tenant_id: 'uuid' },
+  `
   SELECT s.id, s.tenant_id, s.state, s.job_type, s.tier, s.quote_max_micros, s.surge_micros,
     s.rate_card_version, s.node_id,
     round(extract(epoch FROM GREATEST(svc_now(), s.started_at) - s.started_at) * 1000)::bigint AS running_ms,
@@ -84,8 +93,9 @@ const submissionsSql = `
     s.outcome_sealed, s.charged_micros, s.usage_capped, s.request_id, t.rebate_millionths,
     t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified, svc_now() AS now
   FROM submissions s CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = s.tenant_id LIMIT 1) t
-  WHERE s.id = ANY($1::uuid[]) AND ($2::uuid IS NULL OR s.tenant_id = $2::uuid)
-  ORDER BY s.id FOR UPDATE OF s`;
+  WHERE s.id = ANY($id) AND ($only_tenant_id IS NULL OR s.tenant_id = $only_tenant_id)
+  ORDER BY s.id FOR UPDATE OF s`,
+);
 
 interface SubmissionRow {
   id: string;
@@ -93,12 +103,12 @@ interface SubmissionRow {
   state: SubmissionState;
   job_type: string;
   tier: Tier;
-  quote_max_micros: string;
-  surge_micros: string;
+  quote_max_micros: bigint;
+  surge_micros: bigint;
   rate_card_version: number;
   node_id: string | null;
-  running_ms: string | null;
-  dispatch_overdue_ms: string;
+  running_ms: bigint | null;
+  dispatch_overdue_ms: bigint;
   usage_node_seconds: string | null;
   usage_cpu_seconds: string | null;
   usage_memory_gb_seconds: string | null;
@@ -107,7 +117,7 @@ interface SubmissionRow {
   outcome_kind: 'completed' | 'failed' | null;
   failure_code: FailureCode | null;
   outcome_sealed: Uint8Array | null;
-  charged_micros: string | null;
+  charged_micros: bigint | null;
   usage_capped: boolean;
   request_id: string;
   rebate_millionths: number;
@@ -126,19 +136,22 @@ export async function lockSubmissions(
   submissionIds: readonly string[],
   onlyTenantId: string | null,
 ): Promise<LockedSubmission[]> {
-  const rows = await query<SubmissionRow>(submissionsSql, [submissionIds, onlyTenantId]);
+  const rows = await lockSubmissionRows<SubmissionRow>(query, {
+    id: submissionIds,
+    only_tenant_id: onlyTenantId,
+  });
   return rows.map((row) => ({
     id: row.id,
     tenantId: row.tenant_id,
     state: row.state,
     jobType: row.job_type,
     tier: row.tier,
-    quoteMaxMicros: BigInt(row.quote_max_micros),
-    surgeMicros: BigInt(row.surge_micros),
+    quoteMaxMicros: row.quote_max_micros,
+    surgeMicros: row.surge_micros,
     rateCardVersion: row.rate_card_version,
     nodeId: row.node_id,
-    runningMs: bigintOrNull(row.running_ms),
-    dispatchOverdueMs: BigInt(row.dispatch_overdue_ms),
+    runningMs: row.running_ms,
+    dispatchOverdueMs: row.dispatch_overdue_ms,
     usage: {
       nodeSeconds: row.usage_node_seconds,
       cpuSeconds: row.usage_cpu_seconds,
@@ -149,15 +162,11 @@ export async function lockSubmissions(
     outcomeKind: row.outcome_kind,
     failureCode: row.failure_code,
     outcomeSealed: row.outcome_sealed,
-    chargedMicros: bigintOrNull(row.charged_micros),
+    chargedMicros: row.charged_micros,
     usageCapped: row.usage_capped,
     requestId: row.request_id,
     rebateMillionths: row.rebate_millionths,
     notified: row.notified,
     now: row.now,
   }));
-}
-
-function bigintOrNull(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
 }

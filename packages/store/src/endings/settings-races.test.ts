@@ -1,7 +1,8 @@
 import { testAuthor } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
 import { recordAttempt } from '../deliveries/attempts.ts';
-import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
+import { commitRunning } from '../assignments/begin.ts';
+import { commitDispatched } from '../assignments/dispatch.ts';
 import { cancelSubmission, settle } from './endings.ts';
 import { beginOther, untilLockWait, type OpenTransaction } from '../lock-wait.fixture.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';

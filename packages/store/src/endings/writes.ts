@@ -1,7 +1,9 @@
-import { assertInvariant, type OfferRecord } from '@svc/domain';
-import type { LockedAccount, LockedSubmission } from './locks.ts';
+import { assertInvariant, type OfferRecord, transitions } from '@svc/domain';
+import type { LockedAccount } from './locks.ts';
 import type { EndingPlan } from './plans.ts';
-import { entriesOf } from '../ledger/movements.ts';
+import { concatenated } from '../connection/concatenated.ts';
+import { statement } from '../connection/statement.ts';
+import { entriesOf, entryColumns, entryParameters, insertEntriesSql } from '../ledger/movements.ts';
 import { type SealedEvent } from '../deliveries/outbox.ts';
 import type { Query, Store } from '../connection/store.ts';
 
@@ -23,38 +25,57 @@ export interface EndingWrites {
  * planner can only use the primary keys. Each row finds its parameters by its position. Entries are
  * numbered in the order given.
  */
-const writeSql = `
+const writeRows = statement(
+  {
+    id: 'uuid[]',
+    state_before: 'text[]',
+    state: 'text[]',
+    charged: 'bigint[]',
+    cancelled_by: 'text[]',
+    finished_at: 'timestamptz[]',
+    offers: 'jsonb',
+    account_tenant_id: 'uuid[]',
+    balance: 'bigint[]',
+    held: 'bigint[]',
+    rebate_accrued: 'bigint[]',
+    ended_count: 'int[]',
+    ...entryParameters,
+    event_id: 'uuid[]',
+    event_tenant_id: 'uuid[]',
+    event_type: 'text[]',
+    event_submission_id: 'uuid[]',
+    event_request_id: 'text[]',
+    delivery_id: 'uuid[]',
+    body_from: 'int[]',
+    body_to: 'int[]',
+    bodies: 'bytea',
+    completed: 'text',
+  },
+  `
   WITH ended AS (
     UPDATE submissions s SET (state, charged_micros, cancelled_by, finished_at, offers) = (
-      SELECT ($3::text[])[i], ($4::bigint[])[i], ($5::text[])[i], ($6::timestamptz[])[i],
-        COALESCE($7::jsonb, s.offers)
-      FROM (SELECT array_position($1::uuid[], s.id) AS i OFFSET 0) place)
-    WHERE s.id = ANY($1::uuid[]) AND s.state = ($2::text[])[array_position($1::uuid[], s.id)]
+      SELECT ($state)[i], ($charged)[i], ($cancelled_by)[i], ($finished_at)[i],
+        COALESCE($offers, s.offers)
+      FROM (SELECT array_position($id, s.id) AS i OFFSET 0) place)
+    WHERE s.id = ANY($id) AND s.state = ($state_before)[array_position($id, s.id)]
     RETURNING s.state, s.job_type, s.usage_node_seconds, s.usage_cpu_seconds,
       s.usage_memory_gb_seconds, s.usage_bandwidth_mb, s.usage_actions, s.usage_capped
   ), account AS (
     UPDATE credit_accounts a SET (balance_micros, held_micros, rebate_accrued_micros, in_flight) = (
-      SELECT ($9::bigint[])[i], ($10::bigint[])[i], ($11::bigint[])[i], a.in_flight - ($12::int[])[i]
-      FROM (SELECT array_position($8::uuid[], a.tenant_id) AS i OFFSET 0) place)
-    WHERE a.tenant_id = ANY($8::uuid[])
+      SELECT ($balance)[i], ($held)[i], ($rebate_accrued)[i], a.in_flight - ($ended_count)[i]
+      FROM (SELECT array_position($account_tenant_id, a.tenant_id) AS i OFFSET 0) place)
+    WHERE a.tenant_id = ANY($account_tenant_id)
     RETURNING a.tenant_id
   ), entry AS (
-    INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
-      balance_after_micros, held_after_micros, submission_id, created_at)
-    SELECT id, tenant_id, type, debit_account, credit_account, amount, balance, held, submission_id, svc_now()
-    FROM unnest($13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::bigint[],
-        $19::bigint[], $20::bigint[], $21::uuid[]) WITH ORDINALITY
-      AS r (id, tenant_id, type, debit_account, credit_account, amount, balance, held, submission_id, ordinality)
-    ORDER BY ordinality
-    RETURNING id
+    ${insertEntriesSql}
   ), told AS MATERIALIZED (
-    SELECT * FROM unnest($22::uuid[], $23::uuid[], $24::text[], $25::uuid[], $26::text[], $27::uuid[],
-        $28::int[], $29::int[])
+    SELECT * FROM unnest($event_id, $event_tenant_id, $event_type, $event_submission_id, $event_request_id, $delivery_id,
+        $body_from, $body_to)
       AS r (id, tenant_id, type, submission_id, request_id, delivery_id, body_from, body_to)
   ), event AS (
     INSERT INTO events (id, tenant_id, type, submission_id, request_id, body_sealed, created_at)
     SELECT id, tenant_id, type, submission_id, request_id,
-      substring($30::bytea FROM body_from + 1 FOR body_to - body_from), svc_now()
+      substring($bodies FROM body_from + 1 FOR body_to - body_from), svc_now()
     FROM told
     RETURNING id
   ), delivery AS (
@@ -66,7 +87,7 @@ const writeSql = `
     INSERT INTO job_type_usage AS u (job_type, settled_count, node_seconds, cpu_seconds, memory_gb_seconds, bandwidth_mb, actions)
     SELECT job_type, count(*), COALESCE(sum(usage_node_seconds), 0), COALESCE(sum(usage_cpu_seconds), 0),
       COALESCE(sum(usage_memory_gb_seconds), 0), COALESCE(sum(usage_bandwidth_mb), 0), COALESCE(sum(usage_actions), 0)
-    FROM ended WHERE state = 'submitted' AND NOT usage_capped GROUP BY job_type ORDER BY job_type
+    FROM ended WHERE state = $completed AND NOT usage_capped GROUP BY job_type ORDER BY job_type
     ON CONFLICT (job_type) DO UPDATE SET settled_count = u.settled_count + EXCLUDED.settled_count,
       node_seconds = u.node_seconds + EXCLUDED.node_seconds, cpu_seconds = u.cpu_seconds + EXCLUDED.cpu_seconds,
       memory_gb_seconds = u.memory_gb_seconds + EXCLUDED.memory_gb_seconds,
@@ -74,7 +95,8 @@ const writeSql = `
   )
   SELECT (SELECT count(*) FROM ended)::int AS ended, (SELECT count(*) FROM account)::int AS accounts,
     (SELECT count(*) FROM entry)::int AS entries, (SELECT count(*) FROM event)::int AS events,
-    (SELECT count(*) FROM delivery)::int AS deliveries`;
+    (SELECT count(*) FROM delivery)::int AS deliveries`,
+);
 
 interface Written {
   ended: number;
@@ -90,42 +112,54 @@ export async function writeEndings(
   query: Query,
   { moved, accounts, events, offers }: EndingWrites,
 ): Promise<void> {
-  const endings = moved.map(({ ending }) => ending);
-  const submissions = moved.map(({ submission }) => submission);
-  const endedOf = countByTenant(submissions);
-  const changed = [...endedOf.keys()].map((tenantId) => accountOf(accounts, tenantId));
   const entries = entriesOf(
     store,
     moved.map(({ movements }) => movements),
   );
-  const [written] = await query<Written>(writeSql, [
-    submissions.map(({ id }) => id),
-    submissions.map(({ state }) => state),
-    endings.map(({ to }) => to),
-    endings.map(({ to, chargeMicros }) => (to === 'rejected' ? null : chargeMicros)),
-    endings.map((ending) => (ending.to === 'cancelled' ? ending.by : null)),
-    submissions.map(({ now }) => now.toISOString()),
-    offers === null ? null : JSON.stringify(offers),
-    changed.map(({ tenantId }) => tenantId),
-    changed.map(({ balanceMicros }) => balanceMicros),
-    changed.map(({ heldMicros }) => heldMicros),
-    changed.map(({ rebateAccruedMicros }) => rebateAccruedMicros),
-    [...endedOf.values()],
+  const tenantIds = [...new Set(moved.map(({ submission }) => submission.tenantId))];
+  const [written] = await writeRows<Written>(query, {
+    ...endingColumns(moved),
+    ...accountColumns(tenantIds, moved, accounts),
     ...entryColumns(entries),
     ...eventColumns(events),
-  ]);
+    offers: offers === null ? null : JSON.stringify(offers),
+    completed: transitions.settle_completed.to,
+  });
   const deliveries = events.filter(({ deliveryId }) => deliveryId !== null).length;
   assertInvariant(written?.ended === moved.length, 'a locked submission changes only here');
-  assertInvariant(written.accounts === changed.length, 'every tenant has an account');
+  assertInvariant(written.accounts === tenantIds.length, 'every tenant has an account');
   assertInvariant(written.entries === entries.length, 'every movement is an entry');
   assertInvariant(written.events === events.length, 'every event is written');
   assertInvariant(written.deliveries === deliveries, 'every event to send has a delivery');
 }
 
-function countByTenant(submissions: readonly LockedSubmission[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { tenantId } of submissions) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
-  return counts;
+function endingColumns(moved: readonly EndingPlan[]) {
+  return {
+    id: moved.map(({ submission }) => submission.id),
+    state_before: moved.map(({ submission }) => submission.state),
+    state: moved.map(({ ending }) => ending.to),
+    charged: moved.map(({ ending }) => (ending.to === 'rejected' ? null : ending.chargeMicros)),
+    cancelled_by: moved.map(({ ending }) => (ending.to === 'cancelled' ? ending.by : null)),
+    finished_at: moved.map(({ submission }) => submission.now.toISOString()),
+  };
+}
+
+/** The accounts of these tenants, and how many of their submissions end. */
+function accountColumns(
+  tenantIds: readonly string[],
+  moved: readonly EndingPlan[],
+  accounts: ReadonlyMap<string, LockedAccount>,
+) {
+  const changed = tenantIds.map((tenantId) => accountOf(accounts, tenantId));
+  return {
+    account_tenant_id: tenantIds,
+    balance: changed.map(({ balanceMicros }) => balanceMicros),
+    held: changed.map(({ heldMicros }) => heldMicros),
+    rebate_accrued: changed.map(({ rebateAccruedMicros }) => rebateAccruedMicros),
+    ended_count: tenantIds.map(
+      (tenantId) => moved.filter(({ submission }) => submission.tenantId === tenantId).length,
+    ),
+  };
 }
 
 function accountOf(accounts: ReadonlyMap<string, LockedAccount>, tenantId: string): LockedAccount {
@@ -134,44 +168,18 @@ function accountOf(accounts: ReadonlyMap<string, LockedAccount>, tenantId: strin
   return account;
 }
 
-function entryColumns(entries: ReturnType<typeof entriesOf>): unknown[][] {
-  return [
-    entries.map((entry) => entry.id),
-    entries.map((entry) => entry.tenant_id),
-    entries.map((entry) => entry.type),
-    entries.map((entry) => entry.debit_account),
-    entries.map((entry) => entry.credit_account),
-    entries.map((entry) => entry.amount_micros),
-    entries.map((entry) => entry.balance_after_micros),
-    entries.map((entry) => entry.held_after_micros),
-    entries.map((entry) => entry.submission_id),
-  ];
-}
-
-/**
- * The columns of the events. The last is all bodies concatenated; the two before it are the byte
- * offsets at which each begins and ends.
- */
-function eventColumns(events: readonly SealedEvent[]): unknown[] {
-  const from: number[] = [];
-  const to: number[] = [];
-  let length = 0;
-  for (const { bodySealed } of events) {
-    from.push(length);
-    to.push((length += bodySealed.byteLength));
-  }
-  return [
-    events.map(({ id }) => id),
-    events.map(({ event }) => event.tenantId),
-    events.map(({ event }) => event.type),
-    events.map(({ event }) => event.submissionId),
-    events.map(({ event }) => event.requestId),
-    events.map(({ deliveryId }) => deliveryId),
-    from,
-    to,
-    Buffer.concat(
-      events.map(({ bodySealed }) => bodySealed),
-      length,
-    ),
-  ];
+/** `bodies` is all bodies concatenated. Each begins and ends at its byte offsets. */
+function eventColumns(events: readonly SealedEvent[]) {
+  const { bytes, from, to } = concatenated(events.map(({ bodySealed }) => bodySealed));
+  return {
+    event_id: events.map(({ id }) => id),
+    event_tenant_id: events.map(({ event }) => event.tenantId),
+    event_type: events.map(({ event }) => event.type),
+    event_submission_id: events.map(({ event }) => event.submissionId),
+    event_request_id: events.map(({ event }) => event.requestId),
+    delivery_id: events.map(({ deliveryId }) => deliveryId),
+    body_from: from,
+    body_to: to,
+    bodies: bytes,
+  };
 }

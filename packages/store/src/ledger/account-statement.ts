@@ -1,4 +1,4 @@
-import type { StatementType } from '@svc/domain';
+import { type StatementType, transitions } from '@svc/domain';
 import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 
@@ -91,7 +91,7 @@ async function scanEntries(
   ];
   const { text, values } = Prisma.sql`
     SELECT e.id, e.type, e.amount_micros, e.balance_after_micros, e.held_after_micros,
-      e.submission_id, e.reference, e.created_at, s.state IS NOT DISTINCT FROM 'rejected' AS hidden
+      e.submission_id, e.reference, e.created_at, s.state IS NOT DISTINCT FROM ${transitions.reject.to} AS hidden
     FROM ledger_entries e LEFT JOIN submissions s ON s.id = e.submission_id
     WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY e.sequence DESC LIMIT ${limit}`;
@@ -101,9 +101,9 @@ async function scanEntries(
 interface EntryRow {
   readonly id: string;
   readonly type: StatementType;
-  readonly amount_micros: string;
-  readonly balance_after_micros: string;
-  readonly held_after_micros: string;
+  readonly amount_micros: bigint;
+  readonly balance_after_micros: bigint;
+  readonly held_after_micros: bigint;
   readonly submission_id: string | null;
   readonly reference: string | null;
   readonly created_at: Date;
@@ -114,9 +114,9 @@ function entryOfRow(row: EntryRow): ScannedEntry {
   return {
     id: row.id,
     type: row.type,
-    amountMicros: BigInt(row.amount_micros),
-    balanceAfterMicros: BigInt(row.balance_after_micros),
-    heldAfterMicros: BigInt(row.held_after_micros),
+    amountMicros: row.amount_micros,
+    balanceAfterMicros: row.balance_after_micros,
+    heldAfterMicros: row.held_after_micros,
     submissionId: row.submission_id,
     reference: row.reference,
     createdAt: row.created_at,

@@ -6,32 +6,17 @@ export interface Balance extends AccountFigures {
   lowBalanceThresholdMicros: bigint;
 }
 
+const figuresSql = `balance_micros AS "balanceMicros", held_micros AS "heldMicros",
+  rebate_accrued_micros AS "rebateAccruedMicros"`;
+
 /** Null for an unknown tenant. */
 export async function readBalance(store: Store, tenantId: string): Promise<Balance | null> {
-  const [row] = await store.query<AccountRow & { low_balance_threshold_micros: string }>(
-    `SELECT balance_micros, held_micros, rebate_accrued_micros, low_balance_threshold_micros
+  const [row] = await store.query<Balance>(
+    `SELECT ${figuresSql}, low_balance_threshold_micros AS "lowBalanceThresholdMicros"
      FROM credit_accounts WHERE tenant_id = $1::uuid`,
     [tenantId],
   );
-  if (row === undefined) return null;
-  return {
-    ...figuresOfRow(row),
-    lowBalanceThresholdMicros: BigInt(row.low_balance_threshold_micros),
-  };
-}
-
-interface AccountRow {
-  readonly balance_micros: string;
-  readonly held_micros: string;
-  readonly rebate_accrued_micros: string;
-}
-
-function figuresOfRow(row: AccountRow): AccountFigures {
-  return {
-    balanceMicros: BigInt(row.balance_micros),
-    heldMicros: BigInt(row.held_micros),
-    rebateAccruedMicros: BigInt(row.rebate_accrued_micros),
-  };
+  return row ?? null;
 }
 
 /**
@@ -39,12 +24,11 @@ function figuresOfRow(row: AccountRow): AccountFigures {
  * this lock first.
  */
 export async function lockAccount(query: Query, tenantId: string): Promise<AccountFigures | null> {
-  const [row] = await query<AccountRow>(
-    `SELECT balance_micros, held_micros, rebate_accrued_micros
-     FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE`,
+  const [row] = await query<AccountFigures>(
+    `SELECT ${figuresSql} FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE`,
     [tenantId],
   );
-  return row === undefined ? null : figuresOfRow(row);
+  return row ?? null;
 }
 
 /**

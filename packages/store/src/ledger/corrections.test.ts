@@ -1,7 +1,8 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { payRebate, reversePurchase } from './corrections.ts';
-import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
+import { commitRunning } from '../assignments/begin.ts';
+import { commitDispatched } from '../assignments/dispatch.ts';
 import { settle } from '../endings/endings.ts';
 import { auditLedger } from './ledger-audit.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';

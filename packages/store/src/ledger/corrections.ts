@@ -29,7 +29,7 @@ export function reversePurchase(
     // Read again after the lock on the account, so that concurrent reversals run one after the
     // other.
     const [purchase] = await query<{
-      credits_micros: string;
+      credits_micros: bigint;
       reference: string;
       reversed: boolean;
     }>(
@@ -38,8 +38,7 @@ export function reversePurchase(
       [purchaseId],
     );
     if (purchase === undefined || account === null) return { kind: 'unknown_purchase' };
-    const { reference, reversed } = purchase;
-    const creditsMicros = BigInt(purchase.credits_micros);
+    const { credits_micros: creditsMicros, reference, reversed } = purchase;
     if (reversed) return { kind: 'repeated', tenantId, creditsMicros };
     const availableMicros = account.balanceMicros - account.heldMicros;
     if (availableMicros < creditsMicros)

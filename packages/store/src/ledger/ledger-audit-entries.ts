@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/client.ts';
+import { isInFlight } from '../submissions/states.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 import type { Queryable } from '../connection/store.ts';
 
@@ -125,7 +126,7 @@ function auditHolds(tx: Queryable, accounts: Prisma.Sql): Promise<LedgerFault[]>
         COALESCE(s.count, 0)) AS detail
     FROM credit_accounts a LEFT JOIN (
       SELECT tenant_id, sum(quote_max_micros) AS held, count(*) AS count FROM submissions a
-      WHERE state IN ('pending', 'dispatched', 'running', 'settling') AND ${accounts}
+      WHERE state ${Prisma.raw(isInFlight)} AND ${accounts}
       GROUP BY tenant_id) s USING (tenant_id)
     WHERE ${accounts}
       AND (a.held_micros <> COALESCE(s.held, 0) OR a.in_flight <> COALESCE(s.count, 0))

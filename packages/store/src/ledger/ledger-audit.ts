@@ -1,3 +1,4 @@
+import { isEnded } from '../submissions/states.ts';
 import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 import { auditEntryPage, ledgerStart, type LedgerPlace } from './ledger-audit-entries.ts';
@@ -93,7 +94,7 @@ function auditEndings(tx: Queryable, ids: string[]): Promise<LedgerFault[]> {
         COALESCE(charged_micros::text, 'none'), release) AS detail
     FROM (
       SELECT s.id, s.state, s.quote_max_micros, s.charged_micros,
-        s.state IN ('submitted', 'failed', 'cancelled', 'rejected') AS ended,
+        s.state ${Prisma.raw(isEnded)} AS ended,
         COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'hold'), 0) AS hold,
         COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'charge'), 0) AS charge,
         COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'release'), 0) AS release

@@ -1,4 +1,5 @@
 import type { Movement } from '@svc/domain';
+import { statement, type ValuesOf } from '../connection/statement.ts';
 import type { Query, Store } from '../connection/store.ts';
 
 export interface TenantMovements {
@@ -9,24 +10,65 @@ export interface TenantMovements {
   reference?: string;
 }
 
+/** A movement as it is written to the ledger. */
+export interface LedgerEntry extends Omit<TenantMovements, 'movements'> {
+  readonly id: string;
+  readonly movement: Movement;
+}
+
 /** The ledger entries of these movements, in their order, each with a new id. */
-export function entriesOf(store: Store, groups: readonly TenantMovements[]) {
-  return groups.flatMap((group) =>
-    group.movements.map((movement) => ({
-      id: store.newId(),
-      tenant_id: group.tenantId,
-      type: movement.type,
-      debit_account: movement.debit,
-      credit_account: movement.credit,
-      amount_micros: String(movement.amountMicros),
-      balance_after_micros: String(movement.after.balanceMicros),
-      held_after_micros: String(movement.after.heldMicros),
-      submission_id: group.submissionId ?? null,
-      purchase_id: group.purchaseId ?? null,
-      reference: group.reference ?? null,
-    })),
+export function entriesOf(store: Store, groups: readonly TenantMovements[]): LedgerEntry[] {
+  return groups.flatMap(({ movements, ...group }) =>
+    movements.map((movement) => ({ id: store.newId(), movement, ...group })),
   );
 }
+
+/** The parameters of `insertEntriesSql`; their values are from `entryColumns`. */
+export const entryParameters = {
+  entry_id: 'uuid[]',
+  entry_tenant_id: 'uuid[]',
+  entry_type: 'text[]',
+  debit_account: 'text[]',
+  credit_account: 'text[]',
+  amount: 'bigint[]',
+  balance_after: 'bigint[]',
+  held_after: 'bigint[]',
+  entry_submission_id: 'uuid[]',
+  purchase_id: 'uuid[]',
+  reference: 'text[]',
+} as const;
+
+/** Appends ledger entries, numbered in the order given. */
+export const insertEntriesSql = `
+  INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
+    balance_after_micros, held_after_micros, submission_id, purchase_id, reference, created_at)
+  SELECT id, tenant_id, type, debit_account, credit_account, amount, balance, held, submission_id,
+    purchase_id, reference, svc_now()
+  FROM unnest($entry_id, $entry_tenant_id, $entry_type, $debit_account, $credit_account, $amount,
+      $balance_after, $held_after, $entry_submission_id, $purchase_id, $reference) WITH ORDINALITY
+    AS r (id, tenant_id, type, debit_account, credit_account, amount, balance, held, submission_id,
+      purchase_id, reference, ordinality)
+  ORDER BY ordinality
+  RETURNING id`;
+
+export function entryColumns(entries: readonly LedgerEntry[]): ValuesOf<typeof entryParameters> {
+  const movements = entries.map(({ movement }) => movement);
+  return {
+    entry_id: entries.map(({ id }) => id),
+    entry_tenant_id: entries.map(({ tenantId }) => tenantId),
+    entry_type: movements.map(({ type }) => type),
+    debit_account: movements.map(({ debit }) => debit),
+    credit_account: movements.map(({ credit }) => credit),
+    amount: movements.map(({ amountMicros }) => amountMicros),
+    balance_after: movements.map(({ after }) => after.balanceMicros),
+    held_after: movements.map(({ after }) => after.heldMicros),
+    entry_submission_id: entries.map(({ submissionId }) => submissionId ?? null),
+    purchase_id: entries.map(({ purchaseId }) => purchaseId ?? null),
+    reference: entries.map(({ reference }) => reference ?? null),
+  };
+}
+
+const insertEntries = statement(entryParameters, insertEntriesSql);
 
 /**
  * Appends ledger entries in the order given. The caller has locked the account of each tenant, so
@@ -37,18 +79,6 @@ export async function insertMovements(
   query: Query,
   ...groups: TenantMovements[]
 ): Promise<void> {
-  const rows = entriesOf(store, groups);
-  if (rows.length === 0) return;
-  await query(
-    `INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
-       balance_after_micros, held_after_micros, submission_id, purchase_id, reference, created_at)
-     SELECT r.id, r.tenant_id, r.type, r.debit_account, r.credit_account, r.amount_micros,
-       r.balance_after_micros, r.held_after_micros, r.submission_id, r.purchase_id, r.reference, svc_now()
-     FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (id uuid, tenant_id uuid, type text,
-       debit_account text, credit_account text, amount_micros bigint, balance_after_micros bigint,
-       held_after_micros bigint, submission_id uuid, purchase_id uuid, reference text))
-       WITH ORDINALITY AS r
-     ORDER BY r.ordinality`,
-    [JSON.stringify(rows)],
-  );
+  const entries = entriesOf(store, groups);
+  if (entries.length > 0) await insertEntries(query, entryColumns(entries));
 }

@@ -7,7 +7,7 @@ import type { Store } from '../connection/store.ts';
  * After that, reports of older links about assignments do not count.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
-  const [row] = await store.query<{ link_epoch: string }>(
+  const [row] = await store.query<{ link_epoch: bigint }>(
     `UPDATE nodes SET link_epoch = link_epoch + 1 WHERE id = $1::uuid RETURNING link_epoch`,
     [nodeId],
   );

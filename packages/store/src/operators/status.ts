@@ -1,5 +1,6 @@
 import type { SubmissionState } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
+import { isInFlight } from '../submissions/states.ts';
 
 export interface InFlightCounts {
   /** By state. States without submissions are left out. */
@@ -13,7 +14,7 @@ export interface InFlightCounts {
 export async function countInFlight(store: Store): Promise<InFlightCounts> {
   const states = await store.query<{ state: SubmissionState; count: number }>(
     `SELECT state, count(*)::int AS count FROM submissions
-     WHERE state IN ('pending', 'dispatched', 'running', 'settling') GROUP BY state`,
+     WHERE state ${isInFlight} GROUP BY state`,
     [],
   );
   const [deliveries] = await store.query<{ pending: number; due: number }>(

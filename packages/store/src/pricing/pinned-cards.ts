@@ -1,5 +1,5 @@
 import { assertInvariant, dispatchDeadlineMs, parseRateCard, type RateCard } from '@svc/domain';
-import { answeredWithin } from '../connection/batching.ts';
+import { answeredWithin } from '../connection/calls.ts';
 import type { Query, Store } from '../connection/store.ts';
 
 /** Rate cards that one store keeps in memory. Every tenant with its own card uses one more. */

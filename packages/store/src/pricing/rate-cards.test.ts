@@ -1,7 +1,8 @@
 import { defaultRateCardJson, parseRateCard, toWireId } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
+import { commitRunning } from '../assignments/begin.ts';
+import { commitDispatched } from '../assignments/dispatch.ts';
 import { settle } from '../endings/endings.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
 import {

@@ -10,7 +10,7 @@ import {
   usageUnits,
 } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import { answeredWithin } from '../connection/batching.ts';
+import { answeredWithin } from '../connection/calls.ts';
 import { listRateCards } from './rate-card-history.ts';
 import type { Store } from '../connection/store.ts';
 

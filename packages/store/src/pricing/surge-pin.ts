@@ -4,18 +4,14 @@ import type { Store } from '../connection/store.ts';
 /** The surge multiplier that an operator pinned, in millionths. Null if none is pinned. */
 export async function readSurgePin(store: Store): Promise<bigint | null> {
   const [row] = await store.query<PinRow>(pinSql, []);
-  return microsOf(row);
+  return row?.pinned_micros ?? null;
 }
 
 interface PinRow {
-  readonly pinned_micros: string | null;
+  readonly pinned_micros: bigint | null;
 }
 
 const pinSql = 'SELECT pinned_micros FROM surge_pin WHERE id = 1';
-
-function microsOf(row: PinRow | undefined): bigint | null {
-  return typeof row?.pinned_micros === 'string' ? BigInt(row.pinned_micros) : null;
-}
 
 /** Pins the multiplier. With null it follows the fleet again. */
 export async function pinSurge(
@@ -35,7 +31,7 @@ export async function pinSurge(
     await appendAudit(query, by, {
       action: pinnedMicros === null ? 'surge.auto' : 'surge.pin',
       subject: { kind: 'service', id: 'surge' },
-      before: { pinned: multiplierOf(microsOf(before)) },
+      before: { pinned: multiplierOf(before?.pinned_micros ?? null) },
       after: { pinned: multiplierOf(pinnedMicros) },
     });
   });

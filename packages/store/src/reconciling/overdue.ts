@@ -1,5 +1,7 @@
-import { dispatchGraceMs } from '@svc/domain';
+import { dispatchGraceMs, firstState, transitions } from '@svc/domain';
+import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
+import { isInFlight } from '../submissions/states.ts';
 
 /** Why a submission is overdue. */
 export type OverdueKind =
@@ -40,13 +42,14 @@ export async function findOverdue(
   store: Store,
   { after, limit }: { after: OverdueCursor | null; limit: number },
 ): Promise<{ candidates: OverdueCandidate[]; next: OverdueCursor | null }> {
-  const rows = await store.query<OverdueCandidate & { dueAt: string }>(overdueSql, [
-    after?.dueAt ?? '-infinity',
-    after?.submissionId ?? nilId,
-    dispatchGraceMs,
-    unsettledGraceMs,
+  const rows = await findDue<OverdueCandidate & { dueAt: string }>(store.query, {
+    after_due_at: after?.dueAt ?? '-infinity',
+    after_id: after?.submissionId ?? nilId,
     limit,
-  ]);
+    pending: firstState,
+    dispatched: transitions.dispatch.to,
+    settling: transitions.store_outcome.to,
+  });
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
     candidates: rows.map(({ submissionId, kind, nodeId, failedBefore, isInBackoff }) => ({
@@ -63,29 +66,39 @@ export async function findOverdue(
 const dueAt =
   'svc_due_at(state, dispatch_deadline_at, start_deadline_at, lease_expires_at, run_deadline_at, outcome_at)';
 
-const overdueSql = `
+const findDue = statement(
+  {
+    after_due_at: 'timestamptz',
+    after_id: 'uuid',
+    limit: 'int',
+    pending: 'text',
+    dispatched: 'text',
+    settling: 'text',
+  },
+  `
   SELECT c.id AS "submissionId", c.node_id AS "nodeId", CASE
-      WHEN state = 'pending' THEN 'stale_pending'
-      WHEN state = 'settling' THEN 'unsettled'
+      WHEN state = $pending THEN 'stale_pending'
+      WHEN state = $settling THEN 'unsettled'
       WHEN run_deadline_at <= svc_now() THEN 'run_limit'
-      WHEN state = 'dispatched' THEN 'not_started'
+      WHEN state = $dispatched THEN 'not_started'
       ELSE 'lease_expired' END AS kind,
     c.due_at::text AS "dueAt", f.next_attempt_at IS NOT NULL AS "failedBefore",
     COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
   FROM (
     SELECT id, node_id, state, run_deadline_at, ${dueAt} AS due_at
     FROM submissions
-    WHERE state IN ('pending', 'dispatched', 'running', 'settling')
-      AND ${dueAt} <= svc_now() AND (${dueAt}, id) > ($1::timestamptz, $2::uuid)
+    WHERE state ${isInFlight}
+      AND ${dueAt} <= svc_now() AND (${dueAt}, id) > ($after_due_at, $after_id)
       AND CASE state
-        WHEN 'pending' THEN dispatch_deadline_at <= svc_now() - $3 * interval '1 millisecond'
-        WHEN 'settling' THEN outcome_at <= svc_now() - $4 * interval '1 millisecond'
+        WHEN $pending THEN dispatch_deadline_at <= svc_now() - ${dispatchGraceMs} * interval '1 millisecond'
+        WHEN $settling THEN outcome_at <= svc_now() - ${unsettledGraceMs} * interval '1 millisecond'
         ELSE true END
     ORDER BY ${dueAt}, id
-    LIMIT $5) c
+    LIMIT $limit) c
   LEFT JOIN LATERAL (
     SELECT next_attempt_at FROM reconcile_failures
     WHERE reconciler = 'settlement' AND subject_id = c.id LIMIT 1) f ON true
-  ORDER BY c.due_at, c.id`;
+  ORDER BY c.due_at, c.id`,
+);
 
 const nilId = '00000000-0000-0000-0000-000000000000';

@@ -1,4 +1,5 @@
 import type { Store } from '../connection/store.ts';
+import { inFlightStates } from '../submissions/states.ts';
 
 /**
  * The failures of reconcilers. A row that cannot be reconciled is retried with backoff, so that it
@@ -94,7 +95,7 @@ const stillFound = `CASE f.reconciler
   WHEN 'webhook' THEN EXISTS (SELECT FROM deliveries d WHERE d.id = f.subject_id AND d.status = $2)
   ELSE EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id AND s.payload_sealed IS NOT NULL) END`;
 
-const stillFoundValues = [['pending', 'dispatched', 'running', 'settling'], 'pending'] as const;
+const stillFoundValues = [inFlightStates, 'pending'] as const;
 
 /**
  * Deletes the failures of rows that need no reconciler any more. Returns how many dead letters are

@@ -1,7 +1,11 @@
-import { dispatchDeadlineMs, type Tier } from '@svc/domain';
-import { createBatcher, perStore } from '../connection/batching.ts';
-import { isAnswerLost, sqlState, uniqueViolation } from '../connection/errors.ts';
-import { type HeldFigures, markUnanswered, recogniseOwn } from './own-holds.ts';
+import { dispatchDeadlineMs, firstState, type Tier } from '@svc/domain';
+import type { Attempt } from '../connection/batch-run.ts';
+import { batched } from '../connection/batching.ts';
+import { sqlState, uniqueViolation } from '../connection/errors.ts';
+import { concatenated } from '../connection/concatenated.ts';
+import { statement } from '../connection/statement.ts';
+import { type HeldFigures, recogniseOwn } from './own-holds.ts';
+import { isNotRejected } from './states.ts';
 import type { Store } from '../connection/store.ts';
 import { payloadPlace } from '../sealing/sealed.ts';
 import { type StoredQuote } from './submissions.ts';
@@ -30,13 +34,11 @@ export type HoldOutcome =
 /** The most statements in flight at once in one process. */
 const holdBatchesInFlightMax = 2;
 
-const batcherOf = perStore((store) =>
-  createBatcher<NewSubmission, HoldOutcome>({
-    run: (submissions) => holdSubmissions(store, submissions),
-    inFlightMax: holdBatchesInFlightMax,
-    answerMsMax: dispatchDeadlineMs,
-  }),
-);
+const holdInBatch = batched<NewSubmission, HoldOutcome>({
+  run: holdSubmissions,
+  inFlightMax: holdBatchesInFlightMax,
+  answerMsMax: dispatchDeadlineMs,
+});
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3).
@@ -45,7 +47,7 @@ const batcherOf = perStore((store) =>
  * share one statement; each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
-  return batcherOf(store).call(submission);
+  return holdInBatch(store, submission);
 }
 
 /**
@@ -59,26 +61,31 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 export async function holdSubmissions(
   store: Store,
   submissions: readonly NewSubmission[],
+  attempt: Attempt = 'first',
+): Promise<HoldOutcome[]> {
+  const outcomes = await placeAll(store, submissions);
+  // A hold that was committed although its answer was lost finds its own key taken.
+  return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
+}
+
+async function placeAll(
+  store: Store,
+  submissions: readonly NewSubmission[],
 ): Promise<HoldOutcome[]> {
   const firsts = firstOfEachKey(submissions);
-  let outcomes: HoldOutcome[];
   try {
     const rows = await insertHeld(store, firsts);
     const byPosition = new Map(rows.map((row) => [row.position, row]));
     const byFirst = new Map(
       firsts.map((submission, index) => [submission, outcomeOf(byPosition.get(index + 1))]),
     );
-    outcomes = submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
+    return submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
   } catch (error) {
-    // A batch whose answer was lost runs again and may have been committed. Each of its holds then
-    // finds its own key taken. It is recognised by its id and gets the answer that was lost.
-    if (isAnswerLost(error)) markUnanswered(firsts);
     // Another batch took one of the keys at the same moment. The unique index refuses the whole
     // batch, so that the balances after each hold stay exact. The caller runs the holds one by one.
     if (submissions.length > 1 || sqlState(error) !== uniqueViolation) throw error;
-    outcomes = [{ kind: 'key_taken' }];
+    return [{ kind: 'key_taken' }];
   }
-  return recogniseOwn(store, submissions, outcomes);
 }
 
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
@@ -96,21 +103,16 @@ interface HoldRow {
   key_taken: boolean;
   has_room: boolean;
   /** Null if the hold was not granted. */
-  available_after: string | null;
-  held_at_ms: string;
+  available_after: bigint | null;
+  held_at_ms: number;
 }
 
 /** A tenant without an account has no row, and no credits. */
 function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   if (row?.key_taken === true) return { kind: 'key_taken' };
   if (row?.has_room === false) return { kind: 'in_flight_max' };
-  const available = row?.available_after ?? null;
-  if (available === null) return { kind: 'insufficient_credits' };
-  return {
-    kind: 'held',
-    availableAfterMicros: BigInt(available),
-    heldAtMs: Number(row?.held_at_ms),
-  };
+  if (row === undefined || row.available_after === null) return { kind: 'insufficient_credits' };
+  return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
 }
 
 // The look-ups are lateral joins of one row each, so that the planner can only use an index. With
@@ -129,21 +131,43 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
  * Postgres checks the CHECK on the row as of the statement's start, before it finds that another
  * transaction has changed it. It would refuse a hold that fits.
  */
-const holdSql = `
+const placeHolds = statement(
+  {
+    tenant_id: 'uuid[]',
+    idempotency_key: 'text[]',
+    max: 'bigint[]',
+    turn: 'int[]',
+    account_tenant_id: 'uuid[]',
+    id: 'uuid[]',
+    entry_id: 'uuid[]',
+    request_id: 'text[]',
+    job_type: 'text[]',
+    tier: 'text[]',
+    state: 'text',
+    estimated: 'bigint[]',
+    surge: 'bigint[]',
+    rate_card_version: 'int[]',
+    bytes: 'bytea',
+    hash_from: 'int[]',
+    hash_to: 'int[]',
+    payload_from: 'int[]',
+    payload_to: 'int[]',
+  },
+  `
   WITH RECURSIVE checked AS MATERIALIZED (
     SELECT r.*, earlier.tenant_id IS NOT NULL AS key_taken
-    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::int[]) WITH ORDINALITY
+    FROM unnest($tenant_id, $idempotency_key, $max, $turn) WITH ORDINALITY
       AS r (tenant_id, idempotency_key, max, turn, position)
     LEFT JOIN LATERAL (
       SELECT s.tenant_id, s.idempotency_key FROM submissions s
-      WHERE (s.tenant_id, s.idempotency_key) >= (r.tenant_id, r.idempotency_key) AND s.state <> 'rejected'
+      WHERE (s.tenant_id, s.idempotency_key) >= (r.tenant_id, r.idempotency_key) AND s.state ${isNotRejected}
       ORDER BY s.tenant_id, s.idempotency_key LIMIT 1) earlier
     ON earlier.tenant_id = r.tenant_id AND earlier.idempotency_key = r.idempotency_key
   ), walk AS (
     SELECT a.tenant_id, 0 AS turn, 0::bigint AS position, 0::bigint AS max, false AS key_taken,
       false AS granted, true AS has_room, a.balance_micros - a.held_micros AS available,
       a.in_flight, COALESCE(a.in_flight_max, 2147483647) AS in_flight_max, a.balance_micros AS balance
-    FROM unnest($5::uuid[]) AS t (tenant_id)
+    FROM unnest($account_tenant_id) AS t (tenant_id)
     CROSS JOIN LATERAL (
       SELECT * FROM credit_accounts c WHERE c.tenant_id = t.tenant_id FOR UPDATE) a
     UNION ALL
@@ -156,11 +180,11 @@ const holdSql = `
     INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier,
       state, payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
       available_after_micros, dispatch_deadline_at, created_at)
-    SELECT ($6::uuid[])[position], tenant_id, ($2::text[])[position],
-      substring($14::bytea FROM ($15::int[])[position] + 1 FOR ($16::int[])[position] - ($15::int[])[position]),
-      ($8::text[])[position], ($9::text[])[position], ($10::text[])[position], 'pending',
-      substring($14::bytea FROM ($16::int[])[position] + 1 FOR ($17::int[])[position] - ($16::int[])[position]),
-      ($11::bigint[])[position], max, ($12::bigint[])[position], ($13::int[])[position], available,
+    SELECT ($id)[position], tenant_id, ($idempotency_key)[position],
+      substring($bytes FROM ($hash_from)[position] + 1 FOR ($hash_to)[position] - ($hash_from)[position]),
+      ($request_id)[position], ($job_type)[position], ($tier)[position], $state,
+      substring($bytes FROM ($payload_from)[position] + 1 FOR ($payload_to)[position] - ($payload_from)[position]),
+      ($estimated)[position], max, ($surge)[position], ($rate_card_version)[position], available,
       svc_now() + ${dispatchDeadlineMs} * interval '1 millisecond', svc_now()
     FROM walk WHERE granted
   ), held AS (
@@ -172,37 +196,35 @@ const holdSql = `
   ), entry AS (
     INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
       balance_after_micros, held_after_micros, submission_id, created_at)
-    SELECT ($7::uuid[])[position], tenant_id, 'hold', 'tenant_available', 'tenant_held', max, balance,
-      balance - available, ($6::uuid[])[position], svc_now()
+    SELECT ($entry_id)[position], tenant_id, 'hold', 'tenant_available', 'tenant_held', max, balance,
+      balance - available, ($id)[position], svc_now()
     FROM walk WHERE granted AND max > 0 ORDER BY position
   )
   SELECT position::int AS position, key_taken, has_room, CASE WHEN granted THEN available END AS available_after,
-    (extract(epoch FROM svc_now()) * 1000)::bigint AS held_at_ms
-  FROM walk WHERE turn > 0`;
+    round(extract(epoch FROM svc_now()) * 1000)::float8 AS held_at_ms
+  FROM walk WHERE turn > 0`,
+);
 
 function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promise<HoldRow[]> {
   const quotes = submissions.map(({ quote }) => quote);
   const { turns, tenantIds } = turnsOf(submissions);
-  const { bytes, hashesFrom, payloadsFrom, payloadsTo } = bytesOf(store, submissions);
-  return store.query<HoldRow>(holdSql, [
-    submissions.map(({ tenantId }) => tenantId),
-    submissions.map(({ idempotencyKey }) => idempotencyKey),
-    quotes.map(({ maxMicros }) => maxMicros),
-    turns,
-    tenantIds,
-    submissions.map(({ id }) => id),
-    submissions.map(() => store.newId()),
-    submissions.map(({ requestId }) => requestId),
-    submissions.map(({ jobType }) => jobType),
-    submissions.map(({ tier }) => tier),
-    quotes.map(({ estimatedMicros }) => estimatedMicros),
-    quotes.map(({ surgeMicros }) => surgeMicros),
-    quotes.map(({ rateCardVersion }) => rateCardVersion),
-    bytes,
-    hashesFrom,
-    payloadsFrom,
-    payloadsTo,
-  ]);
+  return placeHolds<HoldRow>(store.query, {
+    tenant_id: submissions.map(({ tenantId }) => tenantId),
+    idempotency_key: submissions.map(({ idempotencyKey }) => idempotencyKey),
+    max: quotes.map(({ maxMicros }) => maxMicros),
+    turn: turns,
+    account_tenant_id: tenantIds,
+    id: submissions.map(({ id }) => id),
+    entry_id: submissions.map(() => store.newId()),
+    request_id: submissions.map(({ requestId }) => requestId),
+    job_type: submissions.map(({ jobType }) => jobType),
+    tier: submissions.map(({ tier }) => tier),
+    state: firstState,
+    estimated: quotes.map(({ estimatedMicros }) => estimatedMicros),
+    surge: quotes.map(({ surgeMicros }) => surgeMicros),
+    rate_card_version: quotes.map(({ rateCardVersion }) => rateCardVersion),
+    ...bytesOf(store, submissions),
+  });
 }
 
 /**
@@ -220,18 +242,17 @@ function turnsOf(submissions: readonly NewSubmission[]) {
 
 /** The hash and the sealed payload of each, concatenated, with their byte offsets. */
 function bytesOf(store: Store, submissions: readonly NewSubmission[]) {
-  const parts: Uint8Array[] = [];
-  const hashesFrom: number[] = [];
-  const payloadsFrom: number[] = [];
-  const payloadsTo: number[] = [];
-  let length = 0;
-  for (const submission of submissions) {
-    const { payloadText, requestHash } = submission;
-    const payload = store.sealer.seal(payloadPlace(submission), payloadText);
-    parts.push(requestHash, payload);
-    hashesFrom.push(length);
-    payloadsFrom.push((length += requestHash.byteLength));
-    payloadsTo.push((length += payload.byteLength));
-  }
-  return { bytes: Buffer.concat(parts, length), hashesFrom, payloadsFrom, payloadsTo };
+  const hashes = submissions.map(({ requestHash }) => requestHash);
+  const payloads = submissions.map((submission) =>
+    store.sealer.seal(payloadPlace(submission), submission.payloadText),
+  );
+  const { bytes, from, to } = concatenated([...hashes, ...payloads]);
+  const count = submissions.length;
+  return {
+    bytes,
+    hash_from: from.slice(0, count),
+    hash_to: to.slice(0, count),
+    payload_from: from.slice(count),
+    payload_to: to.slice(count),
+  };
 }

@@ -7,6 +7,7 @@ import {
   type RecordRow,
   type SubmissionRecord,
 } from './submissions.ts';
+import { inFlightStates, isInFlight, isNotRejected } from './states.ts';
 
 /** A submission as operators see it: of any tenant, including rejected ones. */
 export interface OperatorSubmission extends SubmissionRecord {
@@ -27,7 +28,7 @@ export interface EverySubmissionFilter {
 
 type Row = RecordRow & { request_id: string };
 
-const operatorColumns = Prisma.sql`${recordColumns}, request_id`;
+const operatorColumns = Prisma.raw(`${recordColumns}, request_id`);
 
 /** Null for an unknown submission. */
 export async function findAnySubmission(
@@ -38,8 +39,6 @@ export async function findAnySubmission(
     SELECT ${operatorColumns} FROM submissions WHERE id = ${id}::uuid`;
   return row === undefined ? null : ofRow(store, row);
 }
-
-const inFlight: readonly SubmissionState[] = ['pending', 'dispatched', 'running', 'settling'];
 
 /**
  * A page of all submissions, newest first. Each combination of filters is served by an index. Ids
@@ -84,15 +83,15 @@ function idsOf(
     // A tenant's own are found by its index, which is in the order of creation, as ids are.
     return tenantId === null
       ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
-      : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND state <> 'rejected'
+      : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND state ${Prisma.raw(isNotRejected)}
           ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
   }
   // States are literals, so that the planner recognises the partial index for each.
   const parts = states.map((state) => {
     const isState = Prisma.raw(`state = '${state}'`);
-    if (inFlight.includes(state)) {
+    if (inFlightStates.includes(state)) {
       return Prisma.sql`(SELECT id FROM (SELECT id FROM submissions
-        WHERE state IN ('pending', 'dispatched', 'running', 'settling') AND ${isState} AND ${conditions}
+        WHERE state ${Prisma.raw(isInFlight)} AND ${isState} AND ${conditions}
         OFFSET 0) in_flight ORDER BY id DESC LIMIT ${limit})`;
     }
     return Prisma.sql`(SELECT id FROM submissions WHERE ${isState} AND ${conditions}

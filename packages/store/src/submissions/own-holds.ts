@@ -1,3 +1,5 @@
+import { transitions } from '@svc/domain';
+import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 
 /** The figures in the answer to a granted hold. */
@@ -7,47 +9,40 @@ export interface HeldFigures {
   readonly heldAtMs: number;
 }
 
-/** Submissions whose hold was sent and not answered. They may or may not be held. */
-const unanswered = new WeakSet<object>();
-
-export function markUnanswered(submissions: readonly object[]): void {
-  for (const submission of submissions) unanswered.add(submission);
-}
-
 /**
- * Returns the outcomes. A `key_taken` becomes `held` if the submission itself has taken the key; it
- * is recognised by its id. A submission that was rejected meanwhile has given its key back.
+ * Returns the outcomes of a repeated batch. A `key_taken` becomes `held` if the submission itself
+ * has taken the key: its first hold was committed, and the answer was lost. The submission is
+ * recognised by its id. A submission that was rejected meanwhile has given its key back.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   store: Store,
   submissions: readonly { readonly id: string }[],
   outcomes: readonly Outcome[],
 ): Promise<(Outcome | ({ kind: 'held' } & HeldFigures))[]> {
-  const doubtful = submissions.filter(
-    (submission, index) => outcomes[index]?.kind === 'key_taken' && unanswered.has(submission),
-  );
+  const doubtful = submissions.filter((_, index) => outcomes[index]?.kind === 'key_taken');
   if (doubtful.length === 0) return [...outcomes];
-  const ids = doubtful.map(({ id }) => id);
-  const rows = await store.query<HeldRow>(heldSql, [ids, 'rejected']);
+  const rows = await findHeld<HeldRow>(store.query, {
+    id: doubtful.map(({ id }) => id),
+    rejected: transitions.reject.to,
+  });
   const own = new Map(rows.map((row) => [row.id, row]));
   return outcomes.map((outcome, index) => {
     const row = own.get(submissions[index]?.id ?? '');
     if (row === undefined) return outcome;
-    return {
-      kind: 'held',
-      availableAfterMicros: BigInt(row.available_after),
-      heldAtMs: Number(row.held_at_ms),
-    };
+    return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
   });
 }
 
 interface HeldRow {
   id: string;
-  available_after: string;
-  held_at_ms: string;
+  available_after: bigint;
+  held_at_ms: number;
 }
 
-const heldSql = `
+const findHeld = statement(
+  { id: 'uuid[]', rejected: 'text' },
+  `
   SELECT id, available_after_micros AS available_after,
-    (extract(epoch FROM created_at) * 1000)::bigint AS held_at_ms
-  FROM submissions WHERE id = ANY($1::uuid[]) AND state <> $2`;
+    round(extract(epoch FROM created_at) * 1000)::float8 AS held_at_ms
+  FROM submissions WHERE id = ANY($id) AND state <> $rejected`,
+);

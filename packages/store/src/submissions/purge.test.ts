@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { commitDispatched, commitRunning } from '../assignments/dispatch.ts';
+import { commitRunning } from '../assignments/begin.ts';
+import { commitDispatched } from '../assignments/dispatch.ts';
 import { cancelSubmission, rejectPending, settle } from '../endings/endings.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
 import { findExpired, purgeExpired, purgePageMax, purgeSubmission } from './purge.ts';

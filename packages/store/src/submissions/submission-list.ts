@@ -1,4 +1,4 @@
-import type { SubmissionState, WireStatus } from '@svc/domain';
+import type { WireStatus } from '@svc/domain';
 import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
 import {
@@ -7,6 +7,7 @@ import {
   type RecordRow,
   type SubmissionRecord,
 } from './submissions.ts';
+import { isNotRejected, isShownAs } from './states.ts';
 
 /** Filters and the start of the page. A null field does not filter. */
 export interface SubmissionFilter {
@@ -21,20 +22,6 @@ export interface SubmissionFilter {
   limit: number;
 }
 
-// States are literals, so that the planner recognises the partial index for each.
-const stateCondition: Record<WireStatus, Prisma.Sql> = {
-  pending: stateIs('pending'),
-  dispatched: stateIs('dispatched'),
-  running: Prisma.sql`state IN ('running', 'settling')`,
-  submitted: stateIs('submitted'),
-  failed: stateIs('failed'),
-  cancelled: stateIs('cancelled'),
-};
-
-function stateIs(state: SubmissionState): Prisma.Sql {
-  return Prisma.raw(`state = '${state}'`);
-}
-
 /**
  * A page of a tenant's submissions, newest first (CONTRACT 5), without rejected ones.
  * Every combination of filters has its own statement text and is served by an index.
@@ -46,8 +33,8 @@ export async function listSubmissions(
 ): Promise<SubmissionRecord[]> {
   const { status, idempotencyKey, createdAfter, createdBefore, after } = filter;
   const conditions = [
-    Prisma.sql`tenant_id = ${tenantId}::uuid AND state <> 'rejected'`,
-    ...(status === null ? [] : [stateCondition[status]]),
+    Prisma.sql`tenant_id = ${tenantId}::uuid AND state ${Prisma.raw(isNotRejected)}`,
+    ...(status === null ? [] : [Prisma.raw(`state ${isShownAs(status)}`)]),
     ...(idempotencyKey === null ? [] : [Prisma.sql`idempotency_key = ${idempotencyKey}`]),
     ...(createdAfter === null ? [] : [Prisma.sql`created_at >= ${createdAfter}::timestamptz`]),
     ...(createdBefore === null ? [] : [Prisma.sql`created_at < ${createdBefore}::timestamptz`]),
@@ -56,7 +43,7 @@ export async function listSubmissions(
       : [Prisma.sql`(created_at, id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`]),
   ];
   const rows = await store.db.$queryRaw<RecordRow[]>`
-    SELECT ${recordColumns} FROM submissions WHERE ${Prisma.join(conditions, ' AND ')}
+    SELECT ${Prisma.raw(recordColumns)} FROM submissions WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY created_at DESC, id DESC LIMIT ${filter.limit}`;
   return rows.map((row) => recordOfRow(store, row));
 }

@@ -6,11 +6,12 @@ import {
   type Tier,
   type Usage,
 } from '@svc/domain';
-import { createBatcher, perStore } from '../connection/batching.ts';
-import { Prisma } from '../generated/client.ts';
+import { batched } from '../connection/batching.ts';
 import { usageOfText } from '../pricing/rate-cards.ts';
 import { outcomePlace, unsealText } from '../sealing/sealed.ts';
+import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
+import { isNotRejected } from './states.ts';
 
 export interface StoredQuote {
   estimatedMicros: bigint;
@@ -50,12 +51,12 @@ interface KeyedRow {
   state: SubmissionState;
   dispatched: boolean;
   request_hash: Uint8Array;
-  quote_estimated_micros: string;
-  quote_max_micros: string;
-  surge_micros: string;
-  available_after_micros: string;
+  quote_estimated_micros: bigint;
+  quote_max_micros: bigint;
+  surge_micros: bigint;
+  available_after_micros: bigint;
   remaining_ms: number;
-  charged_micros: string | null;
+  charged_micros: bigint | null;
 }
 
 const keyedColumns = `s.id, s.tenant_id, s.state, s.request_hash, s.quote_estimated_micros, s.quote_max_micros,
@@ -67,27 +68,28 @@ interface TenantKey {
   readonly idempotencyKey: string;
 }
 
-const byKeyBatcherOf = perStore((store) =>
-  createBatcher<TenantKey, KeyedSubmission | null>({
-    run: async (keys) => {
-      const rows = await store.query<KeyedRow>(byKeySql, [
-        keys.map(({ tenantId }) => tenantId),
-        keys.map(({ idempotencyKey }) => idempotencyKey),
-      ]);
-      return inPlaces(keys.length, rows);
-    },
-    answerMsMax: dispatchDeadlineMs,
-  }),
-);
+const findInBatch = batched<TenantKey, KeyedSubmission | null>({
+  run: async (store, keys) => {
+    const rows = await findByKeys<KeyedRow>(store.query, {
+      tenant_id: keys.map(({ tenantId }) => tenantId),
+      idempotency_key: keys.map(({ idempotencyKey }) => idempotencyKey),
+    });
+    return inPlaces(keys.length, rows);
+  },
+  answerMsMax: dispatchDeadlineMs,
+});
 
-const byKeySql = `
+const findByKeys = statement(
+  { tenant_id: 'uuid[]', idempotency_key: 'text[]' },
+  `
   SELECT asked.position::int AS position, ${keyedColumns}
-  FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (tenant_id, idempotency_key, position)
+  FROM unnest($tenant_id, $idempotency_key) WITH ORDINALITY AS asked (tenant_id, idempotency_key, position)
   CROSS JOIN LATERAL (
     SELECT * FROM submissions
-    WHERE (tenant_id, idempotency_key) >= (asked.tenant_id, asked.idempotency_key) AND state <> 'rejected'
+    WHERE (tenant_id, idempotency_key) >= (asked.tenant_id, asked.idempotency_key) AND state ${isNotRejected}
     ORDER BY tenant_id, idempotency_key LIMIT 1) s
-  WHERE s.tenant_id = asked.tenant_id AND s.idempotency_key = asked.idempotency_key`;
+  WHERE s.tenant_id = asked.tenant_id AND s.idempotency_key = asked.idempotency_key`,
+);
 
 /**
  * The tenant's live submission with this key. Rejected submissions have given their key back. The
@@ -99,20 +101,22 @@ export function findByIdempotencyKey(
   tenantId: string,
   idempotencyKey: string,
 ): Promise<KeyedSubmission | null> {
-  return byKeyBatcherOf(store).call({ tenantId, idempotencyKey });
+  return findInBatch(store, { tenantId, idempotencyKey });
 }
 
-const outcomeBatcherOf = perStore((store) =>
-  createBatcher<string, KeyedSubmission | null>({
-    run: async (ids) => inPlaces(ids.length, await store.query<KeyedRow>(byIdSql, [ids])),
-    answerMsMax: dispatchDeadlineMs,
-  }),
-);
+const readInBatch = batched<string, KeyedSubmission | null>({
+  run: async (store, ids) =>
+    inPlaces(ids.length, await readByIds<KeyedRow>(store.query, { id: ids })),
+  answerMsMax: dispatchDeadlineMs,
+});
 
-const byIdSql = `
+const readByIds = statement(
+  { id: 'uuid[]' },
+  `
   SELECT asked.position::int AS position, ${keyedColumns}
-  FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (id, position)
-  CROSS JOIN LATERAL (SELECT * FROM submissions WHERE id = asked.id LIMIT 1) s`;
+  FROM unnest($id) WITH ORDINALITY AS asked (id, position)
+  CROSS JOIN LATERAL (SELECT * FROM submissions WHERE id = asked.id LIMIT 1) s`,
+);
 
 /**
  * The current state of a creation, including rejected. The waiting gateway reads it after each
@@ -120,7 +124,7 @@ const byIdSql = `
  * share one statement.
  */
 export function readDispatchOutcome(store: Store, id: string): Promise<KeyedSubmission | null> {
-  return outcomeBatcherOf(store).call(id);
+  return readInBatch(store, id);
 }
 
 function inPlaces(count: number, rows: readonly KeyedRow[]): (KeyedSubmission | null)[] {
@@ -132,8 +136,7 @@ function inPlaces(count: number, rows: readonly KeyedRow[]): (KeyedSubmission | 
 }
 
 function keyedOfRow(row: KeyedRow): KeyedSubmission {
-  const maxMicros = BigInt(row.quote_max_micros);
-  const chargedMicros = row.charged_micros === null ? null : BigInt(row.charged_micros);
+  const { quote_max_micros: maxMicros, charged_micros: chargedMicros } = row;
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -141,11 +144,11 @@ function keyedOfRow(row: KeyedRow): KeyedSubmission {
     dispatched: row.dispatched,
     requestHash: row.request_hash,
     quote: {
-      estimatedMicros: BigInt(row.quote_estimated_micros),
+      estimatedMicros: row.quote_estimated_micros,
       maxMicros,
-      surgeMicros: BigInt(row.surge_micros),
+      surgeMicros: row.surge_micros,
     },
-    availableAfterMicros: BigInt(row.available_after_micros),
+    availableAfterMicros: row.available_after_micros,
     remainingMs: Math.min(row.remaining_ms, dispatchDeadlineMs),
     overdue: row.state === 'pending' && row.remaining_ms <= -dispatchGraceMs,
     chargedMicros,
@@ -202,13 +205,13 @@ export interface RecordRow {
 }
 
 /** The usage columns as one JSON object of texts, so that no value becomes a binary float. */
-export const usageColumns = Prisma.sql`jsonb_build_object(
+export const usageColumns = `jsonb_build_object(
   'nodeSeconds', usage_node_seconds::text, 'cpuSeconds', usage_cpu_seconds::text,
   'memoryGbSeconds', usage_memory_gb_seconds::text, 'bandwidthMb', usage_bandwidth_mb::text,
   'actions', usage_actions::text)`;
 
 /** The columns that `recordOfRow` reads. */
-export const recordColumns = Prisma.sql`id, tenant_id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
+export const recordColumns = `id, tenant_id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
   surge_micros, node_id, charged_micros, ${usageColumns} AS usage, outcome_kind, failure_code, outcome_sealed,
   cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
 
@@ -218,11 +221,16 @@ export async function findSubmission(
   tenantId: string,
   id: string,
 ): Promise<SubmissionRecord | null> {
-  const [row] = await store.db.$queryRaw<RecordRow[]>`
-    SELECT ${recordColumns} FROM submissions
-    WHERE id = ${id}::uuid AND tenant_id = ${tenantId}::uuid AND state <> 'rejected'`;
+  const [row] = await readVisible<RecordRow>(store.query, { id, tenant_id: tenantId });
   return row === undefined ? null : recordOfRow(store, row);
 }
+
+const readVisible = statement(
+  { id: 'uuid', tenant_id: 'uuid' },
+  `
+  SELECT ${recordColumns} FROM submissions
+  WHERE id = $id AND tenant_id = $tenant_id AND state ${isNotRejected}`,
+);
 
 /** The texts of a node's outcome. They are sealed at rest because they may hold personal data. */
 export interface OutcomeText {

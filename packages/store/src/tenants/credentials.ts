@@ -1,5 +1,5 @@
 import { dispatchDeadlineMs } from '@svc/domain';
-import { createBatcher, perStore } from '../connection/batching.ts';
+import { batched } from '../connection/batching.ts';
 import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
 
@@ -46,16 +46,14 @@ const credentialsSql = `
     ORDER BY created_at DESC) s ON true
   WHERE t.id = ANY($1::uuid[])`;
 
-const batcherOf = perStore((store) =>
-  createBatcher<string, TenantCredentials | null>({
-    run: async (tenantIds) => {
-      const rows = await store.query<CredentialsRow>(credentialsSql, [tenantIds]);
-      const byTenant = Map.groupBy(rows, (row) => row.tenant_id);
-      return tenantIds.map((tenantId) => credentialsOf(store, byTenant.get(tenantId) ?? []));
-    },
-    answerMsMax: dispatchDeadlineMs,
-  }),
-);
+const findInBatch = batched<string, TenantCredentials | null>({
+  run: async (store, tenantIds) => {
+    const rows = await store.query<CredentialsRow>(credentialsSql, [tenantIds]);
+    const byTenant = Map.groupBy(rows, (row) => row.tenant_id);
+    return tenantIds.map((tenantId) => credentialsOf(store, byTenant.get(tenantId) ?? []));
+  },
+  answerMsMax: dispatchDeadlineMs,
+});
 
 /**
  * Null for an unknown tenant. Expired secrets are left out; the newest comes first. Calls that wait
@@ -66,7 +64,7 @@ export function findTenantCredentials(
   store: Store,
   tenantId: string,
 ): Promise<TenantCredentials | null> {
-  return batcherOf(store).call(tenantId);
+  return findInBatch(store, tenantId);
 }
 
 function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCredentials | null {

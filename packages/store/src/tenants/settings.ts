@@ -91,19 +91,13 @@ interface LockedThreshold {
 
 /** Locks the account first, as every ending does, so that the balance cannot change. */
 async function lockThreshold(query: Query, tenantId: string): Promise<LockedThreshold | null> {
-  const [row] = await query<{ balance: string; held: string; threshold: string; now: Date }>(
-    `SELECT balance_micros AS balance, held_micros AS held,
-       low_balance_threshold_micros AS threshold, svc_now() AS now
+  const [row] = await query<LockedThreshold>(
+    `SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
+       low_balance_threshold_micros AS "thresholdMicros", svc_now() AS now
      FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE`,
     [tenantId],
   );
-  if (row === undefined) return null;
-  return {
-    balanceMicros: BigInt(row.balance),
-    heldMicros: BigInt(row.held),
-    thresholdMicros: BigInt(row.threshold),
-    now: row.now,
-  };
+  return row ?? null;
 }
 
 type Settings = Required<SettingsChange>;

@@ -1,0 +1,37 @@
+import { statement } from '../connection/statement.ts';
+import type { Store } from '../connection/store.ts';
+import { isAssignedOrSettling, openStates } from '../submissions/states.ts';
+
+export interface Assignment {
+  submissionId: string;
+  state: 'dispatched' | 'running' | 'settling';
+}
+
+const findNotOpen = statement(
+  { id: 'uuid[]', open: 'text[]' },
+  'SELECT id FROM submissions WHERE id = ANY($id) AND state <> ALL($open)',
+);
+
+/** Returns those of the submissions that have ended, settled or not. */
+export async function findEnded(store: Store, submissionIds: readonly string[]): Promise<string[]> {
+  const rows = await findNotOpen<{ id: string }>(store.query, {
+    id: submissionIds,
+    open: openStates,
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * A node's assignments that have not ended, as the service knows them. They are compared with the
+ * node's `hello`.
+ */
+export async function assignmentsOf(store: Store, nodeId: string): Promise<Assignment[]> {
+  return await findAssignments<Assignment>(store.query, { node_id: nodeId });
+}
+
+const findAssignments = statement(
+  { node_id: 'uuid' },
+  `
+  SELECT id AS "submissionId", state FROM submissions
+  WHERE node_id = $node_id AND state ${isAssignedOrSettling}`,
+);

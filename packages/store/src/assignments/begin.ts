@@ -1,0 +1,70 @@
+import { leaseMs, transitions } from '@svc/domain';
+import { batched } from '../connection/batching.ts';
+import { statement } from '../connection/statement.ts';
+import type { Store } from '../connection/store.ts';
+
+export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
+
+/**
+ * Lets a node begin a submission. The statement takes a submission that is `dispatched` to this
+ * node. It also takes a `running` one if the same instance of the agent began it before. That
+ * repeat renews the lease and is safe, because the instance has stored that it began. Any other
+ * instance is refused, because it cannot know what the first one has done. An agent that sends no
+ * instance id may begin once (CONTRACT 7, "Instances"). `refused`: the submission has
+ * ended, belongs to another node, or was begun by another instance. Calls that wait at the same
+ * time share one statement.
+ */
+export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
+  return beginInBatch(store, begin);
+}
+
+interface Begin {
+  readonly submissionId: string;
+  readonly nodeId: string;
+  /** The instance of the agent that asks. Undefined if the agent sends no instance id. */
+  readonly instanceId?: string | undefined;
+}
+
+const beginInBatch = batched<Begin, RunCommit>({ run: commitAllRunning });
+
+/**
+ * The node is compared with `IS NOT DISTINCT FROM`, here and in every statement that knows the id.
+ * No index serves that operator, so the planner uses the primary key and not the index of a node's
+ * assignments. It chose that index while the table was small.
+ */
+const beginRuns = statement(
+  { id: 'uuid[]', node_id: 'uuid[]', instance_id: 'text[]', from: 'text[]', to: 'text' },
+  `
+  UPDATE submissions SET state = $to, started_at = COALESCE(started_at, svc_now()),
+    lease_expires_at = svc_now() + ${leaseMs} * interval '1 millisecond',
+    begun_instance = ($instance_id)[array_position($id, id)]
+  WHERE id = ANY($id)
+    AND node_id IS NOT DISTINCT FROM ($node_id)[array_position($id, id)]
+    AND (state = ANY($from) OR state = $to AND begun_instance = ($instance_id)[array_position($id, id)])
+  RETURNING id, request_id`,
+);
+
+async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise<RunCommit[]> {
+  const outcomes = new Map<Begin, RunCommit>();
+  // A submission may occur once in a statement. If two nodes ask for it, each gets its own answer.
+  for (let left = begins; left.length > 0;) {
+    const byId = new Map(left.map((begin) => [begin.submissionId, begin]));
+    const asked = [...byId.values()];
+    const rows = await beginRuns<{ id: string; request_id: string }>(store.query, {
+      id: asked.map(({ submissionId }) => submissionId),
+      node_id: asked.map(({ nodeId }) => nodeId),
+      instance_id: asked.map(({ instanceId }) => instanceId ?? null),
+      ...transitions.begin,
+    });
+    const running = new Map(rows.map((row) => [row.id, row.request_id]));
+    for (const begin of asked) {
+      const requestId = running.get(begin.submissionId);
+      const outcome = requestId === undefined ? refused : { kind: 'running' as const, requestId };
+      outcomes.set(begin, outcome);
+    }
+    left = left.filter((begin) => !outcomes.has(begin));
+  }
+  return begins.map((begin) => outcomes.get(begin) ?? refused);
+}
+
+const refused: RunCommit = { kind: 'refused' };

@@ -1,0 +1,91 @@
+import { type Call, openCalls } from './calls.ts';
+import { isAnswerLost } from './errors.ts';
+
+/**
+ * `first`: the database has done nothing for these inputs yet. `repeat`: they were sent and the
+ * answer was lost, so they may be done already.
+ */
+export type Attempt = 'first' | 'repeat';
+
+/**
+ * Takes inputs and returns one output for each, in their order. A `repeat` of an input that is done
+ * already must return the output that was lost.
+ */
+export type Run<Input, Output> = (
+  inputs: readonly Input[],
+  attempt: Attempt,
+) => Promise<readonly Output[]>;
+
+/** The error of a batch whose answer was lost. */
+interface Lost {
+  readonly lost: unknown;
+}
+
+/**
+ * Runs the calls as one batch and answers them all. A failed batch runs again:
+ *
+ * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
+ *   whole, as a `repeat`. If that answer is lost too, all its calls are rejected. Run one by one,
+ *   each call would wait for the same silent server.
+ * - The server refused the batch: its inputs run one by one, so that the failure of one caller does
+ *   not fail the others.
+ */
+export async function runBatch<Input, Output>(
+  run: Run<Input, Output>,
+  calls: readonly Call<Input, Output>[],
+): Promise<void> {
+  await attemptBatch(run, calls, { attempt: 'first', mayRepeat: true });
+}
+
+/** Returns the error if the server's answer to the calls was lost. */
+async function attemptBatch<Input, Output>(
+  run: Run<Input, Output>,
+  calls: readonly Call<Input, Output>[],
+  { attempt, mayRepeat }: { readonly attempt: Attempt; readonly mayRepeat: boolean },
+): Promise<Lost | undefined> {
+  try {
+    const inputs = calls.map(({ input }) => input);
+    resolveAll(calls, await run(inputs, attempt));
+    return undefined;
+  } catch (error) {
+    const unanswered = openCalls(calls);
+    if (isAnswerLost(error)) {
+      if (mayRepeat && unanswered.length > 0)
+        return attemptBatch(run, unanswered, { attempt: 'repeat', mayRepeat: false });
+      for (const call of unanswered) call.reject(error);
+      return { lost: error };
+    }
+    if (calls.length > 1) return attemptOneByOne(run, unanswered, attempt);
+    for (const call of unanswered) call.reject(error);
+    return undefined;
+  }
+}
+
+function resolveAll<Input, Output>(
+  calls: readonly Call<Input, Output>[],
+  outputs: readonly Output[],
+): void {
+  for (const [index, call] of calls.entries()) {
+    const output = outputs[index];
+    if (output === undefined) call.reject(new Error('a batch returned fewer outputs than inputs'));
+    else call.resolve(output);
+  }
+}
+
+/**
+ * Stops as soon as the server does not answer. The remaining calls are rejected without being sent.
+ */
+async function attemptOneByOne<Input, Output>(
+  run: Run<Input, Output>,
+  calls: readonly Call<Input, Output>[],
+  attempt: Attempt,
+): Promise<Lost | undefined> {
+  for (const call of calls) {
+    if (call.isAnswered) continue;
+    const failed = await attemptBatch(run, [call], { attempt, mayRepeat: false });
+    if (failed === undefined) continue;
+    for (const rest of openCalls(calls)) rest.reject(failed.lost);
+    return failed;
+  }
+  return undefined;
+}

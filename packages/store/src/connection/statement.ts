@@ -1,0 +1,64 @@
+import type { QueryResultRow } from 'pg';
+import type { Query } from './store.ts';
+
+/** The SQL types of parameters, and the types of their values. */
+interface ParameterTypes {
+  readonly bigint: bigint;
+  readonly bytea: Uint8Array;
+  readonly int: number;
+  /** JSON text. */
+  readonly jsonb: string;
+  /** A decimal text, so that no value becomes a binary float. */
+  readonly numeric: string;
+  readonly text: string;
+  /** ISO 8601. */
+  readonly timestamptz: string;
+  readonly uuid: string;
+}
+
+type ParameterType = keyof ParameterTypes | `${keyof ParameterTypes}[]`;
+export type NamedParameters = Readonly<Record<string, ParameterType>>;
+
+type ValueOf<Type extends ParameterType> =
+  Type extends `${infer Element extends keyof ParameterTypes}[]`
+    ? readonly (ParameterTypes[Element] | null)[]
+    : Type extends keyof ParameterTypes
+      ? ParameterTypes[Type] | null
+      : never;
+
+export type ValuesOf<Named extends NamedParameters> = {
+  readonly [Name in keyof Named]: ValueOf<Named[Name]>;
+};
+
+/** Runs the statement with these values, on the pool or in a transaction. */
+export type Statement<Named extends NamedParameters> = <Row extends QueryResultRow>(
+  query: Query,
+  values: ValuesOf<Named>,
+) => Promise<Row[]>;
+
+/**
+ * A statement whose parameters have names. In `text`, `$node_id` is the parameter `node_id`, cast
+ * to its type in `parameters`. The text is compiled once, so that Postgres prepares it once. A
+ * batch passes one array for each column of its input. Throws if `text` and `parameters` do not
+ * name the same parameters.
+ */
+export function statement<const Named extends NamedParameters>(
+  parameters: Named,
+  text: string,
+): Statement<Named> {
+  const names = Object.keys(parameters);
+  const used = new Set<string>();
+  const compiled = text.replaceAll(/\$([a-z]\w*)/g, (_, name: string) => {
+    const type = parameters[name];
+    if (type === undefined) throw new Error(`the statement has no parameter $${name}`);
+    used.add(name);
+    return `$${names.indexOf(name) + 1}::${type}`;
+  });
+  const unused = names.find((name) => !used.has(name));
+  if (unused !== undefined) throw new Error(`the statement does not use $${unused}`);
+  return (query, values) =>
+    query(
+      compiled,
+      names.map((name) => values[name]),
+    );
+}

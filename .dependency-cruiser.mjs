@@ -40,6 +40,7 @@ export default {
     room('store', '^packages/store/', ['domain']),
     room('queue', '^packages/queue/', ['contracts', 'domain']),
     room('runtime', '^packages/runtime/', ['domain', 'contracts']),
+    room('startup', '^packages/startup/', ['contracts', 'queue', 'runtime', 'signing', 'store']),
     room('node-agent', '^packages/node-agent/', ['contracts', 'domain', 'signing']),
     room('admin-cli', '^packages/admin-cli/', [
       'contracts',

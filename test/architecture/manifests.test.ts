@@ -13,12 +13,21 @@ const allowed: Record<string, readonly string[]> = {
   'packages/store': ['domain'],
   'packages/queue': ['contracts', 'domain'],
   'packages/runtime': ['domain', 'contracts'],
+  'packages/startup': ['contracts', 'queue', 'runtime', 'signing', 'store'],
   'packages/node-agent': ['contracts', 'domain', 'signing'],
   'packages/admin-cli': ['contracts', 'domain', 'signing', 'store', 'queue', 'runtime'],
   'packages/testkit': ['client', 'contracts', 'domain', 'signing', 'local'],
   'infra/local': ['client', 'contracts', 'domain', 'signing'],
 };
-const allowedToServices = ['domain', 'signing', 'contracts', 'store', 'queue', 'runtime'];
+const allowedToServices = [
+  'domain',
+  'signing',
+  'contracts',
+  'store',
+  'queue',
+  'runtime',
+  'startup',
+];
 
 /** Libraries with which one speaks to a database or to Redis, and the rooms that do. */
 const guardedLibraries: readonly (readonly [RegExp, readonly string[]])[] = [

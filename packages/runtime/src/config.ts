@@ -71,6 +71,9 @@ export const commonConfig = {
   ADMIN_PORT: port(0, 'the port of /live, /ready and /metrics; 0 chooses a free port'),
 };
 
+/** The values of the variables of every service. */
+export type CommonConfig = Static<TObject<typeof commonConfig>>;
+
 /** The variables of a service that listens for tenants or nodes. */
 export const bindConfig = {
   BIND_HOST: Type.String({

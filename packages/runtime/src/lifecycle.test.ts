@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createLifecycle } from './lifecycle.ts';
+import { createLifecycle, openResources } from './lifecycle.ts';
 import { createLogger } from './logger.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -42,4 +42,26 @@ test('a second close has no effect', async () => {
   });
   await Promise.all([lifecycle.close(), lifecycle.close()]);
   expect(count).toBe(1);
+});
+
+test('a start that fails closes what it had opened, and throws its error', async () => {
+  const closed: string[] = [];
+  const start = openResources(logger, async (lifecycle) => {
+    lifecycle.own('first', { close: () => void closed.push('first') });
+    lifecycle.own('second', { close: () => void closed.push('second') });
+    throw new Error('the third cannot be opened');
+  });
+  await expect(start).rejects.toThrow('the third cannot be opened');
+  expect(closed).toEqual(['second', 'first']);
+});
+
+test('a start that succeeds keeps its resources open until it is closed', async () => {
+  const closed: string[] = [];
+  const running = await openResources(logger, async (lifecycle) => {
+    lifecycle.own('first', { close: () => void closed.push('first') });
+    return { port: 1 };
+  });
+  expect({ port: running.port, closed }).toEqual({ port: 1, closed: [] });
+  await running.close();
+  expect(closed).toEqual(['first']);
 });

@@ -1,8 +1,14 @@
 import type { Logger } from 'pino';
 
+export interface Closable {
+  close(): void | Promise<void>;
+}
+
 export interface Lifecycle {
   /** Registers how to close a resource that was just opened. */
   add(name: string, close: () => void | Promise<void>): void;
+  /** Registers a resource that closes itself. Returns it. */
+  own<T extends Closable>(name: string, resource: T): T;
   /** Closes all resources in reverse order of opening. Returns after `timeoutMs` at the latest. */
   close(timeoutMs?: number): Promise<void>;
 }
@@ -38,9 +44,30 @@ export function createLifecycle(logger: Logger): Lifecycle {
     add(name, close) {
       opened.push({ name, close });
     },
+    own(name, resource) {
+      opened.push({ name, close: () => resource.close() });
+      return resource;
+    },
     close(timeoutMs = closeTimeoutMsDefault) {
       closing ??= closeWithin(timeoutMs);
       return closing;
     },
   };
+}
+
+/**
+ * Runs `open`, which registers the resources that it opens. Returns its result with a `close` for
+ * all of them. If `open` throws, closes those that were opened and throws the same error.
+ */
+export async function openResources<T extends object>(
+  logger: Logger,
+  open: (lifecycle: Lifecycle) => Promise<T>,
+): Promise<T & { close(): Promise<void> }> {
+  const lifecycle = createLifecycle(logger);
+  try {
+    return { ...(await open(lifecycle)), close: () => lifecycle.close() };
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
 }

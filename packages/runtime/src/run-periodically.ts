@@ -1,4 +1,12 @@
 import type { Logger } from 'pino';
+import type { Lifecycle } from './lifecycle.ts';
+
+interface PeriodicTask {
+  readonly name: string;
+  readonly intervalMs: number;
+  readonly run: () => Promise<void>;
+  readonly logger: Logger;
+}
 
 export interface Repeating {
   /** Starts no further run and waits for the current one. */
@@ -9,17 +17,7 @@ export interface Repeating {
  * Calls `run` repeatedly. The next run starts `intervalMs` after the end of the last one, so runs
  * never overlap. A failed run is logged and does not stop the following ones.
  */
-export function runPeriodically({
-  name,
-  intervalMs,
-  run,
-  logger,
-}: {
-  readonly name: string;
-  readonly intervalMs: number;
-  readonly run: () => Promise<void>;
-  readonly logger: Logger;
-}): Repeating {
+export function runPeriodically({ name, intervalMs, run, logger }: PeriodicTask): Repeating {
   let closed = false;
   let current: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout;
@@ -48,4 +46,9 @@ export function runPeriodically({
       await current;
     },
   };
+}
+
+/** Calls `run` repeatedly until the lifecycle closes. */
+export function runUntilClosed(lifecycle: Lifecycle, task: PeriodicTask): void {
+  lifecycle.own(task.name, runPeriodically(task));
 }

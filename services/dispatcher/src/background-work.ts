@@ -23,12 +23,9 @@ export function startBackgroundWork(
   },
 ): void {
   const { store, fleet, logger } = dispatcher;
-  const nodes = followNodes(dispatcher);
-  lifecycle.add('node changes', () => nodes.close());
-  const runs = stopEndedRuns(dispatcher);
-  lifecycle.add('ended runs', () => runs.close());
+  lifecycle.own('node changes', followNodes(dispatcher));
+  lifecycle.own('ended runs', stopEndedRuns(dispatcher));
   const board = createSurgeBoard({ redis, prefix });
   const onMultiplier = (micros: bigint): void => metrics.update(dispatcher, micros);
-  const surge = startSurge({ store, fleet, board, logger, onMultiplier });
-  lifecycle.add('surge', () => surge.close());
+  lifecycle.own('surge', startSurge({ store, fleet, board, logger, onMultiplier }));
 }

@@ -1,53 +1,39 @@
 import {
-  closeRedis,
-  connectRedis,
   createDispatcherBus,
   createFleetRegistry,
-  createProducer,
   createReplier,
-  guardRedis,
   waitForRedis,
+  type connectRedis,
 } from '@svc/queue';
-import { cannotStart, newId, type Clock, type Lifecycle, type Logger } from '@svc/runtime';
+import { newId, type Clock } from '@svc/runtime';
+import { openRedis, openStoreOrRefuse, redisWaitMsMax, type Opening } from '@svc/startup';
 
 import { onBusMessage } from './bus-messages.ts';
 import type { DispatcherConfig } from './config.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { createLinks } from './links/links.ts';
-import { openStoreOrRefuse } from './open-store.ts';
 import type { Timers } from './timers.ts';
-
-/** The longest that a start waits for Redis. The nodes' runs go on without Redis. */
-const redisWaitMsMax = 2_000;
 
 /** Opens the resources of the dispatcher, and adds each to the lifecycle. */
 export async function openDispatcher(
-  config: DispatcherConfig,
+  opening: Opening,
   {
-    lifecycle,
-    logger,
+    config,
     clock,
     timers,
     countBadFrame,
   }: {
-    lifecycle: Lifecycle;
-    logger: Logger;
+    config: DispatcherConfig;
     clock: Clock;
     timers: Timers;
     countBadFrame: Dispatcher['countBadFrame'];
   },
 ): Promise<{ dispatcher: Dispatcher; redis: ReturnType<typeof connectRedis> }> {
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
-  const store = await openStoreOrRefuse(config, logger);
-  lifecycle.add('store', () => store.close());
-  const environment = config.SVC_ENVIRONMENT;
-  const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
-  lifecycle.add('redis guard', () => guard.close());
-  const redis = connectRedis(redisUrl, 'producer', logger);
-  lifecycle.add('redis', () => closeRedis(redis));
+  const { lifecycle, logger } = opening;
+  const { store } = await openStoreOrRefuse(opening, { usageCapFactor: config.USAGE_CAP_FACTOR });
+  const { redis, producer } = await openRedis(opening);
   await waitForRedis(redis, redisWaitMsMax);
-  const producer = createProducer({ redis, prefix, logger });
-  lifecycle.add('producer', () => producer.close());
   const id = newId();
   const bus = createDispatcherBus({
     redis,
@@ -57,7 +43,7 @@ export async function openDispatcher(
     onMessage: (message) => onBusMessage(dispatcher, message),
     logger,
   });
-  lifecycle.add('bus', () => bus.close());
+  lifecycle.own('bus', bus);
   const dispatcher: Dispatcher = {
     id,
     store,
@@ -70,7 +56,7 @@ export async function openDispatcher(
     clock,
     timers,
     logger,
-    isSandbox: environment === 'sandbox',
+    isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
     countBadFrame,
   };
   // Listens before it accepts links, so that it receives offers for its own nodes.

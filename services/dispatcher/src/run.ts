@@ -1,14 +1,16 @@
 import type { RatePolicy } from '@svc/domain';
-import { announceService, createConsumer } from '@svc/queue';
+import { createConsumer, redisIsReady } from '@svc/queue';
 import {
   createFailureLimit,
-  createLifecycle,
-  startAdminServer,
+  missingDependencies,
+  openResources,
   systemClock,
   type Clock,
   type Logger,
   type Running,
 } from '@svc/runtime';
+import { openAdmin } from '@svc/startup';
+import { ping } from '@svc/store';
 
 import { assertConsistent, proxiesOf, tlsOf, type DispatcherConfig } from './config.ts';
 import { handBackLinks, leaveFleet } from './drain.ts';
@@ -17,7 +19,6 @@ import { startLinkServer } from './wire/link-server.ts';
 import { createDispatcherMetrics } from './metrics.ts';
 import { openLink } from './wire/node-link.ts';
 import { openDispatcher } from './open-dispatcher.ts';
-import { missingDependencies } from './readiness.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { takeDispatch } from './offering/take-dispatch.ts';
 import { systemTimers, type Timers } from './timers.ts';
@@ -37,13 +38,13 @@ export async function run(
   { logger, clock = systemClock, timers = systemTimers, refusedUpgrades }: RunOptions,
 ): Promise<Running & { readonly port: number }> {
   assertConsistent(config);
-  const lifecycle = createLifecycle(logger);
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
-  try {
+  return await openResources(logger, async (lifecycle) => {
     const metrics = createDispatcherMetrics();
     const { countBadFrame } = metrics;
-    const given = { lifecycle, logger, clock, timers, countBadFrame };
-    const { dispatcher, redis } = await openDispatcher(config, given);
+    const opening = { service: 'dispatcher', config, lifecycle, logger } as const;
+    const given = { config, clock, timers, countBadFrame };
+    const { dispatcher, redis } = await openDispatcher(opening, given);
     const { store, bus } = dispatcher;
     const failures = createFailureLimit({
       clock,
@@ -61,11 +62,11 @@ export async function run(
       clock,
       logger,
     });
-    lifecycle.add('link server', () => links.close());
+    lifecycle.own('link server', links);
     lifecycle.add('links', () => handBackLinks(dispatcher));
     const handle = takeDispatch.bind(undefined, dispatcher);
     const consumer = createConsumer({ redisUrl, prefix, queue: 'dispatch', handle, logger });
-    lifecycle.add('consumer', () => consumer.close());
+    lifecycle.own('consumer', consumer);
     const refresh = await startFleetRefresh(dispatcher);
     lifecycle.add('fleet', async () => {
       links.stopListening();
@@ -73,19 +74,14 @@ export async function run(
       leaveFleet(dispatcher);
     });
     startBackgroundWork(dispatcher, { redis, prefix, lifecycle, metrics });
-    const admin = await startAdminServer({
-      host: config.ADMIN_HOST,
-      port: config.ADMIN_PORT,
-      ready: () => missingDependencies({ store, redis, bus, consumer }),
-      metrics: metrics.registry,
-      logger,
-    });
-    lifecycle.add('admin server', () => admin.close());
-    const presence = announceService({ redis, prefix, service: 'dispatcher', logger });
-    lifecycle.add('presence', () => presence.close());
-    return { port: links.port, adminPort: admin.port, close: () => lifecycle.close() };
-  } catch (error) {
-    await lifecycle.close();
-    throw error;
-  }
+    const ready = () =>
+      missingDependencies({
+        postgres: () => ping(store),
+        redis: () => redisIsReady(redis),
+        bus: () => bus.isListening(),
+        queue: () => consumer.isPolling(),
+      });
+    const adminPort = await openAdmin(opening, { redis, metrics: metrics.registry, ready });
+    return { port: links.port, adminPort };
+  });
 }

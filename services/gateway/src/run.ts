@@ -1,27 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  announceService,
-  closeRedis,
-  connectRedis,
   createDispatchEnqueuer,
-  createProducer,
   createRateLimiter,
   createReplyListener,
-  guardRedis,
   type ReplyListener,
 } from '@svc/queue';
 import {
-  cannotStart,
   type Clock,
   createFailureLimit,
-  createLifecycle,
   createMetrics,
   type Logger,
   newId,
+  openResources,
   type Running,
-  startAdminServer,
   systemClock,
 } from '@svc/runtime';
+import { openAdmin, openRedis, openStoreOrRefuse, redisWaitMsMax } from '@svc/startup';
 import { rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
 import { createApp } from './app.ts';
 import { assertConsistent, type GatewayConfig, tlsOf, tlsOnlyOf } from './config.ts';
@@ -29,13 +23,9 @@ import { endpointsOf } from './endpoints.ts';
 import { startHttpServer } from './http/http-server.ts';
 import { createKeys } from './access/keys.ts';
 import { createRequestMetrics } from './metrics.ts';
-import { openStoreOrRefuse } from './open-store.ts';
 import { createPricing } from './pricing/pricing.ts';
 import { missingForReads } from './health/readiness.ts';
 import { currentSurgeMicros } from './pricing/surge.ts';
-
-/** The longest that a start waits for Redis. Reads work without it. */
-const redisWaitMsMax = 2_000;
 
 /**
  * Opens the gateway's resources in order. `close` lets requests in flight finish and closes the
@@ -48,20 +38,13 @@ export async function run(
   assertConsistent(config);
   const tls = tlsOf(config);
   const tlsOnly = tlsOnlyOf(config);
-  const lifecycle = createLifecycle(logger);
-  const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
-  try {
-    const { store, requestHashKey } = await openStoreOrRefuse(config, logger);
-    lifecycle.add('store', () => store.close());
-    const environment = config.SVC_ENVIRONMENT;
-    const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
-    lifecycle.add('redis guard', () => guard.close());
-    const redis = connectRedis(redisUrl, 'producer', logger);
-    lifecycle.add('redis', () => closeRedis(redis));
-    const producer = createProducer({ redis, prefix, logger });
-    lifecycle.add('producer', () => producer.close());
+  const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, SVC_ENVIRONMENT: environment } = config;
+  return await openResources(logger, async (lifecycle) => {
+    const opening = { service: 'gateway', config, lifecycle, logger } as const;
+    const { store, requestHashKey } = await openStoreOrRefuse(opening);
+    const { redis, producer } = await openRedis(opening);
     const replies = createReplyListener({ redisUrl, prefix, name: newId(), logger });
-    lifecycle.add('replies', () => replies.close());
+    lifecycle.own('replies', replies);
     await waitForReplies(replies, clock);
     const limiter = createRateLimiter({
       redis,
@@ -103,31 +86,20 @@ export async function run(
       clock,
       logger,
     });
-    const admin = await startAdminServer({
-      host: config.ADMIN_HOST,
-      port: config.ADMIN_PORT,
-      // Redis is not checked, because reads, cancels and balances work without it.
-      ready: () => missingForReads(store),
-      metrics,
-      logger,
-    });
-    lifecycle.add('admin server', () => admin.close());
-    const presence = announceService({ redis, prefix, service: 'gateway', logger });
-    lifecycle.add('presence', () => presence.close());
+    // Redis is not checked, because reads, cancels and balances work without it.
+    const ready = () => missingForReads(store);
+    const adminPort = await openAdmin(opening, { redis, metrics, ready });
     const server = await startHttpServer({
-      host,
+      host: config.BIND_HOST,
       port: config.GATEWAY_PORT,
       listener,
       newId,
       logger,
       tls,
     });
-    lifecycle.add('http server', () => server.close());
-    return { port: server.port, adminPort: admin.port, close: () => lifecycle.close() };
-  } catch (error) {
-    await lifecycle.close();
-    throw error;
-  }
+    lifecycle.own('http server', server);
+    return { port: server.port, adminPort };
+  });
 }
 
 function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: Clock) {

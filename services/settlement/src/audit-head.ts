@@ -1,4 +1,4 @@
-import { runPeriodically, type Lifecycle, type Logger } from '@svc/runtime';
+import { runUntilClosed, type Lifecycle, type Logger } from '@svc/runtime';
 import { type AuditHead, sealAuditHead, type Store } from '@svc/store';
 
 const headIntervalMs = 60_000;
@@ -15,8 +15,7 @@ export interface AuditHeadDeps {
 export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
   const run = createHeadSealer(deps);
-  const heads = runPeriodically({ name: 'audit head', intervalMs: headIntervalMs, run, logger });
-  lifecycle.add('audit head', () => heads.close());
+  runUntilClosed(lifecycle, { name: 'audit head', intervalMs: headIntervalMs, run, logger });
 }
 
 /**

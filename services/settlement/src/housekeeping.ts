@@ -1,5 +1,5 @@
 import { ledgerAuditIntervalMs } from '@svc/domain';
-import { runPeriodically, type Lifecycle, type Logger } from '@svc/runtime';
+import { runUntilClosed, type Lifecycle, type Logger } from '@svc/runtime';
 import {
   auditLedger,
   makePartitions,
@@ -47,27 +47,16 @@ export async function startHousekeeping(
   } catch (error) {
     logger.error({ err: error }, 'housekeeping failed at the start and will be retried');
   }
-  const partitions = runPeriodically({
-    name: 'partitions',
-    intervalMs: partitionsIntervalMs,
-    run: () => ensurePartitions(housekeeping),
-    logger,
-  });
-  lifecycle.add('partitions', () => partitions.close());
-  const audits = runPeriodically({
-    name: 'ledger audit',
-    intervalMs: ledgerAuditIntervalMs,
-    run: () => audit(housekeeping),
-    logger,
-  });
-  lifecycle.add('ledger audit', () => audits.close());
-  const purges = runPeriodically({
-    name: 'purge',
-    intervalMs: purgeIntervalMs,
-    run: () => purge(housekeeping),
-    logger,
-  });
-  lifecycle.add('purge', () => purges.close());
+  const tasks = [
+    {
+      name: 'partitions',
+      intervalMs: partitionsIntervalMs,
+      run: () => ensurePartitions(housekeeping),
+    },
+    { name: 'ledger audit', intervalMs: ledgerAuditIntervalMs, run: () => audit(housekeeping) },
+    { name: 'purge', intervalMs: purgeIntervalMs, run: () => purge(housekeeping) },
+  ];
+  for (const task of tasks) runUntilClosed(lifecycle, { ...task, logger });
 }
 
 /**

@@ -41,8 +41,8 @@ export const eventBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: 'services/webhooks/src/run.ts',
-        from: 'run: createRecovery({ ...opened, logger }),',
-        to: 'run: async () => void createRecovery({ ...opened, logger }),',
+        from: 'reconcile: createRecovery({ ...opened, logger }),',
+        to: 'reconcile: async () => void createRecovery({ ...opened, logger }),',
       },
     ],
   },

@@ -1,0 +1,87 @@
+import {
+  announceService,
+  closeRedis,
+  connectRedis,
+  createProducer,
+  guardRedis,
+  type Producer,
+} from '@svc/queue';
+import {
+  type AdminServerOptions,
+  cannotStart,
+  type CommonConfig,
+  type Lifecycle,
+  type Logger,
+  newId,
+  startAdminServer,
+} from '@svc/runtime';
+import { createSealer, openKeyring } from '@svc/signing';
+import { openReadyStore, type Store } from '@svc/store';
+
+/** The service that opens its resources. Each resource is registered in the lifecycle. */
+export interface Opening {
+  readonly service: 'gateway' | 'dispatcher' | 'settlement' | 'webhooks';
+  readonly config: CommonConfig;
+  readonly lifecycle: Lifecycle;
+  readonly logger: Logger;
+}
+
+/**
+ * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if this
+ * build must not use the database.
+ */
+export async function openStoreOrRefuse(
+  { service, config, lifecycle, logger }: Opening,
+  options: { readonly usageCapFactor?: string } = {},
+): Promise<{ readonly store: Store; readonly requestHashKey: Uint8Array }> {
+  const opened = await openReadyStore({
+    databaseUrl: config.DATABASE_URL,
+    environment: config.SVC_ENVIRONMENT,
+    sealer: createSealer(openKeyring(config.SVC_MASTER_KEY)),
+    newId,
+    applicationName: service,
+    onConnectionError: (error) => logger.warn({ err: error }, 'database connection error'),
+    ...options,
+  });
+  if (opened.kind === 'refused') return cannotStart(opened.reason);
+  lifecycle.own('store', opened.store);
+  return opened;
+}
+
+/** The longest that a start waits for Redis. Each service does a part of its work without it. */
+export const redisWaitMsMax = 2_000;
+
+/**
+ * Opens a connection to Redis and a producer. Does not wait until Redis answers. Throws
+ * `CannotStart` if the Redis belongs to the other environment.
+ */
+export async function openRedis({
+  config,
+  lifecycle,
+  logger,
+}: Opening): Promise<{ redis: ReturnType<typeof connectRedis>; producer: Producer }> {
+  const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, SVC_ENVIRONMENT: environment } = config;
+  const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
+  lifecycle.own('redis guard', guard);
+  const redis = connectRedis(redisUrl, 'producer', logger);
+  lifecycle.add('redis', () => closeRedis(redis));
+  const producer = lifecycle.own('producer', createProducer({ redis, prefix, logger }));
+  return { redis, producer };
+}
+
+/** Opens the admin server and announces the service in Redis. Returns the server's port. */
+export async function openAdmin(
+  { service, config, lifecycle, logger }: Opening,
+  {
+    redis,
+    ...options
+  }: Pick<AdminServerOptions, 'ready' | 'metrics'> & {
+    readonly redis: ReturnType<typeof connectRedis>;
+  },
+): Promise<number> {
+  const { ADMIN_HOST: host, ADMIN_PORT: port, REDIS_PREFIX: prefix } = config;
+  const admin = await startAdminServer({ host, port, logger, ...options });
+  lifecycle.own('admin server', admin);
+  lifecycle.own('presence', announceService({ redis, prefix, service, logger }));
+  return admin.port;
+}

@@ -1,0 +1,49 @@
+import type { JobOf, QueueKey } from '@svc/contracts';
+import { type connectRedis, createConsumer, redisIsReady } from '@svc/queue';
+import { type AdminServerOptions, runUntilClosed, missingDependencies } from '@svc/runtime';
+import { ping, pruneReconcileFailures, type ReconcilerName, type Store } from '@svc/store';
+import { openAdmin, type Opening } from './opening.ts';
+
+const deadLettersIntervalMs = 60_000;
+
+export interface Worker<K extends QueueKey> {
+  readonly store: Store;
+  readonly redis: ReturnType<typeof connectRedis>;
+  readonly queue: K;
+  readonly handle: (job: JobOf[K]) => Promise<void>;
+  /** One pass of the reconciler. It runs every `RECONCILE_INTERVAL_MS`. */
+  readonly reconcile: () => Promise<void>;
+  /** The reconcilers whose dead letters this worker counts. */
+  readonly reconcilers: readonly ReconcilerName[];
+  readonly setDeadLetters: (count: number) => void;
+  readonly metrics: AdminServerOptions['metrics'];
+}
+
+/** Starts a worker of a queue: reconciler, count of dead letters, consumer and admin server. */
+export async function startWorker<K extends QueueKey>(
+  opening: Opening,
+  { store, redis, queue, handle, reconcile, reconcilers, setDeadLetters, metrics }: Worker<K>,
+): Promise<{ readonly adminPort: number }> {
+  const { config, lifecycle, logger } = opening;
+  const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, RECONCILE_INTERVAL_MS: intervalMs } = config;
+  runUntilClosed(lifecycle, { name: 'reconciler', intervalMs, run: reconcile, logger });
+  runUntilClosed(lifecycle, {
+    name: 'dead letters',
+    intervalMs: deadLettersIntervalMs,
+    async run() {
+      let count = 0;
+      for (const name of reconcilers) count += await pruneReconcileFailures(store, name);
+      setDeadLetters(count);
+    },
+    logger,
+  });
+  const consumer = createConsumer({ redisUrl, prefix, queue, handle, logger });
+  lifecycle.own('consumer', consumer);
+  const ready = () =>
+    missingDependencies({
+      postgres: () => ping(store),
+      redis: () => redisIsReady(redis),
+      queue: () => consumer.isPolling(),
+    });
+  return { adminPort: await openAdmin(opening, { redis, metrics, ready }) };
+}

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Combines calls to Redis that wait anyway into batches (decision 9). A batch has the
- * calls of one turn of the event loop, or those that arrive while another batch is in progress, in
- * their order. A call that is alone is a batch of one.
+ * Combines calls to Redis that wait anyway into batches (decision 9), because a message to Redis
+ * costs more than its content. A batch has the calls of one turn of the event loop, or those that
+ * arrive while another batch is in progress, in their order. A call that is alone is a batch of one.
  */
 export type CallBatcher<Input, Output> = (input: Input) => Promise<Output>;
 

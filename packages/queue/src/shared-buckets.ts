@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import type { Redis } from 'ioredis';
+import { createCallBatcher } from './call-batcher.ts';
 import { takeTokensScript } from './rate-limit-script.ts';
 
 /** Rate limit buckets in Redis, shared by all gateways. */
@@ -16,15 +16,9 @@ interface Taking {
   readonly name: string;
   readonly policy: RatePolicy;
   readonly sinceMs: number;
-  readonly resolve: (decision: RateDecision) => void;
-  readonly reject: (error: unknown) => void;
 }
 
-/**
- * Calls of one turn of the event loop share a script. So do calls that arrive while a script is in
- * progress. A message to Redis costs more than its content. No call waits longer than
- * `answerTimeoutMs`, including the time of the script before it.
- */
+/** No call waits longer than `answerTimeoutMs`, including the time of the script before it. */
 export function createSharedBuckets({
   redis,
   keyBegin,
@@ -36,37 +30,15 @@ export function createSharedBuckets({
   readonly answerTimeoutMs: number;
   readonly monotonicMs: () => number;
 }): SharedBuckets {
-  const waiting: Taking[] = [];
-  let isDraining = false;
-
-  async function settle(batch: readonly Taking[]): Promise<void> {
-    const [oldest] = batch;
-    const waitedMs = monotonicMs() - (oldest?.sinceMs ?? 0);
-    try {
-      const asked = ask(redis, keyBegin, batch);
-      const decisions = await withinTime(asked, Math.max(answerTimeoutMs - waitedMs, 1));
-      for (const [index, decision] of decisions.entries()) batch[index]?.resolve(decision);
-    } catch (error) {
-      // Calls that arrived in the meantime fail at once too, without waiting for Redis.
-      for (const taking of [...batch, ...waiting.splice(0)]) taking.reject(error);
-    }
-  }
-
-  async function drain(): Promise<void> {
-    isDraining = true;
-    await nextTurn();
-    while (waiting.length > 0) await settle(waiting.splice(0, takingsMax));
-    isDraining = false;
-  }
-
-  return {
-    take(name, policy) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ name, policy, sinceMs: monotonicMs(), resolve, reject });
-        if (!isDraining) void drain();
-      });
+  const inOneCall = createCallBatcher<Taking, RateDecision>({
+    sizeMax: takingsMax,
+    run(takings) {
+      const waitedMs = monotonicMs() - (takings[0]?.sinceMs ?? 0);
+      const asked = ask(redis, keyBegin, takings);
+      return withinTime(asked, Math.max(answerTimeoutMs - waitedMs, 1));
     },
-  };
+  });
+  return { take: (name, policy) => inOneCall({ name, policy, sinceMs: monotonicMs() }) };
 }
 
 async function ask(

@@ -1,33 +1,19 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { toWireId } from '@svc/domain';
-import { newId } from '@svc/runtime';
-import { createSealer, openKeyring } from '@svc/signing';
-import {
-  assertReady,
-  claimDue,
-  openStore,
-  createTenant,
-  queueWebhookTest,
-  recordAttempt,
-  type Store,
-} from '@svc/store';
-import { bareEnvironment, createTestDatabase, testMasterKey } from '@svc/testkit';
+import { claimDue, queueWebhookTest, recordAttempt } from '@svc/store';
+import { openFixture } from '@svc/store/fixture';
+import { bareEnvironment, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const entry = path.join(import.meta.dirname, 'main.ts');
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let store: Store;
+let fixture: Awaited<ReturnType<typeof openFixture>>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const sealer = createSealer(openKeyring(testMasterKey()));
-  store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
-  await assertReady(store, 'sandbox');
+  fixture = await openFixture();
 });
 afterAll(async () => {
-  await store.close();
-  await database.close();
+  await fixture.close();
 });
 
 interface Ran {
@@ -40,7 +26,7 @@ interface Ran {
 function svcWebhook(...words: readonly string[]): Promise<Ran> {
   const env = {
     ...bareEnvironment(),
-    DATABASE_URL: database.databaseUrl,
+    DATABASE_URL: fixture.database.databaseUrl,
     SVC_MASTER_KEY: testMasterKey(),
   };
   return new Promise((resolve) => {
@@ -50,25 +36,14 @@ function svcWebhook(...words: readonly string[]): Promise<Ran> {
   });
 }
 
-const by = { actor: { kind: 'local', name: 'test' }, requestId: 'test' } as const;
-
 /** Creates an exhausted delivery. Returns its id and its tenant's, as on the wire. */
 async function exhausted(): Promise<{ id: string; tenantId: string }> {
-  const tenantId = newId();
-  const tenant = {
-    id: tenantId,
-    name: 'Example Works',
-    allowedJobTypes: [],
-    webhookUrl: 'https://hooks.example.com/',
-    hmacSecret: 'hsk_test_1',
-    webhookSecret: 'whsec_MQ==',
-  };
-  await createTenant(store, tenant, 0n, by);
-  await queueWebhookTest(store, { tenantId, requestId: 'req-1' });
-  const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 1 }]);
+  const tenantId = await fixture.tenant(0, 'https://hooks.example.com/');
+  await queueWebhookTest(fixture.store, { tenantId, requestId: 'req-1' });
+  const [claim] = await claimDue(fixture.store, [{ tenantId, attemptsMax: 1 }]);
   const [attempt] = claim?.attempts ?? [];
   if (attempt === undefined) throw new Error('nothing to claim');
-  await recordAttempt(store, {
+  await recordAttempt(fixture.store, {
     ...attempt,
     statusCode: 500,
     durationMs: 1,
@@ -108,7 +83,7 @@ test('a recovery sends deliveries again once that were exhausted since a time', 
 });
 
 test('an unknown delivery and an invalid time are refused with a reason', async () => {
-  const unknown = await svcWebhook('show', toWireId('dlv', newId()));
+  const unknown = await svcWebhook('show', toWireId('dlv', fixture.store.newId()));
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('no such delivery') });
   const wrong = await svcWebhook('recover', '--since', 'yesterday');
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('2026-11-21T09:30:00Z') });

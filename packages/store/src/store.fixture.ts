@@ -2,16 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { microsPerCredit, parseDecimal, type Tier, type Usage, type UsageUnit } from '@svc/domain';
 import { createSealer, openKeyring } from '@svc/signing';
 import {
+  advanceDatabaseClock,
   createTestDatabase,
-  setDatabaseClockOffset,
   type TestDatabase,
   type TestDatabaseOptions,
   testAuthor,
+  testMasterKey,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { exhaustAgedRounds, findAgedRounds } from './deliveries/deliveries.ts';
 import { claimDue, type ClaimedAttempt } from './deliveries/claims.ts';
-import { assertReady } from './schema/environment.ts';
+import { assertReady, type EnvironmentName } from './schema/environment.ts';
 import { holdSubmission, type HoldOutcome, type NewSubmission } from './submissions/hold.ts';
 import { createNode } from './nodes/nodes.ts';
 import { currentRateCard } from './pricing/rate-cards.ts';
@@ -48,11 +49,26 @@ interface HoldOptions {
 
 const credit = Number(microsPerCredit);
 
+export const tenantWebhookSecret = 'whsec_MQ==';
+
+interface FixtureOptions extends TestDatabaseOptions {
+  masterKey?: string;
+  environment?: EnvironmentName;
+}
+
 /** Creates a fixture for the running test and closes it at the end of the test. */
-export async function createFixture({
-  masterKey = `test:${randomBytes(32).toString('base64')}`,
+export async function createFixture(options: FixtureOptions = {}): Promise<Fixture> {
+  const fixture = await openFixture(options);
+  onTestFinished(() => fixture.close());
+  return fixture;
+}
+
+/** Creates a fixture that the caller closes. Other packages import it as `@svc/store/fixture`. */
+export async function openFixture({
+  masterKey = testMasterKey(),
+  environment = 'sandbox',
   ...databaseOptions
-}: TestDatabaseOptions & { masterKey?: string } = {}): Promise<Fixture> {
+}: FixtureOptions = {}): Promise<Fixture & { readonly close: () => Promise<void> }> {
   const database = await createTestDatabase(databaseOptions);
   const keyring = openKeyring(masterKey);
   const store = openStore({
@@ -60,12 +76,7 @@ export async function createFixture({
     sealer: createSealer(keyring),
     newId,
   });
-  onTestFinished(async () => {
-    await store.close();
-    await database.close();
-  });
-  await assertReady(store, 'sandbox');
-  let offsetMs = 0;
+  await assertReady(store, environment);
   return {
     store,
     database,
@@ -80,10 +91,7 @@ export async function createFixture({
       const submission = await newSubmission(store, tenantId, options);
       return { id: submission.id, outcome: await holdSubmission(store, submission) };
     },
-    async advance(ms) {
-      offsetMs += ms;
-      await setDatabaseClockOffset(database.databaseUrl, offsetMs);
-    },
+    advance: (ms) => advanceDatabaseClock(database.databaseUrl, ms),
     async figures(tenantId) {
       const [row] = await database.query<{ balance: string; held: string }>(
         'SELECT balance_micros AS balance, held_micros AS held FROM credit_accounts WHERE tenant_id = $1',
@@ -97,6 +105,10 @@ export async function createFixture({
         [id],
       );
       return row?.state ?? 'none';
+    },
+    async close() {
+      await store.close();
+      await database.close();
     },
   };
 }
@@ -122,7 +134,7 @@ async function newTenant(
     allowedJobTypes: ['ats.application'],
     webhookUrl,
     hmacSecret: 'hsk_test_1',
-    webhookSecret: 'whsec_MQ==',
+    webhookSecret: tenantWebhookSecret,
   };
   await createTenant(store, tenant, BigInt(credits * credit), testAuthor);
   return id;

@@ -1,6 +1,7 @@
+import { silent } from '@svc/startup/fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHeadSealer } from './audit-head.ts';
-import { createSettlementFixture, silent, type SettlementFixture } from './settlement.fixture.ts';
+import { createSettlementFixture, type SettlementFixture } from './settlement.fixture.ts';
 
 let fixture: SettlementFixture;
 beforeEach(async () => {

@@ -1,9 +1,10 @@
 import { createLifecycle } from '@svc/runtime';
 import { queueWebhookTest } from '@svc/store';
 import { lockTables } from '@svc/testkit';
+import { silent } from '@svc/startup/fixture';
 import { expect, onTestFinished, test } from 'vitest';
 import { audit, ensurePartitions, startHousekeeping } from './housekeeping.ts';
-import { createSettlementFixture, silent, type SettlementFixture } from './settlement.fixture.ts';
+import { createSettlementFixture, type SettlementFixture } from './settlement.fixture.ts';
 
 const dayMs = 24 * 3_600_000;
 

@@ -1,9 +1,10 @@
 import { leaseMs } from '@svc/domain';
 import { cancelSubmission, readDeadLetters } from '@svc/store';
+import { silent } from '@svc/startup/fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { purge } from './purge.ts';
 import { reconcile } from './reconcile.ts';
-import { createSettlementFixture, silent, type SettlementFixture } from './settlement.fixture.ts';
+import { createSettlementFixture, type SettlementFixture } from './settlement.fixture.ts';
 
 let fixture: SettlementFixture;
 beforeEach(async () => {

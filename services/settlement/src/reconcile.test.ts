@@ -14,6 +14,7 @@ import {
   unsettledGraceMs,
 } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
+import { silent } from '@svc/startup/fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { reconcile } from './reconcile.ts';
 import { settleSubmissions } from './settle.ts';
@@ -21,7 +22,6 @@ import {
   createSettlementFixture,
   grantedCredits,
   heldCredits,
-  silent,
   type SettlementFixture,
 } from './settlement.fixture.ts';
 

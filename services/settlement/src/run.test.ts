@@ -1,10 +1,11 @@
 import { toWireId } from '@svc/domain';
 import { createLogger } from '@svc/runtime';
-import { openHandles, testMasterKey, waitUntil } from '@svc/testkit';
+import { openHandles, waitUntil } from '@svc/testkit';
+import { silent } from '@svc/startup/fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SettlementConfig } from './config.ts';
 import { run } from './run.ts';
-import { createSettlementFixture, silent, type SettlementFixture } from './settlement.fixture.ts';
+import { createSettlementFixture, type SettlementFixture } from './settlement.fixture.ts';
 
 let fixture: SettlementFixture;
 let config: SettlementConfig;
@@ -12,18 +13,7 @@ const running: { close(): Promise<void> }[] = [];
 
 beforeEach(async () => {
   fixture = await createSettlementFixture();
-  config = {
-    SVC_ENVIRONMENT: 'sandbox',
-    DATABASE_URL: fixture.database.databaseUrl,
-    REDIS_URL: fixture.redis.redisUrl,
-    SVC_MASTER_KEY: testMasterKey(),
-    REDIS_PREFIX: 'test',
-    LOG_LEVEL: 'silent',
-    RECONCILE_INTERVAL_MS: 50,
-    ADMIN_HOST: '127.0.0.1',
-    ADMIN_PORT: 0,
-    PAYLOAD_RETENTION_DAYS: 30,
-  };
+  config = { ...fixture.config, PAYLOAD_RETENTION_DAYS: 30 };
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((service) => service.close()));

@@ -1,11 +1,11 @@
 import { createConsumer, type Producer } from '@svc/queue';
 import { waitUntil } from '@svc/testkit';
+import { silent } from '@svc/startup/fixture';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { settleSubmissions } from './settle.ts';
 import {
   createSettlementFixture,
   grantedCredits,
-  silent,
   type SettlementFixture,
 } from './settlement.fixture.ts';
 

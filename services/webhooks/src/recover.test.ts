@@ -1,8 +1,9 @@
 import { webhookAgeMaxMs } from '@svc/domain';
 import { readDeadLetters } from '@svc/store';
+import { silent } from '@svc/startup/fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRecovery } from './recover.ts';
-import { createWebhooksFixture, silent, type WebhooksFixture } from './webhooks.fixture.ts';
+import { createWebhooksFixture, type WebhooksFixture } from './webhooks.fixture.ts';
 
 let fixture: WebhooksFixture;
 let woken: string[];

@@ -1,9 +1,10 @@
 import { announceDeliveries } from '@svc/queue';
-import { openHandles, testMasterKey, waitUntil } from '@svc/testkit';
+import { openHandles, waitUntil } from '@svc/testkit';
+import { silent } from '@svc/startup/fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WebhooksConfig } from './config.ts';
 import { run } from './run.ts';
-import { createWebhooksFixture, silent, type WebhooksFixture } from './webhooks.fixture.ts';
+import { createWebhooksFixture, type WebhooksFixture } from './webhooks.fixture.ts';
 
 let fixture: WebhooksFixture;
 const running: { close(): Promise<void> }[] = [];
@@ -18,15 +19,7 @@ afterEach(async () => {
 
 function configOf(overrides: Partial<WebhooksConfig>): WebhooksConfig {
   return {
-    SVC_ENVIRONMENT: 'sandbox',
-    DATABASE_URL: fixture.database.databaseUrl,
-    REDIS_URL: fixture.redis.redisUrl,
-    SVC_MASTER_KEY: testMasterKey(),
-    REDIS_PREFIX: 'test',
-    LOG_LEVEL: 'silent',
-    RECONCILE_INTERVAL_MS: 50,
-    ADMIN_HOST: '127.0.0.1',
-    ADMIN_PORT: 0,
+    ...fixture.config,
     WEBHOOK_BACKOFF_SECONDS: '0.2,0.2,60',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
     WEBHOOK_ENDPOINT_REQUESTS: 8,

@@ -1,0 +1,40 @@
+import { closeRedis, connectRedis, createProducer, type Producer, waitForRedis } from '@svc/queue';
+import { type CommonConfig, createLogger } from '@svc/runtime';
+import { openFixture } from '@svc/store/fixture';
+import { startTestRedis, type TestDatabaseOptions, testMasterKey } from '@svc/testkit';
+
+export const silent = createLogger({ service: 'test', level: 'silent' });
+
+/** The servers and dependencies that a test of a worker needs. The caller closes them. */
+export async function openWorkerFixture(options: TestDatabaseOptions = {}) {
+  const fixture = await openFixture(options);
+  const redis = await startTestRedis();
+  const connection = connectRedis(redis.redisUrl, 'producer', silent);
+  await waitForRedis(connection, 5_000);
+  const producer: Producer = createProducer({ redis: connection, prefix: 'test', logger: silent });
+  const config: CommonConfig = {
+    SVC_ENVIRONMENT: 'sandbox',
+    DATABASE_URL: fixture.database.databaseUrl,
+    REDIS_URL: redis.redisUrl,
+    SVC_MASTER_KEY: testMasterKey(),
+    REDIS_PREFIX: 'test',
+    LOG_LEVEL: 'silent',
+    RECONCILE_INTERVAL_MS: 50,
+    ADMIN_HOST: '127.0.0.1',
+    ADMIN_PORT: 0,
+  };
+  return {
+    ...fixture,
+    redis,
+    /** The connection of `producer`. */
+    connection,
+    producer,
+    config,
+    async close(): Promise<void> {
+      await producer.close();
+      await closeRedis(connection);
+      await fixture.close();
+      await redis.close();
+    },
+  };
+}

@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
 import {
   fromWireId,
@@ -21,20 +24,12 @@ import {
   type ReplyListener,
 } from '@svc/queue';
 import { type Clock, createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
-import { createSealer, openKeyring } from '@svc/signing';
+import { createNode, holdSubmission, type Store } from '@svc/store';
+import { openFixture } from '@svc/store/fixture';
 import {
-  assertReady,
-  createNode,
-  createTenant,
-  holdSubmission,
-  openStore,
-  type Store,
-} from '@svc/store';
-import {
-  advanceDatabaseClock,
   connectScriptedNode,
-  createTestDatabase,
   lockSubmission,
+  selfSigned,
   startTestRedis,
   testMasterKey,
   waitUntil,
@@ -44,18 +39,44 @@ import {
   type TestRedis,
   testAuthor,
 } from '@svc/testkit';
+import { afterAll, afterEach } from 'vitest';
 
 import { dispatcherConfig } from './config.ts';
 import { run } from './run.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 export type Dispatching = Awaited<ReturnType<typeof startDispatching>>;
+
+/** Starts dispatchers for a test file. Each test leaves them without links and open offers. */
+export async function useDispatching(
+  options?: Parameters<typeof startDispatching>[0],
+): Promise<Dispatching> {
+  const service = await startDispatching(options);
+  afterAll(() => service.end());
+  afterEach(() => service.settled());
+  return service;
+}
+
+/** A self-signed certificate for a test file: `env` names its files, and `ca` trusts it. */
+export function useCertificate() {
+  const directory = mkdtempSync(path.join(tmpdir(), 'svc-link-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const { cert, key } = selfSigned();
+  const certFile = path.join(directory, 'cert.pem');
+  const keyFile = path.join(directory, 'key.pem');
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  const env = { NODE_LINK_TLS_CERT_FILE: certFile, NODE_LINK_TLS_KEY_FILE: keyFile };
+  return { ca: cert, env };
+}
+
 export interface Credentials {
   readonly nodeId: string;
   readonly secret: string;
 }
 
 const prefix = 'dispatcher-test';
+const grantedCredits = 1_000_000;
 
 /** Starts dispatchers in this process, with a real Postgres and Redis, a tenant and nodes. */
 export async function startDispatching({
@@ -68,10 +89,9 @@ export async function startDispatching({
   /** Extra environment variables for every dispatcher. */
   env?: Readonly<Record<string, string>>;
 } = {}) {
-  const [database, server] = await Promise.all([createTestDatabase(), startTestRedis()]);
-  const sealer = createSealer(openKeyring(testMasterKey()));
-  const store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
-  await assertReady(store, env['SVC_ENVIRONMENT'] === 'production' ? 'production' : 'sandbox');
+  const environment = env['SVC_ENVIRONMENT'] === 'production' ? 'production' : 'sandbox';
+  const [fixture, server] = await Promise.all([openFixture({ environment }), startTestRedis()]);
+  const { database, store } = fixture;
   const redis = connectRedis(server.redisUrl, 'producer');
   await waitForRedis(redis, 5_000);
   const producer = createProducer({ redis, prefix });
@@ -80,7 +100,7 @@ export async function startDispatching({
   const time = movableTime();
   const start = () => startDispatcher({ database, server, time, env, refusedUpgrades });
   const running = await Promise.all(Array.from({ length: dispatchers }, start));
-  const tenantId = await createFundedTenant(store);
+  const tenantId = await fixture.tenant(grantedCredits);
   const offered: Promise<unknown>[] = [];
   const linked: ScriptedNode[] = [];
   const context = { store, producer, replies, tenantId, clock: time.clock };
@@ -123,11 +143,25 @@ export async function startDispatching({
       await Promise.all(offered.splice(0));
     },
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
-    advance: (ms: number) => advanceDatabaseClock(database.databaseUrl, ms),
+    advance: (ms: number) => fixture.advance(ms),
     flush: () => server.flush(),
     /** Publishes that an operator has changed a node, as `svc` does. */
     notify: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
     lockRow: (id: string) => lockSubmission(database.databaseUrl, id),
+    async stateOf(id: string): Promise<string | undefined> {
+      return (await this.row(id))?.state;
+    },
+    /** Waits until the submission is in this state. Throws if it takes too long. */
+    async expectState(id: string, state: string): Promise<void> {
+      const isThere = async () => (await this.stateOf(id)) === state;
+      await waitUntil(isThere, { what: `the state ${state}` });
+    },
+    /** True if a submission that is posted now finds a node. */
+    async isOffered(): Promise<boolean> {
+      const { id, replied } = await this.post();
+      await replied;
+      return (await this.stateOf(id)) !== 'rejected';
+    },
     async row(id: string): Promise<SubmissionRow | undefined> {
       const [row] = await database.query<SubmissionRow>(
         `SELECT state, node_id, failure_code, usage_actions::float8 AS actions
@@ -161,8 +195,7 @@ export async function startDispatching({
       await replies.close();
       await producer.close();
       await closeRedis(redis);
-      await store.close();
-      await database.close();
+      await fixture.close();
       await server.close();
     },
   };
@@ -250,24 +283,6 @@ async function startDispatcher({
     timers: time.timers,
     ...(refusedUpgrades === undefined ? {} : { refusedUpgrades }),
   });
-}
-
-async function createFundedTenant(store: Store): Promise<string> {
-  const tenantId = newId();
-  await createTenant(
-    store,
-    {
-      id: tenantId,
-      name: 'Example Works',
-      allowedJobTypes: ['ats.application'],
-      webhookUrl: null,
-      hmacSecret: 'hsk_test_1',
-      webhookSecret: 'whsec_MQ==',
-    },
-    1_000_000n * microsPerCredit,
-    testAuthor,
-  );
-  return tenantId;
 }
 
 async function newNode(store: Store, slotsMax = slotsMaxMax): Promise<Credentials> {

@@ -1,36 +1,11 @@
 import { leaseMs, linkSilentMs, stoppedDeadlineMs } from '@svc/domain';
 import { cancelAsOperator } from '@svc/store';
 import { testAuthor, waitUntil, type ScriptedNode } from '@svc/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import {
-  payloadText,
-  startDispatching,
-  frameTypesOf,
-  type Dispatching,
-} from './dispatcher.fixture.ts';
+import { payloadText, useDispatching, frameTypesOf } from './dispatcher.fixture.ts';
 
-let service: Dispatching;
-
-beforeAll(async () => {
-  service = await startDispatching({ dispatchers: 2 });
-});
-
-afterAll(async () => {
-  await service.end();
-});
-
-afterEach(async () => {
-  await service.settled();
-});
-
-async function stateOf(id: string): Promise<string | undefined> {
-  return (await service.row(id))?.state;
-}
-
-async function expectState(id: string, state: string): Promise<void> {
-  await waitUntil(async () => (await stateOf(id)) === state, { what: `the state ${state}` });
-}
+const service = await useDispatching({ dispatchers: 2 });
 
 describe('the life of a submission', () => {
   test('offers no personal data, assigns the payload unchanged, and acknowledges the stored outcome', async () => {
@@ -48,15 +23,15 @@ describe('the life of a submission', () => {
       expiresInMs: 2_000,
       requestId: `req-${id}`,
     });
-    expect(await stateOf(id)).toBe('pending');
+    expect(await service.stateOf(id)).toBe('pending');
     node.send({ type: 'accept', offerId: offer.offerId });
     await node.next('assign');
-    expect(await stateOf(id)).toBe('dispatched');
+    expect(await service.stateOf(id)).toBe('dispatched');
     expect(await replied).toBe('dispatched');
     expect(node.texts.at(-1)).toContain(`"payload":${payloadText}`);
     node.send({ type: 'start', submissionId: wireId });
     await node.next('begin');
-    expect(await stateOf(id)).toBe('running');
+    expect(await service.stateOf(id)).toBe('running');
     node.send({ type: 'start', submissionId: wireId });
     await node.next('begin');
     node.send({ type: 'usage', submissionId: wireId, usage: { actions: 2 } });
@@ -94,7 +69,7 @@ describe('the life of a submission', () => {
     // Each node has one slot and keeps it, so one node cannot get both submissions.
     for (const node of nodes) node.autoPilot({ outcome: () => undefined });
     const posted = await Promise.all([service.post(), service.post()]);
-    for (const { id } of posted) await expectState(id, 'running');
+    for (const { id } of posted) await service.expectState(id, 'running');
     // `begin` follows the commit, so the state may be visible before the frame arrives.
     for (const node of nodes)
       await waitUntil(() => frameTypesOf(node).includes('begin'), { what: '`begin` at each node' });
@@ -111,7 +86,7 @@ describe('a run that has ended elsewhere', () => {
     expect(await node.next('cancel')).toEqual({ type: 'cancel', submissionId });
     const refused = await service.post();
     await refused.replied;
-    expect(await stateOf(refused.id)).toBe('rejected');
+    expect(await service.stateOf(refused.id)).toBe('rejected');
     node.send({ type: 'stopped', submissionId, usage: {} });
     await node.next('ack');
     await service.post();
@@ -201,7 +176,7 @@ describe('a node that gets cancel and does not send stopped', () => {
     await pass(node, stoppedDeadlineMs - 1_000);
     const early = await service.post();
     await early.replied;
-    expect(await stateOf(early.id)).toBe('rejected');
+    expect(await service.stateOf(early.id)).toBe('rejected');
     await pass(node, 1_000);
     await service.post();
     await node.next('offer');
@@ -250,7 +225,7 @@ describe('hello', () => {
     const again = await service.connect({ ...own, running, instanceId: 'first' });
     again.send({ type: 'start', submissionId });
     expect(await again.next('begin')).toEqual({ type: 'begin', submissionId });
-    expect(await stateOf(id)).toBe('running');
+    expect(await service.stateOf(id)).toBe('running');
     expect(frameTypesOf(second)).not.toContain('begin');
     await again.close();
   });
@@ -284,11 +259,11 @@ describe('drain', () => {
     await waitUntil(async () => {
       const { id: next, replied } = await service.post();
       await replied;
-      return (await stateOf(next)) === 'rejected';
+      return (await service.stateOf(next)) === 'rejected';
     });
     node.send({ type: 'completed', submissionId, usage: {}, result: {} });
     await node.next('ack');
-    expect(await stateOf(id)).toBe('settling');
+    expect(await service.stateOf(id)).toBe('settling');
     await node.close();
   });
 });

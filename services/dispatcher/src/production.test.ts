@@ -1,36 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 
-import { linkRequest, openLinkSocket, selfSigned } from '@svc/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { linkRequest, openLinkSocket } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
 
-import { startDispatching, type Dispatching } from './dispatcher.fixture.ts';
+import { useCertificate, useDispatching } from './dispatcher.fixture.ts';
 
-let service: Dispatching;
-let directory: string;
-let ca: string;
-
-beforeAll(async () => {
-  directory = mkdtempSync(path.join(tmpdir(), 'svc-link-production-'));
-  const { cert, key } = selfSigned();
-  ca = cert;
-  writeFileSync(path.join(directory, 'cert.pem'), cert);
-  writeFileSync(path.join(directory, 'key.pem'), key);
-  service = await startDispatching({
-    env: {
-      SVC_ENVIRONMENT: 'production',
-      NODE_LINK_TLS_CERT_FILE: path.join(directory, 'cert.pem'),
-      NODE_LINK_TLS_KEY_FILE: path.join(directory, 'key.pem'),
-    },
-  });
-});
-
-afterAll(async () => {
-  await service.end();
-  rmSync(directory, { recursive: true, force: true });
-});
+const { ca, env } = useCertificate();
+const service = await useDispatching({ env: { ...env, SVC_ENVIRONMENT: 'production' } });
 
 const executor = { jobType: 'ats.application', name: 'browser', version: '1.2.0' };
 

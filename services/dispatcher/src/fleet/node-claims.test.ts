@@ -9,24 +9,12 @@ import {
   waitUntil,
   type ScriptedNode,
 } from '@svc/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { startDispatching, frameTypesOf, uuidOf, type Dispatching } from '../dispatcher.fixture.ts';
+import { useDispatching, frameTypesOf, uuidOf } from '../dispatcher.fixture.ts';
 
 /** A node's claims count only within limits (CONTRACT 7, "What a node may claim"). */
-let service: Dispatching;
-
-beforeAll(async () => {
-  service = await startDispatching({ dispatchers: 2 });
-});
-
-afterAll(async () => {
-  await service.end();
-});
-
-afterEach(async () => {
-  await service.settled();
-});
+const service = await useDispatching({ dispatchers: 2 });
 
 async function capacity() {
   const { redis, prefix } = service;
@@ -39,12 +27,6 @@ async function expectCapacity(slots: number, free: number): Promise<void> {
     return found.slots === slots && found.free === free;
   };
   await waitUntil(isIt, { what: `${free} of ${slots} slots free` });
-}
-
-async function isOffered(): Promise<boolean> {
-  const { id, replied } = await service.post();
-  await replied;
-  return (await service.row(id))?.state !== 'rejected';
 }
 
 function invented(count: number): string[] {
@@ -71,7 +53,7 @@ describe('slots', () => {
     expect(node.welcome.stop).toEqual(running);
     expect(await capacity()).toEqual({ slots: 10, free: 10 });
     for (const submissionId of running) node.send({ type: 'stopped', submissionId, usage: {} });
-    expect(await isOffered()).toBe(false);
+    expect(await service.isOffered()).toBe(false);
     expect(frameTypesOf(node)).toContain('offer');
     await node.close();
   });
@@ -161,16 +143,16 @@ describe('a node that does not finish its jobs', () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, slots: 4 });
     for (let count = 0; count < 5; count += 1) await fail(node);
-    expect(await isOffered()).toBe(false);
+    expect(await service.isOffered()).toBe(false);
     expect(await capacity()).toEqual({ slots: 0, free: 0 });
     await node.cut();
     await service.flush();
     const again = await service.connect({ ...own, slots: 4, dispatcher: 1 });
-    expect(await isOffered()).toBe(false);
+    expect(await service.isOffered()).toBe(false);
     await service.advance(quarantineMs[0]);
     await expectCapacity(4, 4);
     again.autoPilot();
-    expect(await isOffered()).toBe(true);
+    expect(await service.isOffered()).toBe(true);
     await again.close();
   });
 
@@ -185,13 +167,13 @@ describe('a node that does not finish its jobs', () => {
       await node.cut();
     }
     const node = await service.connect({ ...own, slots: 1 });
-    expect(await isOffered()).toBe(false);
+    expect(await service.isOffered()).toBe(false);
     expect(frameTypesOf(node)).toEqual(['welcome']);
     await enableNode(service.store, uuidOf(own.nodeId), testAuthor);
     await service.notify(own);
     await expectCapacity(1, 1);
     node.autoPilot();
-    expect(await isOffered()).toBe(true);
+    expect(await service.isOffered()).toBe(true);
     await node.close();
   });
 });

@@ -1,27 +1,10 @@
 import { disableNode, drainNode, enableNode, rotateNodeSecret } from '@svc/store';
 import { linkRequest, LinkRefused, openLinkSocket, testAuthor, waitUntil } from '@svc/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import {
-  startDispatching,
-  uuidOf,
-  type Credentials,
-  type Dispatching,
-} from '../dispatcher.fixture.ts';
+import { useDispatching, uuidOf, type Credentials } from '../dispatcher.fixture.ts';
 
-let service: Dispatching;
-
-beforeAll(async () => {
-  service = await startDispatching({ dispatchers: 2 });
-});
-
-afterAll(async () => {
-  await service.end();
-});
-
-afterEach(async () => {
-  await service.settled();
-});
+const service = await useDispatching({ dispatchers: 2 });
 
 /** Runs a submission on a node whose dispatcher gets messages only from the bus. */
 async function running(own: Credentials) {
@@ -29,12 +12,6 @@ async function running(own: Credentials) {
   const { id } = await service.post();
   const submissionId = await node.runNext();
   return { node, id, submissionId };
-}
-
-async function isOffered(): Promise<boolean> {
-  const { id, replied } = await service.post();
-  await replied;
-  return (await service.row(id))?.state !== 'rejected';
 }
 
 async function statusOf(own: Credentials): Promise<number> {
@@ -55,11 +32,11 @@ describe('a node that an operator drains', () => {
     await drainNode(service.store, uuidOf(own.nodeId), testAuthor);
     await service.notify(own);
     await node.next('drain', { timeoutMs: 1_000 });
-    await waitUntil(async () => !(await isOffered()));
+    await waitUntil(async () => !(await service.isOffered()));
     await node.close();
     const again = await service.connect({ ...own, slots: 2, running: [submissionId] });
     await again.next('drain');
-    expect(await isOffered()).toBe(false);
+    expect(await service.isOffered()).toBe(false);
     again.send({ type: 'completed', submissionId, usage: {}, result: {} });
     await again.next('ack');
     expect((await service.row(id))?.state).toBe('settling');
@@ -68,7 +45,7 @@ describe('a node that an operator drains', () => {
     expect((await again.closed).code).toBe(1012);
     const enabled = await service.connect(own);
     enabled.autoPilot();
-    expect(await isOffered()).toBe(true);
+    expect(await service.isOffered()).toBe(true);
     expect(enabled.frames.map(({ type }) => type)).not.toContain('drain');
     await enabled.close();
   });
@@ -145,7 +122,7 @@ describe('a secret that is rotated', () => {
     const newer = await service.connect({ ...own, secret: 'nsk_second' });
     await service.notify(own);
     newer.autoPilot();
-    expect(await isOffered()).toBe(true);
+    expect(await service.isOffered()).toBe(true);
     await newer.close();
   });
 });

@@ -7,27 +7,13 @@ import {
   waitUntil,
   type LinkRequest,
 } from '@svc/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { startDispatching, type Credentials, type Dispatching } from '../dispatcher.fixture.ts';
+import { useDispatching } from '../dispatcher.fixture.ts';
 
-let service: Dispatching;
-let credentials: Credentials;
-let link: string;
-
-beforeAll(async () => {
-  service = await startDispatching({ dispatchers: 2 });
-  credentials = await service.newNode();
-  link = service.links[0] ?? '';
-});
-
-afterAll(async () => {
-  await service.end();
-});
-
-afterEach(async () => {
-  await service.settled();
-});
+const service = await useDispatching({ dispatchers: 2 });
+const credentials = await service.newNode();
+const link = service.links[0] ?? '';
 
 async function refusalOf(spoil: (request: LinkRequest) => LinkRequest): Promise<LinkRefused> {
   try {

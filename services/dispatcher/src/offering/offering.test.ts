@@ -1,42 +1,22 @@
 import { fromWireId } from '@svc/domain';
 import { rejectPending } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import {
   payloadText,
-  startDispatching,
+  useDispatching,
   frameTypesOf,
   type Dispatching,
 } from '../dispatcher.fixture.ts';
 
-let service: Dispatching;
-
-beforeAll(async () => {
-  service = await startDispatching({ dispatchers: 2 });
-});
-
-afterAll(async () => {
-  await service.end();
-});
-
-afterEach(async () => {
-  await service.settled();
-});
-
-async function stateOf(id: string): Promise<string | undefined> {
-  return (await service.row(id))?.state;
-}
-
-async function expectState(id: string, state: string): Promise<void> {
-  await waitUntil(async () => (await stateOf(id)) === state, { what: `the state ${state}` });
-}
+const service = await useDispatching({ dispatchers: 2 });
 
 describe('offering', () => {
   test('ends at once and releases the hold if no slot is free', async () => {
     const { id, replied } = await service.post();
     expect(await replied).toBe('look');
-    expect(await stateOf(id)).toBe('rejected');
+    expect(await service.stateOf(id)).toBe('rejected');
   });
 
   test('goes from node to node until all have declined', async () => {
@@ -44,7 +24,7 @@ describe('offering', () => {
     for (const node of nodes) node.autoPilot({ answer: () => 'decline' });
     const { id, replied } = await service.post();
     expect(await replied).toBe('look');
-    expect(await stateOf(id)).toBe('rejected');
+    expect(await service.stateOf(id)).toBe('rejected');
     for (const node of nodes) expect(frameTypesOf(node)).toEqual(['welcome', 'offer']);
     await Promise.all(nodes.map((node) => node.close()));
   });
@@ -95,7 +75,7 @@ describe('offering', () => {
       ),
     );
     expect(answers.toSorted()).toEqual(['assign', 'revoke']);
-    expect(await stateOf(id)).toBe('dispatched');
+    expect(await service.stateOf(id)).toBe('dispatched');
     await Promise.all(nodes.map((node) => node.close()));
   });
 
@@ -105,7 +85,7 @@ describe('offering', () => {
     const { offerId } = await node.next('offer');
     expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
     expect(await replied).toBe('look');
-    expect(await stateOf(id)).toBe('rejected');
+    expect(await service.stateOf(id)).toBe('rejected');
     expect(frameTypesOf(node)).toEqual(['welcome', 'offer', 'revoke']);
     await node.close();
   });
@@ -131,7 +111,7 @@ describe('offering', () => {
     await service.advance(5_000);
     node.send({ type: 'accept', offerId });
     expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
-    expect(await stateOf(id)).toBe('pending');
+    expect(await service.stateOf(id)).toBe('pending');
     await node.close();
   });
 
@@ -140,7 +120,7 @@ describe('offering', () => {
     await service.flush();
     for (const node of nodes) node.autoPilot();
     const posted = await Promise.all([service.post(), service.post()]);
-    for (const { id } of posted) await expectState(id, 'settling');
+    for (const { id } of posted) await service.expectState(id, 'settling');
     await Promise.all(nodes.map((node) => node.close()));
   });
 
@@ -248,7 +228,7 @@ describe('a submission that was held a moment ago', () => {
       meanwhile: (held) => rejectPending(service.store, held, { onlyOverdue: false }),
     });
     expect(await replied).toBe('look');
-    expect(await stateOf(id)).toBe('rejected');
+    expect(await service.stateOf(id)).toBe('rejected');
     expect(frameTypesOf(node)).toEqual(['welcome', 'offer', 'revoke']);
     await node.close();
   });

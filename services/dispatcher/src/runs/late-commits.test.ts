@@ -1,29 +1,9 @@
 import { waitUntil, type ScriptedNode } from '@svc/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { startDispatching, frameTypesOf, type Dispatching } from '../dispatcher.fixture.ts';
+import { useDispatching, frameTypesOf } from '../dispatcher.fixture.ts';
 
-let service: Dispatching;
-
-beforeAll(async () => {
-  service = await startDispatching({ dispatchers: 2 });
-});
-
-afterAll(async () => {
-  await service.end();
-});
-
-afterEach(async () => {
-  await service.settled();
-});
-
-async function stateOf(id: string): Promise<string | undefined> {
-  return (await service.row(id))?.state;
-}
-
-async function expectState(id: string, state: string): Promise<void> {
-  await waitUntil(async () => (await stateOf(id)) === state, { what: `the state ${state}` });
-}
+const service = await useDispatching({ dispatchers: 2 });
 
 describe('an accept whose link is gone before it is committed', () => {
   test('ends as lost at once, although the next hello was answered before the commit', async () => {
@@ -39,12 +19,12 @@ describe('an accept whose link is gone before it is committed', () => {
     await node.cut();
     const again = await service.connect(own);
     await unlock();
-    await waitUntil(async () => (await stateOf(id)) === 'settling');
+    await waitUntil(async () => (await service.stateOf(id)) === 'settling');
     expect((await service.row(id))?.failure_code).toBe('node_lost');
     // The submission that the node never had does not take its slot.
     again.autoPilot();
     const next = await service.post();
-    await expectState(next.id, 'settling');
+    await service.expectState(next.id, 'settling');
     await again.close();
   });
 });
@@ -97,13 +77,13 @@ describe('a frame whose link is gone before it is committed', () => {
     const { again, unlock } = await said.cutAndComeBack();
     expect(again.welcome.stop).toEqual([]);
     await unlock();
-    await expectState(said.id, 'running');
+    await service.expectState(said.id, 'running');
     expect(frameTypesOf(said.node)).not.toContain('begin');
     again.send({ type: 'start', submissionId: said.wireId });
     await again.next('begin');
     again.send({ type: 'completed', submissionId: said.wireId, usage: {}, result: {} });
     await again.next('ack');
-    expect(await stateOf(said.id)).toBe('settling');
+    expect(await service.stateOf(said.id)).toBe('settling');
   });
 
   test('an outcome: it counts once, and its repetition is acknowledged', async () => {

@@ -1,20 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
+import { useDispatching } from '../dispatcher.fixture.ts';
 
-let service: Dispatching;
-
-beforeAll(async () => {
-  service = await startDispatching();
-});
-
-afterAll(async () => {
-  await service.end();
-});
-
-afterEach(async () => {
-  await service.settled();
-});
+const service = await useDispatching();
 
 const usage = '"usage":{}';
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);

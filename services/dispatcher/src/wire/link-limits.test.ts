@@ -1,44 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 
 import { createLogger, systemClock } from '@svc/runtime';
-import { selfSigned } from '@svc/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 
 import { createFrameRate } from '../links/frame-rate.ts';
 import { transportOf, unreadBytesMax } from './link-socket.ts';
-import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
+import { useCertificate, useDispatching } from '../dispatcher.fixture.ts';
 
-let service: Dispatching;
-let directory: string;
-let ca: string;
-
-beforeAll(async () => {
-  directory = mkdtempSync(path.join(tmpdir(), 'svc-link-tls-'));
-  const { cert, key } = selfSigned();
-  ca = cert;
-  writeFileSync(path.join(directory, 'cert.pem'), cert);
-  writeFileSync(path.join(directory, 'key.pem'), key);
-  service = await startDispatching({
-    env: {
-      NODE_LINK_TLS_CERT_FILE: path.join(directory, 'cert.pem'),
-      NODE_LINK_TLS_KEY_FILE: path.join(directory, 'key.pem'),
-    },
-  });
-});
-
-afterAll(async () => {
-  await service.end();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-afterEach(async () => {
-  await service.settled();
-});
+const { ca, env } = useCertificate();
+const service = await useDispatching({ env });
 
 describe('over TLS', () => {
   test('a node runs its jobs, and a node that does not trust the certificate does not connect', async () => {

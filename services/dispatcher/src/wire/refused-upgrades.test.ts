@@ -1,21 +1,11 @@
 import { linkRequest, openLinkSocket } from '@svc/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { startDispatching, type Credentials, type Dispatching } from '../dispatcher.fixture.ts';
+import { useDispatching } from '../dispatcher.fixture.ts';
 
-let service: Dispatching;
-let credentials: Credentials;
-let link: string;
-
-beforeAll(async () => {
-  service = await startDispatching({ refusedUpgrades: { perSecond: 0.001, burst: 3 } });
-  credentials = await service.newNode();
-  link = service.links[0] ?? '';
-});
-
-afterAll(async () => {
-  await service.end();
-});
+const service = await useDispatching({ refusedUpgrades: { perSecond: 0.001, burst: 3 } });
+const credentials = await service.newNode();
+const link = service.links[0] ?? '';
 
 async function refuse(): Promise<Response> {
   const url = linkRequest({ link, ...credentials }).url.replace('ws:', 'http:');

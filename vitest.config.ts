@@ -14,7 +14,11 @@ export default defineConfig({
       'test/**/*.test.ts',
     ],
     globalSetup: ['packages/testkit/src/global-setup.ts'],
-    setupFiles: ['packages/testkit/src/loopback-only.ts', 'packages/testkit/src/file-setup.ts'],
+    setupFiles: [
+      'packages/testkit/src/unoptimized-wasm.ts',
+      'packages/testkit/src/loopback-only.ts',
+      'packages/testkit/src/file-setup.ts',
+    ],
     // A process per test file: what a file leaves open dies with it and disturbs no other.
     pool: 'forks',
     maxWorkers: Math.ceil(workersPerCore * availableParallelism()),

@@ -10,8 +10,10 @@ export interface RunningTestServers extends TestServers {
   readonly close: () => Promise<void>;
 }
 
-/** Blocks connections of the processes that tests start to other machines. */
-const loopbackOnly = pathToFileURL(path.join(import.meta.dirname, 'loopback-only.ts')).href;
+/** Every process that a test starts loads these files first. */
+const preloaded = ['loopback-only.ts', 'unoptimized-wasm.ts'].map(
+  (file) => pathToFileURL(path.join(import.meta.dirname, file)).href,
+);
 
 /** Enough for all test files that run at once, each with several services and their pools. */
 const connectionsMax = 800;
@@ -39,7 +41,7 @@ export async function startTestServers(): Promise<RunningTestServers> {
       serviceUrl: postgres.serviceUrl('postgres'),
       template,
       masterKey,
-      childEnvironment: { NODE_OPTIONS: `--import=${loopbackOnly}` },
+      childEnvironment: { NODE_OPTIONS: preloaded.map((url) => `--import=${url}`).join(' ') },
       close,
     };
   } catch (error) {

@@ -20,7 +20,7 @@ const sentenceWordsMax = 32;
 
 /**
  * Constructions that readers stumble over, and house words for which the field has a word
- * (docs/STYLE.md, "Writing"). A rule says what to write instead.
+ * (docs/STYLE.md 13). A rule says what to write instead.
  */
 const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
   [

@@ -42,8 +42,8 @@ export function hasMisplacedUnit(name: string): boolean {
 export function refusedWordsOf(glossary: string): string[] {
   const [, section = ''] = glossary.split('## Words that names do not contain\n');
   return [...(section.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \|/gmu)]
-    .flatMap(([, words = '']) => words.split(', '))
-    .filter((word) => word !== 'not');
+    .flatMap(([, words = '']) => [...words.matchAll(/`([^`]+)`/gu)])
+    .map(([, word = '']) => word);
 }
 
 /** The refused word that the name contains, in one of its words or in two in sequence. */

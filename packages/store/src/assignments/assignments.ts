@@ -1,6 +1,6 @@
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { isAssignedOrSettling, openStates } from '../submissions/states.ts';
+import { isAssignedOrSettling, openStates } from '../schema/submission-states.ts';
 
 export interface Assignment {
   submissionId: string;

@@ -3,7 +3,7 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 import { statement } from '../connection/statement.ts';
 import type { Query, Store } from '../connection/store.ts';
-import { assignedStates, isAssigned } from '../submissions/states.ts';
+import { assignedStates, isAssigned } from '../schema/submission-states.ts';
 
 /**
  * Assignments that end as `node_lost` because a dispatcher found out something about their node,

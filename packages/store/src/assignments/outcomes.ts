@@ -14,7 +14,7 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { insertEvents } from '../deliveries/outbox.ts';
 import { sealOutcome } from './service-failures.ts';
 import type { Query, Store } from '../connection/store.ts';
-import { assignedStates } from '../submissions/states.ts';
+import { assignedStates } from '../schema/submission-states.ts';
 import { tenantsOf } from '../submissions/submission-tenants.ts';
 import {
   eachOnce,

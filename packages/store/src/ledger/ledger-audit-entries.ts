@@ -1,5 +1,5 @@
 import { Prisma } from '../generated/client.ts';
-import { isInFlight } from '../submissions/states.ts';
+import { isInFlight } from '../schema/submission-states.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 import type { Queryable } from '../connection/store.ts';
 

@@ -1,4 +1,4 @@
-import { isEnded } from '../submissions/states.ts';
+import { isEnded } from '../schema/submission-states.ts';
 import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 import { auditEntryPage, ledgerStart, type LedgerPlace } from './ledger-audit-entries.ts';

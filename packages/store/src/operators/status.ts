@@ -1,6 +1,6 @@
 import type { SubmissionState } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
-import { isInFlight } from '../submissions/states.ts';
+import { isInFlight } from '../schema/submission-states.ts';
 
 export interface InFlightCounts {
   /** By state. States without submissions are left out. */

@@ -1,7 +1,7 @@
 import { dispatchGraceMs, firstState, transitions } from '@svc/domain';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { isInFlight } from '../submissions/states.ts';
+import { isInFlight } from '../schema/submission-states.ts';
 
 /** Why a submission is overdue. */
 export type OverdueKind =

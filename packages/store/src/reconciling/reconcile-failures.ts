@@ -1,5 +1,5 @@
 import type { Store } from '../connection/store.ts';
-import { inFlightStates } from '../submissions/states.ts';
+import { inFlightStates } from '../schema/submission-states.ts';
 
 /**
  * The failures of reconcilers. A row that cannot be reconciled is retried with backoff, so that it

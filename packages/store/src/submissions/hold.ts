@@ -5,7 +5,7 @@ import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import { concatenated } from '../connection/concatenated.ts';
 import { statement } from '../connection/statement.ts';
 import { type HeldFigures, recogniseOwn } from './own-holds.ts';
-import { isNotRejected } from './states.ts';
+import { isNotRejected } from '../schema/submission-states.ts';
 import type { Store } from '../connection/store.ts';
 import { payloadPlace } from '../sealing/sealed.ts';
 import { type StoredQuote } from './submissions.ts';

@@ -7,7 +7,7 @@ import {
   type RecordRow,
   type SubmissionRecord,
 } from './submissions.ts';
-import { inFlightStates, isInFlight, isNotRejected } from './states.ts';
+import { inFlightStates, isInFlight, isNotRejected } from '../schema/submission-states.ts';
 
 /** A submission as operators see it: of any tenant, including rejected ones. */
 export interface OperatorSubmission extends SubmissionRecord {

@@ -7,7 +7,7 @@ import {
   type RecordRow,
   type SubmissionRecord,
 } from './submissions.ts';
-import { isNotRejected, isShownAs } from './states.ts';
+import { isNotRejected, isShownAs } from '../schema/submission-states.ts';
 
 /** Filters and the start of the page. A null field does not filter. */
 export interface SubmissionFilter {

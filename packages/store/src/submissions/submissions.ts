@@ -11,7 +11,7 @@ import { usageOfText } from '../pricing/rate-cards.ts';
 import { outcomePlace, unsealText } from '../sealing/sealed.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { isNotRejected } from './states.ts';
+import { isNotRejected } from '../schema/submission-states.ts';
 
 export interface StoredQuote {
   estimatedMicros: bigint;

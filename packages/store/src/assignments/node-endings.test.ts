@@ -126,3 +126,17 @@ test('only the outcome that quarantines its node says so', async () => {
   for (let count = 0; count < 5; count += 1) stored.push(await ways.node_error());
   expect(stored).toEqual([said(false), said(false), said(false), said(false), said(true)]);
 });
+
+test('an outcome in the same statement as one that quarantines a node does not say so', async () => {
+  const { ways, store, tenant, hold, node, give, nodeId } = await createFailingNode();
+  for (let count = 0; count < 4; count += 1) await ways.node_error();
+  const [last, other] = [await give(), await node()];
+  const { id: submissionId } = await hold(await tenant());
+  await commitDispatched(store, { submissionId, nodeId: other });
+  const outcome = { kind: 'failed', usage: {}, code: 'node_error', message: '' } as const;
+  const stored = await Promise.all([
+    storeOutcome(store, { submissionId, nodeId: other, outcome }),
+    storeOutcome(store, { submissionId: last, nodeId, outcome }),
+  ]);
+  expect(stored).toEqual([said(false), said(true)]);
+});

@@ -64,7 +64,7 @@ test.each([['tenant', 'list'], ['status'], ['trace', nobody.replace('tnt', 'sub'
   'svc explains that the database is down: svc %s',
   async (...words) => {
     const DATABASE_URL = 'postgresql://postgres@127.0.0.1:1/none';
-    const ran = await svc.run(words, { DATABASE_URL });
+    const ran = await svc.runProcess(words, { DATABASE_URL });
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toMatch(/Postgres does not answer|cannot be reached/);
     expect(ran.stderr.trim().split('\n')).toHaveLength(1);
@@ -73,19 +73,19 @@ test.each([['tenant', 'list'], ['status'], ['trace', nobody.replace('tnt', 'sub'
 
 test('an unreachable Redis stops only the commands that need it', async () => {
   const away = { REDIS_URL: 'redis://127.0.0.1:1' };
-  const status = await svc.run(['status', '--json'], away);
+  const status = await svc.runProcess(['status', '--json'], away);
   expect(JSON.parse(status.stdout)).toMatchObject({ redis: 'not reachable', queues: null });
-  const queues = await svc.run(['queue', 'status'], away);
+  const queues = await svc.runProcess(['queue', 'status'], away);
   expect(queues).toMatchObject({ code: 1, stdout: '' });
   expect(queues.stderr).toContain('REDIS_URL');
-  const paused = await svc.run(['queue', 'pause', 'webhook'], away);
+  const paused = await svc.runProcess(['queue', 'pause', 'webhook'], away);
   expect(paused).toMatchObject({ code: 1, stdout: '' });
   expect(await svc.list('audit', 'list')).toEqual([]);
 });
 
 test('missing configuration is named, with the variable to set', async () => {
   const bare = svcOn({ databaseUrl: '', redisUrl: '' });
-  const nothing = await bare.run(['status'], { SVC_LOCAL_DIR: '/nonexistent' });
+  const nothing = await bare.runProcess(['status'], { SVC_LOCAL_DIR: '/nonexistent' });
   expect(nothing).toMatchObject({ code: 1, stdout: '' });
   expect(nothing.stderr).toContain('npm start');
   const key = await svc.run(['status'], { SVC_MASTER_KEY: '' });
@@ -96,9 +96,9 @@ test('missing configuration is named, with the variable to set', async () => {
 test('help and completion need no configuration at all', async () => {
   const bare = svcOn({ databaseUrl: '', redisUrl: '' });
   const nothing = { ...bareEnvironment(), SVC_LOCAL_DIR: '/nonexistent', SVC_MASTER_KEY: '' };
-  const help = await bare.run(['--help'], nothing);
+  const help = await bare.runProcess(['--help'], nothing);
   expect(help).toMatchObject({ code: 0, stderr: '' });
-  const script = await bare.run(['completion', 'bash'], nothing);
+  const script = await bare.runProcess(['completion', 'bash'], nothing);
   expect(script).toMatchObject({ code: 0, stderr: '' });
   expect(script.stdout).toContain("'tenant rotate-secret') words='--json");
 });

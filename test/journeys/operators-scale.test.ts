@@ -122,7 +122,7 @@ test.each([
     const given = options.map((word) => (word === 'TENANT' ? tenantId : word));
     const words = [...command, ...(what === 'trace' ? [id] : given), '--json'];
     const before = await rowsRead(many);
-    const ran = await on(many).run(words, boundedHeap);
+    const ran = await on(many).runProcess(words, boundedHeap);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     const read = (await rowsRead(many)) - before;
     console.info(`${what}: ${read} rows of ${rows}`);

@@ -1,16 +1,17 @@
-import { execFile } from 'node:child_process';
-import { adminCliEntry } from '@svc/local';
-import { bareEnvironment, entryUnderTest, testMasterKey, type TestStack } from '@svc/testkit';
-
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import {
+  bareEnvironment,
+  type Ran,
+  runSvc,
+  runSvcProcess,
+  testMasterKey,
+  type TestStack,
+} from '@svc/testkit';
 
 export interface Svc {
-  /** Runs `svc` in a separate process, as an operator would. Resolves with any exit code. */
+  /** Runs `svc`. Resolves with any exit code. */
   run(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
+  /** Runs `svc` in a separate process, as an operator would. Resolves with any exit code. */
+  runProcess(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
   /** The output of `svc … --json`. Throws with the error message if `svc` refuses. */
   json<Printed = Record<string, unknown>>(...words: string[]): Promise<Printed>;
   list(...words: string[]): Promise<Record<string, unknown>[]>;
@@ -26,18 +27,19 @@ export function svcOn(stack: Pick<TestStack, 'databaseUrl' | 'redisUrl'>): Svc {
     SVC_MASTER_KEY: testMasterKey(),
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
   };
-  const entry = entryUnderTest(adminCliEntry);
-  const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
-    new Promise((resolve) => {
-      const options = { env: { ...environment, ...env }, maxBuffer: 64 * 1024 * 1024 };
-      execFile(process.execPath, [entry, ...words], options, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-      });
-    });
+  const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    runSvc(words, { ...environment, ...env });
+  const runProcess = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    runSvcProcess(words, { ...environment, ...env });
   const parsed = async (words: readonly string[]) => {
     const { code, stdout, stderr } = await run([...words, '--json']);
     if (code !== 0) throw new Error(`svc ${words.join(' ')} ended with ${code}: ${stderr}`);
     return JSON.parse(stdout);
   };
-  return { run, json: (...words) => parsed(words), list: (...words) => parsed(words) };
+  return {
+    run,
+    runProcess,
+    json: (...words) => parsed(words),
+    list: (...words) => parsed(words),
+  };
 }

@@ -20,14 +20,15 @@ export interface NewTenant {
   readonly allow?: readonly string[];
 }
 
-/** Creates a tenant by `svc tenant create`. Its secrets are only shown by this call. */
+/** Creates a tenant by `svc tenant create`, which `run` runs. Its secrets are only shown by this call. */
 export async function createTenant(
   tenant: NewTenant,
   env: NodeJS.ProcessEnv,
+  run = svc,
 ): Promise<TenantCredentials> {
   const { name, webhookUrl, grantCredits, allow } = tenant;
   const allowed = allow?.length === 0 ? ['none'] : (allow ?? []);
-  const record = await svc(
+  const record = await run(
     [
       'tenant',
       'create',
@@ -46,14 +47,15 @@ export async function createTenant(
   };
 }
 
-/** Creates a node by `svc node create`. Its secret is only shown by this call. */
+/** Creates a node by `svc node create`, which `run` runs. Its secret is only shown by this call. */
 export async function createNode(
   name: string,
   env: NodeJS.ProcessEnv,
   slotsMax?: number,
+  run = svc,
 ): Promise<NodeCredentials> {
   const slots = slotsMax === undefined ? [] : ['--slots-max', `${slotsMax}`];
-  const record = await svc(['node', 'create', '--name', name, ...slots], env);
+  const record = await run(['node', 'create', '--name', name, ...slots], env);
   return { nodeId: textOf(record, 'nodeId'), nodeSecret: textOf(record, 'nodeSecret') };
 }
 

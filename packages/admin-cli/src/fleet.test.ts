@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
 import {
   bareEnvironment,
   createTestDatabase,
+  type Ran,
+  runSvc,
   startTestRedis,
   testMasterKey,
   type TestDatabase,
@@ -10,7 +10,6 @@ import {
 } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-const entry = path.join(import.meta.dirname, 'main.ts');
 let database: TestDatabase;
 let redis: TestRedis;
 
@@ -22,23 +21,12 @@ afterAll(async () => {
   await database.close();
 });
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 function svc(...words: string[]): Promise<Ran> {
-  const env = {
+  return runSvc(words, {
     ...bareEnvironment(),
     DATABASE_URL: database.databaseUrl,
     REDIS_URL: redis.redisUrl,
     SVC_MASTER_KEY: testMasterKey(),
-  };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [entry, ...words], { env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
   });
 }
 

@@ -1,9 +1,6 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module';
-import { CommanderError } from 'commander';
-import { createProgram } from './program.ts';
-import { Refusal, WrongUsage } from './refusal.ts';
-import { plainText } from './table.ts';
+import { runSvc } from './run-svc.ts';
 
 // Without the cache, compiling the loaded modules takes most of a short command's time.
 enableCompileCache();
@@ -13,33 +10,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-// The exit codes are 0 for success, 1 for a refusal and 2 for wrong usage.
-try {
-  const program = await createProgram(process.argv.slice(2));
-  await program.parseAsync(process.argv);
-} catch (error) {
-  process.exitCode = await report(error);
-}
-
-async function report(error: unknown): Promise<number> {
-  // Commander has printed the error already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  process.stderr.write(`${await explain(error)}\n`);
-  return error instanceof WrongUsage ? 2 : 1;
-}
-
-async function explain(error: unknown): Promise<string> {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof Refusal || error instanceof WrongUsage || error.name === 'ConfigError')
-    return printable(error.message);
-  const { isUnavailable } = await import('@svc/store');
-  if (isUnavailable(error)) {
-    return 'Postgres cannot be reached. Check that it runs and that DATABASE_URL is right.';
-  }
-  return printable(error.stack ?? error.message);
-}
-
-/** Removes control characters, because messages may quote a file or the database. Keeps lines. */
-function printable(message: string): string {
-  return message.split('\n').map(plainText).join('\n');
-}
+await runSvc(process.argv.slice(2));

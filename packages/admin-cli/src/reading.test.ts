@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { toWireId } from '@svc/domain';
 import {
   claimDue,
@@ -11,12 +8,11 @@ import {
   storeOutcome,
 } from '@svc/store';
 import { openFixture } from '@svc/store/fixture';
-import { bareEnvironment, testMasterKey } from '@svc/testkit';
+import { bareEnvironment, runSvc, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** Results of nodes and responses of endpoints may contain personal data, so reads are audited. */
 
-const entry = path.join(import.meta.dirname, 'main.ts');
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 let tenantId: string;
 let submissionId: string;
@@ -66,7 +62,7 @@ async function noted(...words: string[]): Promise<unknown[]> {
     DATABASE_URL: fixture.database.databaseUrl,
     SVC_MASTER_KEY: testMasterKey(),
   };
-  await promisify(execFile)(process.execPath, [entry, ...words], { env });
+  expect(await runSvc(words, env)).toMatchObject({ code: 0 });
   return fixture.database.query(
     'SELECT actor_kind, action, subject_id, after FROM audit_log WHERE id > $1',
     [before?.id],

@@ -1,12 +1,15 @@
-import { execFile } from 'node:child_process';
 import os from 'node:os';
-import path from 'node:path';
 import { toWireId } from '@svc/domain';
-import { bareEnvironment, createTestDatabase, testMasterKey } from '@svc/testkit';
+import {
+  bareEnvironment,
+  createTestDatabase,
+  runSvc,
+  runSvcProcess,
+  testMasterKey,
+} from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const deadId = '019ab000-0000-7000-8000-00000000dead';
-const entry = path.join(import.meta.dirname, 'main.ts');
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 
 beforeAll(async () => {
@@ -14,26 +17,21 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs `svc` in a separate process, as an operator would. */
-function svc(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  const environment = {
+function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
     ...bareEnvironment(),
     DATABASE_URL: database.databaseUrl,
     SVC_MASTER_KEY: testMasterKey(),
     ...env,
   };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [entry, ...words], { env: environment }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
 }
+
+const svc = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  runSvc(words, environment(env));
+
+/** Runs `svc` in a separate process, as an operator would. */
+const svcProcess = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  runSvcProcess(words, environment(env));
 
 async function record(...words: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await svc([...words, '--json']);
@@ -52,7 +50,7 @@ test('a sandbox tenant is shown its secrets once and gets the opening grant', as
   });
   const shown = await record('tenant', 'show', String(created['tenantId']));
   expect(shown).not.toHaveProperty('hmacSecret');
-  const { stdout } = await svc(['tenant', 'list']);
+  const { stdout } = await svcProcess(['tenant', 'list']);
   expect(stdout).toContain(String(created['tenantId']));
 });
 
@@ -137,7 +135,7 @@ test('a tampered audit log is found, with and without a head printed earlier', a
     await own.query(`UPDATE audit_log SET action = 'node.enable' WHERE id = 1`);
     const changed = { kind: 'changed', entry: 1, position: 1 };
     expect(await verify()).toMatchObject({ code: 1, faults: [changed] });
-    const shown = await svc(['audit', 'verify'], env);
+    const shown = await svcProcess(['audit', 'verify'], env);
     expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining('1 faults') });
   } finally {
     await own.close();
@@ -152,7 +150,7 @@ test('only the owner migrates, production needs its URL, and a repeat applies no
   expect(unnamed).toMatchObject({ code: 1, stdout: '' });
   expect(unnamed.stderr).toMatch(/set MIGRATION_DATABASE_URL/i);
   const owner = { ...production, MIGRATION_DATABASE_URL: database.ownerUrl };
-  const migrated = await svc(['migrate', '--json'], owner);
+  const migrated = await svcProcess(['migrate', '--json'], owner);
   expect(JSON.parse(migrated.stdout)).toEqual({ applied: [] });
 });
 
@@ -225,32 +223,41 @@ test('a purchase is reversed once, and the ledger stays correct', async () => {
 });
 
 test('wrong usage exits with 2, a refusal with 1, and both say what to do', async () => {
-  const misspelt = await svc(['tenant', 'crate']);
+  const misspelt = await svcProcess(['tenant', 'crate']);
   expect(misspelt.code).toBe(2);
   expect(misspelt.stderr).toContain('Did you mean create?');
-  const badId = await svc(['credits', 'balance', 'nobody']);
+  const badId = await svcProcess(['credits', 'balance', 'nobody']);
   expect(badId.code).toBe(2);
   expect(badId.stderr).toContain('tnt_…');
-  const amount = await svc(['credits', 'grant', 'tnt_x', '-1', '--reference', 'r']);
+  const amount = await svcProcess(['credits', 'grant', 'tnt_x', '-1', '--reference', 'r']);
   expect(amount.code).toBe(2);
-  const unknown = await svc(['tenant', 'show', 'tnt_01kajh8z2wf5xav9c3q7m4n6rt']);
+  const unknown = await svcProcess(['tenant', 'show', 'tnt_01kajh8z2wf5xav9c3q7m4n6rt']);
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('no such tenant') });
-  const url = await svc(['tenant', 'create', '--name', 'x', '--webhook-url', 'http://127.0.0.1/']);
+  const url = await svcProcess([
+    'tenant',
+    'create',
+    '--name',
+    'x',
+    '--webhook-url',
+    'http://127.0.0.1/',
+  ]);
   expect(url).toMatchObject({ code: 1, stderr: 'The webhook URL must be an https URL.\n' });
 });
 
 test('missing settings, unreachable servers and the wrong environment are explained', async () => {
-  const nothing = await svc(['status'], { DATABASE_URL: '', SVC_LOCAL_DIR: '/nonexistent' });
+  const nothing = await svcProcess(['status'], { DATABASE_URL: '', SVC_LOCAL_DIR: '/nonexistent' });
   expect(nothing.code).toBe(1);
   expect(nothing.stderr).toContain('npm start');
-  const key = await svc(['status'], { SVC_MASTER_KEY: 'short' });
+  const key = await svcProcess(['status'], { SVC_MASTER_KEY: 'short' });
   expect(key.code).toBe(1);
   expect(key.stderr).toContain('SVC_MASTER_KEY');
-  const down = await svc(['status'], { DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' });
+  const down = await svcProcess(['status'], {
+    DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
+  });
   expect(down.code).toBe(1);
   expect(down.stderr).toContain('Postgres does not answer');
-  await svc(['status']);
-  const other = await svc(['status'], { SVC_ENVIRONMENT: 'production' });
+  await svcProcess(['status']);
+  const other = await svcProcess(['status'], { SVC_ENVIRONMENT: 'production' });
   expect(other.code).toBe(1);
   expect(other.stderr).toContain('belongs to sandbox');
 });

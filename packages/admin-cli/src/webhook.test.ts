@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { toWireId } from '@svc/domain';
 import { claimDue, queueWebhookTest, recordAttempt } from '@svc/store';
 import { openFixture } from '@svc/store/fixture';
-import { bareEnvironment, testMasterKey } from '@svc/testkit';
+import { bareEnvironment, type Ran, runSvc, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const entry = path.join(import.meta.dirname, 'main.ts');
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 
 beforeAll(async () => {
@@ -16,23 +13,11 @@ afterAll(async () => {
   await fixture.close();
 });
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs `svc webhook` in a separate process, as an operator would. */
 function svcWebhook(...words: readonly string[]): Promise<Ran> {
-  const env = {
+  return runSvc(['webhook', ...words], {
     ...bareEnvironment(),
     DATABASE_URL: fixture.database.databaseUrl,
     SVC_MASTER_KEY: testMasterKey(),
-  };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [entry, 'webhook', ...words], { env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
   });
 }
 

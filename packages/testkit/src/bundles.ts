@@ -6,8 +6,10 @@ import { pathToFileURL } from 'node:url';
 import { adminCliEntry, inCheckout, nodeAgentEntry, serviceEntry, serviceNames } from '@svc/local';
 import { type Plugin, rolldown } from 'rolldown';
 
+/** Runs commands of `svc` one after another. */
+export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.ts');
 /** The main files of all processes that stacks under test start. */
-const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry];
+const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /** Native modules cannot be bundled. */
 const native = /^(?:msgpackr-extract|pg-native)$/;

@@ -1,11 +1,29 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { bundleProcesses } from './bundles.ts';
+import { bundleOf, bundleProcesses, svcHostEntry } from './bundles.ts';
+import { startSvcHosts } from './svc-hosts.ts';
+import { cleanEnvironment } from './test-environment.ts';
 import { startTestServers } from './test-servers.ts';
 
 /** Runs once per run of vitest, and starts the servers that all test files share. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const bundling = process.env['TEST_FROM_SOURCES'] === undefined ? bundleProcesses() : undefined;
   const { close, ...servers } = await startTestServers();
-  project.provide('testServers', { ...servers, bundles: await bundling });
-  return close;
+  const bundles = await bundling;
+  if (bundles === undefined) {
+    project.provide('testServers', servers);
+    return close;
+  }
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-hosts-'));
+  const entry = bundleOf(bundles, svcHostEntry);
+  const env = { ...cleanEnvironment(), ...servers.childEnvironment };
+  const hosts = await startSvcHosts({ dir, entry, env });
+  project.provide('testServers', { ...servers, bundles, svcSocket: hosts.socketPath });
+  return async () => {
+    await hosts.close();
+    rmSync(dir, { recursive: true, force: true });
+    await close();
+  };
 }

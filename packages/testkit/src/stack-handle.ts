@@ -1,10 +1,11 @@
-import { createNode, createTenant, type ServiceName, svc } from '@svc/local';
+import { createNode, createTenant, type ServiceName } from '@svc/local';
 import { advanceDatabaseClock } from './database-clock.ts';
 import type { TestDatabase } from './database.ts';
 import type { Failpoints } from './failpoints.ts';
 import type { TestRedis } from './redis.ts';
 import type { Slot } from './stack-processes.ts';
 import type { TestStack } from './stack-types.ts';
+import { svcJson } from './svc.ts';
 
 const failpointMsDefault = 10_000;
 
@@ -45,9 +46,10 @@ export function stackHandle(parts: StackParts): TestStack {
     query: database.query,
     adminUrl: (service, index) =>
       `http://127.0.0.1:${find(service, index).current.ready.adminPort}`,
-    svc: (words) => svc(words, env),
-    createTenant: (tenant = {}) => createTenant({ name: 'Tenant under test', ...tenant }, env),
-    createNode: (name = 'node under test') => createNode(name, env, slotsPerNode),
+    svc: (words) => svcJson(words, env),
+    createTenant: (tenant = {}) =>
+      createTenant({ name: 'Tenant under test', ...tenant }, env, svcJson),
+    createNode: (name = 'node under test') => createNode(name, env, slotsPerNode, svcJson),
     kill: (service, index) => find(service, index).current.kill(),
     stop: (service, index) => find(service, index).current.stop(),
     restart: (service, index) => find(service, index).restart(),

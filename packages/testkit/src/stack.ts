@@ -18,6 +18,7 @@ import { describeLogs, endStack } from './stack-end.ts';
 import { nodeLinkUrl, stackHandle } from './stack-handle.ts';
 import { entryUnderTest, type Slot, startNodeSlot, startSlot } from './stack-processes.ts';
 import type { StackOptions, TestStack } from './stack-types.ts';
+import { svcJson } from './svc.ts';
 import { bareEnvironment, testMasterKey } from './test-environment.ts';
 
 /** Ten times faster than the default, so that no test waits a second for a reconciler. */
@@ -126,7 +127,7 @@ async function startNodes(
     const dispatcher = dispatchers[index % dispatchers.length];
     if (dispatcher === undefined) throw new Error('nodes need a dispatcher');
     const name = `node ${index}`;
-    const credentials = await createNode(name, env);
+    const credentials = await createNode(name, env, undefined, svcJson);
     const link = nodeLinkUrl(dispatcher, false);
     slots.push(await startNodeSlot(index, nodeAgentCommand({ name, link, credentials, stateDir })));
   });

@@ -1,0 +1,40 @@
+import { CommanderError } from 'commander';
+import { createProgram } from './program.ts';
+import { Refusal, WrongUsage } from './refusal.ts';
+import { plainText } from './table.ts';
+
+/**
+ * Runs one command of `svc`. Sets the exit code of this process: 0 for success, 1 for a refusal and
+ * 2 for wrong usage. Prints why a command failed.
+ */
+export async function runSvc(words: readonly string[]): Promise<void> {
+  try {
+    const program = await createProgram(words);
+    await program.parseAsync(words, { from: 'user' });
+  } catch (error) {
+    process.exitCode = await report(error);
+  }
+}
+
+async function report(error: unknown): Promise<number> {
+  // Commander has printed the error already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  process.stderr.write(`${await explain(error)}\n`);
+  return error instanceof WrongUsage ? 2 : 1;
+}
+
+async function explain(error: unknown): Promise<string> {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof Refusal || error instanceof WrongUsage || error.name === 'ConfigError')
+    return printable(error.message);
+  const { isUnavailable } = await import('@svc/store');
+  if (isUnavailable(error)) {
+    return 'Postgres cannot be reached. Check that it runs and that DATABASE_URL is right.';
+  }
+  return printable(error.stack ?? error.message);
+}
+
+/** Removes control characters, because messages may quote a file or the database. Keeps lines. */
+function printable(message: string): string {
+  return message.split('\n').map(plainText).join('\n');
+}

@@ -1,0 +1,38 @@
+import { runSvc } from './run-svc.ts';
+
+/** A process that runs commands of `svc` one after another, so that they start at no cost. */
+
+interface Order {
+  readonly words: readonly string[];
+  /** The whole environment of the command. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run({ words, env }: Order): Promise<Ran> {
+  const printed = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    process[stream].write = (text: string | Uint8Array) => {
+      printed[stream] += String(text);
+      return true;
+    };
+  }
+  process.env = env;
+  await runSvc(words);
+  return { code: takeExitCode(), ...printed };
+}
+
+/** The exit code that a command has set. The next command begins without it. */
+function takeExitCode(): number {
+  const code = Number(process.exitCode ?? 0);
+  process.exitCode = 0;
+  return code;
+}
+
+process.on('message', (order: Order) => void run(order).then((ran) => process.send?.(ran)));
+process.on('disconnect', () => process.exit());

@@ -8,8 +8,10 @@ import {
   expectMoney,
   type Journey,
   refusal,
-  startJourney,
+  shareStack,
 } from '../support/journey.ts';
+
+const sharedJourney = shareStack({ gateways: 2, dispatchers: 2 });
 
 /** A submission that runs on a node of the second dispatcher. */
 async function begun(journey: Journey, key: string) {
@@ -21,7 +23,7 @@ async function begun(journey: Journey, key: string) {
 }
 
 test('a drained node is notified, finishes its runs and gets no offers until it is enabled', async () => {
-  const journey = await startJourney({ dispatchers: 2 });
+  const journey = await sharedJourney();
   const { stack, client } = journey;
   const { node, submissionId } = await begun(journey, 'drain');
   expect(await stack.svc(['node', 'show', node.nodeId])).toMatchObject({
@@ -46,7 +48,7 @@ test('a drained node is notified, finishes its runs and gets no offers until it 
 });
 
 test('a run on a disabled node ends as lost, its hold is released, and its late outcome moves no credits', async () => {
-  const journey = await startJourney({ dispatchers: 2, credits: 5_000 });
+  const journey = await sharedJourney(5_000);
   const { stack, client } = journey;
   const { node, submissionId } = await begun(journey, 'disable');
   await stack.svc(['node', 'disable', node.nodeId]);
@@ -69,7 +71,7 @@ test('a run on a disabled node ends as lost, its hold is released, and its late 
 });
 
 test('every gateway quotes and charges by a pinned surge within seconds, after FLUSHALL too', async () => {
-  const journey = await startJourney({ gateways: 2, dispatchers: 2 });
+  const journey = await sharedJourney();
   const { stack, tenant } = journey;
   const clients = stack.gatewayUrls.map((url) => clientOf(tenant, url));
   const surges = async (): Promise<number[]> =>

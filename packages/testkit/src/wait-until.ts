@@ -6,7 +6,10 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
 }
 
-const pollMs = 10;
+const pollMinMs = 10;
+const pollMaxMs = 50;
+/** A wait of a second polls rarely, because polls take CPU from the processes that it waits for. */
+const pollShare = 0.1;
 const timeoutMsDefault = 10_000;
 
 /**
@@ -27,10 +30,11 @@ export async function waitUntil<T>(
     } catch (error) {
       lastError = error;
     }
-    if (performance.now() - startedMs >= timeoutMs) {
+    const waitedMs = performance.now() - startedMs;
+    if (waitedMs >= timeoutMs) {
       throw new Error(`waited ${timeoutMs} ms for ${what}`, { cause: lastError });
     }
-    await delay(pollMs);
+    await delay(Math.min(pollMaxMs, Math.max(pollMinMs, waitedMs * pollShare)));
   }
 }
 

@@ -1,3 +1,4 @@
+import { waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { startDispatching, type Dispatching } from './dispatcher.fixture.ts';
@@ -13,16 +14,37 @@ afterEach(async () => {
   await service.end();
 });
 
-test('a stop lets the open offers of another coordinator come to their end', async () => {
-  // Only the first dispatcher runs, so it coordinates. Its nodes are silent until the second runs.
+/** An offer to a node of the second dispatcher, which the first dispatcher coordinates. */
+async function offerAcross() {
+  // While only the first dispatcher runs, it takes the job. Its nodes do not answer.
   const silent = await Promise.all([1, 2, 3, 4].map(() => service.connect({ slots: 1 })));
   const { replied } = await service.post();
   await Promise.race(silent.map((node) => node.next('offer')));
   await service.startAnother();
   const node = await service.connect({ dispatcher: 1, slots: 200 });
   const { offerId } = await node.next('offer');
+  return { node, offerId, replied };
+}
+
+async function consumers(): Promise<number> {
+  const clients = String(await service.redis.client('LIST'));
+  return clients.split('\n').filter((line) => line.includes('cmd=bzpopmin')).length;
+}
+
+test('a stop lets the open offers of another coordinator come to their end', async () => {
+  const { node, offerId, replied } = await offerAcross();
   await service.close(1);
   expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
   expect((await node.closed).code).toBe(1012);
+  await replied;
+});
+
+test('a stop does not wait for the offer of a link that ends meanwhile', async () => {
+  const { node, replied } = await offerAcross();
+  await waitUntil(async () => (await consumers()) === 2);
+  const stopped = service.close(1);
+  await waitUntil(async () => (await consumers()) === 1);
+  await node.cut();
+  await stopped;
   await replied;
 });

@@ -1,3 +1,4 @@
+import { createFleetRegistry } from '@svc/queue';
 import { disableNode, drainNode, enableNode, rotateNodeSecret } from '@svc/store';
 import { linkRequest, LinkRefused, openLinkSocket, testAuthor, waitUntil } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
@@ -32,6 +33,8 @@ describe('a node that an operator drains', () => {
     await drainNode(service.store, uuidOf(own.nodeId), testAuthor);
     await service.notify(own);
     await node.next('drain', { timeoutMs: 1_000 });
+    const registry = createFleetRegistry({ redis: service.redis, prefix: service.prefix });
+    await waitUntil(async () => (await registry.capacity()).slots === 0);
     await waitUntil(async () => !(await service.isOffered()));
     await node.close();
     const again = await service.connect({ ...own, slots: 2, running: [submissionId] });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { useDispatching } from '../dispatcher.fixture.ts';
 
 const service = await useDispatching({ refusedUpgrades: { perSecond: 0.001, burst: 3 } });
+const unlimited = await useDispatching();
 const credentials = await service.newNode();
 const link = service.links[0] ?? '';
 
@@ -26,4 +27,12 @@ test('an address with too many refused upgrades gets 429 without a query of Post
   (await openLinkSocket(linkRequest({ link, ...credentials }))).terminate();
   const stranger = linkRequest({ link, ...(await service.newNode()) });
   await expect(openLinkSocket(stranger)).rejects.toMatchObject({ status: 429 });
+});
+
+test('an upgrade that cannot be decided gets 503', async () => {
+  const stranger = linkRequest({ link: unlimited.links[0] ?? '', ...(await unlimited.newNode()) });
+  await unlimited.database.query('ALTER TABLE nodes RENAME TO nodes_away');
+  const refused = openLinkSocket(stranger);
+  await expect(refused).rejects.toMatchObject({ status: 503 });
+  await unlimited.database.query('ALTER TABLE nodes_away RENAME TO nodes');
 });

@@ -104,8 +104,8 @@ export class Mortal {
     const db = this.#client(store.db);
     const query: Store['query'] = (text, values) =>
       this.#statement(() => store.query(text, values));
-    const transaction: Store['transaction'] = (work) =>
-      this.#statement(() => store.transaction(work));
+    const transaction: Store['transaction'] = (work, options) =>
+      this.#statement(() => store.transaction(work, options));
     return { ...store, db, query, transaction };
   }
 

@@ -16,14 +16,6 @@ function labelOf(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ').slice(0, labelLengthMax);
 }
 
-/** The text of a tagged template or of an `Sql` object. */
-function textOf(first: unknown): string {
-  if (Array.isArray(first)) return first.join('?');
-  if (typeof first === 'object' && first !== null && 'strings' in first)
-    return textOf(first.strings);
-  return String(first);
-}
-
 const writes = /\b(INSERT|UPDATE|DELETE)\b/;
 /** The calls of the typed client that change nothing. */
 const readOnly = /^(find|count|aggregate|groupBy)/;
@@ -59,24 +51,17 @@ export class GatedStore {
     const db = new Proxy(base.db, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
-        if (typeof value === 'object' && value !== null) return this.#model(value, String(name));
-        if (typeof value !== 'function') return value;
-        if (name === '$transaction') return this.#transactionOf(target, value);
-        return (...args: unknown[]) =>
-          this.#statement(
-            textOf(args[0]),
-            {},
-            async () => await Reflect.apply(value, target, args),
-          );
+        const isModel = typeof value === 'object' && value !== null;
+        return isModel ? this.#model(value, String(name)) : value;
       },
     });
     return {
       ...base,
       db,
       query,
-      transaction: (work) =>
+      transaction: (work, options) =>
         this.#inTransaction(
-          (inside: (real: Query) => ReturnType<typeof work>) => base.transaction(inside),
+          (inside: (real: Query) => ReturnType<typeof work>) => base.transaction(inside, options),
           (real, session) =>
             work((text, values) => this.#statement(text, { session }, () => real(text, values))),
         ),
@@ -94,30 +79,6 @@ export class GatedStore {
           this.#statement(
             `${verb} ${modelName}.${String(name)}`,
             {},
-            async () => await Reflect.apply(value, target, args),
-          );
-      },
-    });
-  }
-
-  /** Prisma's own method, whose callback gets its own client. */
-  #transactionOf(target: object, begin: Function) {
-    return (work: (tx: object) => Promise<unknown>, ...options: unknown[]) =>
-      this.#inTransaction<object, unknown>(
-        async (inside) => await Reflect.apply(begin, target, [inside, ...options]),
-        (tx, session) => work(this.#gatedClient(tx, session)),
-      );
-  }
-
-  #gatedClient(tx: object, session: Session): object {
-    return new Proxy(tx, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]) =>
-          this.#statement(
-            textOf(args[0]),
-            { session },
             async () => await Reflect.apply(value, target, args),
           );
       },

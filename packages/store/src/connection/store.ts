@@ -54,7 +54,8 @@ export interface StoreOptions {
 
 /** The first argument of every function of this package. */
 export interface Store {
-  readonly db: PrismaClient;
+  /** Typed calls, for plain reads off the hot path (decision 24). */
+  readonly db: Models;
   readonly sealer: Sealer;
   /** A UUIDv7 of the database's time. */
   readonly newId: () => string;
@@ -63,17 +64,27 @@ export interface Store {
   /** Reads the database's clock for new ids. A process calls it before it creates its first id. */
   readonly readClock: () => Promise<void>;
   /**
-   * Runs one named statement on the driver. For the hot path, on which Prisma's overhead costs more
-   * than the statement. Values and rows have the driver's types. A `bigint` column is a bigint.
+   * Runs one named statement on the driver. Values and rows have the driver's types. A `bigint` column is a bigint.
    */
   readonly query: Query;
   /**
    * Runs a transaction. `work` sends all its statements by the `query` it is given. Commits if
    * `work` resolves and rolls back if it rejects. Never retries. Throws `TransactionExpired` after
-   * `transactionTimeoutMs`.
+   * its time limit.
    */
-  transaction<Result>(this: void, work: (query: Query) => Promise<Result>): Promise<Result>;
+  transaction<Result>(
+    this: void,
+    work: (query: Query) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
   close(): Promise<void>;
+}
+
+interface TransactionOptions {
+  /** All statements read the same snapshot, and none may write. */
+  readonly isSnapshot?: boolean;
+  /** The time limit; default 10 s. */
+  readonly timeoutMs?: number;
 }
 
 export type Query = <Row extends QueryResultRow>(
@@ -82,8 +93,8 @@ export type Query = <Row extends QueryResultRow>(
   values: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** Either the pool or one transaction of it. */
-export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
+/** The models of the typed client, without raw queries and transactions. */
+type Models = Omit<PrismaClient, `$${string}`>;
 
 const poolConnectionsMax = 10;
 const connectTimeoutMs = 5_000;
@@ -92,7 +103,6 @@ const statementTimeoutMs = 10_000;
 const answerTimeoutMs = statementTimeoutMs + 5_000;
 const lockTimeoutMs = 5_000;
 const idleInTransactionTimeoutMs = 10_000;
-const transactionWaitMs = 5_000;
 const transactionTimeoutMs = 10_000;
 
 /**
@@ -144,10 +154,7 @@ export function openStore(options: StoreOptions): Store {
     onConnectionError: onError,
     disposeExternalPool: true,
   });
-  const db = new PrismaClient({
-    adapter,
-    transactionOptions: { maxWait: transactionWaitMs, timeout: transactionTimeoutMs },
-  });
+  const db = new PrismaClient({ adapter });
   const query = queryOf(pool);
   const clock = createIdClock(async () => {
     const [row] = await query<{ now: Date }>('SELECT svc_now() AS now', []);
@@ -161,9 +168,12 @@ export function openStore(options: StoreOptions): Store {
     usageCapFactor: options.usageCapFactor ?? '1',
     readClock: () => clock.read(),
     query,
-    async transaction<Result>(work: (query: Query) => Promise<Result>) {
+    async transaction<Result>(
+      work: (query: Query) => Promise<Result>,
+      transactionOptions: TransactionOptions = {},
+    ) {
       const client = await pool.connect();
-      return await inTransaction(client, work);
+      return await inTransaction(client, work, transactionOptions);
     },
     async close() {
       await db.$disconnect();
@@ -181,6 +191,8 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
   };
 }
 
+const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
 /**
  * Returns the connection to the pool. If the connection may still be busy or cannot be rolled back,
  * it is closed, and the server rolls back.
@@ -188,8 +200,9 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
 async function inTransaction<Result>(
   client: PoolClient,
   work: (query: Query) => Promise<Result>,
+  { isSnapshot = false, timeoutMs = transactionTimeoutMs }: TransactionOptions,
 ): Promise<Result> {
-  const expiresMs = performance.now() + transactionTimeoutMs;
+  const expiresMs = performance.now() + timeoutMs;
   let isBroken = false;
   const onConnection = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     try {
@@ -201,7 +214,7 @@ async function inTransaction<Result>(
   };
   const query = queryOf(client);
   try {
-    await onConnection(() => client.query('BEGIN'));
+    await onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
     const result = await work(async (text, values) => {
       if (performance.now() > expiresMs) throw new TransactionExpired();
       return await onConnection(() => query(text, values));
@@ -229,6 +242,14 @@ function statementName(sql: string): string {
     statementNames.set(sql, name);
   }
   return name;
+}
+
+/**
+ * Loads the query compiler of the typed client. This blocks the process for a tenth of a second, so a
+ * service that uses typed calls does it before it accepts requests (decision 24).
+ */
+export async function loadTypedClient({ db }: Store): Promise<void> {
+  await db.environment.findFirst({ select: { id: true } });
 }
 
 /** Throws if the database does not answer. */

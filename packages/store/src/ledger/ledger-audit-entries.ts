@@ -1,7 +1,8 @@
+import type { QueryResultRow } from 'pg';
 import { Prisma } from '../generated/client.ts';
 import { isInFlight } from '../schema/submission-states.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
-import type { Queryable } from '../connection/store.ts';
+import type { Query } from '../connection/store.ts';
 
 /**
  * The part of the audit that reads the ledger entries, in the order of (tenant, sequence). A
@@ -47,29 +48,40 @@ export interface EntryPage {
 
 /** Audits up to `limit` entries after `from`, and each account whose last entry is on this page. */
 export async function auditEntryPage(
-  tx: Queryable,
+  query: Query,
   from: LedgerPlace,
   limit: number,
 ): Promise<EntryPage> {
-  const [end] = await tx.$queryRaw<PageEnd[]>`
-    SELECT tenant_id AS "tenantId", sequence FROM ledger_entries
-    WHERE (tenant_id, sequence) > (${from.tenantId}::uuid, ${from.sequence})
-    ORDER BY tenant_id, sequence OFFSET ${limit - 1} LIMIT 1`;
+  const [end] = await query<PageEnd>(
+    `SELECT tenant_id AS "tenantId", sequence FROM ledger_entries
+     WHERE (tenant_id, sequence) > ($1::uuid, $2)
+     ORDER BY tenant_id, sequence OFFSET $3 LIMIT 1`,
+    [from.tenantId, from.sequence, limit - 1],
+  );
   const to = end ?? { tenantId: lastId, sequence: lastSequence };
   const entries = entriesOf(from, to);
   // The tenant of the page's last entry may have more entries, so a later page checks its account.
   const accounts = Prisma.sql`a.tenant_id >= ${from.tenantId}::uuid AND ${
     end === undefined ? Prisma.sql`true` : Prisma.sql`a.tenant_id < ${end.tenantId}::uuid`
   }`;
-  const [counted] = await tx.$queryRaw<{ tenants: number }[]>`
-    SELECT count(*)::int AS tenants FROM credit_accounts a WHERE ${accounts}`;
+  const [counted] = await send<{ tenants: number }>(
+    query,
+    Prisma.sql`SELECT count(*)::int AS tenants FROM credit_accounts a WHERE ${accounts}`,
+  );
   const faults = [
-    ...(await auditAccounts(tx, accounts, entries)),
-    ...(await auditHolds(tx, accounts)),
-    ...(await auditFigures(tx, entries)),
+    ...(await auditAccounts(query, accounts, entries)),
+    ...(await auditHolds(query, accounts)),
+    ...(await auditFigures(query, entries)),
   ];
-  const next = end === undefined ? null : { ...end, sums: await sumsOf(tx, end, entries) };
+  const next = end === undefined ? null : { ...end, sums: await sumsOf(query, end, entries) };
   return { tenants: counted?.tenants ?? 0, faults, next };
+}
+
+function send<Row extends QueryResultRow>(
+  query: Query,
+  { text, values }: Prisma.Sql,
+): Promise<Row[]> {
+  return query<Row>(text, values);
 }
 
 /** SQL: the amount that an entry adds to the tenant's account of this name. */
@@ -94,61 +106,73 @@ function entriesOf({ tenantId, sequence, sums }: LedgerPlace, to: PageEnd): Pris
       ${sums.balance}::bigint, ${sums.held}::bigint, ${sums.rebate}::bigint)`;
 }
 
-async function sumsOf(tx: Queryable, { tenantId }: PageEnd, entries: Prisma.Sql): Promise<Sums> {
-  const [row] = await tx.$queryRaw<Record<keyof Sums, bigint>[]>`
-    SELECT sum(balance)::bigint AS balance, sum(held)::bigint AS held, sum(rebate)::bigint AS rebate
-    FROM ${entries} e WHERE tenant_id = ${tenantId}::uuid`;
+async function sumsOf(query: Query, { tenantId }: PageEnd, entries: Prisma.Sql): Promise<Sums> {
+  const [row] = await send<Sums>(
+    query,
+    Prisma.sql`
+      SELECT sum(balance)::bigint AS balance, sum(held)::bigint AS held, sum(rebate)::bigint AS rebate
+      FROM ${entries} e WHERE tenant_id = ${tenantId}::uuid`,
+  );
   return row ?? ledgerStart.sums;
 }
 
 function auditAccounts(
-  tx: Queryable,
+  query: Query,
   accounts: Prisma.Sql,
   entries: Prisma.Sql,
 ): Promise<LedgerFault[]> {
-  return tx.$queryRaw<LedgerFault[]>`
-    SELECT 'account_differs_from_entries' AS kind, a.tenant_id AS subject,
-      format('balance %s, held %s, rebate %s; by its entries %s, %s, %s', a.balance_micros, a.held_micros,
-        a.rebate_accrued_micros, e.balance, e.held, e.rebate) AS detail
-    FROM credit_accounts a LEFT JOIN (
-      SELECT tenant_id, sum(balance) AS balance, sum(held) AS held, sum(rebate) AS rebate
-      FROM ${entries} p GROUP BY tenant_id) e USING (tenant_id)
-    WHERE ${accounts} AND (a.balance_micros <> COALESCE(e.balance, 0)
-      OR a.held_micros <> COALESCE(e.held, 0) OR a.rebate_accrued_micros <> COALESCE(e.rebate, 0))
-    ORDER BY a.tenant_id LIMIT ${faultsMax}`;
+  return send<LedgerFault>(
+    query,
+    Prisma.sql`
+      SELECT 'account_differs_from_entries' AS kind, a.tenant_id AS subject,
+        format('balance %s, held %s, rebate %s; by its entries %s, %s, %s', a.balance_micros, a.held_micros,
+          a.rebate_accrued_micros, e.balance, e.held, e.rebate) AS detail
+      FROM credit_accounts a LEFT JOIN (
+        SELECT tenant_id, sum(balance) AS balance, sum(held) AS held, sum(rebate) AS rebate
+        FROM ${entries} p GROUP BY tenant_id) e USING (tenant_id)
+      WHERE ${accounts} AND (a.balance_micros <> COALESCE(e.balance, 0)
+        OR a.held_micros <> COALESCE(e.held, 0) OR a.rebate_accrued_micros <> COALESCE(e.rebate, 0))
+      ORDER BY a.tenant_id LIMIT ${faultsMax}`,
+  );
 }
 
-function auditHolds(tx: Queryable, accounts: Prisma.Sql): Promise<LedgerFault[]> {
-  return tx.$queryRaw<LedgerFault[]>`
-    SELECT CASE WHEN a.held_micros <> COALESCE(s.held, 0) THEN 'held_differs_from_holds'
-      ELSE 'in_flight_differs_from_holds' END AS kind, a.tenant_id AS subject,
-      format('held %s by %s; holds in flight %s by %s', a.held_micros, a.in_flight, COALESCE(s.held, 0),
-        COALESCE(s.count, 0)) AS detail
-    FROM credit_accounts a LEFT JOIN (
-      SELECT tenant_id, sum(quote_max_micros) AS held, count(*) AS count FROM submissions a
-      WHERE state ${Prisma.raw(isInFlight)} AND ${accounts}
-      GROUP BY tenant_id) s USING (tenant_id)
-    WHERE ${accounts}
-      AND (a.held_micros <> COALESCE(s.held, 0) OR a.in_flight <> COALESCE(s.count, 0))
-    ORDER BY a.tenant_id LIMIT ${faultsMax}`;
+function auditHolds(query: Query, accounts: Prisma.Sql): Promise<LedgerFault[]> {
+  return send<LedgerFault>(
+    query,
+    Prisma.sql`
+      SELECT CASE WHEN a.held_micros <> COALESCE(s.held, 0) THEN 'held_differs_from_holds'
+        ELSE 'in_flight_differs_from_holds' END AS kind, a.tenant_id AS subject,
+        format('held %s by %s; holds in flight %s by %s', a.held_micros, a.in_flight, COALESCE(s.held, 0),
+          COALESCE(s.count, 0)) AS detail
+      FROM credit_accounts a LEFT JOIN (
+        SELECT tenant_id, sum(quote_max_micros) AS held, count(*) AS count FROM submissions a
+        WHERE state ${Prisma.raw(isInFlight)} AND ${accounts}
+        GROUP BY tenant_id) s USING (tenant_id)
+      WHERE ${accounts}
+        AND (a.held_micros <> COALESCE(s.held, 0) OR a.in_flight <> COALESCE(s.count, 0))
+      ORDER BY a.tenant_id LIMIT ${faultsMax}`,
+  );
 }
 
 /** Checks each entry alone, and its balances against the running sum of the tenant's entries. */
-function auditFigures(tx: Queryable, entries: Prisma.Sql): Promise<LedgerFault[]> {
-  return tx.$queryRaw<LedgerFault[]>`
-    SELECT CASE WHEN NOT allowed THEN 'movement_not_allowed' ELSE 'figures_differ_from_entries' END AS kind,
-      id AS subject, format('%s of %s: balance after %s, held after %s; by the entries %s, %s', type,
-        amount_micros, balance_after_micros, held_after_micros, balance, held) AS detail
-    FROM (
-      SELECT id, type, amount_micros, balance_after_micros, held_after_micros, sequence, is_carry,
-        amount_micros > 0 AND (type, debit_account, credit_account) IN (
-          ('grant', 'issuance', 'tenant_available'), ('hold', 'tenant_available', 'tenant_held'),
-          ('charge', 'tenant_held', 'revenue'), ('release', 'tenant_held', 'tenant_available'),
-          ('rebate_accrual', 'revenue', 'rebate'), ('rebate', 'rebate', 'tenant_available'),
-          ('reversal', 'tenant_available', 'issuance')) AS allowed,
-        sum(balance) OVER by_tenant AS balance, sum(held) OVER by_tenant AS held
-      FROM ${entries} p
-      WINDOW by_tenant AS (PARTITION BY tenant_id ORDER BY sequence)) e
-    WHERE NOT is_carry AND (NOT allowed OR balance_after_micros <> balance OR held_after_micros <> held)
-    ORDER BY sequence LIMIT ${faultsMax}`;
+function auditFigures(query: Query, entries: Prisma.Sql): Promise<LedgerFault[]> {
+  return send<LedgerFault>(
+    query,
+    Prisma.sql`
+      SELECT CASE WHEN NOT allowed THEN 'movement_not_allowed' ELSE 'figures_differ_from_entries' END AS kind,
+        id AS subject, format('%s of %s: balance after %s, held after %s; by the entries %s, %s', type,
+          amount_micros, balance_after_micros, held_after_micros, balance, held) AS detail
+      FROM (
+        SELECT id, type, amount_micros, balance_after_micros, held_after_micros, sequence, is_carry,
+          amount_micros > 0 AND (type, debit_account, credit_account) IN (
+            ('grant', 'issuance', 'tenant_available'), ('hold', 'tenant_available', 'tenant_held'),
+            ('charge', 'tenant_held', 'revenue'), ('release', 'tenant_held', 'tenant_available'),
+            ('rebate_accrual', 'revenue', 'rebate'), ('rebate', 'rebate', 'tenant_available'),
+            ('reversal', 'tenant_available', 'issuance')) AS allowed,
+          sum(balance) OVER by_tenant AS balance, sum(held) OVER by_tenant AS held
+        FROM ${entries} p
+        WINDOW by_tenant AS (PARTITION BY tenant_id ORDER BY sequence)) e
+      WHERE NOT is_carry AND (NOT allowed OR balance_after_micros <> balance OR held_after_micros <> held)
+      ORDER BY sequence LIMIT ${faultsMax}`,
+  );
 }

@@ -1,8 +1,7 @@
 import { isEnded } from '../schema/submission-states.ts';
-import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 import { auditEntryPage, ledgerStart, type LedgerPlace } from './ledger-audit-entries.ts';
-import type { Queryable, Store } from '../connection/store.ts';
+import type { Query, Store } from '../connection/store.ts';
 
 export interface LedgerAudit {
   tenants: number;
@@ -24,6 +23,7 @@ const firstId = '00000000-0000-0000-0000-000000000000';
  * The limit of a whole page. Each of its statements also has the store's limit, far above its need.
  */
 const pageTimeoutMs = 60_000;
+const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
 
 /**
  * Audits the whole ledger and changes nothing. It reads bounded pages, each in one snapshot, so
@@ -43,14 +43,20 @@ export async function auditLedger(
   let place: LedgerPlace | null = ledgerStart;
   while (place !== null && audit.faults.length < faultsMax) {
     const from: LedgerPlace = place;
-    const page = await inSnapshot(store, (tx) => auditEntryPage(tx, from, entriesPerPage));
+    const page = await store.transaction(
+      (query) => auditEntryPage(query, from, entriesPerPage),
+      ofOnePage,
+    );
     audit.faults.push(...page.faults);
     audit.tenants += page.tenants;
     place = page.next;
   }
   const submissionsPerPage = options.submissionsPerPage ?? submissionsPerPageDefault;
   for (let after = firstId; audit.faults.length < faultsMax;) {
-    const page = await inSnapshot(store, (tx) => auditSubmissions(tx, after, submissionsPerPage));
+    const page = await store.transaction(
+      (query) => auditSubmissions(query, after, submissionsPerPage),
+      ofOnePage,
+    );
     audit.faults.push(...page.faults);
     audit.submissions += page.ids.length;
     const last = page.ids.at(-1);
@@ -66,52 +72,49 @@ interface Page {
   faults: LedgerFault[];
 }
 
-function inSnapshot<Result>(
-  store: Store,
-  read: (tx: Queryable) => Promise<Result>,
-): Promise<Result> {
-  return store.db.$transaction(read, {
-    isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead,
-    timeout: pageTimeoutMs,
-  });
-}
-
-async function auditSubmissions(tx: Queryable, after: string, limit: number): Promise<Page> {
-  const rows = await tx.$queryRaw<{ id: string }[]>`
-    SELECT id FROM submissions WHERE id > ${after}::uuid ORDER BY id LIMIT ${limit}`;
+async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
+  const rows = await query<{ id: string }>(
+    'SELECT id FROM submissions WHERE id > $1::uuid ORDER BY id LIMIT $2',
+    [after, limit],
+  );
   const ids = rows.map(({ id }) => id);
   const last = ids.at(-1);
-  const faults = await auditOrphans(tx, after, last ?? null);
+  const faults = await auditOrphans(query, after, last ?? null);
   if (last === undefined) return { ids, faults };
-  return { ids, faults: [...faults, ...(await auditEndings(tx, ids))] };
+  return { ids, faults: [...faults, ...(await auditEndings(query, ids))] };
 }
 
-function auditEndings(tx: Queryable, ids: string[]): Promise<LedgerFault[]> {
-  return tx.$queryRaw<LedgerFault[]>`
-    SELECT CASE WHEN charge > hold OR charged_micros > quote_max_micros THEN 'charged_above_hold'
-      ELSE 'hold_not_ended_once' END AS kind, id AS subject,
-      format('%s: held %s of %s, charged %s of %s, released %s', state, hold, quote_max_micros, charge,
-        COALESCE(charged_micros::text, 'none'), release) AS detail
-    FROM (
-      SELECT s.id, s.state, s.quote_max_micros, s.charged_micros,
-        s.state ${Prisma.raw(isEnded)} AS ended,
-        COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'hold'), 0) AS hold,
-        COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'charge'), 0) AS charge,
-        COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'release'), 0) AS release
-      FROM submissions s LEFT JOIN ledger_entries e ON e.submission_id = s.id
-      WHERE s.id = ANY(${ids}::uuid[]) GROUP BY s.id) s
-    WHERE hold <> quote_max_micros OR charge <> COALESCE(charged_micros, 0)
-      OR charge + release <> CASE WHEN ended THEN hold ELSE 0 END
-    ORDER BY id LIMIT ${faultsMax}`;
+function auditEndings(query: Query, ids: string[]): Promise<LedgerFault[]> {
+  return query<LedgerFault>(endingsSql, [ids, faultsMax]);
 }
+
+const endingsSql = `
+  SELECT CASE WHEN charge > hold OR charged_micros > quote_max_micros THEN 'charged_above_hold'
+    ELSE 'hold_not_ended_once' END AS kind, id AS subject,
+    format('%s: held %s of %s, charged %s of %s, released %s', state, hold, quote_max_micros, charge,
+      COALESCE(charged_micros::text, 'none'), release) AS detail
+  FROM (
+    SELECT s.id, s.state, s.quote_max_micros, s.charged_micros,
+      s.state ${isEnded} AS ended,
+      COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'hold'), 0) AS hold,
+      COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'charge'), 0) AS charge,
+      COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'release'), 0) AS release
+    FROM submissions s LEFT JOIN ledger_entries e ON e.submission_id = s.id
+    WHERE s.id = ANY($1::uuid[]) GROUP BY s.id) s
+  WHERE hold <> quote_max_micros OR charge <> COALESCE(charged_micros, 0)
+    OR charge + release <> CASE WHEN ended THEN hold ELSE 0 END
+  ORDER BY id LIMIT $2`;
 
 /** Entries whose submission does not exist, among the submission ids after `after` up to `last`. */
-function auditOrphans(tx: Queryable, after: string, last: string | null): Promise<LedgerFault[]> {
-  return tx.$queryRaw<LedgerFault[]>`
-    SELECT 'entry_without_submission' AS kind, e.id AS subject,
-      format('%s of %s for submission %s', e.type, e.amount_micros, e.submission_id) AS detail
-    FROM ledger_entries e
-    WHERE e.submission_id > ${after}::uuid AND e.submission_id <= COALESCE(${last}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-      AND NOT EXISTS (SELECT FROM submissions s WHERE s.id = e.submission_id)
-    ORDER BY e.submission_id LIMIT ${faultsMax}`;
+function auditOrphans(query: Query, after: string, last: string | null): Promise<LedgerFault[]> {
+  return query<LedgerFault>(
+    `SELECT 'entry_without_submission' AS kind, e.id AS subject,
+       format('%s of %s for submission %s', e.type, e.amount_micros, e.submission_id) AS detail
+     FROM ledger_entries e
+     WHERE e.submission_id > $1::uuid
+       AND e.submission_id <= COALESCE($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+       AND NOT EXISTS (SELECT FROM submissions s WHERE s.id = e.submission_id)
+     ORDER BY e.submission_id LIMIT $3`,
+    [after, last, faultsMax],
+  );
 }

@@ -28,15 +28,17 @@ export interface EverySubmissionFilter {
 
 type Row = RecordRow & { request_id: string };
 
-const operatorColumns = Prisma.raw(`${recordColumns}, request_id`);
+const operatorColumns = `${recordColumns}, request_id`;
 
 /** Null for an unknown submission. */
 export async function findAnySubmission(
   store: Store,
   id: string,
 ): Promise<OperatorSubmission | null> {
-  const [row] = await store.db.$queryRaw<Row[]>`
-    SELECT ${operatorColumns} FROM submissions WHERE id = ${id}::uuid`;
+  const [row] = await store.query<Row>(
+    `SELECT ${operatorColumns} FROM submissions WHERE id = $1::uuid`,
+    [id],
+  );
   return row === undefined ? null : ofRow(store, row);
 }
 
@@ -66,10 +68,11 @@ export async function listEverySubmission(
     ],
     ' AND ',
   );
-  const rows = await store.db.$queryRaw<Row[]>`
+  const { text, values } = Prisma.sql`
     WITH page AS MATERIALIZED (${idsOf(states, conditions, tenantId, limit)})
-    SELECT ${operatorColumns} FROM submissions WHERE id IN (SELECT id FROM page)
+    SELECT ${Prisma.raw(operatorColumns)} FROM submissions WHERE id IN (SELECT id FROM page)
     ORDER BY id DESC LIMIT ${limit}`;
+  const rows = await store.query<Row>(text, values);
   return rows.map((row) => ofRow(store, row));
 }
 

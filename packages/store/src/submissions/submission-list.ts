@@ -42,8 +42,9 @@ export async function listSubmissions(
       ? []
       : [Prisma.sql`(created_at, id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`]),
   ];
-  const rows = await store.db.$queryRaw<RecordRow[]>`
+  const { text, values } = Prisma.sql`
     SELECT ${Prisma.raw(recordColumns)} FROM submissions WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY created_at DESC, id DESC LIMIT ${filter.limit}`;
+  const rows = await store.query<RecordRow>(text, values);
   return rows.map((row) => recordOfRow(store, row));
 }

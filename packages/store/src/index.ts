@@ -76,7 +76,14 @@ export { beginReseal, endReseal } from './sealing/sealing-phase.ts';
 export { type ServiceFailureResult, storeServiceFailure } from './assignments/service-failures.ts';
 export * from './tenants/settings.ts';
 export * from './ledger/account-statement.ts';
-export { openStore, ping, type Sealer, type Store, type StoreOptions } from './connection/store.ts';
+export {
+  loadTypedClient,
+  openStore,
+  ping,
+  type Sealer,
+  type Store,
+  type StoreOptions,
+} from './connection/store.ts';
 export * from './operators/status.ts';
 export * from './submissions/submission-list.ts';
 export * from './submissions/submissions.ts';

@@ -15,8 +15,8 @@ import { claimDue, type ClaimedAttempt } from './deliveries/claims.ts';
 import { assertReady, type EnvironmentName } from './schema/environment.ts';
 import { holdSubmission, type HoldOutcome, type NewSubmission } from './submissions/hold.ts';
 import { createNode } from './nodes/nodes.ts';
-import { currentRateCard } from './pricing/rate-cards.ts';
 import { openStore, type Store } from './connection/store.ts';
+import { findTenantCredentials } from './tenants/credentials.ts';
 
 import { createTenant } from './tenants/create-tenant.ts';
 
@@ -152,7 +152,7 @@ export async function newSubmission(
   tenantId: string,
   { key = randomUUID(), tier = 'standard', max = 200, requestHash }: HoldOptions = {},
 ): Promise<NewSubmission> {
-  const card = await currentRateCard(store, tenantId);
+  const tenant = await findTenantCredentials(store, tenantId);
   const maxMicros = BigInt(max * credit);
   return {
     id: newId(),
@@ -167,7 +167,7 @@ export async function newSubmission(
       estimatedMicros: maxMicros / 4n,
       maxMicros,
       surgeMicros: microsPerCredit,
-      rateCardVersion: card?.version ?? 0,
+      rateCardVersion: tenant?.rateCardVersion ?? 0,
     },
   };
 }

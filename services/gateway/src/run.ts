@@ -16,7 +16,7 @@ import {
   systemClock,
 } from '@svc/runtime';
 import { openAdmin, openRedis, openStoreOrRefuse, redisWaitMsMax } from '@svc/startup';
-import { rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
+import { loadTypedClient, rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
 import { createApp } from './app.ts';
 import { assertConsistent, type GatewayConfig, tlsOf, tlsOnlyOf } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
@@ -43,6 +43,7 @@ export async function run(
     const opening = { service: 'gateway', config, lifecycle, logger } as const;
     const { store, requestHashKey } = await openStoreOrRefuse(opening);
     const { redis, producer } = await openRedis(opening);
+    await loadTypedClient(store);
     const replies = createReplyListener({ redisUrl, prefix, name: newId(), logger });
     lifecycle.own('replies', replies);
     await waitForReplies(replies, clock);

@@ -64,7 +64,8 @@ export interface Store {
   /** Reads the database's clock for new ids. A process calls it before it creates its first id. */
   readonly readClock: () => Promise<void>;
   /**
-   * Runs one named statement on the driver. Values and rows have the driver's types. A `bigint` column is a bigint.
+   * Runs one named statement on the driver. Values and rows have the driver's types. A `bigint`
+   * column is a bigint.
    */
   readonly query: Query;
   /**

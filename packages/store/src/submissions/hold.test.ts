@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFixture, type Fixture, newSubmission } from '../store.fixture.ts';
 import { cancelSubmission, rejectPending } from '../endings/endings.ts';
@@ -13,34 +12,6 @@ interface HoldRequest {
   max: number;
 }
 
-const holdRequest = fc.record({
-  tenant: fc.nat({ max: 2 }),
-  key: fc.nat({ max: 7 }),
-  max: fc.integer({ min: 0, max: 60 }),
-});
-const batches = fc.array(fc.array(holdRequest, { minLength: 1, maxLength: 12 }), {
-  minLength: 1,
-  maxLength: 4,
-});
-
-/** The result of placing them one after another. */
-function model(
-  credits: number,
-  requests: readonly HoldRequest[],
-  taken: Set<string>,
-  available: number[],
-) {
-  return requests.map(({ tenant, key, max }) => {
-    const name = `${tenant}/${key}`;
-    if (taken.has(name)) return 'key_taken';
-    const left = available[tenant] ?? credits;
-    if (max > left) return 'insufficient_credits';
-    available[tenant] = left - max;
-    taken.add(name);
-    return `held ${available[tenant]}`;
-  });
-}
-
 async function place(fixture: Fixture, tenants: string[], requests: readonly HoldRequest[]) {
   const submissions = await Promise.all(
     requests.map(({ tenant, key, max }) =>
@@ -52,41 +23,6 @@ async function place(fixture: Fixture, tenants: string[], requests: readonly Hol
     outcome.kind === 'held' ? `held ${Number(outcome.availableAfterMicros) / 1e6}` : outcome.kind,
   );
 }
-
-test('a batch has the same result as its holds one after another', async () => {
-  const fixture = await createFixture();
-  const credits = 100;
-  await fc.assert(
-    fc.asyncProperty(batches, async (rounds) => {
-      const tenants = [0, 1, 2].map(() => fixture.tenant(credits));
-      const ids = await Promise.all(tenants);
-      const taken = new Set<string>();
-      const available: number[] = [];
-      for (const requests of rounds) {
-        // The second of two equal keys in a batch is taken, even if the first one was not granted,
-        // because the first is still being answered.
-        const expected = model(credits, withoutRepeats(requests), taken, available);
-        const placed = await place(fixture, ids, requests);
-        const firsts = placed.filter((_, index) => isFirst(requests, index));
-        expect(firsts).toEqual(expected);
-        const repeats = placed.filter((_, index) => !isFirst(requests, index));
-        expect(repeats.every((kind) => kind === 'key_taken')).toBe(true);
-      }
-      for (const [index, id] of ids.entries()) {
-        const held = credits - (available[index] ?? credits);
-        expect(await fixture.figures(id)).toEqual({ balance: credits, held });
-      }
-    }),
-    { numRuns: 60 },
-  );
-});
-
-const isFirst = (requests: readonly HoldRequest[], index: number) =>
-  requests.findIndex((one) => sameKey(one, requests[index])) === index;
-const sameKey = (one: HoldRequest, other: HoldRequest | undefined) =>
-  one.tenant === other?.tenant && one.key === other.key;
-const withoutRepeats = (requests: readonly HoldRequest[]) =>
-  requests.filter((_, index) => isFirst(requests, index));
 
 /** Sixteen holds of 30 credits, alternating between two tenants. */
 const sixteen = (round: number): HoldRequest[] =>

@@ -1,17 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import {
-  fromWireId,
-  microsPerCredit,
-  toWireId,
-  type OfferRecord,
-  type RatePolicy,
-  type Tier,
-  slotsMaxMax,
-} from '@svc/domain';
+import { fromWireId, toWireId, type RatePolicy, slotsMaxMax } from '@svc/domain';
 import {
   closeRedis,
   connectRedis,
@@ -20,11 +12,9 @@ import {
   publishCancelled,
   publishNodeChanged,
   waitForRedis,
-  type Producer,
-  type ReplyListener,
 } from '@svc/queue';
-import { type Clock, createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
-import { createNode, holdSubmission, type Store } from '@svc/store';
+import { createLogger, loadConfig, newId } from '@svc/runtime';
+import { createNode, type Store } from '@svc/store';
 import { openFixture } from '@svc/store/fixture';
 import {
   connectScriptedNode,
@@ -42,8 +32,10 @@ import {
 import { afterAll, afterEach } from 'vitest';
 
 import { dispatcherConfig } from './config.ts';
+import { type MovableTime, movableTime } from './movable-time.fixture.ts';
+import { post, type PostOptions } from './post.fixture.ts';
 import { run } from './run.ts';
-import { systemTimers, type Timers } from './timers.ts';
+import { submissionRows } from './submission-rows.fixture.ts';
 
 export type Dispatching = Awaited<ReturnType<typeof startDispatching>>;
 
@@ -92,22 +84,19 @@ export async function startDispatching({
   const environment = env['SVC_ENVIRONMENT'] === 'production' ? 'production' : 'sandbox';
   const [fixture, server] = await Promise.all([openFixture({ environment }), startTestRedis()]);
   const { database, store } = fixture;
-  const redis = connectRedis(server.redisUrl, 'producer');
-  await waitForRedis(redis, 5_000);
-  const producer = createProducer({ redis, prefix });
-  const replies = createReplyListener({ redisUrl: server.redisUrl, prefix, name: newId() });
-  await waitUntil(() => replies.isListening());
+  const queues = await openQueues(server);
   const time = movableTime();
   const start = () => startDispatcher({ database, server, time, env, refusedUpgrades });
   const running = await Promise.all(Array.from({ length: dispatchers }, start));
   const tenantId = await fixture.tenant(grantedCredits);
   const offered: Promise<unknown>[] = [];
   const linked: ScriptedNode[] = [];
-  const context = { store, producer, replies, tenantId, clock: time.clock };
+  const rows = submissionRows(database);
+  const context = { store, tenantId, clock: time.clock, ...queues };
   return {
     store,
     database,
-    redis,
+    redis: queues.redis,
     prefix,
     clock: time.clock,
     links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
@@ -117,10 +106,7 @@ export async function startDispatching({
     },
     close: (index: number) => running[index]?.close(),
     /** The metrics of a dispatcher, as Prometheus reads them. */
-    async metrics(index: number): Promise<string> {
-      const address = `http://127.0.0.1:${running[index]?.adminPort}/metrics`;
-      return await (await fetch(address)).text();
-    },
+    metrics: (index: number) => metricsAt(running[index]?.adminPort),
     newNode: (slotsMax?: number) => newNode(store, slotsMax),
     /** Links a node to the dispatcher with this index. By default it is a new node. */
     async connect(options: Partial<ScriptedNodeOptions> & { dispatcher?: number } = {}) {
@@ -142,71 +128,61 @@ export async function startDispatching({
       await Promise.all(linked.splice(0).map((node) => node.cut()));
       await Promise.all(offered.splice(0));
     },
-    cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
+    ...messages(queues.redis),
     advance: (ms: number) => fixture.advance(ms),
     flush: () => server.flush(),
-    /** Publishes that an operator has changed a node, as `svc` does. */
-    notify: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
+    ...rows,
     lockRow: (id: string) => lockSubmission(database.databaseUrl, id),
-    async stateOf(id: string): Promise<string | undefined> {
-      return (await this.row(id))?.state;
-    },
-    /** Waits until the submission is in this state. Throws if it takes too long. */
-    async expectState(id: string, state: string): Promise<void> {
-      const isThere = async () => (await this.stateOf(id)) === state;
-      await waitUntil(isThere, { what: `the state ${state}` });
-    },
     /** True if a submission that is posted now finds a node. */
     async isOffered(): Promise<boolean> {
       const { id, replied } = await this.post();
       await replied;
-      return (await this.stateOf(id)) !== 'rejected';
-    },
-    async row(id: string): Promise<SubmissionRow | undefined> {
-      const [row] = await database.query<SubmissionRow>(
-        `SELECT state, node_id, failure_code, usage_actions::float8 AS actions
-         FROM submissions WHERE id = $1`,
-        [id],
-      );
-      return row;
-    },
-    async heldAt(id: string): Promise<Date> {
-      const [row] = await database.query<{ created_at: Date }>(
-        'SELECT created_at FROM submissions WHERE id = $1',
-        [id],
-      );
-      if (row === undefined) throw new Error('no such submission');
-      return row.created_at;
-    },
-    /** The offers recorded in the submission's row, with wire ids of nodes. */
-    async offers(id: string) {
-      const [row] = await database.query<{ offers: readonly OfferRecord[] | null }>(
-        'SELECT offers FROM submissions WHERE id = $1',
-        [id],
-      );
-      const records = row?.offers ?? [];
-      return records.map((one) => ({ ...one, nodeId: toWireId('nod', one.nodeId) }));
-    },
-    async queued(queue: 'settlement.v1' | 'webhook.v1') {
-      return await redis.llen(`{${prefix}}:${queue}:wait`);
+      return (await rows.stateOf(id)) !== 'rejected';
     },
     async end() {
       await Promise.all(running.map((dispatcher) => dispatcher.close()));
-      await replies.close();
-      await producer.close();
-      await closeRedis(redis);
+      await queues.close();
       await fixture.close();
       await server.close();
     },
   };
 }
 
-export interface SubmissionRow {
-  readonly [column: string]: unknown;
-  readonly state: string;
-  readonly node_id: string | null;
-  readonly failure_code: string | null;
-  readonly actions: number | null;
+async function metricsAt(adminPort: number | undefined): Promise<string> {
+  return await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+}
+
+type Redis = ReturnType<typeof connectRedis>;
+
+/** The gateway's side of the queues: a producer and a listener for replies. */
+async function openQueues(server: TestRedis) {
+  const redis = connectRedis(server.redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+  const producer = createProducer({ redis, prefix });
+  const replies = createReplyListener({ redisUrl: server.redisUrl, prefix, name: newId() });
+  await waitUntil(() => replies.isListening());
+  return {
+    redis,
+    producer,
+    replies,
+    async close() {
+      await replies.close();
+      await producer.close();
+      await closeRedis(redis);
+    },
+  };
+}
+
+/** Messages to dispatchers, and a look into the queues. */
+function messages(redis: Redis) {
+  return {
+    cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
+    /** Publishes that an operator has changed a node, as `svc` does. */
+    notify: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
+    async queued(queue: 'settlement.v1' | 'webhook.v1') {
+      return await redis.llen(`{${prefix}}:${queue}:wait`);
+    },
+  };
 }
 
 /** The UUID of a node's id on the wire. */
@@ -214,42 +190,6 @@ export function uuidOf(nodeId: string): string {
   const id = fromWireId('nod', nodeId);
   if (id === undefined) throw new Error('not the id of a node');
   return id;
-}
-
-type MovableTime = ReturnType<typeof movableTime>;
-
-/** A running clock that a test can move forward, and timers that follow it. */
-function movableTime() {
-  let offsetMs = 0;
-  const waiting = new Set<{ readonly dueAtMs: number; readonly fire: () => void }>();
-  const monotonicMs = (): number => systemClock.monotonicMs() + offsetMs;
-  const timers: Timers = {
-    after(delayMs, callBack) {
-      const fire = (): void => {
-        clear();
-        callBack();
-      };
-      const entry = { dueAtMs: monotonicMs() + delayMs, fire };
-      const timer = systemTimers.after(delayMs, fire);
-      const clear = (): void => {
-        waiting.delete(entry);
-        timer.clear();
-      };
-      waiting.add(entry);
-      return { clear };
-    },
-  };
-  return {
-    timers,
-    clock: {
-      nowMs: () => systemClock.nowMs() + offsetMs,
-      monotonicMs,
-      advance(ms: number): void {
-        offsetMs += ms;
-        for (const { dueAtMs, fire } of waiting) if (dueAtMs <= monotonicMs()) fire();
-      },
-    },
-  };
 }
 
 async function startDispatcher({
@@ -290,68 +230,6 @@ async function newNode(store: Store, slotsMax = slotsMaxMax): Promise<Credential
   const secret = `nsk_${randomUUID()}`;
   await createNode(store, { id, name: 'attic', secret, slotsMax }, testAuthor);
   return { nodeId: toWireId('nod', id), secret };
-}
-
-export interface PostOptions {
-  readonly tier?: Tier;
-  readonly payloadText?: string;
-  /** The hold. A submission that is settled needs the worst case of its rate card. */
-  readonly maxMicros?: bigint;
-  /** Facts inside the job: this host, sent `agoMs` ago by the fixture's clock. */
-  readonly says?: { readonly targetHost: string; readonly agoMs: number };
-  /** Runs between the hold and the job. */
-  readonly meanwhile?: (id: string) => Promise<unknown>;
-}
-
-export const payloadText =
-  '{"applicationUrl":"https://Jobs.Example.com:8443/apply?x=1","atsType":"greenhouse","applicantProfile":{"z":12345678901234567890.10,"name":"Ana"},"jobContext":{"title":"Welder","company":"Example Works"}}';
-
-async function post(
-  context: {
-    store: Store;
-    producer: Producer;
-    replies: ReplyListener;
-    tenantId: string;
-    clock: Clock;
-  },
-  options: PostOptions = {},
-) {
-  const { store, producer, replies, tenantId, clock } = context;
-  const id = newId();
-  const held = await holdSubmission(store, {
-    id,
-    tenantId,
-    idempotencyKey: randomUUID(),
-    requestHash: randomBytes(32),
-    requestId: `req-${id}`,
-    jobType: 'ats.application',
-    tier: options.tier ?? 'instant',
-    payloadText: options.payloadText ?? payloadText,
-    quote: {
-      estimatedMicros: microsPerCredit,
-      maxMicros: options.maxMicros ?? 10n * microsPerCredit,
-      surgeMicros: microsPerCredit,
-      rateCardVersion: 1,
-    },
-  });
-  if (held.kind !== 'held') throw new Error(`not held: ${held.kind}`);
-  const replied = replies.wait(id, 8_000);
-  await options.meanwhile?.(id);
-  const { says, tier = 'instant' } = options;
-  const facts = { jobType: 'ats.application', tier, requestId: `req-${id}` };
-  await producer.enqueue('dispatch', {
-    submissionIds: [id],
-    replyTo: replies.channel,
-    ...(says === undefined
-      ? {}
-      : {
-          held: {
-            sentAtMs: Math.round(clock.nowMs() - says.agoMs),
-            each: [{ heldAtMs: held.heldAtMs, facts: { ...facts, targetHost: says.targetHost } }],
-          },
-        }),
-  });
-  return { id, wireId: toWireId('sub', id), replied };
 }
 
 /** The types of all frames that the node received. */

@@ -3,7 +3,8 @@ import { cancelAsOperator } from '@svc/store';
 import { testAuthor, waitUntil, type ScriptedNode } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 
-import { payloadText, useDispatching, frameTypesOf } from './dispatcher.fixture.ts';
+import { useDispatching, frameTypesOf } from './dispatcher.fixture.ts';
+import { payloadText } from './post.fixture.ts';
 
 const service = await useDispatching({ dispatchers: 2 });
 

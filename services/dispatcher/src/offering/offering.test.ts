@@ -3,12 +3,8 @@ import { rejectPending } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 
-import {
-  payloadText,
-  useDispatching,
-  frameTypesOf,
-  type Dispatching,
-} from '../dispatcher.fixture.ts';
+import { useDispatching, frameTypesOf, type Dispatching } from '../dispatcher.fixture.ts';
+import { payloadText } from '../post.fixture.ts';
 
 const service = await useDispatching({ dispatchers: 2 });
 

@@ -1,0 +1,68 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { microsPerCredit, toWireId, type Tier } from '@svc/domain';
+import type { Producer, ReplyListener } from '@svc/queue';
+import { newId, type Clock } from '@svc/runtime';
+import { holdSubmission, type Store } from '@svc/store';
+
+export interface PostOptions {
+  readonly tier?: Tier;
+  readonly payloadText?: string;
+  /** The hold. A submission that is settled needs the worst case of its rate card. */
+  readonly maxMicros?: bigint;
+  /** Facts inside the job: this host, sent `agoMs` ago by the fixture's clock. */
+  readonly says?: { readonly targetHost: string; readonly agoMs: number };
+  /** Runs between the hold and the job. */
+  readonly meanwhile?: (id: string) => Promise<unknown>;
+}
+
+export const payloadText =
+  '{"applicationUrl":"https://Jobs.Example.com:8443/apply?x=1","atsType":"greenhouse","applicantProfile":{"z":12345678901234567890.10,"name":"Ana"},"jobContext":{"title":"Welder","company":"Example Works"}}';
+
+/** Holds a submission and enqueues its dispatch. `replied` is the reply to the gateway. */
+export async function post(
+  context: {
+    store: Store;
+    producer: Producer;
+    replies: ReplyListener;
+    tenantId: string;
+    clock: Clock;
+  },
+  options: PostOptions = {},
+) {
+  const { store, producer, replies, tenantId, clock } = context;
+  const id = newId();
+  const held = await holdSubmission(store, {
+    id,
+    tenantId,
+    idempotencyKey: randomUUID(),
+    requestHash: randomBytes(32),
+    requestId: `req-${id}`,
+    jobType: 'ats.application',
+    tier: options.tier ?? 'instant',
+    payloadText: options.payloadText ?? payloadText,
+    quote: {
+      estimatedMicros: microsPerCredit,
+      maxMicros: options.maxMicros ?? 10n * microsPerCredit,
+      surgeMicros: microsPerCredit,
+      rateCardVersion: 1,
+    },
+  });
+  if (held.kind !== 'held') throw new Error(`not held: ${held.kind}`);
+  const replied = replies.wait(id, 8_000);
+  await options.meanwhile?.(id);
+  const { says, tier = 'instant' } = options;
+  const facts = { jobType: 'ats.application', tier, requestId: `req-${id}` };
+  await producer.enqueue('dispatch', {
+    submissionIds: [id],
+    replyTo: replies.channel,
+    ...(says === undefined
+      ? {}
+      : {
+          held: {
+            sentAtMs: Math.round(clock.nowMs() - says.agoMs),
+            each: [{ heldAtMs: held.heldAtMs, facts: { ...facts, targetHost: says.targetHost } }],
+          },
+        }),
+  });
+  return { id, wireId: toWireId('sub', id), replied };
+}

@@ -1,37 +1,18 @@
 import { EventEmitter, once } from 'node:events';
 
 import type { DispatcherMessage } from '@svc/contracts';
-import { startTestRedis, waitUntil, type TestRedis } from '@svc/testkit';
-import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { waitUntil } from '@svc/testkit';
+import { afterEach, expect, test } from 'vitest';
 
-import {
-  closeRedis,
-  connectRedis,
-  createDispatcherBus,
-  publishCancelled,
-  waitForRedis,
-  type DispatcherBus,
-} from './index.ts';
+import { createDispatcherBus, publishCancelled, type DispatcherBus } from './index.ts';
+import { useRedis } from './queue-harness.fixture.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 const opened: DispatcherBus[] = [];
-let server: TestRedis;
-let redis: Redis;
-
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = connectRedis(server.redisUrl, 'producer');
-  await waitForRedis(redis, 5_000);
-});
+const { server, redis } = await useRedis();
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((bus) => bus.close()));
-});
-
-afterAll(async () => {
-  await closeRedis(redis);
-  await server.close();
 });
 
 async function openBus(dispatcherId: string, prefix = 'test') {

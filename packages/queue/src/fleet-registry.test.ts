@@ -1,37 +1,21 @@
 import { hasHeadroom, tiers } from '@svc/domain';
-import { startTestRedis, type TestRedis } from '@svc/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Redis } from 'ioredis';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import {
-  closeRedis,
-  connectRedis,
   createFleetRegistry,
   dispatcherSilentMs,
   fleetRebuildingMs,
   readFleetLinks,
   silentNodeMs,
-  waitForRedis,
   type FleetNode,
   type FleetRegistry,
   type ReserveInput,
 } from './index.ts';
+import { useRedis } from './queue-harness.fixture.ts';
 
-let server: TestRedis;
-let redis: Redis;
+const { redis } = await useRedis();
 let fleet: FleetRegistry;
 let nowMs = 1_795_000_000_000;
-
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = connectRedis(server.redisUrl, 'producer');
-  await waitForRedis(redis, 5_000);
-});
-
-afterAll(async () => {
-  await closeRedis(redis);
-  await server.close();
-});
 
 beforeEach(async () => {
   await redis.flushall();

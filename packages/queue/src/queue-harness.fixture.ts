@@ -26,6 +26,18 @@ export interface QueueHarness {
   readonly consumers: Consumer[];
 }
 
+/** Starts a Redis server for the test file, and connects to it. */
+export async function useRedis(): Promise<{ server: TestRedis; redis: Redis }> {
+  const server = await startTestRedis();
+  const redis = connectRedis(server.redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
+  afterAll(async () => {
+    await closeRedis(redis);
+    await server.close();
+  });
+  return { server, redis };
+}
+
 /** Sets up a Redis server for the test file, and separate queues for every test. */
 export function useQueues(): () => QueueHarness {
   let server: TestRedis;

@@ -1,29 +1,9 @@
-import { startTestRedis, type TestRedis } from '@svc/testkit';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import {
-  closeRedis,
-  connectRedis,
-  createSurgeBoard,
-  readPublishedSurge,
-  surgePublishedMs,
-  waitForRedis,
-} from './index.ts';
+import { createSurgeBoard, readPublishedSurge, surgePublishedMs } from './index.ts';
+import { useRedis } from './queue-harness.fixture.ts';
 
-let server: TestRedis;
-let redis: Redis;
-
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = connectRedis(server.redisUrl, 'producer');
-  await waitForRedis(redis, 5_000);
-});
-
-afterAll(async () => {
-  await closeRedis(redis);
-  await server.close();
-});
+const { redis } = await useRedis();
 
 beforeEach(async () => {
   await redis.flushall();

@@ -1,8 +1,7 @@
-import { createTestDatabase, startTestRedis, testMasterKey } from '@svc/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Moment } from './mortal.ts';
 import type { JournalRun, ModelNode } from './node.ts';
-import { openRig, type Rig } from './rig.ts';
+import { useRig } from './rig.fixture.ts';
 import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
@@ -11,26 +10,7 @@ import { World } from './world.ts';
  * table in docs/decisions/0016 that 0018 has not replaced. In each case the auditor checks that
  * nothing is executed twice, that no slot leaks and that the money adds up.
  */
-let rig: Rig;
-let close: () => Promise<void>;
-
-beforeAll(async () => {
-  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
-  const { databaseUrl, ownerUrl } = database;
-  rig = await openRig({
-    databaseUrl,
-    ownerUrl,
-    redisUrl: redis.redisUrl,
-    masterKey: testMasterKey(),
-  });
-  close = async () => {
-    await rig.close();
-    await database.close();
-    await redis.close();
-  };
-});
-
-afterAll(() => close());
+const rig = await useRig();
 
 const faults = ['dispatcher killed', 'agent killed', 'link cut', 'both killed'] as const;
 type Fault = (typeof faults)[number];

@@ -1,9 +1,8 @@
-import { createTestDatabase, startTestRedis, testMasterKey } from '@svc/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { followNode } from '../../../services/dispatcher/src/fleet/follow-nodes.ts';
 import type { ModelDispatcher } from './dispatcher.ts';
 import type { ModelNode } from './node.ts';
-import { openRig, type Rig } from './rig.ts';
+import { useRig } from './rig.fixture.ts';
 import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
@@ -11,26 +10,7 @@ import { World } from './world.ts';
  * A dispatcher waits for Postgres while its node links to another one and works there. The older
  * link's messages must not end that work (CONTRACT 7, "Instances").
  */
-let rig: Rig;
-let close: () => Promise<void>;
-
-beforeAll(async () => {
-  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
-  const { databaseUrl, ownerUrl } = database;
-  rig = await openRig({
-    databaseUrl,
-    ownerUrl,
-    redisUrl: redis.redisUrl,
-    masterKey: testMasterKey(),
-  });
-  close = async () => {
-    await rig.close();
-    await database.close();
-    await redis.close();
-  };
-});
-
-afterAll(() => close());
+const rig = await useRig();
 
 interface Cast {
   readonly world: World;

@@ -33,6 +33,7 @@ import {
   type TestRedis,
   testAuthor,
 } from '@svc/testkit';
+import { afterAll } from 'vitest';
 import { gatewayConfig } from './config.ts';
 import { run } from './run.ts';
 
@@ -138,6 +139,13 @@ export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<Gatewa
     },
   };
   return fixture;
+}
+
+/** Starts gateways for a test file, and closes them at its end. */
+export async function useGateways(env?: NodeJS.ProcessEnv): Promise<GatewayFixture> {
+  const gateways = await startGateways(env);
+  afterAll(() => gateways.close());
+  return gateways;
 }
 
 async function startDispatcher(

@@ -9,15 +9,11 @@ import {
 import { fromWireId, parseDecimal, toWireId } from '@svc/domain';
 import { commitRunning, settle, storeOutcome } from '@svc/store';
 import { advanceDatabaseClock, sendSigned, waitUntil } from '@svc/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { bodyOf, payload, problemOf, submission } from './answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
+import { type TestTenant, useGateways } from './gateway.fixture.ts';
 
-let gateways: GatewayFixture;
-beforeAll(async () => {
-  gateways = await startGateways();
-});
-afterAll(() => gateways.close());
+const gateways = await useGateways();
 beforeEach(() => {
   gateways.dispatching = 'accept';
 });

@@ -1,14 +1,10 @@
 import { SubmissionPage, TransactionPage } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { bodyOf, refusalOf, submission } from './answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from './gateway.fixture.ts';
+import { type TestTenant, useGateways } from './gateway.fixture.ts';
 
-let gateways: GatewayFixture;
-beforeAll(async () => {
-  gateways = await startGateways();
-});
-afterAll(() => gateways.close());
+const gateways = await useGateways();
 beforeEach(() => {
   gateways.dispatching = 'accept';
 });

@@ -1,14 +1,10 @@
 import { rotateTenantSecret } from '@svc/store';
 import { testAuthor } from '@svc/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { problemOf } from '../answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
+import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
-let gateways: GatewayFixture;
-beforeAll(async () => {
-  gateways = await startGateways();
-});
-afterAll(() => gateways.close());
+const gateways = await useGateways();
 
 /** The status from each gateway. */
 const statuses = async (tenant: TestTenant, secret = tenant.secret) => {

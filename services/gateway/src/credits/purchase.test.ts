@@ -1,16 +1,11 @@
 import { PurchaseAnswer } from '@svc/contracts';
 import { toWireId } from '@svc/domain';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bodyOf, refusalOf } from '../answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
+import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
-let gateways: GatewayFixture;
-let operator: Pick<TestTenant, 'uuid' | 'send'>;
-beforeAll(async () => {
-  gateways = await startGateways();
-  operator = await gateways.operator();
-});
-afterAll(() => gateways.close());
+const gateways = await useGateways();
+const operator = await gateways.operator();
 
 const request = { method: 'POST', target: '/v1/credits/purchase' };
 const buy = (body: object | string) => operator.send({ ...request, body });

@@ -1,15 +1,11 @@
 import type { RawResponse } from '@svc/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { payload, refusalOf, submission } from '../answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
+import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
 /** CONTRACT 3: each request fails two consecutive checks, and the first one must win. */
 
-let gateways: GatewayFixture;
-beforeAll(async () => {
-  gateways = await startGateways();
-});
-afterAll(() => gateways.close());
+const gateways = await useGateways();
 beforeEach(() => {
   gateways.dispatching = 'reject';
 });
@@ -30,7 +26,8 @@ async function exhausted(): Promise<TestTenant> {
     'UPDATE tenants SET rate_limit_per_second = 1, rate_limit_burst = 1 WHERE id = $1',
     [tenant.uuid],
   );
-  expect((await tenant.send({ target: '/v1/settings' })).status).toBe(200);
+  // Refused without a query, so that the bucket has no time to fill again.
+  expect((await tenant.send({ target: `${target}?unknown=1` })).status).toBe(422);
   return tenant;
 }
 

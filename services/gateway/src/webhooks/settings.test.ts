@@ -2,15 +2,11 @@ import { Delivery, DeliveryPage, DeliveryQueued, Settings } from '@svc/contracts
 import { toWireId } from '@svc/domain';
 import { claimDue } from '@svc/store';
 import { advanceDatabaseClock, sendSigned } from '@svc/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bodyOf, problemOf, refusalOf } from '../answers.fixture.ts';
-import { type GatewayFixture, startGateways, type TestTenant } from '../gateway.fixture.ts';
+import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
-let gateways: GatewayFixture;
-beforeAll(async () => {
-  gateways = await startGateways();
-});
-afterAll(() => gateways.close());
+const gateways = await useGateways();
 
 const webhookUrl = 'https://hooks.example.com/events';
 const patch = (tenant: TestTenant, body: object | string) =>

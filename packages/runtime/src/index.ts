@@ -14,3 +14,5 @@ export * from './readiness.ts';
 export * from './address-group.ts';
 export * from './failure-limit.ts';
 export * from './trusted-proxies.ts';
+export * from './raw-answer.ts';
+export * from './request-id.ts';

@@ -5,13 +5,13 @@ import type { Duplex } from 'node:stream';
 
 import { nodeLinkSubprotocol } from '@svc/contracts';
 import { errorCatalogue, frameFromNodeBytesMax, headersBytesMax } from '@svc/domain';
-import type { Clock, Logger } from '@svc/runtime';
+import { newId, requestIdOf, type Clock, type Logger } from '@svc/runtime';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { attachSocket, heartbeatCheckMs, transportOf, type LinkSocket } from './link-socket.ts';
 import type { LinkTransport } from '../links/links.ts';
 import type { OpenLink } from './node-link.ts';
-import { requestIdOf, writeRefusal } from './refusal.ts';
+import { writeRefusal } from './refusal.ts';
 import type { AcceptedNode, UpgradeDecision, UpgradeRefusal } from './upgrade.ts';
 
 export interface LinkServer {
@@ -92,7 +92,7 @@ function refuse(
   socket: Duplex,
   refusal: UpgradeRefusal,
 ): void {
-  const requestId = requestIdOf(request);
+  const requestId = requestIdOf(request.headers['x-request-id'], newId);
   const { code, detail } = refusal;
   options.logger.info({ requestId, code, detail }, 'node link refused');
   writeRefusal(socket, refusal, requestId);
@@ -156,7 +156,7 @@ function serve(state: State): Server {
   server.on('clientError', (_error, socket) => {
     const { description } = errorCatalogue.bad_request;
     const refusal = { kind: 'refused', code: 'bad_request', detail: description } as const;
-    if (socket.writable) writeRefusal(socket, refusal, requestIdOf(undefined));
+    if (socket.writable) writeRefusal(socket, refusal, newId());
   });
   return server;
 }

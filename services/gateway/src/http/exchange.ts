@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock, Logger } from '@svc/runtime';
+import { type Clock, type Logger, requestIdOf } from '@svc/runtime';
 import type { Answer } from './answer.ts';
-import { requestIdOf } from './request-id.ts';
 
 /** One request and its answer. Collects the fields of the log line. */
 export interface Exchange {

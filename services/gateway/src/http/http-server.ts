@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { problemMediaType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } from '@svc/domain';
-import type { Logger } from '@svc/runtime';
+import { answerRaw, type Logger } from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
 
 /** The time limits for a client, and the interval at which Node checks its sockets for them. */
@@ -22,8 +21,6 @@ const defaultTimeouts: ClientTimeouts = {
 const keepAliveTimeoutMs = 65_000;
 /** Requests in flight have this long to finish. The process needs the rest of its 10 s to close. */
 const drainTimeoutMs = 8_000;
-/** How long a connection stays half open after the answer to a malformed request. */
-const lingerMs = 500;
 
 export interface HttpServer {
   readonly port: number;
@@ -59,7 +56,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   // With this listener, `100 Continue` is sent only by receive-body.ts, before the body is read.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
-  server.on('connect', (_request, socket) => answerRaw(socket, notFound, options.newId()));
+  server.on('connect', (_request, socket) => refuseRaw(socket, notFound, options.newId()));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     answerBroken(error, socket, current.get(socket), options);
   });
@@ -136,7 +133,7 @@ function answerBroken(
   const code = codeOf(error);
   const requestId = options.newId();
   options.logger.info({ requestId, code, reason: error.code }, 'malformed request refused');
-  answerRaw(socket, problem(code, errorCatalogue[code].description), requestId);
+  refuseRaw(socket, problem(code, errorCatalogue[code].description), requestId);
 }
 
 const brokenCodes: Readonly<Record<string, ErrorCode>> = {
@@ -149,21 +146,7 @@ function codeOf(error: NodeJS.ErrnoException): ErrorCode {
   return brokenCodes[error.code ?? ''] ?? 'bad_request';
 }
 
-/** Writes a whole response to a socket that has no parsed request, then closes the connection. */
-function answerRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
-  const { status, title } = errorCatalogue[answer.code];
-  const body = JSON.stringify(problemBody(answer, requestId));
-  const head = [
-    `HTTP/1.1 ${status} ${title}`,
-    `x-request-id: ${requestId}`,
-    `content-type: ${problemMediaType}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'cache-control: no-store',
-    'x-content-type-options: nosniff',
-    'connection: close',
-  ];
-  socket.on('error', () => {});
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // A reset at once would make a client that is still sending lose the answer.
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+/** Answers on a socket that has no parsed request, then closes the connection. */
+function refuseRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
+  answerRaw(socket, problemBody(answer, requestId), ['x-content-type-options: nosniff']);
 }

@@ -1,7 +1,7 @@
 import { submissionStates } from '@svc/domain';
 import { expect, test } from 'vitest';
 import { createFixture, type Fixture } from '../store.fixture.ts';
-import { isAssignedOrSettling, isEnded, isInFlight, isNotRejected } from './states.ts';
+import { isAssignedOrSettling, isEnded, isInFlight, isNotRejected } from './submission-states.ts';
 
 /** The states for which Postgres finds the condition true. `finished_at` is set. */
 async function statesOf({ database }: Fixture, condition: string): Promise<string> {

@@ -114,6 +114,18 @@ describe('a run that has ended elsewhere', () => {
     await Promise.all(nodes.map((node) => node.close()));
   });
 
+  test('is cancelled on the next link of its node too', async () => {
+    const own = await service.newNode();
+    const first = await service.connect(own);
+    const { id } = await service.post();
+    const submissionId = await first.runNext();
+    await first.cut();
+    const next = await service.connect({ ...own, running: [submissionId] });
+    await service.cancelled(id);
+    expect(await next.next('cancel')).toEqual({ type: 'cancel', submissionId });
+    await next.close();
+  });
+
   test('a frame about a submission of another node is answered with cancel, an outcome with ack', async () => {
     const node = await service.connect();
     await service.post();

@@ -99,4 +99,46 @@ export const equivalents: readonly Equivalent[] = [
     change: 'of the nodes with the most free slots, the last is taken instead of the first',
     reason: 'Any of them may be taken.',
   },
+  {
+    id: '33cc973a3acb',
+    file: 'services/settlement/src/settle.ts',
+    change: 'a settlement is logged after the failpoint of its commit',
+    reason: 'Nothing promises that a settlement is logged before a crash that follows its commit.',
+  },
+  {
+    id: 'd226bdf93d44',
+    file: 'services/settlement/src/reconcile.ts',
+    change: 'a submission whose failure was refused is settled too',
+    reason: 'Without a stored outcome it is kept. With one, it must be settled anyway.',
+  },
+  {
+    id: 'fa43ab47ca6c',
+    file: 'services/settlement/src/reconcile.ts',
+    change: 'a pass may read one page more',
+    reason: 'The number of pages only ends a pass. The next pass goes on from there.',
+  },
+  {
+    id: 'b7b10578d7b5',
+    file: 'services/settlement/src/reconcile.ts',
+    change: 'an empty list is settled after the last page of settlements',
+    reason: 'An empty list settles nothing.',
+  },
+  {
+    id: '83d5cdda9aa3',
+    file: 'packages/store/src/schema/roles.ts',
+    change: 'a ROLLBACK is sent without waiting for it',
+    reason: 'The connection runs statements in order, and the next one closes it.',
+  },
+  {
+    id: '6b07918a1a9a',
+    file: 'packages/store/src/assignments/lost-assignments.ts',
+    change: 'an async function returns a promise without awaiting it',
+    reason: 'The caller awaits the same result.',
+  },
+  {
+    id: 'd7f37b9795d3',
+    file: 'services/dispatcher/src/fleet/follow-nodes.ts',
+    change: 'the other settings of a disabled node are applied to its link too',
+    reason: 'The link has ended, so they have no effect.',
+  },
 ];

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import { type Problem, problemMediaType } from '@svc/contracts';
 
 /**
  * The connection stays half open this long after the answer. A reset at once would make a client
@@ -7,13 +6,22 @@ import { type Problem, problemMediaType } from '@svc/contracts';
  */
 const lingerMs = 500;
 
-/** Writes a problem document to a socket that has no response object, and ends the connection. */
-export function answerRaw(socket: Duplex, problem: Problem, headers: readonly string[]): void {
+/** The members of a problem document that its response repeats. */
+interface RawProblem {
+  readonly status: number;
+  readonly title: string;
+  readonly requestId: string;
+}
+
+/**
+ * Writes a problem document to a socket that has no response object, and ends the connection.
+ * `headers` are whole lines and name the content type.
+ */
+export function answerRaw(socket: Duplex, problem: RawProblem, headers: readonly string[]): void {
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${problem.status} ${problem.title}`,
     `x-request-id: ${problem.requestId}`,
-    `content-type: ${problemMediaType}`,
     `content-length: ${Buffer.byteLength(body)}`,
     'cache-control: no-store',
     'connection: close',

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-import type { Problem } from '@svc/contracts';
+import { problemMediaType, type Problem } from '@svc/contracts';
 import { errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
 import { answerRaw } from '@svc/runtime';
 
@@ -39,5 +39,5 @@ export function writeRefusal(socket: Duplex, refusal: UpgradeRefusal, requestId:
     requestId,
     ...(saysWhen ? { retryAfterSeconds } : {}),
   };
-  answerRaw(socket, problem, headersOf(refusal));
+  answerRaw(socket, problem, [`content-type: ${problemMediaType}`, ...headersOf(refusal)]);
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { problemMediaType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } from '@svc/domain';
 import { answerRaw, type Logger } from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
@@ -148,5 +149,6 @@ function codeOf(error: NodeJS.ErrnoException): ErrorCode {
 
 /** Answers on a socket that has no parsed request, then closes the connection. */
 function refuseRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
-  answerRaw(socket, problemBody(answer, requestId), ['x-content-type-options: nosniff']);
+  const headers = [`content-type: ${problemMediaType}`, 'x-content-type-options: nosniff'];
+  answerRaw(socket, problemBody(answer, requestId), headers);
 }

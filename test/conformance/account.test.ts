@@ -6,8 +6,8 @@ import {
   type WebhookReceiver,
 } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { job } from '../support/job.ts';
 import { type OperatorKey, signedByOperator } from '../support/accounts.ts';
+import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer } from '../support/wire.ts';
 

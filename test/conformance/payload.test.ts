@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TenantCredentials } from '@svc/testkit';
 import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
-import type { TenantCredentials } from '@svc/testkit';
 
 /**
  * `applicantProfile` reaches the node unchanged (CONTRACT 3): every member in its order, every

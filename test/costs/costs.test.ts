@@ -1,6 +1,5 @@
 import type { TenantCredentials } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
 import type { OperatorKey } from '../support/accounts.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { send, signatureHeaders, type WireRequest } from '../support/wire.ts';

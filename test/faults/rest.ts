@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { microsOf } from './load/json.ts';
 import { readList, readObject } from './audit/read.ts';
+import { microsOf } from './load/json.ts';
 import type { LoadTenant } from './load/tenant.ts';
 import { activeRunsOf, readNodeLog } from './node/node-log.ts';
 import type { World } from './world/types.ts';

@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http';
-import * as fc from 'fast-check';
 import { waitUntil, type TenantCredentials } from '@svc/testkit';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditMoney } from '../support/audit.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';

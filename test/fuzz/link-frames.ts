@@ -1,5 +1,5 @@
-import { newId } from '@svc/runtime';
 import { toWireId } from '@svc/domain';
+import { newId } from '@svc/runtime';
 import * as fc from 'fast-check';
 
 /**

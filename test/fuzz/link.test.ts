@@ -3,7 +3,6 @@ import type { NodeIdentity, ScriptedNode, TenantCredentials } from '@svc/testkit
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
-
 import { auditMoney } from '../support/audit.ts';
 import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';

@@ -1,8 +1,8 @@
 import type { Random } from '../simulation/random.ts';
+import type { CreateOutcome, HistoryRecord, Status } from './history.ts';
 import { ReferenceAccount } from './reference-account.fixture.ts';
 import { ReferenceEndpoint } from './reference-endpoint.fixture.ts';
 import { createdOf, holdMicros, type Modelled } from './reference-submission.fixture.ts';
-import type { CreateOutcome, HistoryRecord, Status } from './history.ts';
 
 /**
  * A serial service of one tenant: one step after another, each at its own moment. The request of a

@@ -1,6 +1,6 @@
 import { fromWireId } from '@svc/domain';
-import { expect, test } from 'vitest';
 import { createWebhookReceiver, sendSigned, waitUntil } from '@svc/testkit';
+import { expect, test } from 'vitest';
 import {
   application,
   clientOf,

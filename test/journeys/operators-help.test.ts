@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
 import { bareEnvironment } from '@svc/testkit';
+import { expect, test } from 'vitest';
 import { svcOn } from '../support/svc.ts';
 
 /** Every command that CONTRACT 9 lists is in `svc` with its arguments and options. */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type ServiceName, serviceNames } from '@svc/local';
-import type { TestStack } from '@svc/testkit';
 import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
+import type { TestStack } from '@svc/testkit';
 
 /** A unique text. Finding it shows where data has gone. */
 export function newMarker(place: string): string {

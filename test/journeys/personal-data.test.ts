@@ -1,8 +1,8 @@
 import { leaseMs } from '@svc/domain';
 import { connectScriptedNode, waitUntil } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { send, sendBytes, signedBy, type WireAnswer } from '../support/wire.ts';
 import { startJourney } from '../support/journey.ts';
+import { send, sendBytes, signedBy, type WireAnswer } from '../support/wire.ts';
 import {
   allLogs,
   allMetrics,

@@ -1,6 +1,5 @@
 import { createWebhookReceiver, startStack, type TestStack, waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
 import { job } from '../support/job.ts';
 import { send, signedBy, type WireAnswer } from '../support/wire.ts';
 

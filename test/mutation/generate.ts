@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { sqlEdits } from './generators/sql.ts';
 import { statementHead } from './generators/sql-tokens.ts';
+import { sqlEdits } from './generators/sql.ts';
 import { typescriptEdits } from './generators/typescript.ts';
 import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Closer } from './closer.ts';
-import { runDemo } from './demo.ts';
 import { type DemoWorld, prepareDemoWorld } from './demo-tenant.ts';
+import { runDemo } from './demo.ts';
 import { takeLauncherLock } from './launcher-lock.ts';
 import { masterKey } from './master-key.ts';
 import { migrate } from './migrate.ts';

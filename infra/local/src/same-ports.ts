@@ -1,5 +1,5 @@
-import type { ReadyLine } from './service-process.ts';
 import type { ServiceName } from './service-files.ts';
+import type { ReadyLine } from './service-process.ts';
 
 /** The variable for the port of a service. Services without one have only an admin port. */
 const portVariable: Partial<Record<ServiceName, string>> = {

@@ -7,7 +7,6 @@ import {
   resultBytesMax,
 } from '@svc/domain';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-
 import {
   framesFromNode,
   framesToNode,

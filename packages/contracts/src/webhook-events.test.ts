@@ -1,7 +1,6 @@
 import { eventBody, eventTypes, lowBalanceEventData, submissionEventData } from '@svc/domain';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-
 import { webhookEvents } from './webhook-events.ts';
 
 const ajv = new Ajv2020({ strict: true });

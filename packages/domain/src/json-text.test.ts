@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-
 import { jsonTextFault, parseBoundedJson } from './json-text.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);

@@ -1,9 +1,7 @@
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
-
 import { waitUntil } from '@svc/testkit';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-
 import { JobFailed } from './executor.ts';
 import { openJournal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';

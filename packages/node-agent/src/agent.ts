@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-
 import {
   assignPayloadText,
   type DeclineReason,
@@ -8,7 +7,6 @@ import {
   type FrameToNodeOf,
 } from '@svc/contracts';
 import { acceptedOfferVoidAfterMs } from '@svc/domain';
-
 import { reconnectDelayMs, type LinkEnd } from './backoff.ts';
 import type { Executor, Failure } from './executor.ts';
 import { isJournalable, type Journal } from './journal.ts';

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { reconnectDelayMs } from './backoff.ts';
 
 const broken = { closeCode: 1006 };

@@ -1,6 +1,5 @@
 import type { FrameFromNodeOf, JobResult, ReportedUsage } from '@svc/contracts';
 import { usageIntervalMs } from '@svc/domain';
-
 import type { Executor, MeteredUsage } from './executor.ts';
 
 export type Executed =

@@ -3,9 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-
 import { openJournal, type Journal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 

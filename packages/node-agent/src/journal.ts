@@ -1,8 +1,6 @@
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-
 import type { FrameFromNodeOf } from '@svc/contracts';
-
 import { lockDirectory } from './lock.ts';
 
 export type Outcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import { bareEnvironment } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 

@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import { bareEnvironment } from '@svc/testkit';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-
 import {
   nodeId,
   secret,

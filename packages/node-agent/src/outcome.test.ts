@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { completedOutcome, failedOutcome } from './outcome.ts';
 
 const submissionId = 'sub_01kajh8z2wf5xav9c3q7m4n6rt';

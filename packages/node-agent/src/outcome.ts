@@ -1,6 +1,5 @@
 import { parseFrameFromNode, type JobResult, type ReportedUsage } from '@svc/contracts';
 import { failureMessageLengthMax } from '@svc/domain';
-
 import { JobFailed, type Failure } from './executor.ts';
 import type { Outcome } from './journal.ts';
 

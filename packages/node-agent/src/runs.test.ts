@@ -1,11 +1,9 @@
-import type { FrameFromNode } from '@svc/contracts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
+import type { FrameFromNode } from '@svc/contracts';
 import { waitUntil } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-
 import { openJournal, type Journal } from './journal.ts';
 import { NodeRuns } from './runs.ts';
 

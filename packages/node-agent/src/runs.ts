@@ -1,5 +1,4 @@
 import type { FrameFromNode, ReportedUsage } from '@svc/contracts';
-
 import { execute, type Executed, type Execution } from './execution.ts';
 import type { Executor, Failure } from './executor.ts';
 import type { BeginClaim, Journal, JournalEntry, Outcome } from './journal.ts';

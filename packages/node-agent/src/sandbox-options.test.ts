@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { sandboxOptionsOf } from './sandbox-options.ts';
 
 const optionsIn = (sandbox: unknown) => sandboxOptionsOf({ jobContext: { sandbox } });

@@ -3,7 +3,6 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import {
   assignFrameText,
   parseFrameFromNode,
@@ -15,7 +14,6 @@ import { sha256Hex, verifyRequest } from '@svc/signing';
 import { waitUntil } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
-
 import { startAgent, type Agent } from './agent.ts';
 import type { Executor } from './executor.ts';
 import { openJournal } from './journal.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest';
-
 import { JobFailed } from './executor.ts';
 import { simulatedExecutor } from './simulated.ts';
 

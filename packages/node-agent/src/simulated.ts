@@ -1,8 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { simulatedExecutorName } from '@svc/contracts';
-
 import { type ExecutionContext, type Executor, JobFailed, type MeteredUsage } from './executor.ts';
 import { failureMessages, type SandboxOptions, sandboxOptionsOf } from './sandbox-options.ts';
 

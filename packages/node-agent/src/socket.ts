@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-
 import {
   nodeLinkPath,
   nodeLinkSubprotocol,
@@ -10,7 +9,6 @@ import {
 import { frameToNodeBytesMax, linkSilentMs } from '@svc/domain';
 import { signRequest } from '@svc/signing';
 import { WebSocket, type RawData } from 'ws';
-
 import type { LinkEnd } from './backoff.ts';
 import type { Log } from './log.ts';
 

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 import { UnrecoverableError, Worker, type Job } from 'bullmq';
-
 import { assertJob, InvalidJob } from './job-schemas.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 

@@ -1,9 +1,7 @@
 import { EventEmitter, once } from 'node:events';
-
 import type { DispatcherMessage } from '@svc/contracts';
 import { waitUntil } from '@svc/testkit';
 import { afterEach, expect, test } from 'vitest';
-
 import { createDispatcherBus, publishCancelled, type DispatcherBus } from './index.ts';
 import { useRedis } from './queue-harness.fixture.ts';
 

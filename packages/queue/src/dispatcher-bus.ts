@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { DispatcherMessage } from '@svc/contracts';
 import { parseBoundedJson } from '@svc/domain';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Redis } from 'ioredis';
-
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /** The channels between dispatchers: one for each dispatcher, and one that all subscribe to. */

@@ -1,6 +1,5 @@
 import { waitUntil } from '@svc/testkit';
 import { expect, describe, test } from 'vitest';
-
 import { QueueUnavailable } from './producer.ts';
 import {
   collect,

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redis.ts';
 import { redisScript } from './redis-script.ts';
+import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redis.ts';
 
 type Environment = 'sandbox' | 'production';
 

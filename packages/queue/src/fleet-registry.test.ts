@@ -1,6 +1,5 @@
 import { hasHeadroom, tiers } from '@svc/domain';
 import { beforeEach, describe, expect, test } from 'vitest';
-
 import {
   createFleetRegistry,
   dispatcherSilentMs,

@@ -1,6 +1,5 @@
 import { hasHeadroom, type Tier } from '@svc/domain';
 import type { Redis } from 'ioredis';
-
 import { createCallBatcher } from './call-batcher.ts';
 import { joinScript, leaveScript, refreshScript, stepsScript } from './fleet-scripts.ts';
 import { redisScript } from './redis-script.ts';

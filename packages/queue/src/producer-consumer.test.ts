@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-
 import { waitUntil } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-
 import { createConsumer } from './consumer.ts';
 import { InvalidJob } from './job-schemas.ts';
 import { enqueueSettlements } from './producer.ts';

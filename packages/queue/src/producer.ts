@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-
 import { jobIdsMax, queues, type HeldFacts, type JobOf, type QueueKey } from '@svc/contracts';
 import { Queue, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
-
 import { joinWaitingWakeUp } from './delivery-wake-ups.ts';
 import { createGatherer } from './gather.ts';
 import { assertJob } from './job-schemas.ts';

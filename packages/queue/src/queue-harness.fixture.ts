@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-
 import { queues, type SettlementJob } from '@svc/contracts';
 import { startTestRedis, type TestRedis } from '@svc/testkit';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-
 import { createConsumer, type Consumer, type ConsumerOptions } from './consumer.ts';
 import { createProducer, type Producer } from './producer.ts';
 import { createRedisGate, type RedisGate } from './redis-gate.fixture.ts';

@@ -1,7 +1,7 @@
 import { type RateDecision, type RatePolicy, takeToken, type TokenBucket } from '@svc/domain';
 import type { Redis } from 'ioredis';
-import { keyPrefix, type QueueLogger, redisIsReady } from './redis.ts';
 import { giveBackScript } from './rate-limit-script.ts';
+import { keyPrefix, type QueueLogger, redisIsReady } from './redis.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
 
 /** The tenants' rate limit (CONTRACT 2: 429). */

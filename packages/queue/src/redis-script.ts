@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-
 import type { Redis } from 'ioredis';
 
 export type RedisScript = (

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-
 import { waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-
 import { quiet, useQueues } from './queue-harness.fixture.ts';
 import {
   createReplier,

@@ -1,6 +1,5 @@
 import { parseBoundedJson } from '@svc/domain';
 import type { Redis } from 'ioredis';
-
 import { createGatherer } from './gather.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 

@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from 'vitest';
-
 import { createSurgeBoard, readPublishedSurge, surgePublishedMs } from './index.ts';
 import { useRedis } from './queue-harness.fixture.ts';
 

@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-
 import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 

@@ -1,5 +1,4 @@
 import { afterEach, expect, test } from 'vitest';
-
 import { startAdminServer, type AdminServer } from './admin-server.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics } from './metrics.ts';

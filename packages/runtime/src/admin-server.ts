@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Type } from 'typebox';
 import { expect, onTestFinished, test } from 'vitest';
-
 import { commonConfig, ConfigError, flag, loadConfig } from './config.ts';
 
 const schema = Type.Object({ ...commonConfig, EXAMPLE: flag('0', '1 for yes, 0 for no') });

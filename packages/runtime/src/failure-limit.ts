@@ -1,5 +1,4 @@
 import { type RatePolicy, takeToken, type TokenBucket } from '@svc/domain';
-
 import type { Clock } from './clock.ts';
 
 /** The claimed sender of a request, before authentication. */

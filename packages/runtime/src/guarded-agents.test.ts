@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
-
 import { isPublicAddress } from '@svc/domain';
 import { afterEach, expect, test } from 'vitest';
-
 import { createAgents, DestinationRefused, type Agents } from './guarded-agents.ts';
 import type { ResolveAll } from './resolve-names.ts';
 

@@ -3,7 +3,6 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-
 import type { ResolveAll } from './resolve-names.ts';
 
 /** The connection was refused, because tenants must not reach its address through the service. */

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { newId } from './ids.ts';
 
 test('an id is a lower-case UUIDv7 of the given time', () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { createLifecycle, openResources } from './lifecycle.ts';
 import { createLogger } from './logger.ts';
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-
 import { createLogger, withRequestId } from './logger.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown> {

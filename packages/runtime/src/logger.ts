@@ -1,5 +1,4 @@
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
-
 import { standardOutput } from './log-output.ts';
 import { describeError, placeholder, redactedPaths, redactFields } from './redaction.ts';
 

@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-
 import { afterEach, describe, expect, test } from 'vitest';
-
 import { createOutboundHttp, responseBytesMax, type OutboundHttp } from './outbound-http.ts';
 import type { ResolveAll } from './resolve-names.ts';
 

@@ -1,6 +1,5 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-
 import { checkWebhookUrl, isPublicAddress } from '@svc/domain';
 import { createAgents, DestinationRefused, resolveAllBySystem } from './guarded-agents.ts';
 import { createResolver, type ResolveAll } from './resolve-names.ts';

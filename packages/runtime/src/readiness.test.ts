@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-
 import { missingDependencies, readinessTimeoutMs } from './readiness.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,9 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
-
 import { afterEach, beforeEach, expect, test } from 'vitest';
-
 import { createResolver, type ResolveAll } from './resolve-names.ts';
 
 let server: Socket;

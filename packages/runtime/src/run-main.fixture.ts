@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-
 import { commonConfig } from './config.ts';
 import { failpoint } from './failpoints.ts';
 import { CannotStart, runMain } from './run-main.ts';

@@ -2,7 +2,6 @@ import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-
 import { afterEach, expect, test } from 'vitest';
 
 const fixture = fileURLToPath(new URL('./run-main.fixture.ts', import.meta.url));

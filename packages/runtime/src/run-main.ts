@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { Static, TObject } from 'typebox';
-
 import { ConfigError, loadConfig } from './config.ts';
 import { armFailpoints } from './failpoints.ts';
 import { createLogger } from './logger.ts';

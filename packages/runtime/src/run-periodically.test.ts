@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-
-import { runPeriodically } from './run-periodically.ts';
 import { createLogger } from './logger.ts';
+import { runPeriodically } from './run-periodically.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 

@@ -1,7 +1,6 @@
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
 import { noTrustedProxies, parseTrustedProxies, type TrustedProxies } from './trusted-proxies.ts';
 
 const server = createServer();

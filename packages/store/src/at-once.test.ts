@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { testAuthor, waitUntil } from '@svc/testkit';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { payRebate, reversePurchase } from './ledger/corrections.ts';
 import { commitRunning } from './assignments/begin.ts';
 import { commitDispatched } from './assignments/dispatch.ts';
+import { storeOutcome } from './assignments/outcomes.ts';
+import { queueWebhookTest, redeliver } from './deliveries/redelivery.ts';
 import { cancelSubmission } from './endings/endings.ts';
+import { payRebate, reversePurchase } from './ledger/corrections.ts';
+import { grantCredits } from './ledger/grants.ts';
 import { disableNode, drainNode, enableNode, rotateNodeSecret } from './nodes/changes.ts';
 import { createOperator, disableOperator } from './operators/operators.ts';
-import { storeOutcome } from './assignments/outcomes.ts';
-import { grantCredits } from './ledger/grants.ts';
-import { purgeSubmission } from './submissions/purge.ts';
-import { queueWebhookTest, redeliver } from './deliveries/redelivery.ts';
-import { changeSettings } from './tenants/settings.ts';
 import { pinSurge } from './pricing/surge-pin.ts';
-import { rotateTenantSecret } from './tenants/secrets.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
+import { purgeSubmission } from './submissions/purge.ts';
+import { rotateTenantSecret } from './tenants/secrets.ts';
+import { changeSettings } from './tenants/settings.ts';
 
 /**
  * Two calls at the same moment. Each test locks a row, lets both calls wait for it in their order,

@@ -1,19 +1,19 @@
-import { dispatchDeadlineMs, webhookTestIntervalMs } from '@svc/domain';
 import { randomUUID } from 'node:crypto';
+import { dispatchDeadlineMs, webhookTestIntervalMs } from '@svc/domain';
 import { expect, test } from 'vitest';
 import { commitRunning } from './assignments/begin.ts';
 import { commitDispatched, loadForDispatch } from './assignments/dispatch.ts';
+import { type NodeOutcome, storeOutcome } from './assignments/outcomes.ts';
+import { recordUsage } from './assignments/usage-reports.ts';
+import { queueWebhookTest } from './deliveries/redelivery.ts';
 import { cancelSubmission, settle } from './endings/endings.ts';
 import { auditLedger } from './ledger/ledger-audit.ts';
-import { type NodeOutcome, storeOutcome } from './assignments/outcomes.ts';
-import { queueWebhookTest } from './deliveries/redelivery.ts';
+import { createFixture, type Fixture, usage } from './store.fixture.ts';
 import {
   findByIdempotencyKey,
   findSubmission,
   readDispatchOutcome,
 } from './submissions/submissions.ts';
-import { createFixture, type Fixture, usage } from './store.fixture.ts';
-import { recordUsage } from './assignments/usage-reports.ts';
 
 /** How far the database's clock is behind its stored times, as after a failover. */
 const behindMs = -600_000;

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { flushCounters } from './counters.fixture.ts';
-import { readBalance } from './ledger/account.ts';
-import { findDueEndpoints } from './deliveries/deliveries.ts';
-import { claimDue } from './deliveries/claims.ts';
-import { recordAttempt } from './deliveries/attempts.ts';
 import { assignmentsOf, findEnded } from './assignments/assignments.ts';
 import { commitRunning } from './assignments/begin.ts';
 import { commitDispatched, loadForDispatch } from './assignments/dispatch.ts';
-import { cancelSubmission, rejectPending, settle } from './endings/endings.ts';
 import { storeOutcome } from './assignments/outcomes.ts';
-import { findOverdue } from './reconciling/overdue.ts';
+import { recordUsage } from './assignments/usage-reports.ts';
+import { flushCounters } from './counters.fixture.ts';
+import { recordAttempt } from './deliveries/attempts.ts';
+import { claimDue } from './deliveries/claims.ts';
+import { findDueEndpoints } from './deliveries/deliveries.ts';
+import { cancelSubmission, rejectPending, settle } from './endings/endings.ts';
 import { readStatement } from './ledger/account-statement.ts';
+import { readBalance } from './ledger/account.ts';
+import { findOverdue } from './reconciling/overdue.ts';
+import { exhaustAged, createFixture, type Fixture, usage } from './store.fixture.ts';
 import { listSubmissions } from './submissions/submission-list.ts';
 import {
   findByIdempotencyKey,
@@ -19,8 +21,6 @@ import {
   readDispatchOutcome,
 } from './submissions/submissions.ts';
 import { findTenantCredentials } from './tenants/credentials.ts';
-import { exhaustAged, createFixture, type Fixture, usage } from './store.fixture.ts';
-import { recordUsage } from './assignments/usage-reports.ts';
 
 /**
  * The cost of a step does not grow with the stored data. On a ledger of a million entries each step

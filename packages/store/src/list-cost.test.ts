@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { flushCounters } from './counters.fixture.ts';
 import { type DeliveryFilter, listDeliveries } from './deliveries/list.ts';
 import { readStatement, type StatementFilter } from './ledger/account-statement.ts';
-import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
 import { createFixture, type Fixture } from './store.fixture.ts';
+import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
 
 /**
  * Lists of rare rows among a tenant's many use separate indexes. Postgres counts the reads, for a

@@ -10,15 +10,14 @@ import {
   testMasterKey,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
-import { exhaustAgedRounds, findAgedRounds } from './deliveries/deliveries.ts';
+import { openStore, type Store } from './connection/store.ts';
 import { claimDue, type ClaimedAttempt } from './deliveries/claims.ts';
+import { exhaustAgedRounds, findAgedRounds } from './deliveries/deliveries.ts';
+import { createNode } from './nodes/nodes.ts';
 import { assertReady, type EnvironmentName } from './schema/environment.ts';
 import { holdSubmission, type HoldOutcome, type NewSubmission } from './submissions/hold.ts';
-import { createNode } from './nodes/nodes.ts';
-import { openStore, type Store } from './connection/store.ts';
-import { findTenantCredentials } from './tenants/credentials.ts';
-
 import { createTenant } from './tenants/create-tenant.ts';
+import { findTenantCredentials } from './tenants/credentials.ts';
 
 /** A store on a separate database for the test, with the functions that store tests use most. */
 export interface Fixture {

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
 import { Client } from 'pg';
+import { expect, it } from 'vitest';
 import { advanceDatabaseClock, setDatabaseClockOffset } from './database-clock.ts';
 import { createTestDatabase } from './database.ts';
 

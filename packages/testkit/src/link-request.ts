@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-
 import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
 import { signRequest } from '@svc/signing';
 import { WebSocket } from 'ws';

@@ -9,7 +9,6 @@ import {
   type ReportedUsage,
 } from '@svc/contracts';
 import type { RawData, WebSocket } from 'ws';
-
 import { linkRequest, openLinkSocket, type NodeIdentity } from './link-request.ts';
 import { track } from './open-resources.ts';
 

@@ -1,11 +1,10 @@
 import { createSurgeBoard, type connectRedis } from '@svc/queue';
 import type { Lifecycle } from '@svc/runtime';
-
 import type { Dispatcher } from './dispatcher.ts';
-import type { DispatcherMetrics } from './metrics.ts';
-import { stopEndedRuns } from './runs/ended-runs.ts';
 import { followNodes } from './fleet/follow-nodes.ts';
 import { startSurge } from './fleet/surge.ts';
+import type { DispatcherMetrics } from './metrics.ts';
+import { stopEndedRuns } from './runs/ended-runs.ts';
 
 /** Starts the work that a dispatcher repeats every 1 to 5 seconds, until it is closed. */
 export function startBackgroundWork(

@@ -1,11 +1,10 @@
 import { nodeLinkCloseCodes, type DispatcherMessage, type NodeLinked } from '@svc/contracts';
-
 import { inBackground, type Dispatcher } from './dispatcher.ts';
-import { closeLink } from './links/end-link.ts';
 import { refreshFleet } from './fleet/fleet-member.ts';
 import { followNode } from './fleet/follow-nodes.ts';
-import { makeOffer, revokeOffer } from './offering/node-offers.ts';
+import { closeLink } from './links/end-link.ts';
 import type { NodeLink } from './links/links.ts';
+import { makeOffer, revokeOffer } from './offering/node-offers.ts';
 import { stopRun } from './runs/runs.ts';
 
 /** Handles a message from another dispatcher, a gateway, a reconciler or this dispatcher itself. */

@@ -1,6 +1,5 @@
 import { ConfigError, createLogger, loadConfig } from '@svc/runtime';
 import { describe, expect, test } from 'vitest';
-
 import { assertConsistent, dispatcherConfig, tlsOf } from './config.ts';
 import { run } from './run.ts';
 

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-
 import { fromWireId, toWireId, type RatePolicy, slotsMaxMax } from '@svc/domain';
 import {
   closeRedis,
@@ -30,7 +29,6 @@ import {
   testAuthor,
 } from '@svc/testkit';
 import { afterAll, afterEach } from 'vitest';
-
 import { dispatcherConfig } from './config.ts';
 import { type MovableTime, movableTime } from './movable-time.fixture.ts';
 import { post, type PostOptions } from './post.fixture.ts';

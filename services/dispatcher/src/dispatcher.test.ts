@@ -2,7 +2,6 @@ import { leaseMs, linkSilentMs, stoppedDeadlineMs } from '@svc/domain';
 import { cancelAsOperator } from '@svc/store';
 import { testAuthor, waitUntil, type ScriptedNode } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-
 import { useDispatching, frameTypesOf } from './dispatcher.fixture.ts';
 import { payloadText } from './post.fixture.ts';
 

@@ -2,9 +2,8 @@ import type { BadFrameCode, OfferResult } from '@svc/contracts';
 import type { DispatcherBus, FleetRegistry, Producer, Reply } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
-
-import type { Inbox } from './offering/inbox.ts';
 import type { Links } from './links/links.ts';
+import type { Inbox } from './offering/inbox.ts';
 import type { Timers } from './timers.ts';
 
 /** Events of a submission while it is offered. */

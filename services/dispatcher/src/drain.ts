@@ -1,5 +1,4 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
-
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './links/end-link.ts';
 

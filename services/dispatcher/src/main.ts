@@ -1,5 +1,4 @@
 import { runMain } from '@svc/runtime';
-
 import { dispatcherConfig } from './config.ts';
 import { run } from './run.ts';
 

@@ -1,7 +1,6 @@
 import type { BadFrameCode } from '@svc/contracts';
 import { surgeNoneMicros } from '@svc/domain';
 import { createCounter, createGauge, createMetrics } from '@svc/runtime';
-
 import type { Dispatcher } from './dispatcher.ts';
 
 export type DispatcherMetrics = ReturnType<typeof createDispatcherMetrics>;

@@ -7,7 +7,6 @@ import {
 } from '@svc/queue';
 import { newId, type Clock } from '@svc/runtime';
 import { openRedis, openStoreOrRefuse, redisWaitMsMax, type Opening } from '@svc/startup';
-
 import { onBusMessage } from './bus-messages.ts';
 import type { DispatcherConfig } from './config.ts';
 import type { Dispatcher } from './dispatcher.ts';

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-
 import { linkRequest, openLinkSocket } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-
 import { useCertificate, useDispatching } from './dispatcher.fixture.ts';
 
 const { ca, env } = useCertificate();

@@ -11,17 +11,16 @@ import {
 } from '@svc/runtime';
 import { openAdmin } from '@svc/startup';
 import { ping } from '@svc/store';
-
+import { startBackgroundWork } from './background-work.ts';
 import { assertConsistent, proxiesOf, tlsOf, type DispatcherConfig } from './config.ts';
 import { handBackLinks, leaveFleet } from './drain.ts';
 import { startFleetRefresh } from './fleet/fleet-member.ts';
-import { startLinkServer } from './wire/link-server.ts';
 import { createDispatcherMetrics } from './metrics.ts';
-import { openLink } from './wire/node-link.ts';
-import { openDispatcher } from './open-dispatcher.ts';
-import { startBackgroundWork } from './background-work.ts';
 import { takeDispatch } from './offering/take-dispatch.ts';
+import { openDispatcher } from './open-dispatcher.ts';
 import { systemTimers, type Timers } from './timers.ts';
+import { startLinkServer } from './wire/link-server.ts';
+import { openLink } from './wire/node-link.ts';
 import { decideUpgrade } from './wire/upgrade.ts';
 
 interface RunOptions {

@@ -1,22 +1,22 @@
-import type { GatewayDeps } from './deps.ts';
-import { documentationEndpoints } from './documentation/documentation-endpoints.ts';
-import type { Endpoint } from './http/endpoint.ts';
-import { missingForAll } from './health/readiness.ts';
 import { balanceEndpoint } from './credits/balance.ts';
-import { cancelSubmissionEndpoint } from './submissions/cancel-submission.ts';
-import { createQuoteEndpoint } from './submissions/create-quote.ts';
-import { createSubmissionEndpoint } from './submissions/create-submission.ts';
-import { getDeliveryEndpoint, listDeliveriesEndpoint } from './webhooks/deliveries.ts';
-import { getSubmissionEndpoint } from './submissions/get-submission.ts';
-import { listSubmissionsEndpoint } from './submissions/list-submissions.ts';
 import { listTransactionsEndpoint } from './credits/list-transactions.ts';
 import { purchaseIntentEndpoints } from './credits/purchase-intents.ts';
 import { purchaseEndpoint } from './credits/purchase.ts';
-import { rateCardEndpoint } from './pricing/rate-card.ts';
+import type { GatewayDeps } from './deps.ts';
+import { documentationEndpoints } from './documentation/documentation-endpoints.ts';
+import { missingForAll } from './health/readiness.ts';
 import { readyEndpoint } from './health/ready.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import { rateCardEndpoint } from './pricing/rate-card.ts';
+import { signupEndpoints } from './signup/signup.ts';
+import { cancelSubmissionEndpoint } from './submissions/cancel-submission.ts';
+import { createQuoteEndpoint } from './submissions/create-quote.ts';
+import { createSubmissionEndpoint } from './submissions/create-submission.ts';
+import { getSubmissionEndpoint } from './submissions/get-submission.ts';
+import { listSubmissionsEndpoint } from './submissions/list-submissions.ts';
+import { getDeliveryEndpoint, listDeliveriesEndpoint } from './webhooks/deliveries.ts';
 import { redeliverEndpoint, testWebhookEndpoint } from './webhooks/send-webhook.ts';
 import { changeSettingsEndpoint, getSettingsEndpoint } from './webhooks/settings.ts';
-import { signupEndpoints } from './signup/signup.ts';
 
 /** Every route of the gateway. Any other route is 404. */
 export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {

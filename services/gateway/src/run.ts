@@ -17,14 +17,14 @@ import {
 } from '@svc/runtime';
 import { openAdmin, openRedis, openStoreOrRefuse, redisWaitMsMax } from '@svc/startup';
 import { loadTypedClient, rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
+import { createKeys } from './access/keys.ts';
 import { createApp } from './app.ts';
 import { assertConsistent, type GatewayConfig, tlsOf, tlsOnlyOf } from './config.ts';
 import { endpointsOf } from './endpoints.ts';
+import { missingForReads } from './health/readiness.ts';
 import { startHttpServer } from './http/http-server.ts';
-import { createKeys } from './access/keys.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { createPricing } from './pricing/pricing.ts';
-import { missingForReads } from './health/readiness.ts';
 import { currentSurgeMicros } from './pricing/surge.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createLifecycle } from '@svc/runtime';
+import { silent } from '@svc/startup/fixture';
 import { queueWebhookTest } from '@svc/store';
 import { lockTables } from '@svc/testkit';
-import { silent } from '@svc/startup/fixture';
 import { expect, onTestFinished, test } from 'vitest';
 import { audit, ensurePartitions, startHousekeeping } from './housekeeping.ts';
 import { createSettlementFixture, type SettlementFixture } from './settlement.fixture.ts';

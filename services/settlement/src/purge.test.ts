@@ -1,6 +1,6 @@
 import { leaseMs } from '@svc/domain';
-import { cancelSubmission, readDeadLetters } from '@svc/store';
 import { silent } from '@svc/startup/fixture';
+import { cancelSubmission, readDeadLetters } from '@svc/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { purge } from './purge.ts';
 import { reconcile } from './reconcile.ts';

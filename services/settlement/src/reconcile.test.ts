@@ -6,6 +6,7 @@ import {
   startDeadlineMs,
 } from '@svc/domain';
 import { createDispatcherBus, type DispatcherBus } from '@svc/queue';
+import { silent } from '@svc/startup/fixture';
 import {
   deadLetterFailures,
   pruneReconcileFailures,
@@ -14,7 +15,6 @@ import {
   unsettledGraceMs,
 } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
-import { silent } from '@svc/startup/fixture';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { reconcile } from './reconcile.ts';
 import { settleSubmissions } from './settle.ts';

@@ -1,7 +1,7 @@
 import { toWireId } from '@svc/domain';
 import { createLogger } from '@svc/runtime';
-import { openHandles, waitUntil } from '@svc/testkit';
 import { silent } from '@svc/startup/fixture';
+import { openHandles, waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SettlementConfig } from './config.ts';
 import { run } from './run.ts';

@@ -1,8 +1,8 @@
 import { waitForRedis } from '@svc/queue';
 import { type Logger, openResources, type Running } from '@svc/runtime';
 import { openRedis, openStoreOrRefuse, redisWaitMsMax, startWorker } from '@svc/startup';
-import type { SettlementConfig } from './config.ts';
 import { startAuditHead } from './audit-head.ts';
+import type { SettlementConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
 import { reconcile, type ReconcileProgress } from './reconcile.ts';

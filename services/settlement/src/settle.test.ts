@@ -1,6 +1,6 @@
 import { createConsumer, type Producer } from '@svc/queue';
-import { waitUntil } from '@svc/testkit';
 import { silent } from '@svc/startup/fixture';
+import { waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { settleSubmissions } from './settle.ts';
 import {

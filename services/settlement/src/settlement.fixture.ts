@@ -1,5 +1,5 @@
-import { commitDispatched, commitRunning, storeOutcome } from '@svc/store';
 import { openWorkerFixture, silent } from '@svc/startup/fixture';
+import { commitDispatched, commitRunning, storeOutcome } from '@svc/store';
 import { usage } from '@svc/store/fixture';
 import type { TestDatabaseOptions } from '@svc/testkit';
 import type { ReconcileDeps } from './reconcile.ts';

@@ -1,6 +1,6 @@
 import { webhookAgeMaxMs } from '@svc/domain';
-import { readDeadLetters } from '@svc/store';
 import { silent } from '@svc/startup/fixture';
+import { readDeadLetters } from '@svc/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRecovery } from './recover.ts';
 import { createWebhooksFixture, type WebhooksFixture } from './webhooks.fixture.ts';

@@ -1,6 +1,6 @@
 import { announceDeliveries } from '@svc/queue';
-import { openHandles, waitUntil } from '@svc/testkit';
 import { silent } from '@svc/startup/fixture';
+import { openHandles, waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WebhooksConfig } from './config.ts';
 import { run } from './run.ts';

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
+import { fromWireId, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { dispatchedStatement, one, openPool, outcomeStatement } from './database.ts';
 import { type DispatchJob, openQueue, hops, sayReady, setting, work } from './process.ts';
-import { fromWireId, toWireId } from '@svc/domain';
 
 /** The baseline's dispatcher: sends offers, commits accepts, stores outcomes. */
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { parseFrameToNode } from '@svc/contracts';
 import { createClient, type Client } from '@svc/client';
+import { parseFrameToNode } from '@svc/contracts';
 import { linkRequest, openLinkSocket } from '@svc/testkit';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import { textOf } from '../load/text-of.ts';

@@ -1,6 +1,6 @@
 import type { ServiceName } from '@svc/local';
-import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import type { World } from '../load/children.ts';
+import type { LinkTo, LoadTenant } from '../load/messages.ts';
 
 /** A system under measurement, on its own Postgres and Redis, and everything outside it. */
 export interface System {

@@ -1,7 +1,7 @@
 import { queues } from '@svc/contracts';
-import { Queue } from 'bullmq';
 import { announceDeliveries, createProducer } from '@svc/queue';
 import { newId } from '@svc/runtime';
+import { Queue } from 'bullmq';
 import { median } from '../quantile.ts';
 import { arrivalsAt, until } from './figures.ts';
 import { plainQueue, type PlainJob } from './plain-queue.ts';

@@ -1,7 +1,7 @@
 import { canonical, textOf } from '../load/json.ts';
+import { gatewayOf } from '../load/load-world.ts';
 import { type Application, type Seen, submissionIdOf } from '../load/seen.ts';
 import type { LoadTenant } from '../load/tenant.ts';
-import { gatewayOf } from '../load/load-world.ts';
 import type { World } from '../world/types.ts';
 import { type FinalRecord, inWords } from './books.ts';
 import type { Findings } from './findings.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gatewayOf } from '../load/load-world.ts';
 import { type Json, listOf, textOf } from '../load/json.ts';
+import { gatewayOf } from '../load/load-world.ts';
 import type { LoadTenant } from '../load/tenant.ts';
 import type { World } from '../world/types.ts';
 

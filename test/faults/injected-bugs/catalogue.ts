@@ -1,8 +1,8 @@
 import { dispatchBugs } from './dispatch-bugs.ts';
 import { eventBugs } from './event-bugs.ts';
 import { historyBugs } from './history-bugs.ts';
-import { moneyBugs } from './money-bugs.ts';
 import type { InjectedBug } from './injected-bug.ts';
+import { moneyBugs } from './money-bugs.ts';
 import { waitBugs } from './wait-bugs.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { endEarlyInOrder } from '../end-early.ts';
 import { size } from '../sizes.ts';
-import { soak } from './soak.ts';
 import type { Trend } from './slope.ts';
+import { soak } from './soak.ts';
 
 endEarlyInOrder();
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { collectedBytes } from './collected.ts';
 import type { World } from '../world/types.ts';
+import { collectedBytes } from './collected.ts';
 import type { Series } from './slope.ts';
 
 type Figure = Omit<Series, 'points'> & { readonly value: number };

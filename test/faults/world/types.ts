@@ -1,13 +1,13 @@
 import type { ServiceName } from '@svc/local';
 import type { Pool } from 'pg';
 import type { Recorder } from '../../history/recorder.ts';
+import type { InjectedBug } from '../injected-bugs/injected-bug.ts';
 import type { Http } from '../load/http.ts';
 import type { Seen } from '../load/seen.ts';
 import type { ControlledProcess } from './controlled-process.ts';
 import type { Disk } from './disk.ts';
 import type { PostgresUnderTest } from './postgres-server.ts';
 import type { RedisUnderTest } from './redis-server.ts';
-import type { InjectedBug } from '../injected-bugs/injected-bug.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
 export interface WorldOptions {

@@ -1,10 +1,10 @@
 import { tiers } from '@svc/domain';
 import type * as fc from 'fast-check';
 import { by, type Command } from './command.ts';
-import type { World } from './world.ts';
 import { nodeCommands } from './node-commands.ts';
 import { pick } from './pick.ts';
 import { compareTaken } from './slots.ts';
+import type { World } from './world.ts';
 
 /** From an instant to beyond every limit of the contract. */
 const spansMs = [

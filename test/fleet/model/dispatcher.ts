@@ -13,8 +13,8 @@ import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts'
 import { handBackLinks, leaveFleet } from '../../../services/dispatcher/src/drain.ts';
 import { refreshFleet } from '../../../services/dispatcher/src/fleet/fleet-member.ts';
 import { createLinks } from '../../../services/dispatcher/src/links/links.ts';
-import { openLink } from '../../../services/dispatcher/src/wire/node-link.ts';
 import { takeDispatch } from '../../../services/dispatcher/src/offering/take-dispatch.ts';
+import { openLink } from '../../../services/dispatcher/src/wire/node-link.ts';
 import type { Activity } from './activity.ts';
 import { ModelLink } from './link.ts';
 import { Mortal } from './mortal.ts';

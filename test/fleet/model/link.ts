@@ -1,9 +1,9 @@
 import type { FrameFromNode } from '@svc/contracts';
 import { linkSilentMs } from '@svc/domain';
 import type { LinkTransport } from '../../../services/dispatcher/src/links/links.ts';
+import type { Timers } from '../../../services/dispatcher/src/timers.ts';
 import type { OpenLink } from '../../../services/dispatcher/src/wire/node-link.ts';
 import type { ModelNode, NodeLinkEnd } from './node.ts';
-import type { Timers } from '../../../services/dispatcher/src/timers.ts';
 
 /**
  * A node link without a socket. Frames arrive in order and in a later turn. A cut link loses frames

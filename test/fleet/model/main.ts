@@ -1,8 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { randomBytes } from 'node:crypto';
 import { startPostgres, startRedis } from '@svc/local';
 import { migrate } from '@svc/store';
 import { Client } from 'pg';

@@ -1,5 +1,5 @@
-import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import { toWireId } from '@svc/domain';
+import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Random } from '../../simulation/random.ts';
-import { Quiet } from './quiet.ts';
 import { ProcessKilled, type SimulatedProcess } from './process.ts';
+import { Quiet } from './quiet.ts';
 import { Trace } from './trace.ts';
 import { Treatments } from './treatments.ts';
 

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
-import { PassThrough } from 'node:stream';
 import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { linkSilentMs } from '@svc/domain';
 import { SimulatedSocket, type Dialer, type Upgrade } from '../host/ws.ts';
 import type { SimulatedProcess } from '../schedule/process.ts';

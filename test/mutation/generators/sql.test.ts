@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { sqlEdits } from './sql.ts';
 import { statementHead } from './sql-tokens.ts';
+import { sqlEdits } from './sql.ts';
 
 /** Each mutant as `before → after`. */
 function changes(sql: string, isFragment = false): string[] {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { createVitest, type TestModule, type TestProject, type Vitest } from 'vitest/node';
 import type { TestServers } from '@svc/testkit';
+import { createVitest, type TestModule, type TestProject, type Vitest } from 'vitest/node';
 import { withNotes } from './reach.ts';
 
 export const checkout = path.resolve(import.meta.dirname, '../../..');

@@ -1,3 +1,4 @@
+import { creditsToNumber } from '@svc/domain';
 import {
   type HeardInstance,
   listServices,
@@ -18,7 +19,6 @@ import {
   readDeadLetters,
   readLedgerVerdict,
 } from '@svc/store';
-import { creditsToNumber } from '@svc/domain';
 import type { Context } from '../context.ts';
 import { tryRedis } from '../redis.ts';
 

@@ -21,8 +21,8 @@ import { type Context, withContext } from '../context.ts';
 import { printList, printRecord } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
-import { addSubmissionPurgeCommand } from './submission-purge.ts';
 import { hasPersonalData, submissionRow } from './submission-output.ts';
+import { addSubmissionPurgeCommand } from './submission-purge.ts';
 
 interface ListOptions extends CommandOptions {
   tenant?: string;

@@ -10,8 +10,8 @@ import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
 import { printList, printRecord } from '../output.ts';
 import { acceptedUrl, allowedJobTypes } from './tenant-input.ts';
-import { addRotateSecretCommand } from './tenant-rotate-secret.ts';
 import { unknownTenant, showTenant, tenantRow } from './tenant-output.ts';
+import { addRotateSecretCommand } from './tenant-rotate-secret.ts';
 import { addUpdateCommand } from './tenant-update.ts';
 
 const listedTenantsMax = 1_000;

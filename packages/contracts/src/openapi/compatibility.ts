@@ -1,5 +1,5 @@
-import { compareSchemas, type Comparison } from './schema-compatibility.ts';
 import { itemsOf, memberOf, membersOf, resolveRef, textOf } from './read-json.ts';
+import { compareSchemas, type Comparison } from './schema-compatibility.ts';
 
 /**
  * Lists the changes from the frozen document that would break its clients. It compares everything

@@ -7,14 +7,14 @@ import {
   startDeadlineMs,
 } from '@svc/domain';
 import { expect, test } from 'vitest';
+import type { Store } from '../connection/store.ts';
+import { cancelSubmission, rejectPending } from '../endings/endings.ts';
+import { findOverdue, type OverdueSubmission } from '../reconciling/overdue.ts';
+import { createFixture, usage } from '../store.fixture.ts';
 import { assignmentsOf } from './assignments.ts';
 import { commitRunning } from './begin.ts';
 import { commitDispatched, loadForDispatch, recordOffers } from './dispatch.ts';
-import { cancelSubmission, rejectPending } from '../endings/endings.ts';
 import { storeServiceFailure } from './service-failures.ts';
-import type { Store } from '../connection/store.ts';
-import { findOverdue, type OverdueSubmission } from '../reconciling/overdue.ts';
-import { createFixture, usage } from '../store.fixture.ts';
 import { recordUsage } from './usage-reports.ts';
 
 async function overdue(store: Store): Promise<OverdueSubmission[]> {

@@ -9,10 +9,10 @@ import {
 } from '@svc/domain';
 import type { Attempt } from '../connection/batch-run.ts';
 import { batched } from '../connection/batching.ts';
-import { payloadPlace, unsealText } from '../sealing/sealed.ts';
 import { statement } from '../connection/statement.ts';
-import { rememberTenants } from '../submissions/submission-tenants.ts';
 import type { Store } from '../connection/store.ts';
+import { payloadPlace, unsealText } from '../sealing/sealed.ts';
+import { rememberTenants } from '../submissions/submission-tenants.ts';
 
 /** A submission that may be offered. */
 export interface DispatchableSubmission {

@@ -1,12 +1,12 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
+import { disableNode, enableNode } from '../nodes/changes.ts';
+import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
+import { createFixture, type Fixture } from '../store.fixture.ts';
 import { commitRunning } from './begin.ts';
 import { commitDispatched } from './dispatch.ts';
-import { disableNode, enableNode } from '../nodes/changes.ts';
-import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
-import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
 import { endAfterDisable, endUnnamed, endUnsent } from './lost-assignments.ts';
-import { createFixture, type Fixture } from '../store.fixture.ts';
 
 /** A node with two assignments: one dispatched and one begun. */
 async function createAssignments() {

@@ -1,9 +1,9 @@
 import { type SubmissionState, transitions } from '@svc/domain';
-import { nodeEndingsSql } from './node-endings.ts';
-import { sealServiceFailure } from './service-failures.ts';
 import { statement } from '../connection/statement.ts';
 import type { Query, Store } from '../connection/store.ts';
 import { assignedStates, isAssigned } from '../schema/submission-states.ts';
+import { nodeEndingsSql } from './node-endings.ts';
+import { sealServiceFailure } from './service-failures.ts';
 
 /**
  * Assignments that end as `node_lost` because a dispatcher found out something about their node,

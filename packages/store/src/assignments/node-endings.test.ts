@@ -1,15 +1,15 @@
 import { leaseMs, quarantineMs, startDeadlineMs } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { commitRunning } from './begin.ts';
-import { commitDispatched } from './dispatch.ts';
-import { endUnnamed } from './lost-assignments.ts';
 import { enableNode } from '../nodes/changes.ts';
 import { recordHello, takeLinkEpoch } from '../nodes/links.ts';
 import { findNode } from '../nodes/nodes.ts';
+import { createFixture } from '../store.fixture.ts';
+import { commitRunning } from './begin.ts';
+import { commitDispatched } from './dispatch.ts';
+import { endUnnamed } from './lost-assignments.ts';
 import { storeOutcome } from './outcomes.ts';
 import { storeServiceFailure } from './service-failures.ts';
-import { createFixture } from '../store.fixture.ts';
 
 async function createFailingNode() {
   const fixture = await createFixture();

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { settle } from '../endings/endings.ts';
+import { createFixture, type Fixture, usage } from '../store.fixture.ts';
+import { findSubmission } from '../submissions/submissions.ts';
 import { commitRunning } from './begin.ts';
 import { commitDispatched } from './dispatch.ts';
 import { type NodeOutcome, storeOutcome } from './outcomes.ts';
-import { findSubmission } from '../submissions/submissions.ts';
-import { settle } from '../endings/endings.ts';
-import { createFixture, type Fixture, usage } from '../store.fixture.ts';
 import { recordUsage } from './usage-reports.ts';
 
 const failed: NodeOutcome = { kind: 'failed', usage: {}, code: 'captcha', message: 'a riddle' };

@@ -10,12 +10,12 @@ import {
 import { batched } from '../connection/batching.ts';
 import { concatenated } from '../connection/concatenated.ts';
 import { statement } from '../connection/statement.ts';
-import { nodeEndingsSql } from './node-endings.ts';
-import { insertEvents } from '../deliveries/outbox.ts';
-import { sealOutcome } from './service-failures.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { insertEvents } from '../deliveries/outbox.ts';
 import { assignedStates } from '../schema/submission-states.ts';
 import { tenantsOf } from '../submissions/submission-tenants.ts';
+import { nodeEndingsSql } from './node-endings.ts';
+import { sealOutcome } from './service-failures.ts';
 import {
   eachOnce,
   type NodeReport,

@@ -1,10 +1,10 @@
 import { type ServiceFailureCode, transitions } from '@svc/domain';
-import { nodeEndingsSql } from './node-endings.ts';
+import { statement } from '../connection/statement.ts';
+import type { Store } from '../connection/store.ts';
 import { outcomePlace } from '../sealing/sealed.ts';
 import { tenantsOf } from '../submissions/submission-tenants.ts';
 import { type OutcomeText } from '../submissions/submissions.ts';
-import { statement } from '../connection/statement.ts';
-import type { Store } from '../connection/store.ts';
+import { nodeEndingsSql } from './node-endings.ts';
 
 const serviceFailureMessages: Record<ServiceFailureCode, string> = {
   node_lost: 'The node that ran the submission was lost.',

@@ -1,11 +1,11 @@
 import { capUsage, decimalOf, parseDecimal, type Usage, usageToNumbers } from '@svc/domain';
 import { expect, test } from 'vitest';
-import { commitRunning } from './begin.ts';
-import { commitDispatched } from './dispatch.ts';
 import { settle } from '../endings/endings.ts';
-import { storeOutcome } from './outcomes.ts';
 import { createFixture, usage } from '../store.fixture.ts';
 import { readTrace } from '../submissions/trace.ts';
+import { commitRunning } from './begin.ts';
+import { commitDispatched } from './dispatch.ts';
+import { storeOutcome } from './outcomes.ts';
 import { recordUsage } from './usage-reports.ts';
 
 async function createRuns() {

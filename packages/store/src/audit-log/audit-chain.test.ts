@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { appendAudit } from './audit.ts';
-import { type AuditHead, parseAuditHead, sealAuditHead, verifyAudit } from './audit-chain.ts';
+import type { Query } from '../connection/store.ts';
 import { migrationsDirectory } from '../schema/migrate.ts';
 import { auditHeadPlace } from '../sealing/sealed.ts';
-import type { Query } from '../connection/store.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
+import { type AuditHead, parseAuditHead, sealAuditHead, verifyAudit } from './audit-chain.ts';
+import { appendAudit } from './audit.ts';
 
 const note = (query: Query, action: string) =>
   appendAudit(query, testAuthor, {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { appendAudit, type AuditedChange, type Author } from './audit.ts';
-import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
+import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
+import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,

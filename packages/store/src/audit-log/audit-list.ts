@@ -1,5 +1,5 @@
-import type { AuditEntry, Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
+import type { AuditEntry, Prisma } from '../generated/client.ts';
 
 /**
  * A change as the audit log records it. `actorId` is a UUID, and `subjectId` is in wire form.

@@ -1,9 +1,9 @@
 import { waitUntil } from '@svc/testkit';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { isUnavailable } from './errors.ts';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { hasOperators } from '../operators/operators.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
+import { isUnavailable } from './errors.ts';
 import { openStore, type Store } from './store.ts';
 
 let fixture: Fixture;

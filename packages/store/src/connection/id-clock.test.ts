@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { assertReady, databaseNow } from '../schema/environment.ts';
+import { createFixture } from '../store.fixture.ts';
 import { createIdClock } from './id-clock.ts';
 import { openStore } from './store.ts';
-import { createFixture } from '../store.fixture.ts';
 
 test('the time in an id is the database’s, and advances between two readings', async () => {
   let [monotonicMs, databaseMs, readings] = [5_000, 1_000_000, 0];

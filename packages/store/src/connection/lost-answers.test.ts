@@ -1,10 +1,10 @@
 import { dispatchDeadlineMs } from '@svc/domain';
 import { openDatabaseGate, type DatabaseGate } from '@svc/testkit';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type HoldOutcome, holdSubmission } from '../submissions/hold.ts';
 import { rateCardOfVersion } from '../pricing/pinned-cards.ts';
 import { typicalUsage } from '../pricing/rate-cards.ts';
 import { createFixture, type Fixture, newSubmission } from '../store.fixture.ts';
+import { type HoldOutcome, holdSubmission } from '../submissions/hold.ts';
 import { isUnavailable } from './errors.ts';
 import { openStore, type Store } from './store.ts';
 

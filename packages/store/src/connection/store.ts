@@ -9,8 +9,8 @@ import {
   TypeOverrides,
   types,
 } from 'pg';
-import { TransactionExpired } from './errors.ts';
 import { PrismaClient } from '../generated/client.ts';
+import { TransactionExpired } from './errors.ts';
 import { createIdClock } from './id-clock.ts';
 import { pinnedSession } from './session.ts';
 

@@ -1,9 +1,9 @@
 import { type DeliveryStatus, webhookAgeMaxMs, webhookResponseKeptBytesMax } from '@svc/domain';
 import { batched } from '../connection/batching.ts';
 import { statement } from '../connection/statement.ts';
-import { dropPendingDeliveries } from './deliveries.ts';
-import { responsePlace } from '../sealing/sealed.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { responsePlace } from '../sealing/sealed.ts';
+import { dropPendingDeliveries } from './deliveries.ts';
 
 export type AttemptVerdict =
   | { kind: 'delivered' }

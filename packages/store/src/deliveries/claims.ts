@@ -1,8 +1,8 @@
 import { webhookAgeMaxMs, webhookAttemptsMax } from '@svc/domain';
-import { attemptClaimMs } from './deliveries.ts';
-import { eventPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
+import { eventPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
+import { attemptClaimMs } from './deliveries.ts';
 
 export interface ClaimedAttempt {
   deliveryId: string;

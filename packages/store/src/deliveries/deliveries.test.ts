@@ -1,12 +1,12 @@
 import { webhookAgeMaxMs } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { attemptClaimMs, findDueEndpoints } from './deliveries.ts';
-import { claimDue, type ClaimedAttempt } from './claims.ts';
-import { type AttemptVerdict, recordAttempt } from './attempts.ts';
 import { cancelSubmission } from '../endings/endings.ts';
-import { changeSettings } from '../tenants/settings.ts';
 import { exhaustAged, claimFor, createFixture, type Fixture } from '../store.fixture.ts';
+import { changeSettings } from '../tenants/settings.ts';
+import { type AttemptVerdict, recordAttempt } from './attempts.ts';
+import { claimDue, type ClaimedAttempt } from './claims.ts';
+import { attemptClaimMs, findDueEndpoints } from './deliveries.ts';
 
 const url = 'https://hooks.example.com/svc';
 

@@ -1,6 +1,6 @@
 import { webhookAgeMaxMs, webhookTimeoutMs } from '@svc/domain';
-import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
 import type { Query, Store } from '../connection/store.ts';
+import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
 
 /** How long a claimed attempt may stay unrecorded before the delivery is due again. */
 export const attemptClaimMs = 2 * webhookTimeoutMs;

@@ -1,7 +1,7 @@
 import type { DeliveryStatus, EventType } from '@svc/domain';
+import type { Store } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
 import { responsePlace, unsealText } from '../sealing/sealed.ts';
-import type { Store } from '../connection/store.ts';
 
 /**
  * One attempt of the current round. Fields are null until it is recorded, or if there was no

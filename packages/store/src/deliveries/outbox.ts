@@ -1,6 +1,6 @@
 import type { EventType } from '@svc/domain';
-import { eventPlace } from '../sealing/sealed.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { eventPlace } from '../sealing/sealed.ts';
 
 export interface NewEvent {
   tenantId: string;

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { claimFor, createFixture, type Fixture } from '../store.fixture.ts';
+import { changeSettings } from '../tenants/settings.ts';
+import { recordAttempt } from './attempts.ts';
 import { attemptClaimMs } from './deliveries.ts';
 import { findDelivery, listDeliveries } from './list.ts';
-import { recordAttempt } from './attempts.ts';
 import {
   countRecoverable,
   recoverDeliveries,
@@ -9,8 +11,6 @@ import {
   type RecoveryPlace,
 } from './recovery.ts';
 import { queueWebhookTest, redeliver } from './redelivery.ts';
-import { changeSettings } from '../tenants/settings.ts';
-import { claimFor, createFixture, type Fixture } from '../store.fixture.ts';
 
 const url = 'https://hooks.example.com/';
 const by = { actor: { kind: 'local', name: 'ana' }, requestId: 'svc-1' } as const;

@@ -1,8 +1,8 @@
 import { type DeliveryStatus, toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import { attemptInFlight } from './redelivery.ts';
-import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
+import { Prisma } from '../generated/client.ts';
+import { attemptInFlight } from './redelivery.ts';
 
 /** Bulk redelivery for operators. It sends stored bytes only, and no money moves. */
 

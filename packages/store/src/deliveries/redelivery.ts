@@ -1,8 +1,8 @@
 import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
+import type { Query, Store } from '../connection/store.ts';
 import { attemptClaimMs } from './deliveries.ts';
 import { insertEvents } from './outbox.ts';
-import type { Query, Store } from '../connection/store.ts';
 import { untilWebhooksAllowedMs } from './webhook-caps.ts';
 
 /** Deliveries that a tenant requests itself: a redelivery or a test event. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { cancelSubmission } from './endings.ts';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { createFixture } from '../store.fixture.ts';
+import { cancelSubmission } from './endings.ts';
 
 test('an ending that a deadlock aborts is run again', async () => {
   const fixture = await createFixture();

@@ -1,11 +1,11 @@
 import type { EndingRequest, OfferRecord } from '@svc/domain';
+import { isTransient } from '../connection/errors.ts';
+import type { Query, Store } from '../connection/store.ts';
+import { deliveryIdsOf, sealEvents } from '../deliveries/outbox.ts';
+import { pinnedCards } from '../pricing/pinned-cards.ts';
 import { lockAccounts, lockSubmissions } from './locks.ts';
 import { type Ended, endedOf, planOne } from './plans.ts';
 import { writeEndings } from './writes.ts';
-import { isTransient } from '../connection/errors.ts';
-import { deliveryIdsOf, sealEvents } from '../deliveries/outbox.ts';
-import { pinnedCards } from '../pricing/pinned-cards.ts';
-import type { Query, Store } from '../connection/store.ts';
 
 /**
  * Every way out of a hold: settlement, cancel, rejection. One transaction locks the accounts in the

@@ -2,13 +2,13 @@ import { formatDecimal } from '@svc/domain';
 import { assert, expect, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
-import { cancelSubmission, settle } from './endings.ts';
-import { auditLedger } from '../ledger/ledger-audit.ts';
 import { type NodeOutcome, storeOutcome } from '../assignments/outcomes.ts';
 import { storeServiceFailure } from '../assignments/service-failures.ts';
-import { findSubmission } from '../submissions/submissions.ts';
-import { createFixture, type Fixture, usage } from '../store.fixture.ts';
 import { recordUsage } from '../assignments/usage-reports.ts';
+import { auditLedger } from '../ledger/ledger-audit.ts';
+import { createFixture, type Fixture, usage } from '../store.fixture.ts';
+import { findSubmission } from '../submissions/submissions.ts';
+import { cancelSubmission, settle } from './endings.ts';
 
 const completed: NodeOutcome = {
   kind: 'completed',

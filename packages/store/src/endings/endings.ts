@@ -7,9 +7,9 @@ import {
 } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { batched } from '../connection/batching.ts';
+import type { Query, Store } from '../connection/store.ts';
 import { endSubmissions } from './end-submissions.ts';
 import type { Ended } from './plans.ts';
-import type { Query, Store } from '../connection/store.ts';
 
 export type { Ended } from './plans.ts';
 

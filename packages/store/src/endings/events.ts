@@ -11,10 +11,10 @@ import {
   submissionEventData,
   toWireId,
 } from '@svc/domain';
-import type { LockedAccount, LockedSubmission } from './locks.ts';
-import type { NewEvent } from '../deliveries/outbox.ts';
 import type { Store } from '../connection/store.ts';
+import type { NewEvent } from '../deliveries/outbox.ts';
 import { unsealOutcome } from '../submissions/submissions.ts';
+import type { LockedAccount, LockedSubmission } from './locks.ts';
 
 interface EndedSubmission {
   submission: LockedSubmission;

@@ -9,12 +9,12 @@ import {
   type RateCard,
   type SubmissionState,
 } from '@svc/domain';
+import type { Store } from '../connection/store.ts';
+import type { NewEvent } from '../deliveries/outbox.ts';
+import type { TenantMovements } from '../ledger/movements.ts';
+import { usageOfText } from '../pricing/rate-cards.ts';
 import { endingEvents } from './events.ts';
 import type { LockedAccount, LockedSubmission } from './locks.ts';
-import type { TenantMovements } from '../ledger/movements.ts';
-import type { NewEvent } from '../deliveries/outbox.ts';
-import { usageOfText } from '../pricing/rate-cards.ts';
-import type { Store } from '../connection/store.ts';
 
 export interface Ended {
   submissionId: string;

@@ -1,14 +1,14 @@
 import { testAuthor } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
-import { recordAttempt } from '../deliveries/attempts.ts';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
-import { cancelSubmission, settle } from './endings.ts';
-import { beginOther, untilLockWait, type OpenTransaction } from '../lock-wait.fixture.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
+import { recordAttempt } from '../deliveries/attempts.ts';
 import { queueWebhookTest } from '../deliveries/redelivery.ts';
-import { changeSettings } from '../tenants/settings.ts';
+import { beginOther, untilLockWait, type OpenTransaction } from '../lock-wait.fixture.ts';
 import { claimFor, createFixture, type Fixture, usage } from '../store.fixture.ts';
+import { changeSettings } from '../tenants/settings.ts';
+import { cancelSubmission, settle } from './endings.ts';
 
 const url = 'https://hooks.example.com/';
 let fixture: Fixture;

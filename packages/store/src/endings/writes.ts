@@ -1,11 +1,11 @@
 import { assertInvariant, type OfferRecord, transitions } from '@svc/domain';
-import type { LockedAccount } from './locks.ts';
-import type { EndingPlan } from './plans.ts';
 import { concatenated } from '../connection/concatenated.ts';
 import { statement } from '../connection/statement.ts';
-import { entriesOf, entryColumns, entryParameters, insertEntriesSql } from '../ledger/movements.ts';
-import { type SealedEvent } from '../deliveries/outbox.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { type SealedEvent } from '../deliveries/outbox.ts';
+import { entriesOf, entryColumns, entryParameters, insertEntriesSql } from '../ledger/movements.ts';
+import type { LockedAccount } from './locks.ts';
+import type { EndingPlan } from './plans.ts';
 
 /** The input of a transaction of endings. */
 export interface EndingWrites {

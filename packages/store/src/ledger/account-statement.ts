@@ -1,6 +1,6 @@
 import { type StatementType, transitions } from '@svc/domain';
-import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
+import { Prisma } from '../generated/client.ts';
 
 /** One line of a tenant's statement, with the balance after it. */
 export interface StatementLine {

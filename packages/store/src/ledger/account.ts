@@ -1,6 +1,6 @@
 import { type AccountFigures, assertInvariant } from '@svc/domain';
-import { insertMovements, type TenantMovements } from './movements.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { insertMovements, type TenantMovements } from './movements.ts';
 
 export interface Balance extends AccountFigures {
   lowBalanceThresholdMicros: bigint;

@@ -1,12 +1,12 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { payRebate, reversePurchase } from './corrections.ts';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
-import { settle } from '../endings/endings.ts';
-import { auditLedger } from './ledger-audit.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
+import { settle } from '../endings/endings.ts';
 import { createFixture, type Fixture, usage } from '../store.fixture.ts';
+import { payRebate, reversePurchase } from './corrections.ts';
+import { auditLedger } from './ledger-audit.ts';
 
 async function purchaseOf({ database }: Fixture, tenantId: string): Promise<string> {
   const [row] = await database.query<{ id: string }>(

@@ -1,7 +1,7 @@
 import { creditsMicrosMax, formatCredits, move, toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import { lockAccount, postMovements } from './account.ts';
 import type { Store } from '../connection/store.ts';
+import { lockAccount, postMovements } from './account.ts';
 
 export type ReversalOutcome =
   | { kind: 'reversed' | 'repeated'; tenantId: string; creditsMicros: bigint }

@@ -1,8 +1,8 @@
 import type { QueryResultRow } from 'pg';
+import type { Query } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
 import { isInFlight } from '../schema/submission-states.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
-import type { Query } from '../connection/store.ts';
 
 /**
  * The part of the audit that reads the ledger entries, in the order of (tenant, sequence). A

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
-import { cancelSubmission, settle } from '../endings/endings.ts';
-import { auditLedger } from './ledger-audit.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
-import type { LedgerFault } from './ledger-fault.ts';
+import { cancelSubmission, settle } from '../endings/endings.ts';
 import { createFixture, type Fixture, usage } from '../store.fixture.ts';
+import { auditLedger } from './ledger-audit.ts';
+import type { LedgerFault } from './ledger-fault.ts';
 
 /** Two tenants with one submission for each kind of end and some in flight. */
 async function busyLedger(fixture: Fixture) {

@@ -1,7 +1,7 @@
-import { isEnded } from '../schema/submission-states.ts';
-import { faultsMax, type LedgerFault } from './ledger-fault.ts';
-import { auditEntryPage, ledgerStart, type LedgerPlace } from './ledger-audit-entries.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { isEnded } from '../schema/submission-states.ts';
+import { auditEntryPage, ledgerStart, type LedgerPlace } from './ledger-audit-entries.ts';
+import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 export interface LedgerAudit {
   tenants: number;

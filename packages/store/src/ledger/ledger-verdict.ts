@@ -1,6 +1,6 @@
 import { assertInvariant } from '@svc/domain';
-import type { LedgerAudit } from './ledger-audit.ts';
 import type { Store } from '../connection/store.ts';
+import type { LedgerAudit } from './ledger-audit.ts';
 
 /** The result of the last ledger audit. */
 export interface LedgerVerdict {

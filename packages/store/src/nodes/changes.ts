@@ -1,9 +1,9 @@
 import { toWireId } from '@svc/domain';
-import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { endAsLost, lockAssignments } from '../assignments/lost-assignments.ts';
-import { lockNode, type NodeRecord } from './nodes.ts';
-import { nodeSecretPlace } from '../sealing/sealed.ts';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { nodeSecretPlace } from '../sealing/sealed.ts';
+import { lockNode, type NodeRecord } from './nodes.ts';
 
 /**
  * Changes of a node by an operator. Each change and its audit entry are written together. Repeating

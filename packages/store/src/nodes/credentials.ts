@@ -1,5 +1,5 @@
-import { nodeSecretPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
+import { nodeSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 interface NodeSecret {
   /** Numbers a node's secrets. A link remembers the version that it was opened with. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { acceptLinkSignature } from './link-signatures.ts';
 import { createFixture } from '../store.fixture.ts';
+import { acceptLinkSignature } from './link-signatures.ts';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest();
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createFixture } from '../store.fixture.ts';
 import { recordHello, takeLinkEpoch } from './links.ts';
 import { findNode } from './nodes.ts';
-import { createFixture } from '../store.fixture.ts';
 
 test('each link of a node gets a higher number than those before it, and only the last says hello', async () => {
   const { store, node } = await createFixture();

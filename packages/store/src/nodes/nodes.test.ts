@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
 import { settle } from '../endings/endings.ts';
+import { pinSurge, readSurgePin } from '../pricing/surge-pin.ts';
+import { createFixture } from '../store.fixture.ts';
 import { disableNode, drainNode, enableNode, rotateNodeSecret, setSlotsMax } from './changes.ts';
 import { findChangedNodes, findNodeCredentials, findNodeSettings } from './credentials.ts';
 import { findNode, touchNodes } from './nodes.ts';
-import { pinSurge, readSurgePin } from '../pricing/surge-pin.ts';
-import { createFixture } from '../store.fixture.ts';
 
 type Fixture = Awaited<ReturnType<typeof createFixture>>;
 

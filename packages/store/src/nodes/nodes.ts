@@ -1,9 +1,9 @@
 import { type QuarantineReason, quarantineReasons, slotsMaxDefault, toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
+import type { Query, Store } from '../connection/store.ts';
 import type { Prisma } from '../generated/client.ts';
 import { databaseNow } from '../schema/environment.ts';
 import { nodeSecretPlace } from '../sealing/sealed.ts';
-import type { Query, Store } from '../connection/store.ts';
 
 export interface NodeRecord {
   id: string;

@@ -1,5 +1,6 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { createFixture } from '../store.fixture.ts';
 import {
   createOperator,
   disableOperator,
@@ -7,7 +8,6 @@ import {
   hasOperators,
   listOperators,
 } from './operators.ts';
-import { createFixture } from '../store.fixture.ts';
 
 test('an operator is in force from its creation until it is disabled', async () => {
   const { store } = await createFixture();

@@ -1,9 +1,9 @@
 import { toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { sqlState, uniqueViolation } from '../connection/errors.ts';
-import { operatorSecretPlace, unsealText } from '../sealing/sealed.ts';
-import type { Prisma } from '../generated/client.ts';
 import type { Query, Store } from '../connection/store.ts';
+import type { Prisma } from '../generated/client.ts';
+import { operatorSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
  * The credentials that authenticate an operator's request (CONTRACT 1,

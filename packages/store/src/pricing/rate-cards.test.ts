@@ -3,15 +3,15 @@ import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
-import { settle } from '../endings/endings.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
+import { settle } from '../endings/endings.ts';
+import { createFixture, usage } from '../store.fixture.ts';
 import {
   currentRateCard,
   insertRateCard,
   typicalUsage,
   typicalUsageSettledMin,
 } from './rate-cards.ts';
-import { createFixture, usage } from '../store.fixture.ts';
 
 const doubled = parseRateCard(0, {
   usdPerCredit: '0.01',

@@ -11,8 +11,8 @@ import {
 } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { answeredWithin } from '../connection/calls.ts';
-import { listRateCards } from './rate-card-history.ts';
 import type { Store } from '../connection/store.ts';
+import { listRateCards } from './rate-card-history.ts';
 
 /**
  * The card in force: the tenant's card if it has one, otherwise the default. Null if there is none.

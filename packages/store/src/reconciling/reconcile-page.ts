@@ -1,11 +1,11 @@
 import { isAnswerLost } from '../connection/errors.ts';
+import type { Store } from '../connection/store.ts';
 import {
   clearReconcileFailures,
   type ReconcileFailure,
   type ReconcilerName,
   recordReconcileFailures,
 } from './reconcile-failures.ts';
-import type { Store } from '../connection/store.ts';
 
 /** A row that a reconciler found, with the result of earlier attempts. */
 export interface ReconcileCandidate {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { createSealer, openKeyring } from '@svc/signing';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../connection/store.ts';
-import { assertReady } from './environment.ts';
-import { migrate } from './migrate.ts';
 import { hasOperators } from '../operators/operators.ts';
 import { createFixture } from '../store.fixture.ts';
+import { assertReady } from './environment.ts';
+import { migrate } from './migrate.ts';
 
 test('a migrated database is current, and migrating it again applies nothing', async () => {
   const { store, database } = await createFixture();

@@ -1,9 +1,9 @@
-import { appliedSql, schemaStatus } from './migrate.ts';
 import { isUnavailable, sqlState } from '../connection/errors.ts';
-import { excessPrivileges } from './roles.ts';
+import { openStore, type Store, type StoreOptions } from '../connection/store.ts';
 import { environmentPlace } from '../sealing/sealed.ts';
 import { followPhase, phaseOf, readEnvironment } from '../sealing/sealing-phase.ts';
-import { openStore, type Store, type StoreOptions } from '../connection/store.ts';
+import { appliedSql, schemaStatus } from './migrate.ts';
+import { excessPrivileges } from './roles.ts';
 
 export type EnvironmentName = 'sandbox' | 'production';
 

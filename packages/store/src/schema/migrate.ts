@@ -4,9 +4,9 @@ import path from 'node:path';
 import { defaultRateCardJson } from '@svc/domain';
 import { Client } from 'pg';
 import { insufficientPrivilege, sqlState } from '../connection/errors.ts';
-import { grantService } from './roles.ts';
-import { previousVersion } from '../sealing/sealing-phase.ts';
 import { pinnedSession } from '../connection/session.ts';
+import { previousVersion } from '../sealing/sealing-phase.ts';
+import { grantService } from './roles.ts';
 
 /** The folder of the migrations that this build knows. */
 export const migrationsDirectory = path.resolve(

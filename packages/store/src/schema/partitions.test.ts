@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { makePartitions } from './partitions.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
+import { makePartitions } from './partitions.ts';
 
 const dayMs = 24 * 3_600_000;
 

@@ -1,6 +1,6 @@
 import { missingPartitions } from '@svc/domain';
-import { databaseNow } from './environment.ts';
 import type { Store } from '../connection/store.ts';
+import { databaseNow } from './environment.ts';
 
 /** Tables that are partitioned by the time in an id, one partition per month. */
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;

@@ -1,12 +1,12 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../connection/store.ts';
+import { createNode } from '../nodes/nodes.ts';
+import { createFixture } from '../store.fixture.ts';
 import { assertReady } from './environment.ts';
 import { migrate } from './migrate.ts';
-import { createNode } from '../nodes/nodes.ts';
 import { makePartitions } from './partitions.ts';
 import { excessPrivileges, servicePrivileges } from './roles.ts';
-import { openStore } from '../connection/store.ts';
-import { createFixture } from '../store.fixture.ts';
 
 const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { createSealer, openKeyring } from '@svc/signing';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import type { Place } from '../connection/store.ts';
 import { createOperator, findOperatorCredentials } from '../operators/operators.ts';
+import { createFixture } from '../store.fixture.ts';
 import { resealPage, sealedColumns } from './reseal.ts';
 import { responsePlace } from './sealed.ts';
-import type { Place } from '../connection/store.ts';
-import { createFixture } from '../store.fixture.ts';
 
 test('a rotation seals every column with sealed values again', async () => {
   const { database } = await createFixture();

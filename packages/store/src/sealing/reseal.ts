@@ -1,5 +1,5 @@
-import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
+import { Prisma } from '../generated/client.ts';
 
 export interface SealedColumn {
   readonly table: string;

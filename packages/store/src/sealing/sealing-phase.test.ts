@@ -3,17 +3,17 @@ import { createSealer, openKeyring } from '@svc/signing';
 import { testAuthor, waitUntil } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadForDispatch } from '../assignments/dispatch.ts';
+import type { Store } from '../connection/store.ts';
 import { findDelivery } from '../deliveries/list.ts';
-import { assertReady, openReadyStore } from '../schema/environment.ts';
-import { migrate } from '../schema/migrate.ts';
 import { rotateNodeSecret } from '../nodes/changes.ts';
 import { findNodeCredentials } from '../nodes/credentials.ts';
+import { assertReady, openReadyStore } from '../schema/environment.ts';
+import { migrate } from '../schema/migrate.ts';
+import { createFixture, type Fixture } from '../store.fixture.ts';
+import { findTenantCredentials } from '../tenants/credentials.ts';
 import { resealPage, sealedColumns } from './reseal.ts';
 import { environmentPlace, responsePlace } from './sealed.ts';
 import { beginReseal, endReseal, readEnvironment } from './sealing-phase.ts';
-import type { Store } from '../connection/store.ts';
-import { findTenantCredentials } from '../tenants/credentials.ts';
-import { createFixture, type Fixture } from '../store.fixture.ts';
 
 const elsewhere = 'key or place differs';
 

@@ -1,5 +1,5 @@
-import { environmentPlace } from './sealed.ts';
 import type { SealingPhase, Store } from '../connection/store.ts';
+import { environmentPlace } from './sealed.ts';
 
 /**
  * How far a database is sealed for complete places. The previous version of the service sealed

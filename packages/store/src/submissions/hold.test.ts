@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createFixture, type Fixture, newSubmission } from '../store.fixture.ts';
 import { cancelSubmission, rejectPending } from '../endings/endings.ts';
-import { holdSubmissions } from './hold.ts';
 import { auditLedger } from '../ledger/ledger-audit.ts';
+import { createFixture, type Fixture, newSubmission } from '../store.fixture.ts';
+import { holdSubmissions } from './hold.ts';
 import { findByIdempotencyKey } from './submissions.ts';
 
 /** One hold to place: its tenant, its key and its credits. */

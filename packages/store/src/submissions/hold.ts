@@ -1,13 +1,13 @@
 import { dispatchDeadlineMs, firstState, type Tier } from '@svc/domain';
 import type { Attempt } from '../connection/batch-run.ts';
 import { batched } from '../connection/batching.ts';
-import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import { concatenated } from '../connection/concatenated.ts';
+import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import { statement } from '../connection/statement.ts';
-import { type HeldFigures, recogniseOwn } from './own-holds.ts';
-import { isNotRejected } from '../schema/submission-states.ts';
 import type { Store } from '../connection/store.ts';
+import { isNotRejected } from '../schema/submission-states.ts';
 import { payloadPlace } from '../sealing/sealed.ts';
+import { type HeldFigures, recogniseOwn } from './own-holds.ts';
 import { type StoredQuote } from './submissions.ts';
 
 export interface NewSubmission {

@@ -1,15 +1,15 @@
 import { testAuthor } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
+import { grantCredits } from '../ledger/grants.ts';
 import {
   createOperator,
   disableOperator,
   findOperatorCredentials,
   listOperators,
 } from '../operators/operators.ts';
-import { grantCredits } from '../ledger/grants.ts';
-import { rotateTenantSecret } from '../tenants/secrets.ts';
-import { findTenantCredentials } from '../tenants/credentials.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
+import { findTenantCredentials } from '../tenants/credentials.ts';
+import { rotateTenantSecret } from '../tenants/secrets.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { listAudit } from '../audit-log/audit-list.ts';
 import { cancelAsOperator, cancelSubmission, rejectPending } from '../endings/endings.ts';
-import { type EverySubmissionFilter, listEverySubmission } from './operator-list.ts';
-import { holdSubmission } from './hold.ts';
 import { createFixture, newSubmission } from '../store.fixture.ts';
+import { holdSubmission } from './hold.ts';
+import { type EverySubmissionFilter, listEverySubmission } from './operator-list.ts';
 import { readTrace } from './trace.ts';
 
 const everything: EverySubmissionFilter = {

@@ -1,13 +1,13 @@
 import type { SubmissionState } from '@svc/domain';
-import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
+import { Prisma } from '../generated/client.ts';
+import { inFlightStates, isInFlight, isNotRejected } from '../schema/submission-states.ts';
 import {
   recordColumns,
   recordOfRow,
   type RecordRow,
   type SubmissionRecord,
 } from './submissions.ts';
-import { inFlightStates, isInFlight, isNotRejected } from '../schema/submission-states.ts';
 
 /** A submission as operators see it: of any tenant, including rejected ones. */
 export interface OperatorSubmission extends SubmissionRecord {

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
-import { cancelSubmission, rejectPending, settle } from '../endings/endings.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
-import { findExpired, purgeExpired, purgePageMax, purgeSubmission } from './purge.ts';
-import { redeliver } from '../deliveries/redelivery.ts';
 import type { Store } from '../connection/store.ts';
-import { findByIdempotencyKey, findSubmission } from './submissions.ts';
+import { redeliver } from '../deliveries/redelivery.ts';
+import { cancelSubmission, rejectPending, settle } from '../endings/endings.ts';
 import {
   exhaustAged,
   claimFor,
@@ -14,6 +12,8 @@ import {
   type Fixture,
   newSubmission,
 } from '../store.fixture.ts';
+import { findExpired, purgeExpired, purgePageMax, purgeSubmission } from './purge.ts';
+import { findByIdempotencyKey, findSubmission } from './submissions.ts';
 
 const dayMs = 24 * 3_600_000;
 const retentionDays = 30;

@@ -1,8 +1,8 @@
 import { type SubmissionState, toWireId, withoutFailureMessage } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
+import type { Query, Store } from '../connection/store.ts';
 import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
 import { eventPlace, unsealText } from '../sealing/sealed.ts';
-import type { Query, Store } from '../connection/store.ts';
 
 /**
  * Personal data is deleted after a time or by an operator. A purge deletes the payload, the result

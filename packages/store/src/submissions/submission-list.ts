@@ -1,13 +1,13 @@
 import type { WireStatus } from '@svc/domain';
-import { Prisma } from '../generated/client.ts';
 import type { Store } from '../connection/store.ts';
+import { Prisma } from '../generated/client.ts';
+import { isNotRejected, isShownAs } from '../schema/submission-states.ts';
 import {
   recordColumns,
   recordOfRow,
   type RecordRow,
   type SubmissionRecord,
 } from './submissions.ts';
-import { isNotRejected, isShownAs } from '../schema/submission-states.ts';
 
 /** Filters and the start of the page. A null field does not filter. */
 export interface SubmissionFilter {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { rejectPending } from '../endings/endings.ts';
-import { findByIdempotencyKey, findSubmission } from './submissions.ts';
 import { createFixture } from '../store.fixture.ts';
+import { findByIdempotencyKey, findSubmission } from './submissions.ts';
 
 test('a hold moves credit from available to held, with its submission and its entry', async () => {
   const { store, tenant, hold, figures, database } = await createFixture();

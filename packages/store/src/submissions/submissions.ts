@@ -7,11 +7,11 @@ import {
   type Usage,
 } from '@svc/domain';
 import { batched } from '../connection/batching.ts';
-import { usageOfText } from '../pricing/rate-cards.ts';
-import { outcomePlace, unsealText } from '../sealing/sealed.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
+import { usageOfText } from '../pricing/rate-cards.ts';
 import { isNotRejected } from '../schema/submission-states.ts';
+import { outcomePlace, unsealText } from '../sealing/sealed.ts';
 
 export interface StoredQuote {
   estimatedMicros: bigint;

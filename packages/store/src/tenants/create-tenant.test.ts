@@ -1,7 +1,7 @@
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { createTenant } from './create-tenant.ts';
 import { createFixture, newSubmission } from '../store.fixture.ts';
+import { createTenant } from './create-tenant.ts';
 
 const newTenant = (id: string) => ({
   id,

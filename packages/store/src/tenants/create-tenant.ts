@@ -1,7 +1,7 @@
 import { assertInvariant, formatCredits, toWireId } from '@svc/domain';
 import { appendAudit, type Author, withoutQuery } from '../audit-log/audit.ts';
-import { insertGrant } from '../ledger/grants.ts';
 import type { Store } from '../connection/store.ts';
+import { insertGrant } from '../ledger/grants.ts';
 import { insertTenant, type NewTenant } from './tenants.ts';
 
 /** Creates a tenant with its first credits (CONTRACT 4). With 0 nothing is granted. */

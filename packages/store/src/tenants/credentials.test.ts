@@ -2,8 +2,8 @@ import { defaultRateCardJson, parseRateCard } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
 import { currentRateCard, insertRateCard } from '../pricing/rate-cards.ts';
-import { findTenantCredentials } from './credentials.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
+import { findTenantCredentials } from './credentials.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { dispatchDeadlineMs } from '@svc/domain';
 import { batched } from '../connection/batching.ts';
-import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 import type { Store } from '../connection/store.ts';
+import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
  * The credentials that authenticate a tenant's request (CONTRACT 1), and its rate card.

@@ -1,8 +1,8 @@
 import { toWireId } from '@svc/domain';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { setTenantEnabled } from './enable.ts';
 import { createFixture } from '../store.fixture.ts';
+import { setTenantEnabled } from './enable.ts';
 
 test('a tenant is disabled and enabled, and only the changes are audited', async () => {
   const { store, tenant, database } = await createFixture();

@@ -7,9 +7,9 @@ import {
   toWireId,
 } from '@svc/domain';
 import { appendAudit, type Author, withoutQuery } from '../audit-log/audit.ts';
-import { insertEvents } from '../deliveries/outbox.ts';
 import { isTransient } from '../connection/errors.ts';
 import type { Query, Store } from '../connection/store.ts';
+import { insertEvents } from '../deliveries/outbox.ts';
 import { findTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
 
 /**

@@ -3,8 +3,8 @@ import { recordAttempt } from '../deliveries/attempts.ts';
 import { findDelivery, listDeliveries } from '../deliveries/list.ts';
 import { cancelSubmission, rejectPending } from '../endings/endings.ts';
 import { readStatement } from '../ledger/account-statement.ts';
-import { listSubmissions, type SubmissionFilter } from '../submissions/submission-list.ts';
 import { claimFor, createFixture } from '../store.fixture.ts';
+import { listSubmissions, type SubmissionFilter } from '../submissions/submission-list.ts';
 
 const all: SubmissionFilter = {
   status: null,

@@ -1,9 +1,9 @@
 import { assertInvariant } from '@svc/domain';
-import { dropPendingDeliveries } from '../deliveries/deliveries.ts';
-import type { Prisma } from '../generated/client.ts';
 import type { Query, Store } from '../connection/store.ts';
-import { tenantSecretPlace } from '../sealing/sealed.ts';
+import { dropPendingDeliveries } from '../deliveries/deliveries.ts';
 import { insertWebhookCap } from '../deliveries/webhook-caps.ts';
+import type { Prisma } from '../generated/client.ts';
+import { tenantSecretPlace } from '../sealing/sealed.ts';
 
 export type TenantSecretKind = 'hmac' | 'webhook';
 

@@ -1,11 +1,11 @@
 import { testAuthor } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
+import { recordAttempt } from '../deliveries/attempts.ts';
 import { attemptClaimMs } from '../deliveries/deliveries.ts';
 import { findDelivery } from '../deliveries/list.ts';
-import { recordAttempt } from '../deliveries/attempts.ts';
 import { queueWebhookTest, redeliver } from '../deliveries/redelivery.ts';
-import { changeSettings } from './settings.ts';
 import { claimFor, createFixture, type Fixture } from '../store.fixture.ts';
+import { changeSettings } from './settings.ts';
 
 const url = 'https://hooks.example.com/';
 let fixture: Fixture;

@@ -1,7 +1,6 @@
 import { createFleetRegistry } from '@svc/queue';
 import { waitUntil } from '@svc/testkit';
 import { expect, test } from 'vitest';
-
 import { useDispatching } from '../dispatcher.fixture.ts';
 
 const service = await useDispatching();

@@ -2,7 +2,6 @@ import { nodeLinkCloseCodes } from '@svc/contracts';
 import { fleetRefreshIntervalMs } from '@svc/queue';
 import { runPeriodically, type Repeating } from '@svc/runtime';
 import { touchNodes } from '@svc/store';
-
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { closeLink } from '../links/end-link.ts';
 import { takesOffers, type NodeLink } from '../links/links.ts';

@@ -2,7 +2,6 @@ import { createFleetRegistry } from '@svc/queue';
 import { disableNode, drainNode, enableNode, rotateNodeSecret } from '@svc/store';
 import { linkRequest, LinkRefused, openLinkSocket, testAuthor, waitUntil } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-
 import { useDispatching, uuidOf, type Credentials } from '../dispatcher.fixture.ts';
 
 const service = await useDispatching({ dispatchers: 2 });

@@ -1,11 +1,10 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
 import { runPeriodically, type Repeating } from '@svc/runtime';
 import { findChangedNodes, findNodeSettings, type NodeSettings } from '@svc/store';
-
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { closeLink } from '../links/end-link.ts';
-import { enterFleet } from './fleet-member.ts';
 import { applySlots, hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
+import { enterFleet } from './fleet-member.ts';
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { toWireId } from '@svc/domain';
 import { enqueueSettlements } from '@svc/queue';
 import { endAfterDisable, endUnnamed, endUnsent } from '@svc/store';
-
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import type { NodeLink } from '../links/links.ts';
 

@@ -10,7 +10,6 @@ import {
   type ScriptedNode,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-
 import { useDispatching, frameTypesOf, uuidOf } from '../dispatcher.fixture.ts';
 
 /** A node's claims count only within limits (CONTRACT 7, "What a node may claim"). */

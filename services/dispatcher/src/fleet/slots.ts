@@ -1,5 +1,4 @@
 import { stoppedDeadlineMs } from '@svc/domain';
-
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { removeFromIndex, hasEnded, type LinkRun, addRun, type NodeLink } from '../links/links.ts';
 

@@ -1,9 +1,8 @@
 import { readPublishedSurge } from '@svc/queue';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-import { nextSurge } from './surge.ts';
 import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
+import { nextSurge } from './surge.ts';
 
 const idle = { slots: 10, free: 10 };
 const busy = { slots: 10, free: 0 };

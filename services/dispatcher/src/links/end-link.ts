@@ -1,6 +1,6 @@
-import { reportOfferResult } from './report-offer-result.ts';
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { removeFromIndex, type NodeLink } from './links.ts';
+import { reportOfferResult } from './report-offer-result.ts';
 
 /**
  * Forgets a link that is gone. Its open offers go to other nodes. The node keeps its assignments,

@@ -8,7 +8,6 @@ import {
   type LinkRequest,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-
 import { useDispatching } from '../dispatcher.fixture.ts';
 
 const service = await useDispatching({ dispatchers: 2 });

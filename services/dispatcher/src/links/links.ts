@@ -1,11 +1,10 @@
 import type { MakeOffer, SentFrame } from '@svc/contracts';
 import { slotsOf } from '@svc/domain';
 import type { Logger } from '@svc/runtime';
-
+import type { Timer } from '../timers.ts';
 import type { ForeignFrames } from './foreign-frames.ts';
 import type { FrameRate } from './frame-rate.ts';
 import type { OrderedWork } from './ordered-work.ts';
-import type { Timer } from '../timers.ts';
 
 /** The operations that a link needs from its socket. */
 export interface LinkTransport {

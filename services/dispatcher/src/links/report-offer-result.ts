@@ -1,5 +1,4 @@
 import type { MakeOffer, OfferResult } from '@svc/contracts';
-
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 
 /** Reports the result of an offer to the dispatcher that coordinates the submission. */

@@ -9,9 +9,9 @@ import {
 import type { ReplyNews, Reservation } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { recordOffers, rejectPending } from '@svc/store';
-
 import { inBackground, type Dispatcher, type OfferingEvent } from '../dispatcher.ts';
 import { rebuildFleet } from '../fleet/fleet-member.ts';
+import { confirmAfterMs } from '../fleet/slots.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import {
   beginOffering,
@@ -28,7 +28,6 @@ import {
   type Offering,
 } from './offer.ts';
 import type { Offerable } from './offerable.ts';
-import { confirmAfterMs } from '../fleet/slots.ts';
 
 /** A reservation outlives its offer by this, so that the commit and its confirmation fit in. */
 const reservationGraceMs = confirmAfterMs + 1_000;

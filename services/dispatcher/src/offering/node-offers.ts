@@ -8,8 +8,9 @@ import {
 import { secondOfferAfterMs, toWireId, type OfferRecord } from '@svc/domain';
 import { failpoint } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
-
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
+import { giveUpUnsent } from '../fleet/lost-assignments.ts';
+import { confirmSlotLater, freeSlot, takeSlot } from '../fleet/slots.ts';
 import {
   hasEnded,
   sendFrame,
@@ -18,9 +19,7 @@ import {
   type LinkRun,
   type NodeLink,
 } from '../links/links.ts';
-import { giveUpUnsent } from '../fleet/lost-assignments.ts';
 import { reportOfferResult } from '../links/report-offer-result.ts';
-import { confirmSlotLater, freeSlot, takeSlot } from '../fleet/slots.ts';
 
 /**
  * Handles offers in the dispatcher of the node's link (CONTRACT 7). Any dispatcher may be

@@ -1,6 +1,5 @@
 import { offerRecordsMax } from '@svc/domain';
 import { describe, expect, test } from 'vitest';
-
 import {
   answerMsMin,
   beginOffering,

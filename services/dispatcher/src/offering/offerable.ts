@@ -1,7 +1,6 @@
 import { offerFacts, type DispatchJob, type OfferedPayload, type OfferFacts } from '@svc/contracts';
 import { dispatchDeadlineMs } from '@svc/domain';
 import { loadForDispatch } from '@svc/store';
-
 import type { Dispatcher } from '../dispatcher.ts';
 
 /** A submission that may be offered. */

@@ -2,7 +2,6 @@ import { fromWireId } from '@svc/domain';
 import { rejectPending } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-
 import { useDispatching, frameTypesOf, type Dispatching } from '../dispatcher.fixture.ts';
 import { payloadText } from '../post.fixture.ts';
 

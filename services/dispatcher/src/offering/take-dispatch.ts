@@ -1,8 +1,7 @@
 import type { DispatchJob } from '@svc/contracts';
 import type { ReplyNews } from '@svc/queue';
-
-import { coordinate } from './coordinate.ts';
 import type { Dispatcher } from '../dispatcher.ts';
+import { coordinate } from './coordinate.ts';
 import { offerablesOf, type Offerable } from './offerable.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { leaseMs } from '@svc/domain';
 import { runPeriodically, type Repeating } from '@svc/runtime';
 import { findEnded } from '@svc/store';
-
 import type { Dispatcher } from '../dispatcher.ts';
 import { stopRun } from './runs.ts';
 

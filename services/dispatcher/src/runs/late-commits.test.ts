@@ -1,6 +1,5 @@
 import { waitUntil, type ScriptedNode } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-
 import { useDispatching, frameTypesOf } from '../dispatcher.fixture.ts';
 
 const service = await useDispatching({ dispatchers: 2 });

@@ -9,11 +9,10 @@ import {
   storeOutcome,
   type NodeOutcome,
 } from '@svc/store';
-
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
-import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 import { followNode } from '../fleet/follow-nodes.ts';
 import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
+import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 /**
  * The result of a frame about a submission of a node (CONTRACT 7). For each frame, Postgres

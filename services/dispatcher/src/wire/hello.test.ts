@@ -1,6 +1,5 @@
 import { toWireId } from '@svc/domain';
 import { expect, test } from 'vitest';
-
 import { compareHello } from './hello.ts';
 
 const ids = ['1', '2', '3', '4'].map((n) => `0190e0d0-0000-7000-8000-00000000000${n}`);

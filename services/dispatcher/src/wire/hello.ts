@@ -1,13 +1,12 @@
 import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/contracts';
 import { fromWireId, heartbeatSeconds, toWireId } from '@svc/domain';
 import { assignmentsOf, recordHello, type Assignment } from '@svc/store';
-
 import type { Dispatcher } from '../dispatcher.ts';
-import { closeLink } from '../links/end-link.ts';
 import { enterFleet } from '../fleet/fleet-member.ts';
-import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 import { giveUpUnnamed } from '../fleet/lost-assignments.ts';
 import { takeSlot } from '../fleet/slots.ts';
+import { closeLink } from '../links/end-link.ts';
+import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 export interface HelloComparison {
   /** Assigned to the node, but not named by it: lost at once (`node_lost`). */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-
 import { useDispatching } from '../dispatcher.fixture.ts';
 
 const service = await useDispatching();

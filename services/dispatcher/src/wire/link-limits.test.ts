@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-
 import { createLogger, systemClock } from '@svc/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-
+import { useCertificate, useDispatching } from '../dispatcher.fixture.ts';
 import { createFrameRate } from '../links/frame-rate.ts';
 import { transportOf, unreadBytesMax } from './link-socket.ts';
-import { useCertificate, useDispatching } from '../dispatcher.fixture.ts';
 
 const { ca, env } = useCertificate();
 const service = await useDispatching({ env });

@@ -2,14 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
-
 import { nodeLinkSubprotocol } from '@svc/contracts';
 import { errorCatalogue, frameFromNodeBytesMax, headersBytesMax } from '@svc/domain';
 import { newId, requestIdOf, type Clock, type Logger } from '@svc/runtime';
 import { WebSocketServer, type WebSocket } from 'ws';
-
-import { attachSocket, heartbeatCheckMs, transportOf, type LinkSocket } from './link-socket.ts';
 import type { LinkTransport } from '../links/links.ts';
+import { attachSocket, heartbeatCheckMs, transportOf, type LinkSocket } from './link-socket.ts';
 import type { OpenLink } from './node-link.ts';
 import { writeRefusal } from './refusal.ts';
 import type { AcceptedNode, UpgradeDecision, UpgradeRefusal } from './upgrade.ts';

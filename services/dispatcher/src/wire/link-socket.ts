@@ -1,9 +1,7 @@
 import type { Duplex } from 'node:stream';
-
 import { frameToNodeBytesMax, heartbeatSeconds, linkSilentMs } from '@svc/domain';
 import type { Clock, Logger } from '@svc/runtime';
 import type { RawData, WebSocket } from 'ws';
-
 import type { LinkTransport } from '../links/links.ts';
 import type { OpenLink } from './node-link.ts';
 

@@ -9,14 +9,11 @@ import {
 import { badFramesMax, runningMax, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { isUnavailable } from '@svc/store';
-
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
-import { closeLink, endLink } from '../links/end-link.ts';
 import { enterFleet } from '../fleet/fleet-member.ts';
+import { closeLink, endLink } from '../links/end-link.ts';
 import { createForeignFrames } from '../links/foreign-frames.ts';
 import { createFrameRate } from '../links/frame-rate.ts';
-import { onHello } from './hello.ts';
-import { onAccept, onDecline } from '../offering/node-offers.ts';
 import {
   applySlots,
   hasEnded,
@@ -25,7 +22,9 @@ import {
   type NodeLink,
 } from '../links/links.ts';
 import { createOrderedWork } from '../links/ordered-work.ts';
+import { onAccept, onDecline } from '../offering/node-offers.ts';
 import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from '../runs/runs.ts';
+import { onHello } from './hello.ts';
 import type { AcceptedNode } from './upgrade.ts';
 
 /** The events of one node's link (CONTRACT 7), called by its socket. */

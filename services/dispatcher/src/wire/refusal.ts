@@ -1,9 +1,7 @@
 import type { Duplex } from 'node:stream';
-
 import { problemMediaType, type Problem } from '@svc/contracts';
 import { errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
 import { answerRaw } from '@svc/runtime';
-
 import type { UpgradeRefusal } from './upgrade.ts';
 
 /** The page that documents the errors. Each code is an anchor on it. */

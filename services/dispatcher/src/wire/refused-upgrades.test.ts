@@ -1,6 +1,5 @@
 import { linkRequest, openLinkSocket } from '@svc/testkit';
 import { expect, test } from 'vitest';
-
 import { useDispatching } from '../dispatcher.fixture.ts';
 
 const service = await useDispatching({ refusedUpgrades: { perSecond: 0.001, burst: 3 } });

@@ -1,6 +1,5 @@
 import { linkRequest, openLinkSocket } from '@svc/testkit';
 import { afterEach, expect, test } from 'vitest';
-
 import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
 
 let service: Dispatching | undefined;

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-
 import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
 import { errorCatalogue, fromWireId, identityLengthMax, type ErrorCode } from '@svc/domain';
 import { addressGroup, type Clock, type FailureLimit, type TrustedProxies } from '@svc/runtime';

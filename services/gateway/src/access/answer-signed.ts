@@ -4,13 +4,13 @@ import { addressGroup, type Clock, type FailureLimit, type Sender } from '@svc/r
 import { sha256Hex } from '@svc/signing';
 import type { TenantCredentials } from '@svc/store';
 import type { Request, Response } from 'express';
-import { authenticate, type Keys, type Principal } from './authenticate.ts';
 import { type Answer, problem, type ProblemAnswer, rateLimited } from '../http/answer.ts';
 import type { SignedEndpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { rateLimitHeaders } from '../http/rate-limit-headers.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
+import { authenticate, type Keys, type Principal } from './authenticate.ts';
 
 export interface SignedOptions {
   readonly keys: Keys;

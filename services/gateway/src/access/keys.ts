@@ -1,7 +1,7 @@
 import type { Clock } from '@svc/runtime';
 import { findOperatorCredentials, findTenantCredentials, type Store } from '@svc/store';
-import type { Keys } from './authenticate.ts';
 import { createExpiringCache } from '../expiring-cache.ts';
+import type { Keys } from './authenticate.ts';
 
 /**
  * A rotated secret, a disabled key or a new rate card takes effect after at most this time. A quote

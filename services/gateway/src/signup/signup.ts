@@ -6,9 +6,9 @@ import { createTenant } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, type ProblemAnswer, rateLimited } from '../http/answer.ts';
 import type { OpenEndpoint, OpenRequest } from '../http/endpoint.ts';
+import { refusedWebhookUrl } from '../webhooks/webhook-url.ts';
 import { formField, isForm, readSignup, type SignupReading } from './read-signup.ts';
 import { refusedSignupPage, signedUpPage, signupPage } from './signup-page.ts';
-import { refusedWebhookUrl } from '../webhooks/webhook-url.ts';
 
 const path = '/signup';
 const secondsPerHour = 3_600;

@@ -3,10 +3,10 @@ import { fromWireId } from '@svc/domain';
 import { announceDeliveries, publishCancelled } from '@svc/queue';
 import { failpoint } from '@svc/runtime';
 import { cancelSubmission } from '@svc/store';
+import { announce } from '../announce.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
-import { announce } from '../announce.ts';
 import { endedAnswer, refundFigures } from './creation-answer.ts';
 
 /** `POST /v1/submissions/:id/cancel` (CONTRACT 5). Any body is ignored. */

@@ -2,10 +2,10 @@ import { type DeliveryQueued, NoQuery } from '@svc/contracts';
 import { assertNever, errorCatalogue, fromWireId, toWireId } from '@svc/domain';
 import { announceDeliveries } from '@svc/queue';
 import { queueWebhookTest, redeliver } from '@svc/store';
+import { announce } from '../announce.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound, problem, rateLimited } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
-import { announce } from '../announce.ts';
 
 /** Endpoints that send a webhook on request (CONTRACT 5). Any body is ignored. */
 

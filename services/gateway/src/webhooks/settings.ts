@@ -2,11 +2,11 @@ import { NoQuery, type Settings, SettingsChange } from '@svc/contracts';
 import { assertInvariant, creditsToNumber, toWireId } from '@svc/domain';
 import { announceDeliveries } from '@svc/queue';
 import { changeSettings, findTenant, type TenantRecord } from '@svc/store';
+import { announce } from '../announce.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 import { compileBody } from '../http/read-object.ts';
-import { announce } from '../announce.ts';
 import { refusedWebhookUrl } from './webhook-url.ts';
 
 const path = '/v1/settings';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parse, walk } from '../mutation/generators/syntax.ts';
 
 /**
- * States in SQL come from the domain's table of transitions, by `submissions/states.ts`
+ * States in SQL come from the domain's table of transitions, by `schema/submission-states.ts`
  * (docs/decisions/0025).
  */
 
@@ -31,7 +31,7 @@ function stateLiteralsIn(file: string, source: string): string[] {
   return found;
 }
 
-test('no SQL of the store has the literal of a state, except the conditions of states.ts', () => {
+test('no SQL of the store has the literal of a state, except the conditions of submission-states.ts', () => {
   const files = globSync('packages/store/src/**/*.ts', {
     cwd: checkoutDir,
     exclude: ['**/*.test.ts', '**/*.fixture.ts', '**/generated/**'],

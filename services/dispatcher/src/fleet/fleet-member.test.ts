@@ -21,6 +21,6 @@ test('a refresh that fails is repeated, and the registry has the links again', a
 });
 
 async function failedRefreshes(): Promise<number> {
-  const stats = String(await service.redis.info('errorstats'));
+  const stats = await service.redis.info('errorstats');
   return Number(/errorstat_WRONGTYPE:count=(\d+)/.exec(stats)?.[1] ?? 0);
 }

@@ -23,7 +23,7 @@ const outcomes: Room = {
   ...roomNamed('store'),
   files: ['packages/store/src/assignments/outcomes.ts'],
   near: [
-    'packages/store/src/assignments/outcomes.test.ts',
+    'packages/store/src/assignments/{outcomes,node-endings}.test.ts',
     'packages/store/src/endings/late-outcomes.test.ts',
   ],
 };

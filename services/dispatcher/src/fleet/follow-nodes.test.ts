@@ -79,6 +79,20 @@ describe('a node that an operator disables', () => {
     expect(await statusOf(own)).toBe(101);
   });
 
+  test('loses its link also if its runs cannot be read, and other links stay', async () => {
+    const own = await service.newNode();
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    const other = await service.connect({ dispatcher: 1 });
+    await disableNode(service.store, uuidOf(own.nodeId), testAuthor);
+    await service.database.query('ALTER TABLE submissions RENAME TO submissions_away');
+    await service.notify(own);
+    expect(await node.closed).toMatchObject({ code: 1008 });
+    await service.database.query('ALTER TABLE submissions_away RENAME TO submissions');
+    other.autoPilot();
+    expect(await service.isOffered()).toBe(true);
+    await other.close();
+  });
+
   test('loses its link if the message was lost, and loses what was committed to it meanwhile', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, dispatcher: 1 });

@@ -22,8 +22,12 @@ async function answer(child: ChildProcess): Promise<unknown> {
 }
 
 /** Starts a process that is ready to open a directory. */
-async function startContender(env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
-  const child = fork(contenderFile, { env: { ...bareEnvironment(), ...env }, execArgv: [] });
+async function startContender(
+  env: NodeJS.ProcessEnv = {},
+  execArgv: readonly string[] = [],
+): Promise<ChildProcess> {
+  const options = { env: { ...bareEnvironment(), ...env }, execArgv: [...execArgv] };
+  const child = fork(contenderFile, options);
   onTestFinished(() => kill(child));
   await answer(child);
   return child;
@@ -67,5 +71,16 @@ test('the lock also stops an agent with another temporary directory', async () =
   const first = await startContender();
   const second = await startContender({ TMPDIR: await newDirectory() });
   expect(await open(first, directory)).toBe('locked');
+  expect(await open(second, directory)).toBe('in use');
+});
+
+test('an agent keeps the lock although nothing refers to its journal any more', async () => {
+  const directory = await newDirectory();
+  const first = await startContender({}, ['--expose-gc']);
+  const second = await startContender();
+  expect(await open(first, directory)).toBe('locked');
+  const answered = answer(first);
+  first.send('collect garbage');
+  expect(await answered).toBe('collected');
   expect(await open(second, directory)).toBe('in use');
 });

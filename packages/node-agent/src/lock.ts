@@ -21,6 +21,9 @@ const lockedElsewhere = 1;
 /** `O_EXLOCK` of macOS, which Node does not export: opens and locks in one call. */
 const openLockedOnMacOs = 0x20;
 
+/** The locked files. Node closes a file, and so unlocks it, when nothing refers to its handle. */
+const lockedFiles = new Set<FileHandle>();
+
 function inUse(directory: string): DirectoryInUse {
   return new DirectoryInUse(
     `Another process of this node uses ${directory}. Stop it, or set another --state-dir.`,
@@ -85,5 +88,9 @@ async function openLocked(file: string, directory: string): Promise<FileHandle> 
  */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const handle = await openLocked(path.join(directory, lockName), directory);
-  return () => handle.close();
+  lockedFiles.add(handle);
+  return async () => {
+    lockedFiles.delete(handle);
+    await handle.close();
+  };
 }

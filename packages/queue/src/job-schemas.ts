@@ -1,14 +1,11 @@
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-// Ajv does not check TypeBox's schemas against the meta-schema: compiling that costs 50 ms of CPU.
-const ajv = new Ajv2020({ validateSchema: false, strict: true });
+// Ajv does not check TypeBox's schemas against the meta-schema: loading it costs 70 ms of CPU.
+const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
 
-const validators = {
-  dispatch: ajv.compile<JobOf['dispatch']>(queues.dispatch.schema),
-  settlement: ajv.compile<JobOf['settlement']>(queues.settlement.schema),
-  webhook: ajv.compile<JobOf['webhook']>(queues.webhook.schema),
-} as const;
+/** Ajv keeps what it compiled, so each schema is compiled once, at its first job. */
+const validatorOf = (key: QueueKey): ValidateFunction => ajv.compile(queues[key].schema);
 
 /** A payload that violates its schema in the catalogue of queues. A retry does not help. */
 export class InvalidJob extends Error {
@@ -24,7 +21,7 @@ export function assertJob<K extends QueueKey>(
   key: K,
   payload: unknown,
 ): asserts payload is JobOf[K] {
-  const validate = validators[key];
+  const validate = validatorOf(key);
   if (validate(payload)) return;
   throw new InvalidJob(`${queues[key].name}: ${ajv.errorsText(validate.errors)}`);
 }

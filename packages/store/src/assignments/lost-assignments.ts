@@ -1,6 +1,7 @@
 import { type SubmissionState, transitions } from '@svc/domain';
+import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Store } from '../connection/store.ts';
 import { assignedStates, isAssigned } from '../schema/submission-states.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';

@@ -9,8 +9,9 @@ import {
 } from '@svc/domain';
 import { batched } from '../connection/batching.ts';
 import { concatenated } from '../connection/concatenated.ts';
+import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Store } from '../connection/store.ts';
 import { insertEvents } from '../deliveries/outbox.ts';
 import { assignedStates } from '../schema/submission-states.ts';
 import { tenantsOf } from '../submissions/submission-tenants.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { Query } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
 import { migrationsDirectory } from '../schema/migrate.ts';
 import { auditHeadPlace } from '../sealing/sealed.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';

@@ -1,4 +1,4 @@
-import type { Query } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
 
 /**
  * Who makes a change: an operator or a tenant, identified by its key, a person who signs up, or, in

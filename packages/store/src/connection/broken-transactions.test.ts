@@ -49,3 +49,10 @@ test('a typed call whose connection breaks before its answer is unavailable too'
   );
   expect(isUnavailable(await call)).toBe(true);
 });
+
+test('a statement that Postgres refuses keeps its connection', async () => {
+  const [before] = await store.query<{ pid: number }>(pidSql, []);
+  await expect(store.query('SELECT 1 / 0', [])).rejects.toThrow('division by zero');
+  const [after] = await store.query<{ pid: number }>(pidSql, []);
+  expect(after).toEqual(before);
+});

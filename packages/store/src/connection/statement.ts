@@ -1,5 +1,5 @@
 import type { QueryResultRow } from 'pg';
-import type { Query } from './store.ts';
+import type { Query } from './query.ts';
 
 /** The SQL types of parameters, and the types of their values. */
 interface ParameterTypes {

@@ -1,17 +1,15 @@
-import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { assertInvariant } from '@svc/domain';
-import {
-  DatabaseError,
-  Pool,
-  type PoolClient,
-  type QueryResultRow,
-  TypeOverrides,
-  types,
-} from 'pg';
+import { Pool, TypeOverrides, types } from 'pg';
 import { PrismaClient } from '../generated/client.ts';
-import { TransactionExpired } from './errors.ts';
 import { createIdClock } from './id-clock.ts';
+import {
+  inTransaction,
+  queryOnPool,
+  type Query,
+  statementName,
+  type TransactionOptions,
+} from './query.ts';
 import { pinnedSession } from './session.ts';
 
 /**
@@ -81,19 +79,6 @@ export interface Store {
   close(): Promise<void>;
 }
 
-interface TransactionOptions {
-  /** All statements read the same snapshot, and none may write. */
-  readonly isSnapshot?: boolean;
-  /** The time limit; default 10 s. */
-  readonly timeoutMs?: number;
-}
-
-export type Query = <Row extends QueryResultRow>(
-  this: void,
-  text: string,
-  values: readonly unknown[],
-) => Promise<Row[]>;
-
 /** The models of the typed client, without raw queries and transactions. */
 type Models = Omit<PrismaClient, `$${string}`>;
 
@@ -104,7 +89,6 @@ const statementTimeoutMs = 10_000;
 const answerTimeoutMs = statementTimeoutMs + 5_000;
 const lockTimeoutMs = 5_000;
 const idleInTransactionTimeoutMs = 10_000;
-const transactionTimeoutMs = 10_000;
 
 /**
  * Statements are short, frequent and prepared.
@@ -156,7 +140,7 @@ export function openStore(options: StoreOptions): Store {
     disposeExternalPool: true,
   });
   const db = new PrismaClient({ adapter });
-  const query = queryOf(pool);
+  const query = queryOnPool(pool);
   const clock = createIdClock(async () => {
     const [row] = await query<{ now: Date }>('SELECT svc_now() AS now', []);
     assertInvariant(row !== undefined, 'the database has a clock');
@@ -182,67 +166,6 @@ export function openStore(options: StoreOptions): Store {
       if (!pool.ended) await pool.end();
     },
   };
-}
-
-function queryOf(connection: Pick<PoolClient, 'query'>): Query {
-  return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
-    const name = statementName(text);
-    const { rows } = await connection.query<Row>({ name, text, values: [...values] });
-    return rows;
-  };
-}
-
-const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
-/**
- * Returns the connection to the pool. If the connection may still be busy or cannot be rolled back,
- * it is closed, and the server rolls back.
- */
-async function inTransaction<Result>(
-  client: PoolClient,
-  work: (query: Query) => Promise<Result>,
-  { isSnapshot = false, timeoutMs = transactionTimeoutMs }: TransactionOptions,
-): Promise<Result> {
-  const expiresMs = performance.now() + timeoutMs;
-  let isBroken = false;
-  const onConnection = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof DatabaseError)) isBroken = true;
-      throw error;
-    }
-  };
-  const query = queryOf(client);
-  try {
-    await onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
-    const result = await work(async (text, values) => {
-      if (performance.now() > expiresMs) throw new TransactionExpired();
-      return await onConnection(() => query(text, values));
-    });
-    const { command } = await onConnection(() => client.query('COMMIT'));
-    assertInvariant(command === 'COMMIT', 'work that resolved has left no failed statement');
-    return result;
-  } catch (error) {
-    if (!isBroken)
-      await onConnection(() => client.query('ROLLBACK')).catch(() => (isBroken = true));
-    throw error;
-  } finally {
-    client.release(isBroken);
-  }
-}
-
-const statementNames = new Map<string, string>();
-const statementNamesMax = 1_000;
-
-function statementName(sql: string): string {
-  let name = statementNames.get(sql);
-  if (name === undefined) {
-    if (statementNames.size >= statementNamesMax) statementNames.clear();
-    name = createHash('sha256').update(sql).digest('base64url');
-    statementNames.set(sql, name);
-  }
-  return name;
 }
 
 /**

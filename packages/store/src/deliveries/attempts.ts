@@ -1,7 +1,8 @@
 import { type DeliveryStatus, webhookAgeMaxMs, webhookResponseKeptBytesMax } from '@svc/domain';
 import { batched } from '../connection/batching.ts';
+import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Store } from '../connection/store.ts';
 import { responsePlace } from '../sealing/sealed.ts';
 import { dropPendingDeliveries } from './deliveries.ts';
 

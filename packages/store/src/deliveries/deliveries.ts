@@ -1,5 +1,6 @@
 import { webhookAgeMaxMs, webhookTimeoutMs } from '@svc/domain';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
 
 /** How long a claimed attempt may stay unrecorded before the delivery is due again. */

@@ -1,5 +1,6 @@
 import type { EventType } from '@svc/domain';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { eventPlace } from '../sealing/sealed.ts';
 
 export interface NewEvent {

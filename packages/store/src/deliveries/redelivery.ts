@@ -1,6 +1,7 @@
 import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { attemptClaimMs } from './deliveries.ts';
 import { insertEvents } from './outbox.ts';
 import { untilWebhooksAllowedMs } from './webhook-caps.ts';

@@ -1,4 +1,4 @@
-import type { Query } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
 
 /**
  * The most webhook attempts of a tenant per clock hour. Only tenants that signed up themselves have

@@ -1,6 +1,7 @@
 import type { EndingRequest, OfferRecord } from '@svc/domain';
 import { isTransient } from '../connection/errors.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { deliveryIdsOf, sealEvents } from '../deliveries/outbox.ts';
 import { pinnedCards } from '../pricing/pinned-cards.ts';
 import { lockAccounts, lockSubmissions } from './locks.ts';

@@ -7,7 +7,8 @@ import {
 } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { batched } from '../connection/batching.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { endSubmissions } from './end-submissions.ts';
 import type { Ended } from './plans.ts';
 

@@ -1,6 +1,6 @@
 import type { AccountFigures, FailureCode, SubmissionState, Tier, UsageUnit } from '@svc/domain';
+import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
-import type { Query } from '../connection/store.ts';
 
 export interface LockedAccount extends AccountFigures {
   tenantId: string;

@@ -1,7 +1,8 @@
 import { assertInvariant, type OfferRecord, transitions } from '@svc/domain';
 import { concatenated } from '../connection/concatenated.ts';
+import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Store } from '../connection/store.ts';
 import { type SealedEvent } from '../deliveries/outbox.ts';
 import { entriesOf, entryColumns, entryParameters, insertEntriesSql } from '../ledger/movements.ts';
 import type { LockedAccount } from './locks.ts';

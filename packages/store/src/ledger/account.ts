@@ -1,5 +1,6 @@
 import { type AccountFigures, assertInvariant } from '@svc/domain';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { insertMovements, type TenantMovements } from './movements.ts';
 
 export interface Balance extends AccountFigures {

@@ -1,7 +1,8 @@
 import { creditsMicrosMax, formatCredits, planGrant, toWireId } from '@svc/domain';
 import { appendAudit, type Author, operatorIdOf } from '../audit-log/audit.ts';
 import { sqlState, uniqueViolation } from '../connection/errors.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { lockAccount, postMovements } from './account.ts';
 
 export interface Grant {

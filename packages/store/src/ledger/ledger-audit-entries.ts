@@ -1,5 +1,5 @@
 import type { QueryResultRow } from 'pg';
-import type { Query } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
 import { Prisma } from '../generated/client.ts';
 import { isInFlight } from '../schema/submission-states.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';

@@ -1,4 +1,5 @@
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { isEnded } from '../schema/submission-states.ts';
 import { auditEntryPage, ledgerStart, type LedgerPlace } from './ledger-audit-entries.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';

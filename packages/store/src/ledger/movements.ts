@@ -1,6 +1,7 @@
 import type { Movement } from '@svc/domain';
+import type { Query } from '../connection/query.ts';
 import { statement, type ValuesOf } from '../connection/statement.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Store } from '../connection/store.ts';
 
 export interface TenantMovements {
   tenantId: string;

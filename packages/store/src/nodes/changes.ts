@@ -1,7 +1,8 @@
 import { toWireId } from '@svc/domain';
 import { endAsLost, lockAssignments } from '../assignments/lost-assignments.ts';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { nodeSecretPlace } from '../sealing/sealed.ts';
 import { lockNode, type NodeRecord } from './nodes.ts';
 

@@ -1,6 +1,7 @@
 import { type QuarantineReason, quarantineReasons, slotsMaxDefault, toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import type { Prisma } from '../generated/client.ts';
 import { databaseNow } from '../schema/environment.ts';
 import { nodeSecretPlace } from '../sealing/sealed.ts';

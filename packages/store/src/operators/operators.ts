@@ -1,7 +1,8 @@
 import { toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import { sqlState, uniqueViolation } from '../connection/errors.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import type { Prisma } from '../generated/client.ts';
 import { operatorSecretPlace, unsealText } from '../sealing/sealed.ts';
 

@@ -1,6 +1,7 @@
 import { assertInvariant, dispatchDeadlineMs, parseRateCard, type RateCard } from '@svc/domain';
 import { answeredWithin } from '../connection/calls.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 
 /** Rate cards that one store keeps in memory. Every tenant with its own card uses one more. */
 const knownCardsMax = 1_000;

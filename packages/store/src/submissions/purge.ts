@@ -1,6 +1,7 @@
 import { type SubmissionState, toWireId, withoutFailureMessage } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
 import { eventPlace, unsealText } from '../sealing/sealed.ts';
 

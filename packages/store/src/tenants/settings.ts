@@ -8,7 +8,8 @@ import {
 } from '@svc/domain';
 import { appendAudit, type Author, withoutQuery } from '../audit-log/audit.ts';
 import { isTransient } from '../connection/errors.ts';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { insertEvents } from '../deliveries/outbox.ts';
 import { findTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
 

@@ -1,5 +1,6 @@
 import { assertInvariant } from '@svc/domain';
-import type { Query, Store } from '../connection/store.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
 import { dropPendingDeliveries } from '../deliveries/deliveries.ts';
 import { insertWebhookCap } from '../deliveries/webhook-caps.ts';
 import type { Prisma } from '../generated/client.ts';

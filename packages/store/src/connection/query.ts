@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { assertInvariant } from '@svc/domain';
+import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from 'pg';
+import { TransactionExpired } from './errors.ts';
+
+export interface TransactionOptions {
+  /** All statements read the same snapshot, and none may write. */
+  readonly isSnapshot?: boolean;
+  /** The time limit; default 10 s. */
+  readonly timeoutMs?: number;
+}
+
+export type Query = <Row extends QueryResultRow>(
+  this: void,
+  text: string,
+  values: readonly unknown[],
+) => Promise<Row[]>;
+
+const transactionTimeoutMs = 10_000;
+
+function queryOf(connection: Pick<PoolClient, 'query'>): Query {
+  return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
+    const name = statementName(text);
+    const { rows } = await connection.query<Row>({ name, text, values: [...values] });
+    return rows;
+  };
+}
+
+/**
+ * Runs each statement on a connection of the pool. A statement that Postgres refused has left its
+ * connection usable, and the next statement takes that connection: `pool.query` would close it, and
+ * the next one might meet the locks of the refused one.
+ */
+export function queryOnPool(pool: Pool): Query {
+  return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
+    const client = await pool.connect();
+    let isBroken = false;
+    try {
+      return await queryOf(client)<Row>(text, values);
+    } catch (error) {
+      isBroken = !isRefusal(error);
+      throw error;
+    } finally {
+      client.release(isBroken);
+    }
+  };
+}
+
+/** True if Postgres refused a statement and keeps the connection. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DatabaseError && error.severity === 'ERROR';
+}
+
+const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/**
+ * Returns the connection to the pool. If the connection may still be busy or cannot be rolled back,
+ * it is closed, and the server rolls back.
+ */
+export async function inTransaction<Result>(
+  client: PoolClient,
+  work: (query: Query) => Promise<Result>,
+  { isSnapshot = false, timeoutMs = transactionTimeoutMs }: TransactionOptions,
+): Promise<Result> {
+  const expiresMs = performance.now() + timeoutMs;
+  let isBroken = false;
+  const onConnection = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isRefusal(error)) isBroken = true;
+      throw error;
+    }
+  };
+  const query = queryOf(client);
+  try {
+    await onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
+    const result = await work(async (text, values) => {
+      if (performance.now() > expiresMs) throw new TransactionExpired();
+      return await onConnection(() => query(text, values));
+    });
+    const { command } = await onConnection(() => client.query('COMMIT'));
+    assertInvariant(command === 'COMMIT', 'work that resolved has left no failed statement');
+    return result;
+  } catch (error) {
+    if (!isBroken)
+      await onConnection(() => client.query('ROLLBACK')).catch(() => (isBroken = true));
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+const statementNames = new Map<string, string>();
+const statementNamesMax = 1_000;
+
+export function statementName(sql: string): string {
+  let name = statementNames.get(sql);
+  if (name === undefined) {
+    if (statementNames.size >= statementNamesMax) statementNames.clear();
+    name = createHash('sha256').update(sql).digest('base64url');
+    statementNames.set(sql, name);
+  }
+  return name;
+}

@@ -34,12 +34,12 @@ function chosenFrom(room: Room, n: number): Task[] {
 }
 
 it(
-  'the tests kill a dozen mutants of domain, signing and store',
+  'the tests kill half a dozen mutants of domain, signing and store',
   async () => {
     const tasks = [
-      ...chosenFrom(roomNamed('domain'), 5),
-      ...chosenFrom(roomNamed('signing'), 3),
-      ...chosenFrom(outcomes, 4),
+      ...chosenFrom(roomNamed('domain'), 2),
+      ...chosenFrom(roomNamed('signing'), 2),
+      ...chosenFrom(outcomes, 2),
     ];
     const judged = await judgeAll(tasks, {
       servers: inject('testServers'),
@@ -49,7 +49,7 @@ it(
       onBaseline: () => {},
       onJudged: () => {},
     });
-    expect(judged).toHaveLength(12);
+    expect(judged).toHaveLength(tasks.length);
     const survivors = judged.filter(({ verdict }) => verdict.kind === 'survived');
     expect(survivors.map(({ mutant }) => describeMutant(mutant))).toStrictEqual([]);
   },

@@ -55,7 +55,7 @@ function bugEdits(): readonly SourceEdit[] {
   return bug.edits;
 }
 
-const storeFile = 'packages/store/src/connection/store.ts';
+const connectionDir = 'packages/store/src/connection';
 const hourMs = '3_600_000';
 
 /**
@@ -64,11 +64,15 @@ const hourMs = '3_600_000';
  * has not chosen.
  */
 const realLimits: readonly SourceEdit[] = [
-  'const statementTimeoutMs = 10_000;',
-  'const lockTimeoutMs = 5_000;',
-  'const idleInTransactionTimeoutMs = 10_000;',
-  'const transactionTimeoutMs = 10_000;',
-].map((from) => ({ file: storeFile, from, to: from.replace(/[\d_]+;$/, `${hourMs};`) }));
+  ['store.ts', 'const statementTimeoutMs = 10_000;'],
+  ['store.ts', 'const lockTimeoutMs = 5_000;'],
+  ['store.ts', 'const idleInTransactionTimeoutMs = 10_000;'],
+  ['query.ts', 'const transactionTimeoutMs = 10_000;'],
+].map(([file, from = '']) => ({
+  file: `${connectionDir}/${file}`,
+  from,
+  to: from.replace(/[\d_]+;$/, `${hourMs};`),
+}));
 
 const edits = Map.groupBy([...realLimits, ...bugEdits()], ({ file }) => root + file);
 

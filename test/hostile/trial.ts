@@ -173,7 +173,7 @@ async function passTime(service: Dispatching, ms: number): Promise<void> {
   const { store } = service;
   await service.advance(ms);
   const { candidates } = await findOverdue(store, { after: null, limit: 256 });
-  for (const { submissionId, kind } of candidates) {
+  for (const { subjectId: submissionId, kind } of candidates) {
     if (kind !== 'not_started') continue;
     await storeServiceFailure(store, { submissionId, code: 'not_started' });
     await service.cancelled(submissionId);

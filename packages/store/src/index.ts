@@ -4,7 +4,6 @@ export * from './audit-log/audit-list.ts';
 export * from './ledger/corrections.ts';
 export { type Balance, readBalance } from './ledger/account.ts';
 export {
-  type AgedCursor,
   attemptClaimMs,
   exhaustAgedRounds,
   findAgedRounds,
@@ -56,11 +55,14 @@ export * from './assignments/outcomes.ts';
 export * from './reconciling/overdue.ts';
 export * from './schema/partitions.ts';
 export * from './reconciling/reconcile-failures.ts';
-export { type ReconcileCandidate, reconcileTogether } from './reconciling/reconcile-page.ts';
+export {
+  type CandidateCursor,
+  type ReconcileCandidate,
+  reconcileTogether,
+} from './reconciling/reconcile-page.ts';
 export { rateCardOfVersion } from './pricing/pinned-cards.ts';
 export { type Grant, grantCredits, type GrantOutcome } from './ledger/grants.ts';
 export {
-  type ExpiredCursor,
   findExpired,
   purgeExpired,
   type PurgeOutcome,

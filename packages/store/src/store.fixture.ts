@@ -114,10 +114,10 @@ export async function openFixture({
 
 /** Ends all rounds that are too old. Returns how many. */
 export async function exhaustAged(store: Store): Promise<number> {
-  const { rounds } = await findAgedRounds(store, { after: null, limit: 100 });
+  const { candidates } = await findAgedRounds(store, { after: null, limit: 100 });
   return exhaustAgedRounds(
     store,
-    rounds.map(({ subjectId }) => subjectId),
+    candidates.map(({ subjectId }) => subjectId),
   );
 }
 

@@ -5,7 +5,7 @@ import {
   purgeExpired,
   purgePageMax,
   reconcileTogether,
-  type ExpiredCursor,
+  type CandidateCursor,
   type Store,
 } from '@svc/store';
 
@@ -40,11 +40,11 @@ export async function purge({
 }: PurgeDeps): Promise<void> {
   let purged = 0;
   const errors: unknown[] = [];
-  let after: ExpiredCursor | null = null;
+  let after: CandidateCursor | null = null;
   for (let page = 0; page < pagesMax; page += 1) {
     const found = await findExpired(store, { retentionDays, after, limit: pageMax });
     after = found.next;
-    const done = await reconcileTogether(store, expired, found.expired, (ids) =>
+    const done = await reconcileTogether(store, expired, found.candidates, (ids) =>
       purgeExpired(store, ids),
     );
     purged += done.count;

@@ -8,9 +8,8 @@ import {
   rejectPending,
   storeServiceFailure,
   type OverdueCandidate,
-  type OverdueCursor,
+  type CandidateCursor,
   type OverdueKind,
-  type OverdueSubmission,
 } from '@svc/store';
 import { settleEach, type SettleDeps } from './settle.ts';
 
@@ -26,7 +25,7 @@ const pagesMax = 20;
 
 /** The position at which the next pass continues. */
 export interface ReconcileProgress {
-  after: OverdueCursor | null;
+  after: CandidateCursor | null;
 }
 
 const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', ServiceFailureCode> = {
@@ -78,9 +77,9 @@ async function reconcilePage(
   for (const one of due) {
     tried += 1;
     try {
-      if (await reconcileOne(deps, one)) toSettle.push(one.submissionId);
+      if (await reconcileOne(deps, one)) toSettle.push(one.subjectId);
     } catch (error) {
-      failed.set(one.submissionId, error);
+      failed.set(one.subjectId, error);
       // Each of the others would wait for the same silent server.
       if (isAnswerLost(error)) break;
     }
@@ -98,27 +97,27 @@ async function recordFailures(
   tried: readonly OverdueCandidate[],
   failed: ReadonlyMap<string, unknown>,
 ): Promise<void> {
-  const failures = tried.flatMap(({ submissionId, kind }) => {
-    if (!failed.has(submissionId)) return [];
-    const error = failed.get(submissionId);
+  const failures = tried.flatMap(({ subjectId, kind }) => {
+    if (!failed.has(subjectId)) return [];
+    const error = failed.get(subjectId);
     logger.warn(
-      { err: error, submissionId: toWireId('sub', submissionId), kind },
+      { err: error, submissionId: toWireId('sub', subjectId), kind },
       'could not reconcile a submission',
     );
-    return [{ subjectId: submissionId, kind, error }];
+    return [{ subjectId, kind, error }];
   });
   await recordReconcileFailures(store, 'settlement', failures);
-  const cleared = tried.filter((one) => one.failedBefore && !failed.has(one.submissionId));
+  const cleared = tried.filter((one) => one.failedBefore && !failed.has(one.subjectId));
   await clearReconcileFailures(
     store,
     'settlement',
-    cleared.map(({ submissionId }) => submissionId),
+    cleared.map(({ subjectId }) => subjectId),
   );
 }
 
 /** Reconciles one submission. Returns true if it must be settled next. */
-async function reconcileOne(deps: ReconcileDeps, overdue: OverdueSubmission): Promise<boolean> {
-  const { submissionId, kind } = overdue;
+async function reconcileOne(deps: ReconcileDeps, overdue: OverdueCandidate): Promise<boolean> {
+  const { subjectId: submissionId, kind } = overdue;
   switch (kind) {
     case 'unsettled':
       logReconciled(deps, overdue);
@@ -143,9 +142,9 @@ async function reconcileOne(deps: ReconcileDeps, overdue: OverdueSubmission): Pr
 
 function logReconciled(
   { logger, countReconciled }: ReconcileDeps,
-  overdue: OverdueSubmission,
+  overdue: OverdueCandidate,
 ): void {
-  const { submissionId, kind } = overdue;
+  const { subjectId: submissionId, kind } = overdue;
   countReconciled(kind);
   logger.warn(
     { submissionId: toWireId('sub', submissionId), kind },

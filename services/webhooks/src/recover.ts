@@ -6,7 +6,7 @@ import {
   findAgedRounds,
   findDueEndpoints,
   reconcileTogether,
-  type AgedCursor,
+  type CandidateCursor,
   type Store,
 } from '@svc/store';
 import type { Deliverer } from './deliverer.ts';
@@ -38,7 +38,7 @@ const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;
-  let afterAged: AgedCursor | null = null;
+  let afterAged: CandidateCursor | null = null;
 
   return async function recover(): Promise<void> {
     await followPause();
@@ -61,7 +61,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     for (let page = 0; page < agedPagesMax; page += 1) {
       const found = await findAgedRounds(store, { after: afterAged, limit: agedMax });
       afterAged = found.next;
-      const ended = await reconcileTogether(store, aged, found.rounds, (ids) =>
+      const ended = await reconcileTogether(store, aged, found.candidates, (ids) =>
         exhaustAgedRounds(store, ids),
       );
       if (ended.count > 0) logger.info({ count: ended.count }, 'deliveries exhausted by their age');

@@ -9,7 +9,7 @@ import {
 import { expect, test } from 'vitest';
 import type { Store } from '../connection/store.ts';
 import { cancelSubmission, rejectPending } from '../endings/endings.ts';
-import { findOverdue, type OverdueSubmission } from '../reconciling/overdue.ts';
+import { findOverdue } from '../reconciling/overdue.ts';
 import { createFixture, usage } from '../store.fixture.ts';
 import { assignmentsOf } from './assignments.ts';
 import { commitRunning } from './begin.ts';
@@ -17,9 +17,13 @@ import { commitDispatched, loadForDispatch, recordOffers } from './dispatch.ts';
 import { storeServiceFailure } from './service-failures.ts';
 import { recordUsage } from './usage-reports.ts';
 
-async function overdue(store: Store): Promise<OverdueSubmission[]> {
+async function overdue(store: Store): Promise<object[]> {
   const { candidates } = await findOverdue(store, { after: null, limit: 10 });
-  return candidates.map(({ submissionId, kind, nodeId }) => ({ submissionId, kind, nodeId }));
+  return candidates.map(({ subjectId, kind, nodeId }) => ({
+    submissionId: subjectId,
+    kind,
+    nodeId,
+  }));
 }
 
 test('the first accept to commit wins, and the payload is returned as it was sent', async () => {

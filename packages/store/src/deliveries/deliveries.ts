@@ -1,7 +1,16 @@
 import { webhookAgeMaxMs, webhookTimeoutMs } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
+import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
+import {
+  type CandidatePage,
+  candidatesSql,
+  pageOf,
+  type PageOptions,
+  pageParameters,
+  pageValues,
+  type ReconcileCandidate,
+} from '../reconciling/reconcile-page.ts';
 
 /** How long a claimed attempt may stay unrecorded before the delivery is due again. */
 export const attemptClaimMs = 2 * webhookTimeoutMs;
@@ -44,52 +53,32 @@ const dueEndpointsSql = `
   ) AS due
   FROM endpoint e ORDER BY e.position`;
 
-/** A position in the order of round start and delivery id. */
-export interface AgedCursor {
-  startedAt: string;
-  deliveryId: string;
-}
-
 /**
  * A page of deliveries that are due and whose round began 72 hours ago or more (CONTRACT 6),
- * because their attempts were postponed repeatedly. The oldest come first, after `after`.
- * `next` is null at the end.
+ * because their attempts were postponed repeatedly. The oldest come first.
  */
 export async function findAgedRounds(
   store: Store,
-  { after, limit }: { after: AgedCursor | null; limit: number },
-): Promise<{ rounds: ReconcileCandidate[]; next: AgedCursor | null }> {
-  const rows = await store.query<ReconcileCandidate & { startedAt: string }>(agedSql, [
-    webhookAgeMaxMs,
-    after?.startedAt ?? '-infinity',
-    after?.deliveryId ?? nilId,
-    limit,
-  ]);
-  const last = rows.length < limit ? undefined : rows.at(-1);
-  return {
-    rounds: rows.map(({ subjectId, failedBefore, isInBackoff }) => ({
-      subjectId,
-      failedBefore,
-      isInBackoff,
-    })),
-    next: last === undefined ? null : { startedAt: last.startedAt, deliveryId: last.subjectId },
-  };
+  page: PageOptions,
+): Promise<CandidatePage<ReconcileCandidate>> {
+  const rows = await selectAged<ReconcileCandidate & { at: string }>(store.query, {
+    ...pageValues(page),
+    age_ms: BigInt(webhookAgeMaxMs),
+  });
+  return pageOf(rows, page.limit);
 }
 
-const agedSql = `
-  SELECT d.id AS "subjectId", d.round_started_at::text AS "startedAt",
-    f.next_attempt_at IS NOT NULL AS "failedBefore",
-    COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
-  FROM (
-    SELECT id, round_started_at FROM deliveries
-    WHERE status = 'pending' AND round_started_at <= svc_now() - $1 * interval '1 millisecond'
+const selectAged = statement(
+  { ...pageParameters, age_ms: 'bigint' },
+  candidatesSql('webhook', {
+    rows: `
+    SELECT id, round_started_at AS at FROM deliveries
+    WHERE status = 'pending' AND round_started_at <= svc_now() - $age_ms * interval '1 millisecond'
       AND next_attempt_at <= svc_now()
-      AND (round_started_at, id) > ($2::timestamptz, $3::uuid)
-    ORDER BY round_started_at, id LIMIT $4) d
-  LEFT JOIN LATERAL (
-    SELECT next_attempt_at FROM reconcile_failures
-    WHERE reconciler = 'webhook' AND subject_id = d.id LIMIT 1) f ON true
-  ORDER BY d.round_started_at, d.id`;
+      AND (round_started_at, id) > ($after_at, $after_id)
+    ORDER BY round_started_at, id LIMIT $limit`,
+  }),
+);
 
 /**
  * Ends those of these deliveries that are due and whose round is still too old. A locked delivery
@@ -112,8 +101,6 @@ export async function exhaustAgedRounds(
   );
   return ended.length;
 }
-
-const nilId = '00000000-0000-0000-0000-000000000000';
 
 /** Ends the pending deliveries of a tenant that has no URL, without an attempt. */
 export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { isAnswerLost } from '../connection/errors.ts';
+import type { ValuesOf } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 import {
   clearReconcileFailures,
@@ -13,6 +14,65 @@ export interface ReconcileCandidate {
   failedBefore: boolean;
   /** Its backoff has not ended. */
   isInBackoff: boolean;
+}
+
+/** A position in the order of `at`, a time as Postgres prints it, and the row's id. */
+export interface CandidateCursor {
+  at: string;
+  subjectId: string;
+}
+
+/** `next` is null at the end. */
+export interface CandidatePage<Candidate extends ReconcileCandidate> {
+  candidates: Candidate[];
+  next: CandidateCursor | null;
+}
+
+/** A page begins after `after`, or with the first row, and has at most `limit` rows. */
+export interface PageOptions {
+  after: CandidateCursor | null;
+  limit: number;
+}
+
+/** The parameters that `rows` of `candidatesSql` must use. */
+export const pageParameters = { after_at: 'timestamptz', after_id: 'uuid', limit: 'int' } as const;
+
+const nilId = '00000000-0000-0000-0000-000000000000';
+
+export function pageValues({ after, limit }: PageOptions): ValuesOf<typeof pageParameters> {
+  return {
+    after_at: after?.at ?? '-infinity',
+    after_id: after?.subjectId ?? nilId,
+    limit,
+  };
+}
+
+/**
+ * SQL of a page of candidates. `rows` selects `id`, `at` and what `columns` names, sorted by `at` and
+ * `id`. The page includes rows in backoff, so that its cost is bounded.
+ */
+export function candidatesSql(
+  reconciler: ReconcilerName,
+  { columns = '', rows }: { columns?: string; rows: string },
+): string {
+  return `
+  SELECT c.id AS "subjectId", c.at::text AS at, ${columns}
+    f.next_attempt_at IS NOT NULL AS "failedBefore",
+    COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
+  FROM (${rows}) c
+  LEFT JOIN LATERAL (
+    SELECT next_attempt_at FROM reconcile_failures
+    WHERE reconciler = '${reconciler}' AND subject_id = c.id LIMIT 1) f ON true
+  ORDER BY c.at, c.id`;
+}
+
+export function pageOf<Candidate extends ReconcileCandidate>(
+  rows: readonly (Candidate & { at: string })[],
+  limit: number,
+): CandidatePage<Candidate> {
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  const next = last === undefined ? null : { at: last.at, subjectId: last.subjectId };
+  return { candidates: [...rows], next };
 }
 
 /**

@@ -52,10 +52,10 @@ async function purgeDue(
   store: Store,
   { limit = purgePageMax, ...page }: { retentionDays: number; limit?: number },
 ): Promise<number> {
-  const { expired } = await findExpired(store, { ...page, after: null, limit });
+  const { candidates } = await findExpired(store, { ...page, after: null, limit });
   return purgeExpired(
     store,
-    expired.map(({ subjectId }) => subjectId),
+    candidates.map(({ subjectId }) => subjectId),
   );
 }
 

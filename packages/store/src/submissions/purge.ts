@@ -1,8 +1,17 @@
 import { type SubmissionState, toWireId, withoutFailureMessage } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Query } from '../connection/query.ts';
+import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import type { ReconcileCandidate } from '../reconciling/reconcile-page.ts';
+import {
+  type CandidatePage,
+  candidatesSql,
+  pageOf,
+  type PageOptions,
+  pageParameters,
+  pageValues,
+  type ReconcileCandidate,
+} from '../reconciling/reconcile-page.ts';
 import { eventPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
@@ -15,54 +24,32 @@ import { eventPlace, unsealText } from '../sealing/sealed.ts';
 /** The most submissions that one transaction purges. */
 export const purgePageMax = 500;
 
-/** A position in the order of end time and id. */
-export interface ExpiredCursor {
-  finishedAt: string;
-  submissionId: string;
-}
-
 /**
  * A page of submissions that ended longer ago than `retentionDays` and are not purged, the oldest
- * first, after `after`. `next` is null at the end.
+ * first.
  */
 export async function findExpired(
   store: Store,
-  page: { retentionDays: number; after: ExpiredCursor | null; limit: number },
-): Promise<{ expired: ReconcileCandidate[]; next: ExpiredCursor | null }> {
-  const { retentionDays, after, limit } = page;
-  const rows = await store.query<ReconcileCandidate & { finishedAt: string }>(expiredSql, [
-    retentionDays,
-    after?.finishedAt ?? '-infinity',
-    after?.submissionId ?? nilId,
-    limit,
-  ]);
-  const last = rows.length < limit ? undefined : rows.at(-1);
-  return {
-    expired: rows.map(({ subjectId, failedBefore, isInBackoff }) => ({
-      subjectId,
-      failedBefore,
-      isInBackoff,
-    })),
-    next: last === undefined ? null : { finishedAt: last.finishedAt, submissionId: last.subjectId },
-  };
+  { retentionDays, ...page }: PageOptions & { retentionDays: number },
+): Promise<CandidatePage<ReconcileCandidate>> {
+  const rows = await selectExpired<ReconcileCandidate & { at: string }>(store.query, {
+    ...pageValues(page),
+    retention_days: retentionDays,
+  });
+  return pageOf(rows, page.limit);
 }
 
-const expiredSql = `
-  SELECT s.id AS "subjectId", s.finished_at::text AS "finishedAt",
-    f.next_attempt_at IS NOT NULL AS "failedBefore",
-    COALESCE(f.next_attempt_at > svc_now(), false) AS "isInBackoff"
-  FROM (
-    SELECT id, finished_at FROM submissions
+const selectExpired = statement(
+  { ...pageParameters, retention_days: 'int' },
+  candidatesSql('purge', {
+    rows: `
+    SELECT id, finished_at AS at FROM submissions
     WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
-      AND finished_at <= svc_now() - $1::int * interval '1 day'
-      AND (finished_at, id) > ($2::timestamptz, $3::uuid)
-    ORDER BY finished_at, id LIMIT $4) s
-  LEFT JOIN LATERAL (
-    SELECT next_attempt_at FROM reconcile_failures
-    WHERE reconciler = 'purge' AND subject_id = s.id LIMIT 1) f ON true
-  ORDER BY s.finished_at, s.id`;
-
-const nilId = '00000000-0000-0000-0000-000000000000';
+      AND finished_at <= svc_now() - $retention_days * interval '1 day'
+      AND (finished_at, id) > ($after_at, $after_id)
+    ORDER BY finished_at, id LIMIT $limit`,
+  }),
+);
 
 /**
  * Purges those of these submissions that are not purged yet, in one transaction. Submissions that

@@ -5,10 +5,9 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** A real Chromium. Fails if the machine has none. Closing it removes its profile. */
 export async function launchBrowser(): Promise<Browser> {
-  const { file, env } = await chromiumBinary();
   return chromium.launch({
-    executablePath: file,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    executablePath: await chromiumBinary(),
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     args: [
       '--no-sandbox',
       '--disable-background-networking',

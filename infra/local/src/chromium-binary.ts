@@ -1,35 +1,59 @@
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { canFetchPackages, fetchPackages, libraryPath, onPath } from './debian-packages.ts';
 import { cacheDir } from './paths.ts';
 import { StartError } from './start-error.ts';
 
-export interface ChromiumBinary {
-  readonly file: string;
-  readonly env: NodeJS.ProcessEnv;
+/** In the order of preference (CONTRACT 10). The shell needs a third of the CPU of a full browser. */
+const programs = ['chromium-headless-shell', 'chromium', 'google-chrome', 'chrome'];
+const packages = ['chromium-headless-shell', 'fonts-dejavu-core'];
+const fetchedDir = path.join(cacheDir, 'chromium-headless-shell');
+/** The script that starts the fetched browser with its libraries. */
+const fetchedFile = path.join(fetchedDir, 'run');
+
+/** The command that gets one, for a person. */
+const browserAdvice =
+  'Install chromium-headless-shell (Debian 12 or newer: apt-get install chromium-headless-shell), chromium or Google Chrome.';
+
+/** The browser on the PATH, or the one that `npm test` has fetched. Undefined without any. */
+export function findChromium(): string | undefined {
+  const installed = programs.map(onPath).find((file) => file !== undefined);
+  return installed ?? (existsSync(fetchedFile) ? fetchedFile : undefined);
 }
 
-const advice =
-  'Install chromium (Debian, Ubuntu: apt-get install chromium). The pages are tested in a real browser.';
+/**
+ * Finds a browser, or unpacks Debian's package of one below .local without installing it. Throws
+ * StartError if neither is available.
+ */
+export async function chromiumBinary(onFetch: () => void = () => {}): Promise<string> {
+  const found = findChromium();
+  if (found !== undefined) return found;
+  if (!canFetchPackages()) {
+    throw new StartError('There is no Chromium on this machine.', browserAdvice);
+  }
+  onFetch();
+  try {
+    await fetchPackages(fetchedDir, packages, writeStarter);
+  } catch (error) {
+    const message = 'Chromium could not be fetched from the Debian packages.';
+    throw new StartError(message, browserAdvice, { cause: error });
+  }
+  return fetchedFile;
+}
 
 /**
- * Finds a Chromium for tests: the one on the PATH, or Debian's package, which is unpacked below
- * .local without installing it. Throws StartError if neither is available.
+ * Writes a script that starts the unpacked browser with its libraries, and with its fonts if they were
+ * fetched, because the browser crashes on a machine without fonts. The browser replaces the shell and
+ * keeps its process id.
  */
-export async function chromiumBinary(onFetch: () => void = () => {}): Promise<ChromiumBinary> {
-  const installed = onPath('chromium') ?? onPath('chromium-browser') ?? onPath('google-chrome');
-  if (installed !== undefined) return { file: installed, env: {} };
-  const dir = path.join(cacheDir, 'chromium');
-  if (!existsSync(dir)) {
-    if (!canFetchPackages()) throw new StartError('There is no Chromium on this machine.', advice);
-    onFetch();
-    try {
-      await fetchPackages(dir, ['chromium', 'fonts-dejavu-core']);
-    } catch (error) {
-      throw new StartError('Chromium could not be fetched from the Debian packages.', advice, {
-        cause: error,
-      });
-    }
-  }
-  return { file: path.join(dir, 'usr/lib/chromium/chromium'), env: libraryPath(dir) };
+function writeStarter(unpacked: string): void {
+  const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');
+  const script = `#!/bin/sh
+root=$(cd "$(dirname "$0")" && pwd)
+[ ! -d "$root/usr/share/fonts" ] || export FONTCONFIG_SYSROOT="$root"
+LD_LIBRARY_PATH="${libraries}" exec "$root/usr/lib/chromium/chromium-headless-shell" "$@"
+`;
+  const file = path.join(unpacked, path.basename(fetchedFile));
+  writeFileSync(file, script);
+  chmodSync(file, 0o755);
 }

@@ -17,9 +17,13 @@ export function canFetchPackages(): boolean {
 
 /**
  * Unpacks the packages and their missing dependencies into `dir`. Unpacks under another name first,
- * so that an interrupted fetch is never used.
+ * so that an interrupted fetch is never used. `finish` completes the unpacked files.
  */
-export async function fetchPackages(dir: string, packages: readonly string[]): Promise<void> {
+export async function fetchPackages(
+  dir: string,
+  packages: readonly string[],
+  finish: (unpacked: string) => void = () => {},
+): Promise<void> {
   const work = `${dir}.${process.pid}`;
   const unpacked = path.join(work, 'root');
   for (const name of ['lists/partial', 'archives/partial', 'root']) {
@@ -31,6 +35,7 @@ export async function fetchPackages(dir: string, packages: readonly string[]): P
     for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
       await runCommand(['dpkg-deb', '-x', path.join(archives, file), unpacked]);
     }
+    finish(unpacked);
     if (!existsSync(dir)) renameSync(unpacked, dir);
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -61,7 +66,7 @@ async function download(work: string, packages: readonly string[]): Promise<void
 }
 
 /** The library path for programs unpacked in `dir`, with all subdirectories of their libraries. */
-export function libraryPath(dir: string): NodeJS.ProcessEnv {
+export function libraryPath(dir: string): { readonly LD_LIBRARY_PATH: string } {
   const lib = path.join(dir, 'usr/lib');
   const own = readdirSync(lib).filter((name) => name.endsWith('-linux-gnu'));
   const dirs = own.flatMap((name) => [

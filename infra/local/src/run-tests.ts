@@ -97,11 +97,10 @@ function countIn(record: unknown, member: string): number {
  * Fetches the programs that no npm package ships, once. That is the end of the install: no test needs a
  * network after it. A test that needs a missing program fails by itself.
  */
-async function fetchPrograms(needsBrowser: boolean): Promise<void> {
+async function fetchPrograms(): Promise<void> {
   try {
     await redisBinary(() => process.stdout.write('Fetching Redis, once.\n'));
-    if (needsBrowser)
-      await chromiumBinary(() => process.stdout.write('Fetching Chromium, once.\n'));
+    await chromiumBinary(() => process.stdout.write('Fetching Chromium, once.\n'));
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n${error.advice}\n`);
@@ -109,7 +108,7 @@ async function fetchPrograms(needsBrowser: boolean): Promise<void> {
 }
 
 const words = process.argv.slice(2);
-await fetchPrograms(words.length === 0 || words.some((word) => word.includes('browser')));
+await fetchPrograms();
 const checks = words.length > 0 ? { passed: 0, failed: 0 } : await runChecks();
 const tests = await runVitest(words);
 const failed = checks.failed + tests.failed;

@@ -95,6 +95,8 @@ const hello = Type.Object({
   jobTypes: Type.Array(JobType, { maxItems: jobTypesPerNodeMax }),
   /** Agents of an older version omit it. */
   executors: Type.Optional(Type.Array(ReportedExecutor, { maxItems: jobTypesPerNodeMax })),
+  /** True if the node has options that only a sandbox allows. A production link refuses it. */
+  sandboxOnly: Type.Optional(Type.Boolean()),
   slots: Type.Integer({ minimum: 0, maximum: slotsPerNodeMax }),
   running: Type.Array(Id, { maxItems: runningPerNodeMax }),
 });
@@ -123,6 +125,10 @@ const failed = Type.Object({
   failure: Type.Object({
     code: Type.Enum(nodeFailureCodes),
     message: Type.String({ maxLength: failureMessageLengthMax }),
+    /** False if the node's journal proves that it sent nothing. */
+    submitted: Type.Optional(Type.Boolean()),
+    /** False if the same job would fail again for the same reason. */
+    retriable: Type.Optional(Type.Boolean()),
   }),
 });
 const stopped = Type.Object({

@@ -54,7 +54,10 @@ describe('a run', () => {
     expect(scripted.calls).toHaveLength(0);
     service.send({ type: 'begin', submissionId });
     expect((await service.next('usage')).usage).toMatchObject({ actions: 1 });
-    expect(await home.entry(submissionId)).toMatchObject({ phase: 'begun' });
+    const job = { submissionId, payloadText, maxNodeSeconds: 300 };
+    expect(scripted.calls[0]?.job).toEqual(job);
+    const begunEntry = { phase: 'begun', submissionId, isFenced: false };
+    expect(await home.entry(submissionId)).toEqual(begunEntry);
     scripted.calls[0]?.finish();
     expect(await service.next('completed')).toMatchObject({
       submissionId,
@@ -161,6 +164,103 @@ describe('a run', () => {
     await service.greet();
     service.assign(submissionId, offerId);
     expect((await service.next('failed')).failure.code).toBe('node_error');
+  });
+});
+
+describe('a fenced run', () => {
+  let call: (typeof scripted.calls)[number];
+  let stop: () => Promise<void>;
+
+  beforeEach(async () => {
+    ({ stop } = await home.start({ ...scripted.executor, isFenced: true }));
+    await service.greet();
+    await begun();
+    const [first] = scripted.calls;
+    if (first === undefined) throw new Error('the run has not begun');
+    call = first;
+  });
+
+  async function failureAfterRestart(): Promise<unknown> {
+    await stop();
+    await home.start({ ...scripted.executor, isFenced: true });
+    expect((await service.greet()).running).toEqual([submissionId]);
+    return (await service.next('failed')).failure;
+  }
+
+  test('that fails before submitting is reported with submitted false', async () => {
+    call.fail(new JobFailed('captcha', 'A captcha.'));
+    expect((await service.next('failed')).failure).toEqual({
+      code: 'captcha',
+      message: 'A captcha.',
+      submitted: false,
+    });
+  });
+
+  test('that fails after submitting is reported without submitted', async () => {
+    await call.submitting();
+    expect(await home.entry(submissionId)).toEqual({ phase: 'submitting', submissionId });
+    call.fail(new Error('cut'));
+    const { failure } = await service.next('failed');
+    expect(failure).not.toHaveProperty('submitted');
+  });
+
+  test('may submit once, and not after it was cancelled', async () => {
+    await call.submitting();
+    await expect(call.submitting()).rejects.toThrow('could not be recorded');
+    await begun(other);
+    service.send({ type: 'cancel', submissionId: other });
+    await service.next('stopped');
+    await expect(scripted.calls[1]?.submitting()).rejects.toThrow('aborted');
+    expect(await home.entry(other)).toBeUndefined();
+  });
+
+  test('may not submit if the journal cannot be written', async () => {
+    await mkdir(path.join(home.stateDir, `${submissionId}.begun.draft`));
+    await expect(call.submitting()).rejects.toThrow('could not be recorded');
+    call.fail(new Error('no disk'));
+    expect((await service.next('failed')).failure).toMatchObject({ submitted: false });
+  });
+
+  test('that was begun before a restart is reported with submitted false', async () => {
+    expect(await failureAfterRestart()).toMatchObject({ code: 'node_error', submitted: false });
+  });
+
+  test('that was submitting before a restart is reported without submitted', async () => {
+    await call.submitting();
+    const failure = await failureAfterRestart();
+    expect(failure).toMatchObject({ code: 'node_error' });
+    expect(failure).not.toHaveProperty('submitted');
+  });
+
+  test('may not submit when the agent has ended', async () => {
+    await stop();
+    await expect(call.submitting()).rejects.toThrow('aborted');
+    expect(await home.entry(submissionId)).toMatchObject({ phase: 'begun' });
+  });
+
+  test('that completes without submitting is reported as node_error', async () => {
+    call.finish();
+    const { failure } = await service.next('failed');
+    expect(failure.code).toBe('node_error');
+    expect(failure).not.toHaveProperty('submitted');
+  });
+
+  test('that completes after submitting is reported as completed', async () => {
+    await call.submitting();
+    call.finish();
+    expect((await service.next('completed')).result).toEqual({ confirmationId: 'A-1' });
+  });
+});
+
+test('a failure that is not retriable is reported as such', async () => {
+  await home.start(scripted.executor);
+  await service.greet();
+  await begun();
+  scripted.calls[0]?.fail(new JobFailed('site_unreachable', 'Refused.', { retriable: false }));
+  expect((await service.next('failed')).failure).toEqual({
+    code: 'site_unreachable',
+    message: 'Refused.',
+    retriable: false,
   });
 });
 

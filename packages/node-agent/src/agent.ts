@@ -39,6 +39,7 @@ const expiredOffer: Failure = { code: 'node_error', message: 'The accepted offer
 
 interface AcceptedOffer {
   readonly jobType: string;
+  readonly maxNodeSeconds: number;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -202,14 +203,14 @@ function onWelcome(state: State, { stop }: FrameToNodeOf<'welcome'>): void {
 }
 
 function onOffer(state: State, offer: FrameToNodeOf<'offer'>): void {
-  const { offerId, jobType } = offer;
+  const { offerId, jobType, maxNodeSeconds } = offer;
   const reason = reasonToDecline(state, offer);
   if (reason !== undefined) {
     send(state, { type: 'decline', offerId, reason });
     return;
   }
   const timer = setTimeout(() => forgetOffer(state, offerId), acceptedOfferVoidAfterMs);
-  state.accepted.set(offerId, { jobType, timer });
+  state.accepted.set(offerId, { jobType, maxNodeSeconds, timer });
   send(state, { type: 'accept', offerId });
 }
 
@@ -227,14 +228,16 @@ function reasonToDecline(
 function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): void {
   const { submissionId, offerId } = frame;
   if (!isJournalable(submissionId)) return;
-  const { jobType } = state.accepted.get(offerId) ?? {};
-  if (jobType === undefined) {
+  const accepted = state.accepted.get(offerId);
+  if (accepted === undefined) {
     // The offer has expired here, and its slot may be taken. Reports it at once, because otherwise
     // the submission would end later as `not_started`.
     state.runs.refuse(submissionId, expiredOffer);
     return;
   }
-  state.runs.assign({ submissionId, jobType, payloadText: assignPayloadText(text) });
+  const { jobType, maxNodeSeconds } = accepted;
+  const payloadText = assignPayloadText(text);
+  state.runs.assign({ submissionId, jobType, payloadText, maxNodeSeconds });
   forgetOffer(state, offerId);
 }
 

@@ -1,6 +1,6 @@
 import type { FrameFromNodeOf, JobResult, ReportedUsage } from '@svc/contracts';
 import { usageIntervalMs } from '@svc/domain';
-import type { Executor, MeteredUsage } from './executor.ts';
+import type { Executor, Job, MeteredUsage } from './executor.ts';
 
 export type Executed =
   | { readonly kind: 'completed'; readonly result: JobResult; readonly usage: ReportedUsage }
@@ -11,15 +11,17 @@ export interface Execution {
   readonly ended: Promise<Executed>;
 }
 
+export interface ExecutionHooks {
+  report(frame: FrameFromNodeOf<'usage'>): void;
+  /** Records `submitting` on disk, or rejects. */
+  submitting(): Promise<void>;
+}
+
 /**
  * Runs an executor and reports its metered usage. Sends no report if the executor has metered
  * nothing since the last one, so that the lease of an executor that hangs expires.
  */
-export function execute(
-  executor: Executor,
-  job: { readonly submissionId: string; readonly payload: unknown },
-  report: (frame: FrameFromNodeOf<'usage'>) => void,
-): Execution {
+export function execute(executor: Executor, job: Job, hooks: ExecutionHooks): Execution {
   const controller = new AbortController();
   const startedMs = performance.now();
   let metered: MeteredUsage = {};
@@ -31,7 +33,7 @@ export function execute(
   const timer = setInterval(() => {
     if (!isNew) return;
     isNew = false;
-    report({ type: 'usage', submissionId: job.submissionId, usage: usageNow() });
+    hooks.report({ type: 'usage', submissionId: job.submissionId, usage: usageNow() });
   }, executor.usageIntervalMs ?? usageIntervalMs);
   const meter = {
     record(usage: MeteredUsage): void {
@@ -39,9 +41,19 @@ export function execute(
       isNew = true;
     },
   };
+  const { signal } = controller;
+  const context = {
+    signal,
+    meter,
+    async submitting(): Promise<void> {
+      signal.throwIfAborted();
+      await hooks.submitting();
+      signal.throwIfAborted();
+    },
+  };
   const run = async (): Promise<Executed> => {
     try {
-      const result = await executor.run(job.payload, { signal: controller.signal, meter });
+      const result = await executor.run(job, context);
       return { kind: 'completed', result, usage: usageNow() };
     } catch (error) {
       return { kind: 'failed', error, usage: usageNow() };

@@ -1,23 +1,39 @@
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { FrameFromNodeOf } from '@svc/contracts';
+import { runLimitMs } from '@svc/domain';
 import { lockDirectory } from './lock.ts';
 
 export type Outcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;
 
 /**
  * The state of a submission that survives a crash of the node. `assigned`: the node may ask to
- * begin it. `begun`: the node may have acted, and never begins it again. `ended`: its outcome is
- * not acknowledged.
+ * begin it. `begun`: the node may have acted, and never begins it again. `submitting`: the node may
+ * have submitted the application. `ended`: its outcome is not acknowledged.
  */
 export type JournalEntry =
+  | AssignedEntry
   | {
-      readonly phase: 'assigned' | 'begun';
+      readonly phase: 'begun';
       readonly submissionId: string;
-      readonly jobType: string;
-      readonly payloadText: string;
+      /** True if nothing was submitted in this phase. */
+      readonly isFenced: boolean;
     }
+  | { readonly phase: 'submitting'; readonly submissionId: string }
   | { readonly phase: 'ended'; readonly submissionId: string; readonly outcome: Outcome };
+
+interface AssignedEntry {
+  readonly phase: 'assigned';
+  readonly submissionId: string;
+  readonly jobType: string;
+  readonly payloadText: string;
+  readonly maxNodeSeconds: number;
+}
+
+/** What the files contain. Agents of an older version kept no `maxNodeSeconds`. */
+type StoredEntry =
+  | Exclude<JournalEntry, AssignedEntry>
+  | (Omit<AssignedEntry, 'maxNodeSeconds'> & { readonly maxNodeSeconds?: number });
 
 /** `taken`: another process has begun it. `missing`: no assignment is on disk. */
 export type BeginClaim = 'claimed' | 'taken' | 'missing';
@@ -26,15 +42,21 @@ export interface Journal {
   /** The entries on disk when the journal was opened. */
   readonly found: readonly JournalEntry[];
   /** Replaces the entry of a submission. It is on disk when the promise resolves. */
-  write(entry: Exclude<JournalEntry, { phase: 'begun' }>): Promise<void>;
+  write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
-   * Marks an assignment as begun. The mark is on disk when the promise resolves. Only one of all
-   * processes that try gets `claimed`, even if the lock failed to keep them apart.
+   * Marks an assignment as begun, and removes its payload. Both are on disk when the promise
+   * resolves. Only one of all processes that try gets `claimed`, even if the lock failed to keep
+   * them apart.
    */
-  claimBegin(submissionId: string): Promise<BeginClaim>;
+  claimBegin(submissionId: string, isFenced?: boolean): Promise<BeginClaim>;
+  /** Marks a begun submission as `submitting`. The mark is on disk when the promise resolves. */
+  markSubmitting(submissionId: string): Promise<void>;
   remove(submissionId: string): Promise<void>;
   close(): Promise<void>;
 }
+
+/** For an assignment of an older version: the shortest run limit of all tiers. */
+const maxNodeSecondsDefault = Math.min(...Object.values(runLimitMs)) / 1_000;
 
 const suffix = '.json';
 const draftSuffix = '.draft';
@@ -61,11 +83,11 @@ async function syncDirectory(directory: string): Promise<void> {
 /**
  * Writes a draft, syncs it and renames it. After a crash either the old or the new entry exists.
  */
-async function replaceFile(file: string, text: string): Promise<void> {
+async function replaceEntry(file: string, entry: JournalEntry): Promise<void> {
   const draft = `${file}${draftSuffix}`;
   const handle = await open(draft, 'w', privateFile);
   try {
-    await handle.writeFile(text);
+    await handle.writeFile(JSON.stringify(entry));
     await handle.sync();
   } finally {
     await handle.close();
@@ -75,9 +97,18 @@ async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 async function readEntry(file: string): Promise<JournalEntry> {
-  const entry: JournalEntry = JSON.parse(await readFile(file, 'utf8'));
-  const isBegun = file.endsWith(begunSuffix) && entry.phase === 'assigned';
-  return isBegun ? { ...entry, phase: 'begun' } : entry;
+  const entry: StoredEntry = JSON.parse(await readFile(file, 'utf8'));
+  if (entry.phase !== 'assigned') return entry;
+  const { submissionId, maxNodeSeconds } = entry;
+  if (!file.endsWith(begunSuffix)) {
+    return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
+  }
+  // The process ended before it removed the payload. Its run had not started, because a run starts
+  // after that. Agents of an older version never removed it, so their run may have acted.
+  const isFenced = maxNodeSeconds !== undefined;
+  const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
+  await replaceEntry(file, begun);
+  return begun;
 }
 
 function isMissing(error: unknown): boolean {
@@ -143,10 +174,19 @@ export async function openJournal(directory: string): Promise<Journal> {
     found: await readEntries(directory),
     async write(entry) {
       const { submissionId } = entry;
-      await replaceFile(fileOf(submissionId), JSON.stringify(entry));
+      await replaceEntry(fileOf(submissionId), entry);
       if (entry.phase === 'ended') await rm(begunFileOf(submissionId), { force: true });
     },
-    claimBegin: (submissionId) => claim(fileOf(submissionId), begunFileOf(submissionId)),
+    async claimBegin(submissionId, isFenced = false) {
+      const begunFile = begunFileOf(submissionId);
+      const claimed = await claim(fileOf(submissionId), begunFile);
+      if (claimed === 'claimed') {
+        await replaceEntry(begunFile, { phase: 'begun', submissionId, isFenced });
+      }
+      return claimed;
+    },
+    markSubmitting: (submissionId) =>
+      replaceEntry(begunFileOf(submissionId), { phase: 'submitting', submissionId }),
     async remove(submissionId) {
       // Removes the outcome last, because a crash in between must not leave a begin without it.
       await rm(begunFileOf(submissionId), { force: true });

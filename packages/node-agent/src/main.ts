@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { startAgent } from './agent.ts';
+import { simulatedExecutor } from './executors/simulated/simulated.ts';
 import { openJournal } from './journal.ts';
 import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog } from './log.ts';
 import { readOptions } from './options.ts';
-import { simulatedExecutor } from './simulated.ts';
 
 const options = readOptions(process.argv);
 const log = createLog(options.id);

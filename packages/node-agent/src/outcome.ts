@@ -3,6 +3,30 @@ import { failureMessageLengthMax } from '@svc/domain';
 import { JobFailed, type Failure } from './executor.ts';
 import type { Outcome } from './journal.ts';
 
+export const restarted: Failure = {
+  code: 'node_error',
+  message: 'The node restarted while it ran the submission.',
+};
+export const restartedBeforeSubmit: Failure = {
+  code: 'node_error',
+  message: 'The node restarted before it submitted the application.',
+  submitted: false,
+};
+export const missingAssignment: Failure = {
+  code: 'node_error',
+  message: 'The node has no record of the assignment, and did not run it.',
+};
+export const cannotRecordBegin: Failure = {
+  code: 'node_error',
+  message: 'The node could not record the begin of the submission, and did not run it.',
+  submitted: false,
+};
+export const noExecutor: Failure = {
+  code: 'node_error',
+  message: 'The node cannot run this job type.',
+  submitted: false,
+};
+
 /** Makes a message valid for the service: well-formed, without U+0000, cut by code points. */
 function sendableMessage(message: string): string {
   const characters = Array.from(message.toWellFormed().replaceAll('\0', '\uFFFD'));
@@ -40,18 +64,21 @@ export function completedOutcome(
 export function failedOutcome(
   submissionId: string,
   usage: ReportedUsage,
-  { code, message }: Failure,
+  { message, ...failure }: Failure,
 ): Outcome {
   return {
     type: 'failed',
     submissionId,
     usage,
-    failure: { code, message: sendableMessage(message) },
+    failure: { ...failure, message: sendableMessage(message) },
   };
 }
 
 /** The failure that the tenant sees. Only the message of a `JobFailed` is passed on. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof JobFailed) return { code: error.code, message: error.message };
+  if (error instanceof JobFailed) {
+    const { code, message, retriable } = error;
+    return { code, message, ...(retriable === false && { retriable }) };
+  }
   return { code: 'node_error', message: 'The node failed while it ran the submission.' };
 }

@@ -50,7 +50,7 @@ test('an agent that ends waits until the outcome of what it cannot run is on dis
       await journal.write(entry);
     },
   }));
-  runs.assign({ submissionId, jobType: 'unknown.type', payloadText: '{}' });
+  runs.assign({ submissionId, jobType: 'unknown.type', payloadText: '{}', maxNodeSeconds: 300 });
   await waitUntil(() => sent.some(({ type }) => type === 'start'));
   runs.begin(submissionId);
   await writing.promise;

@@ -3,12 +3,21 @@ import { execute, type Executed, type Execution } from './execution.ts';
 import type { Executor, Failure } from './executor.ts';
 import type { BeginClaim, Journal, JournalEntry, Outcome } from './journal.ts';
 import type { Log } from './log.ts';
-import { completedOutcome, failedOutcome, failureOf } from './outcome.ts';
+import {
+  cannotRecordBegin,
+  completedOutcome,
+  failedOutcome,
+  failureOf,
+  missingAssignment,
+  noExecutor,
+} from './outcome.ts';
+import { afterRestart, endedEntry, isUnsubmitted } from './run-entry.ts';
 
 export interface Assignment {
   readonly submissionId: string;
   readonly jobType: string;
   readonly payloadText: string;
+  readonly maxNodeSeconds: number;
 }
 
 interface RunsContext {
@@ -32,29 +41,16 @@ interface Run {
 /** An unanswered `start` or outcome is sent again after this. */
 const sendAgainAfterMs = 5_000;
 
-const restarted: Failure = {
-  code: 'node_error',
-  message: 'The node restarted while it ran the submission.',
-};
-const cannotRemember: Failure = {
-  code: 'node_error',
-  message: 'The node could not record the begin of the submission, and did not run it.',
-};
-const noExecutor: Failure = {
-  code: 'node_error',
-  message: 'The node cannot run this job type.',
-};
+/** How long a stopped executor may take to clean up when the agent ends. */
+const stopMsMax = 10_000;
 
-function ended(outcome: Outcome): JournalEntry & { phase: 'ended' } {
-  return { phase: 'ended', submissionId: outcome.submissionId, outcome };
-}
-
-/**
- * A run that a previous process has begun may have acted. It is never begun again, and is reported
- * as `node_error` (CONTRACT 5).
- */
-function afterRestart(entry: JournalEntry): JournalEntry {
-  return entry.phase === 'begun' ? ended(failedOutcome(entry.submissionId, {}, restarted)) : entry;
+/** Waits for all promises, or for the time. */
+async function within(ms: number, promises: readonly Promise<unknown>[]): Promise<void> {
+  if (promises.length === 0) return;
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([Promise.all(promises), late.promise]);
+  clearTimeout(timer);
 }
 
 /**
@@ -100,7 +96,7 @@ export class NodeRuns {
   refuse(submissionId: string, failure: Failure): void {
     if (this.#runs.has(submissionId)) return;
     const outcome = failedOutcome(submissionId, {}, failure);
-    const run = this.#add(ended(outcome));
+    const run = this.#add(endedEntry(outcome));
     this.#inOrder(() => this.#keepOutcome(run, outcome));
   }
 
@@ -126,16 +122,24 @@ export class NodeRuns {
     for (const run of this.#runs.values()) this.#inOrder(async () => this.#report(run));
   }
 
-  /** Stops all work without an outcome. Begun submissions stay in the journal. */
+  /**
+   * Stops all work without an outcome, and waits for the executors. Begun submissions stay in the
+   * journal.
+   */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);
     this.#isClosed = true;
-    for (const run of this.#runs.values()) run.execution?.stop();
+    const executions = [...this.#runs.values()].flatMap(({ execution }) => execution ?? []);
+    for (const execution of executions) execution.stop();
     await this.#tail;
+    await within(
+      stopMsMax,
+      executions.map(({ ended: stopped }) => stopped),
+    );
   }
 
-  #add(entry: JournalEntry): Run {
-    const run: Run = { entry, isStopping: false, sentAtMs: Number.NEGATIVE_INFINITY };
+  #add<E extends JournalEntry>(entry: E): Run & { entry: E } {
+    const run = { entry, isStopping: false, sentAtMs: Number.NEGATIVE_INFINITY };
     this.#runs.set(entry.submissionId, run);
     return run;
   }
@@ -159,7 +163,7 @@ export class NodeRuns {
   /** Sends `start`, or the outcome. */
   #report(run: Run): void {
     const { entry } = run;
-    if (entry.phase === 'begun' || run.isStopping) return;
+    if (entry.phase === 'begun' || entry.phase === 'submitting' || run.isStopping) return;
     run.sentAtMs = performance.now();
     const { send } = this.#context;
     if (entry.phase === 'ended') send(entry.outcome);
@@ -176,40 +180,58 @@ export class NodeRuns {
   async #begin(run: Run): Promise<void> {
     const { entry } = run;
     if (entry.phase !== 'assigned' || run.isStopping) return;
-    const { submissionId, payloadText } = entry;
+    const { submissionId, payloadText, maxNodeSeconds } = entry;
     const { executors, log, send } = this.#context;
     const executor = executors.find(({ jobType }) => jobType === entry.jobType);
     if (executor === undefined) {
       await this.#keepOutcome(run, failedOutcome(submissionId, {}, noExecutor));
       return;
     }
-    run.entry = { ...entry, phase: 'begun' };
-    const claimed = await this.#claimBegin(submissionId);
+    const isFenced = executor.isFenced === true;
+    run.entry = { phase: 'begun', submissionId, isFenced };
+    const claimed = await this.#claimBegin(submissionId, isFenced);
     if (claimed === 'taken') {
       // The run stays in the list but does not run here. The other process reports its outcome.
       log('error', 'another process has begun the submission', { submissionId });
       return;
     }
-    if (claimed === 'missing') {
-      await this.#keepOutcome(run, failedOutcome(submissionId, {}, cannotRemember));
+    if (claimed !== 'claimed') {
+      const failure = claimed === 'missing' ? missingAssignment : cannotRecordBegin;
+      await this.#keepOutcome(run, failedOutcome(submissionId, {}, failure));
       return;
     }
     log('info', 'begun', { submissionId });
-    const payload: unknown = JSON.parse(payloadText);
-    run.execution = execute(executor, { submissionId, payload }, send);
+    const job = { submissionId, payloadText, maxNodeSeconds };
+    const submitting = (): Promise<void> => this.#markSubmitting(run);
+    run.execution = execute(executor, job, { report: send, submitting });
     void this.#whenEnded(run, run.execution);
   }
 
-  /** Returns `missing` if the begin cannot be recorded, so that the submission ends at once. */
-  async #claimBegin(submissionId: string): Promise<BeginClaim> {
+  /** Returns `unrecorded` if the begin cannot be recorded, so that the submission ends at once. */
+  async #claimBegin(submissionId: string, isFenced: boolean): Promise<BeginClaim | 'unrecorded'> {
     const { journal, log } = this.#context;
     try {
-      return await journal.claimBegin(submissionId);
+      return await journal.claimBegin(submissionId, isFenced);
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
       log('error', 'could not record the begin of the submission', { submissionId, reason });
-      return 'missing';
+      return 'unrecorded';
     }
+  }
+
+  /** Rejects if the mark cannot be written, if the run must stop, or if it is marked already. */
+  async #markSubmitting(run: Run): Promise<void> {
+    let isMarked = false;
+    this.#inOrder(async () => {
+      const { phase, submissionId } = run.entry;
+      if (phase !== 'begun' || run.isStopping) return;
+      await this.#context.journal.markSubmitting(submissionId);
+      run.entry = { phase: 'submitting', submissionId };
+      isMarked = true;
+      this.#context.log('info', 'submitting', { submissionId });
+    });
+    await this.#tail;
+    if (!isMarked) throw new Error('The submit could not be recorded.');
   }
 
   async #whenEnded(run: Run, execution: Execution): Promise<void> {
@@ -220,18 +242,24 @@ export class NodeRuns {
   async #end(run: Run, executed: Executed): Promise<void> {
     const { submissionId } = run.entry;
     const { usage } = executed;
-    if (executed.kind === 'completed') {
+    const isUnsent = isUnsubmitted(run.entry);
+    if (executed.kind === 'completed' && isUnsent) {
+      // The executor broke its promise, so what it did is unknown.
+      const error = new Error('completed before it was submitted');
+      await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
+    } else if (executed.kind === 'completed') {
       // Also if the run should have stopped: the work is done, and the service stores it as late.
       await this.#keepOutcome(run, completedOutcome(submissionId, usage, executed.result));
     } else if (run.isStopping) {
       await this.#confirmStop(submissionId, usage);
     } else {
-      await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(executed.error)));
+      const failure = { ...failureOf(executed.error), ...(isUnsent && { submitted: false }) };
+      await this.#keepOutcome(run, failedOutcome(submissionId, usage, failure));
     }
   }
 
   async #keepOutcome(run: Run, outcome: Outcome): Promise<void> {
-    const entry = ended(outcome);
+    const entry = endedEntry(outcome);
     run.entry = entry;
     run.isStopping = false;
     try {

@@ -15,9 +15,9 @@ import { waitUntil } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { startAgent, type Agent } from './agent.ts';
-import type { Executor } from './executor.ts';
+import type { Executor, Job } from './executor.ts';
+import { simulatedExecutor } from './executors/simulated/simulated.ts';
 import { openJournal } from './journal.ts';
-import { simulatedExecutor } from './simulated.ts';
 
 export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
 export const secret = 'nsk_secret';
@@ -166,26 +166,32 @@ export async function createAgentHome(service: ScriptedService) {
       const names = [`${submissionId}.json`, `${submissionId}.begun`];
       const name = (await readdir(stateDir)).find((one) => names.includes(one));
       if (name === undefined) return undefined;
-      const text = await readFile(path.join(stateDir, name), 'utf8');
-      const entry: Record<string, unknown> = JSON.parse(text);
-      return name.endsWith('.begun') ? { ...entry, phase: 'begun' } : entry;
+      return JSON.parse(await readFile(path.join(stateDir, name), 'utf8'));
     },
   };
 }
 
+interface ScriptedCall {
+  readonly job: Job;
+  readonly submitting: () => Promise<void>;
+  readonly finish: () => void;
+  readonly fail: (error: Error) => void;
+}
+
 /** An executor that a test controls, and its recorded calls. */
 export function scriptedExecutor() {
-  const calls: { payload: unknown; finish: () => void; fail: (error: Error) => void }[] = [];
+  const calls: ScriptedCall[] = [];
   const executor: Executor = {
     jobType: 'ats.application',
     name: 'scripted',
     version: '1',
     usageIntervalMs: 10,
-    run: (payload, { signal, meter }) =>
+    run: (job, context) =>
       new Promise((resolve, reject) => {
-        meter.record({ actions: 1 });
-        signal.addEventListener('abort', () => reject(new Error('aborted')));
-        calls.push({ payload, finish: () => resolve({ confirmationId: 'A-1' }), fail: reject });
+        context.meter.record({ actions: 1 });
+        context.signal.addEventListener('abort', () => reject(new Error('aborted')));
+        const finish = (): void => resolve({ confirmationId: 'A-1' });
+        calls.push({ job, submitting: () => context.submitting(), finish, fail: reject });
       }),
   };
   return { executor, calls };

@@ -85,9 +85,9 @@ export const dispatchBugs: readonly InjectedBug[] = [
     what: 'a node that restarts with a begun job begins it again',
     edits: [
       {
-        file: 'packages/node-agent/src/runs.ts',
-        from: "return entry.phase === 'begun' ? ended(failedOutcome(entry.submissionId, {}, restarted)) : entry;",
-        to: "return entry.phase === 'begun' ? { ...entry, phase: 'assigned' } : entry;",
+        file: 'packages/node-agent/src/run-entry.ts',
+        from: 'return endedEntry(failedOutcome(entry.submissionId, {}, failure));',
+        to: "return { ...entry, phase: 'assigned', jobType: 'ats.application', payloadText: '{}' };",
       },
     ],
   },

@@ -26,7 +26,7 @@ function overheard(journal: Journal): Journal {
   for (const entry of journal.found) {
     if (entry.phase === 'ended') ended.set(entry.submissionId, outcomeOf(entry));
     // An earlier process began it. The agent reports that without writing it down first.
-    if (entry.phase === 'begun') {
+    if (entry.phase === 'begun' || entry.phase === 'submitting') {
       ended.set(entry.submissionId, { outcome: 'failed', code: 'node_error' });
     }
   }
@@ -69,7 +69,8 @@ const executor: Executor = {
   usageIntervalMs: 300,
   consider: ({ sandboxBehaviour }) =>
     sandboxBehaviour === 'sandbox.decline' ? 'policy' : undefined,
-  async run(payload, context) {
+  async run({ payloadText }, context) {
+    const payload: unknown = JSON.parse(payloadText);
     const key = String(memberOf(memberOf(payload, 'jobContext'), 'key'));
     note({ what: 'executed', key });
     await behave(String(memberOf(payload, 'atsType')), context);

@@ -114,8 +114,8 @@ export class SimulatedAgent {
       jobType: 'ats.application',
       name: 'interleaving',
       version: '1',
-      run: async (payload, context) => {
-        const key = keyOf(payload);
+      run: async ({ payloadText }, context) => {
+        const key = keyOf(payloadText);
         this.#acts.began(key, this);
         try {
           return await this.#work(context);
@@ -168,7 +168,7 @@ export class SimulatedAgent {
 }
 
 /** The idempotency key of the application. Its tenant wrote it into the payload. */
-function keyOf(payload: unknown): string {
-  const { applicationUrl }: { applicationUrl?: unknown } = Object(payload);
+function keyOf(payloadText: string): string {
+  const { applicationUrl }: { applicationUrl?: unknown } = JSON.parse(payloadText);
   return String(applicationUrl).split('/').at(-1) ?? '';
 }

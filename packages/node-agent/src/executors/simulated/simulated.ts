@@ -1,7 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { simulatedExecutorName } from '@svc/contracts';
-import { type ExecutionContext, type Executor, JobFailed, type MeteredUsage } from './executor.ts';
+import {
+  type ExecutionContext,
+  type Executor,
+  JobFailed,
+  type MeteredUsage,
+} from '../../executor.ts';
 import { failureMessages, type SandboxOptions, sandboxOptionsOf } from './sandbox-options.ts';
 
 /** Simulated work: a number of steps of equal length, with metering after each step. */
@@ -82,7 +87,8 @@ export const simulatedExecutor: Executor = {
   usageIntervalMs,
   consider: ({ sandboxBehaviour }) =>
     sandboxBehaviour === 'sandbox.decline' ? 'policy' : undefined,
-  async run(payload, context) {
+  async run({ payloadText }, context) {
+    const payload: unknown = JSON.parse(payloadText);
     const options = sandboxOptionsOf(payload);
     switch (atsTypeOf(payload)) {
       case 'sandbox.fail':

@@ -1,11 +1,18 @@
 import { describe, expect, test, vi } from 'vitest';
-import { JobFailed } from './executor.ts';
+import { JobFailed } from '../../executor.ts';
 import { simulatedExecutor } from './simulated.ts';
+
+const noSubmit = async (): Promise<void> => {};
 
 function runAs(atsType: string, signal = new AbortController().signal) {
   const record = vi.fn<() => void>();
   const startedMs = performance.now();
-  const ended = simulatedExecutor.run({ atsType }, { signal, meter: { record } });
+  const job = {
+    submissionId: 'sub_1',
+    payloadText: JSON.stringify({ atsType }),
+    maxNodeSeconds: 300,
+  };
+  const ended = simulatedExecutor.run(job, { signal, meter: { record }, submitting: noSubmit });
   return { record, ended, elapsedMs: () => performance.now() - startedMs };
 }
 

@@ -1,4 +1,4 @@
-import type { Failure } from './executor.ts';
+import type { Failure } from '../../executor.ts';
 
 /**
  * The options that a tenant sets for a simulated node in addition to `atsType`, in

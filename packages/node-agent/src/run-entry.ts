@@ -1,0 +1,21 @@
+import type { JournalEntry, Outcome } from './journal.ts';
+import { failedOutcome, restarted, restartedBeforeSubmit } from './outcome.ts';
+
+export function endedEntry(outcome: Outcome): JournalEntry & { phase: 'ended' } {
+  return { phase: 'ended', submissionId: outcome.submissionId, outcome };
+}
+
+/** True if the journal proves that a begun run has submitted nothing. */
+export function isUnsubmitted(entry: JournalEntry): boolean {
+  return entry.phase === 'begun' && entry.isFenced;
+}
+
+/**
+ * A run that a previous process has begun may have acted. It is never begun again, and is reported
+ * as `node_error` (CONTRACT 5).
+ */
+export function afterRestart(entry: JournalEntry): JournalEntry {
+  if (entry.phase === 'assigned' || entry.phase === 'ended') return entry;
+  const failure = isUnsubmitted(entry) ? restartedBeforeSubmit : restarted;
+  return endedEntry(failedOutcome(entry.submissionId, {}, failure));
+}

@@ -18,7 +18,7 @@ export type WidgetKind =
   | 'file'
   | 'unsupported';
 
-/** What an adapter, or a standard label or `autocomplete` value, says that a field asks for. */
+/** The question of a field, as an adapter, a standard label or an `autocomplete` value names it. */
 export type FieldRole =
   | 'givenName'
   | 'familyName'
@@ -27,7 +27,15 @@ export type FieldRole =
   | 'phone'
   | 'city'
   | 'location'
+  | 'streetAddress'
+  | 'postalCode'
+  | 'region'
+  | 'country'
   | 'company'
+  | 'jobTitle'
+  | 'school'
+  | 'degree'
+  | 'discipline'
   | 'website'
   | 'linkedin'
   | 'github'
@@ -53,22 +61,37 @@ export interface FormField {
   readonly role?: FieldRole;
   /** True if the field takes more than one option or file. */
   readonly isMultiple?: boolean;
+  /** The `maxlength` of a text widget, in UTF-16 code units as in HTML. */
+  readonly maxLength?: number;
+  /** False if a text widget takes one line only. */
+  readonly isMultiline?: boolean;
 }
 
 /** A value to enter into one widget. A date is `YYYY-MM-DD`. */
 export type FieldValue =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'options'; readonly labels: readonly string[] }
+  | OptionsValue
   | { readonly kind: 'date'; readonly date: string }
   | { readonly kind: 'check' }
   | { readonly kind: 'file'; readonly file: 'resume' | 'coverLetter' };
+
+export interface OptionsValue {
+  readonly kind: 'options';
+  /**
+   * The labels as the page shows them. If the form model has no options, they are the profile's, and
+   * `chooseOptions` finds the page's labels when the options are loaded.
+   */
+  readonly labels: readonly string[];
+  /** Other texts for the one label, the preferred first. Only without options in the form model. */
+  readonly spellings?: readonly string[];
+}
 
 export interface Fill {
   readonly field: FormField;
   readonly value: FieldValue;
 }
 
-/** What to fill in, decided from a form and a profile. The same input gives the same plan. */
+/** The decision on every field of a form. The same form and profile give the same plan. */
 export interface Plan {
   readonly fills: readonly Fill[];
   /** Optional fields that the profile does not answer. */

@@ -1,0 +1,165 @@
+import { payloadMemberDepthMax } from '@svc/domain';
+import { Type, type Static, type TSchema } from 'typebox';
+
+/**
+ * The convention for `applicantProfile` of `ats.application` (CONTRACT 10): JSON Resume 1.x with
+ * additional members. Nodes check profiles with this schema, and tenants can. The gateway does not:
+ * to it the profile is opaque. Members that are not listed here are allowed and have no effect.
+ */
+
+const textLengthMax = 1024;
+const proseLengthMax = 100_000;
+const itemsMax = 500;
+const fileNameLengthMax = 255;
+
+const optionalText = (description: string, maxLength = textLengthMax) =>
+  Type.Optional(Type.String({ maxLength, description }));
+
+function optionalList<Item extends TSchema>(items: Item, description: string) {
+  return Type.Optional(Type.Array(items, { maxItems: itemsMax, description }));
+}
+
+const Basics = Type.Object({
+  name: optionalText('The full name. Without the two parts below it is split at its last blank.'),
+  givenName: optionalText('The first name or names.'),
+  familyName: optionalText('The last name or names.'),
+  email: optionalText('The address for email.'),
+  phone: optionalText('The phone number as it will be entered, best as `+49 30 901820`.'),
+  url: optionalText('The address of the personal website.'),
+  summary: optionalText('A text about the applicant.', proseLengthMax),
+  location: Type.Optional(
+    Type.Object({
+      address: optionalText('Street and number.'),
+      postalCode: optionalText('The postal code.'),
+      city: optionalText('The city.'),
+      region: optionalText('The state, province or region.'),
+      countryCode: optionalText('The country as ISO 3166-1 alpha-2: `DE`.'),
+    }),
+  ),
+  profiles: optionalList(
+    Type.Object({
+      network: optionalText('`LinkedIn`, `GitHub`, `X` or `Twitter`.'),
+      username: optionalText('Not entered anywhere. No address is made from it.'),
+      url: optionalText('The address of the profile.'),
+    }),
+    'Profiles on networks. The address is entered, and finds the network if `network` is absent.',
+  ),
+});
+
+const Work = Type.Object({
+  name: optionalText('The company.'),
+  position: optionalText('The job title.'),
+  startDate: optionalText('`2021-04-01`, `2021-04` or `2021`.'),
+  endDate: optionalText('Absent, empty or `Present` for the current position.'),
+});
+
+const Education = Type.Object({
+  institution: optionalText('The school.'),
+  studyType: optionalText('The degree.'),
+  area: optionalText('The field of study.'),
+  startDate: optionalText('As in `work`.'),
+  endDate: optionalText('As in `work`.'),
+});
+
+/** Ajv names the member itself if it violates this, which it does not for a union. */
+const textOrList = (description: string) =>
+  Type.Unsafe<string | string[]>({
+    type: ['string', 'array'],
+    maxLength: proseLengthMax,
+    items: { type: 'string', maxLength: proseLengthMax },
+    maxItems: itemsMax,
+    description,
+  });
+
+const Answer = Type.Object({
+  question: Type.String({
+    minLength: 1,
+    maxLength: proseLengthMax,
+    description: 'The label of the field as the page shows it.',
+  }),
+  answer: textOrList(
+    'A text, the label of an option, an array of labels of options, or a date as `YYYY-MM-DD`. An empty one leaves the field empty.',
+  ),
+});
+
+const Eeo = Type.Object({
+  gender: Type.Optional(textOrList('The label of an option of the question on gender.')),
+  race: Type.Optional(textOrList('The label of an option, or an array of several.')),
+  veteran: Type.Optional(textOrList('The label of an option of the question on veteran status.')),
+  disability: Type.Optional(textOrList('The label of an option of the question on disability.')),
+});
+
+const File = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: fileNameLengthMax,
+      pattern: '^[^/\\\\]+$',
+      description: 'The name that the site sees, without a path: `resume.pdf`.',
+    }),
+    contentType: Type.String({
+      maxLength: 127,
+      pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$',
+      description: 'The media type: `application/pdf`.',
+    }),
+    base64: Type.Optional(
+      Type.String({
+        minLength: 1,
+        contentEncoding: 'base64',
+        description: 'The file itself. The whole request may have 256 KiB.',
+      }),
+    ),
+    url: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description: 'An http or https address of the file, up to 25 MiB, on a public host.',
+      }),
+    ),
+    sha256: Type.Optional(
+      Type.String({
+        pattern: '^[0-9A-Fa-f]{64}$',
+        description: 'The SHA-256 of the file at `url`, in hex.',
+      }),
+    ),
+  },
+  {
+    oneOf: [
+      { properties: { base64: true }, required: ['base64'] },
+      { properties: { url: true }, required: ['url'] },
+    ],
+    dependentRequired: { url: ['sha256'] },
+    description: 'A file as `base64`, or as `url` with `sha256`.',
+  },
+);
+
+export const ApplicantProfile = Type.Object({
+  basics: Type.Optional(Basics),
+  work: optionalList(Work, 'Positions. The current one fills company and job title.'),
+  education: optionalList(Education, 'Education. The latest one fills school, degree and field.'),
+  coverLetter: optionalText('The cover letter as text.', proseLengthMax),
+  answers: optionalList(Answer, 'Answers to the questions of the form. They come first.'),
+  eeo: Type.Optional(Eeo),
+  consents: optionalList(
+    Type.String({ minLength: 1, maxLength: proseLengthMax }),
+    'The labels of the checkboxes that the applicant agrees to, as the page shows them.',
+  ),
+  files: Type.Optional(
+    Type.Object({ resume: Type.Optional(File), coverLetter: Type.Optional(File) }),
+  ),
+});
+export type ApplicantProfile = Static<typeof ApplicantProfile>;
+/** One file of the profile. */
+export type ApplicantFile = Static<typeof File>;
+
+export const applicantProfileSchemaPath = '/schemas/ats-application-profile.json';
+
+/** The JSON Schema that the gateway serves. It stands alone: it refers to no other document. */
+export function applicantProfileSchema(): object {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'applicantProfile of ats.application',
+    description: `A JSON Resume 1.x with additional members, at most ${payloadMemberDepthMax} levels deep. Other members are allowed and have no effect.`,
+    ...ApplicantProfile,
+  };
+}

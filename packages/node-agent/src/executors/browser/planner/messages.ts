@@ -1,0 +1,95 @@
+import { standardFields } from '@svc/contracts';
+import { failureMessageLengthMax } from '@svc/domain';
+import type { FormField } from './form-model.ts';
+import { normaliseLabel } from './label.ts';
+import type { ProfileFileName } from './profile.ts';
+
+/**
+ * Messages of failures for tenants (CONTRACT 10). They name labels of fields and members of the
+ * profile, and never a value. Each fits into the message of a failure.
+ */
+
+const labelLengthMax = 80;
+
+/** A required field that the profile does not answer: `invalid_payload`. */
+export function missingMessage(fields: readonly FormField[]): string {
+  return listed('The profile does not answer these required fields', fields.map(nameWithMember));
+}
+
+/** The page refused values, or a refusal after the submission names fields: `invalid_payload`. */
+export function refusedMessage(labels: readonly string[]): string {
+  return listed('The page refused the values of these fields', labels.map(quoted));
+}
+
+/** A required widget that the engine cannot operate: `form_unsupported`. */
+export function unsupportedMessage(fields: readonly FormField[]): string {
+  const labels = fields.map(({ label }) => quoted(label));
+  return listed('These required fields have an unsupported kind of input', labels);
+}
+
+const fileRules = {
+  unreachable: 'cannot be fetched from its url',
+  too_large: 'is larger than 25 MiB',
+  wrong_hash: 'does not match its sha256',
+  refused: 'was refused by the page',
+} as const;
+
+export type FileFault = keyof typeof fileRules;
+
+/** A file that cannot be used: `invalid_payload`. It names the member. */
+export function fileMessage(file: ProfileFileName, fault: FileFault): string {
+  return `files.${file} ${fileRules[fault]}.`;
+}
+
+/** `files.resume.sha256` or `answers[3].question` for a JSON Pointer into the profile. */
+export function memberName(pointer: string): string {
+  const segments = pointer.split('/').slice(1);
+  if (segments.length === 0) return 'applicantProfile';
+  const path = segments.map((segment) => {
+    const name = printable(segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+    return /^\d+$/.test(name) ? `[${name}]` : `.${name}`;
+  });
+  return path.join('').replace(/^\./, '');
+}
+
+/** Cuts to a number of code points, which is how the wire counts characters. */
+export function cutText(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  const characters = Array.from(text);
+  if (characters.length <= lengthMax) return text;
+  return `${characters.slice(0, lengthMax - 1).join('')}…`;
+}
+
+/** Names each label once, and counts those for which there is no room. */
+function listed(intro: string, names: readonly string[]): string {
+  const all = [...new Set(names)];
+  const messageOf = (count: number) => {
+    const rest = all.length - count;
+    const shown = all.slice(0, count).join(', ');
+    return `${intro}: ${shown}${rest === 0 ? '' : ` and ${rest} more`}.`;
+  };
+  let count = all.length;
+  while (count > 1 && lengthOf(messageOf(count)) > failureMessageLengthMax) count -= 1;
+  return cutText(messageOf(count), failureMessageLengthMax);
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length;
+}
+
+function nameWithMember({ label, role }: FormField): string {
+  const standard = standardFields.find((field) => field.role === role);
+  return standard === undefined ? quoted(label) : `${quoted(label)} (${standard.member})`;
+}
+
+function quoted(label: string): string {
+  if (normaliseLabel(label) === '') return 'a field without a label';
+  return `“${cutText(printable(label), labelLengthMax)}”`;
+}
+
+function printable(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
+}

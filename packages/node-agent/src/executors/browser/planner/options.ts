@@ -1,0 +1,37 @@
+import type { OptionsValue } from './form-model.ts';
+import { normaliseLabel } from './label.ts';
+
+/**
+ * The options of a page that a value names, as the page shows them, in the order of the value.
+ * Undefined if one of them is missing or ambiguous: no option is guessed, and no part of a list is
+ * chosen.
+ */
+export function chooseOptions(
+  options: readonly string[],
+  { labels, spellings = [] }: Pick<OptionsValue, 'labels' | 'spellings'>,
+): readonly string[] | undefined {
+  const chosen = labels.map((label) => optionEqualTo(options, label));
+  if (chosen.every((option) => option !== undefined)) return [...new Set(chosen)];
+  for (const spelling of labels.length === 1 ? spellings : []) {
+    const option = optionEqualTo(options, spelling);
+    if (option !== undefined) return [option];
+  }
+  return undefined;
+}
+
+/**
+ * Several labels can have one normalised form, such as "C" and "C++". Then only the one that is
+ * written exactly like the value is meant.
+ */
+function optionEqualTo(options: readonly string[], label: string): string | undefined {
+  const wanted = normaliseLabel(label);
+  if (wanted === '') return undefined;
+  const equal = options.filter((option) => normaliseLabel(option) === wanted);
+  const exact = equal.filter((option) => exactForm(option) === exactForm(label));
+  const [only, ...others] = equal.length > 1 ? exact : equal;
+  return others.length === 0 ? only : undefined;
+}
+
+function exactForm(text: string): string {
+  return text.normalize('NFC').trim();
+}

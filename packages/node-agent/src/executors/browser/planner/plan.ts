@@ -1,0 +1,138 @@
+import { assertNever } from '@svc/domain';
+import type { Fill, FieldRole, FieldValue, FormField, FormModel, Plan } from './form-model.ts';
+import { normaliseLabel } from './label.ts';
+import { chooseOptions } from './options.ts';
+import type { ApplicantProfile, ProfileFileName, ProfileValue } from './profile.ts';
+
+/**
+ * Decides what to enter into each field (CONTRACT 10). An answer to the field's own label comes
+ * first, then the standard value of its role, then a consent. A value that the widget cannot take
+ * exactly counts as unanswered: it is never cut, converted or replaced. Fields keep their order.
+ */
+export function planForm(form: FormModel, profile: ApplicantProfile): Plan {
+  const fills: Fill[] = [];
+  const left: FormField[] = [];
+  const missing: FormField[] = [];
+  const unsupported: FormField[] = [];
+  for (const field of form.fields) {
+    const value = valueFor(field, profile);
+    if (value !== undefined) fills.push({ field, value });
+    else if (!field.isRequired) left.push(field);
+    else if (field.kind === 'unsupported') unsupported.push(field);
+    else missing.push(field);
+  }
+  return { fills, left, missing, unsupported };
+}
+
+function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | undefined {
+  switch (field.kind) {
+    case 'unsupported':
+      return undefined;
+    case 'file':
+      return fileFor(field.role, profile);
+    case 'checkbox':
+      return isChecked(field, profile) ? { kind: 'check' } : undefined;
+    case 'text':
+      return textFor(field, profileValue(field, profile));
+    case 'date':
+      return dateFor(profileValue(field, profile));
+    case 'select':
+    case 'combobox':
+    case 'radio':
+      return optionsFor(field, profileValue(field, profile), field.isMultiple === true);
+    case 'checkboxes':
+      return optionsFor(field, profileValue(field, profile) ?? consentsOf(field, profile), true);
+    default:
+      return assertNever(field.kind);
+  }
+}
+
+/** The answer to the label, even an empty one, wins over the role. */
+function profileValue(field: FormField, profile: ApplicantProfile): ProfileValue | undefined {
+  return profile.answers.get(normaliseLabel(field.label)) ?? standardValue(field, profile);
+}
+
+function standardValue(
+  { role }: FormField,
+  { byRole }: ApplicantProfile,
+): ProfileValue | undefined {
+  if (role === undefined) return undefined;
+  return byRole.get(role === 'coverLetterFile' ? 'coverLetterText' : role);
+}
+
+/** A list of one is a text. A longer list has no meaning in a text field. */
+function oneText(value: ProfileValue | undefined): string | undefined {
+  if (value?.kind === 'text') return value.text;
+  const [only, ...others] = value?.labels ?? [];
+  return others.length === 0 ? only : undefined;
+}
+
+function textFor(field: FormField, value: ProfileValue | undefined): FieldValue | undefined {
+  const text = oneText(value);
+  if (text === undefined || text === '') return undefined;
+  if (field.maxLength !== undefined && text.length > field.maxLength) return undefined;
+  if (field.isMultiline === false && text.includes('\n')) return undefined;
+  return { kind: 'text', text };
+}
+
+function dateFor(value: ProfileValue | undefined): FieldValue | undefined {
+  const date = oneText(value);
+  return date !== undefined && isDate(date) ? { kind: 'date', date } : undefined;
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const midnight = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
+
+function optionsFor(
+  field: FormField,
+  value: ProfileValue | undefined,
+  takesSeveral: boolean,
+): FieldValue | undefined {
+  if (value === undefined) return undefined;
+  const named =
+    value.kind === 'text'
+      ? { labels: [value.text], spellings: value.spellings }
+      : { labels: value.labels, spellings: [] };
+  const labels = named.labels.filter((label) => normaliseLabel(label) !== '');
+  if (labels.length === 0 || labels.length < named.labels.length) return undefined;
+  if (labels.length > 1 && !takesSeveral) return undefined;
+  if (field.options === undefined) {
+    const { spellings } = named;
+    return { kind: 'options', labels, ...(spellings.length === 0 ? {} : { spellings }) };
+  }
+  const chosen = chooseOptions(field.options, named);
+  return chosen === undefined ? undefined : { kind: 'options', labels: chosen };
+}
+
+/**
+ * A lone checkbox is checked if its label is among the consents, or if the answer to its question
+ * names it. An answer that does not name it leaves it unchecked. Nothing like "yes" is interpreted.
+ */
+function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
+  const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);
+  const answer = answers.get(normaliseLabel(field.label));
+  const isNamed = (label: string) => label !== '' && names.includes(label);
+  if (answer === undefined) return names.some((name) => consents.has(name));
+  const answered = answer.kind === 'text' ? [answer.text] : answer.labels;
+  return answered.length > 0 && answered.every((label) => isNamed(normaliseLabel(label)));
+}
+
+/** The options of a group that are consents which the applicant gave. */
+function consentsOf(field: FormField, { consents }: ApplicantProfile): ProfileValue | undefined {
+  const given = (field.options ?? []).filter((option) => consents.has(normaliseLabel(option)));
+  return given.length === 0 ? undefined : { kind: 'labels', labels: given };
+}
+
+const fileByRole: Readonly<Partial<Record<FieldRole, ProfileFileName>>> = {
+  resumeFile: 'resume',
+  coverLetterFile: 'coverLetter',
+  coverLetterText: 'coverLetter',
+};
+
+function fileFor(role: FieldRole | undefined, { files }: ApplicantProfile): FieldValue | undefined {
+  const file = role === undefined ? undefined : fileByRole[role];
+  return file === undefined || files[file] === undefined ? undefined : { kind: 'file', file };
+}

@@ -1,0 +1,40 @@
+import type { FieldRole } from './form-model.ts';
+
+/** A profile after its checks, arranged for the questions that a form asks. */
+export interface ApplicantProfile {
+  /** The values of the standard fields. Files are in `files`. */
+  readonly byRole: ReadonlyMap<FieldRole, ProfileValue>;
+  /** By normalised question. An empty list leaves the field empty. */
+  readonly answers: ReadonlyMap<string, ProfileValue>;
+  /** The normalised labels of the consents that the applicant gave. */
+  readonly consents: ReadonlySet<string>;
+  readonly files: Readonly<Partial<Record<ProfileFileName, ProfileFile>>>;
+}
+
+/** One text, with other spellings of the same, or a list of option labels. */
+export type ProfileValue =
+  | { readonly kind: 'text'; readonly text: string; readonly spellings: readonly string[] }
+  | { readonly kind: 'labels'; readonly labels: readonly string[] };
+
+export type ProfileFileName = 'resume' | 'coverLetter';
+
+export interface ProfileFile {
+  /** Without a path. */
+  readonly name: string;
+  readonly contentType: string;
+  readonly source:
+    | { readonly kind: 'inline'; readonly bytes: Uint8Array }
+    /** The bytes must have this SHA-256, in lower-case hex. */
+    | { readonly kind: 'url'; readonly url: string; readonly sha256: string };
+}
+
+export type ProfileReading =
+  | {
+      readonly kind: 'profile';
+      readonly profile: ApplicantProfile;
+      readonly applicationUrl: string;
+      /** Only a hint: the markup of the page decides on the adapter. */
+      readonly atsType: string;
+    }
+  /** The message for `invalid_payload`. It names the member and never its value. */
+  | { readonly kind: 'invalid'; readonly message: string };

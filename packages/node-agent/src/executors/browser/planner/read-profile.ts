@@ -1,0 +1,128 @@
+import { ApplicantProfile as ProfileSchema, compileSchema, type FieldError } from '@svc/contracts';
+import {
+  assertNever,
+  bodyBytesMax,
+  duplicateNamePointers,
+  failureMessageLengthMax,
+  type JsonDocument,
+  type JsonNode,
+  type JsonObject,
+  memberValue,
+  parseJsonDocument,
+  payloadMemberDepthMax,
+} from '@svc/domain';
+import { cutText, memberName } from './messages.ts';
+import type { ProfileReading } from './profile.ts';
+import { resolveProfile } from './resolve-profile.ts';
+
+const validateProfile = compileSchema(ProfileSchema);
+
+/**
+ * Reads a payload of `ats.application` (CONTRACT 10). It takes the JSON text, because `JSON.parse`
+ * loses digits of numbers. Nothing in the payload is trusted: sizes, depth and types are checked
+ * first. A number is read as the text of its digits, and null as an absent member.
+ */
+export function readProfile(payloadText: string): ProfileReading {
+  if (payloadText.length > bodyBytesMax) {
+    return invalid(`The payload has more than ${bodyBytesMax} characters.`);
+  }
+  const parsing = parseJsonDocument(payloadText);
+  if (parsing.kind === 'malformed') return invalid('The payload is not valid JSON.');
+  const { root } = parsing.document;
+  if (root.kind !== 'object') return invalid('The payload must be an object.');
+  const applicationUrl = textMember(root, 'applicationUrl');
+  const atsType = textMember(root, 'atsType');
+  if (applicationUrl === undefined || !isHttpUrl(applicationUrl)) {
+    return invalid('applicationUrl must be an http or https URL.');
+  }
+  if (atsType === undefined) return invalid('atsType must be a string.');
+  const node = memberValue(root, 'applicantProfile');
+  if (node?.kind !== 'object') return invalid('applicantProfile must be an object.');
+  const refusal = refusalOf(parsing.document, node);
+  if (refusal !== undefined) return invalid(refusal);
+  const validation = validateProfile(exactValue(node));
+  if (validation.kind === 'invalid') {
+    return invalid(violationMessage(validation.errors));
+  }
+  const resolved = resolveProfile(validation.value);
+  return resolved.kind === 'invalid'
+    ? invalid(resolved.message)
+    : { kind: 'profile', profile: resolved.profile, applicationUrl, atsType };
+}
+
+function invalid(message: string): ProfileReading {
+  return { kind: 'invalid', message: cutText(message, failureMessageLengthMax) };
+}
+
+/** The rules whose own message would show a pattern. */
+const rules: Readonly<Record<string, string>> = {
+  oneOf: 'must have either base64, or url with sha256',
+  dependentRequired: 'must have either base64, or url with sha256',
+  'pattern name': 'must be the name of a file without a path',
+  'pattern contentType': 'must be a media type such as application/pdf',
+  'pattern sha256': 'must be 64 hexadecimal digits',
+};
+
+function violationMessage(errors: readonly FieldError[]): string {
+  // The parts of a violated `oneOf` are listed before it.
+  const error = errors.find(({ keyword }) => keyword === 'oneOf') ?? errors[0];
+  if (error === undefined) return 'applicantProfile is not valid.';
+  const { keyword, path, message } = error;
+  const rule = rules[keyword] ?? rules[`${keyword} ${path.split('/').at(-1)}`] ?? message;
+  return `${memberName(path)} ${rule}.`;
+}
+
+/** Finds faults that are lost in a plain value. */
+function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
+  if (isDeeperThan(profile, payloadMemberDepthMax)) {
+    return `applicantProfile may be at most ${payloadMemberDepthMax} levels deep.`;
+  }
+  const unsafe = document.unsafeStrings.find(({ pointer }) =>
+    pointer.startsWith('/applicantProfile'),
+  );
+  if (unsafe !== undefined) {
+    const name = memberName(unsafe.pointer.slice('/applicantProfile'.length));
+    return `${name} must have neither U+0000 nor a lone surrogate.`;
+  }
+  const [twice] = duplicateNamePointers(profile, [], 1);
+  return twice === undefined ? undefined : `${memberName(twice)} is there twice.`;
+}
+
+function isDeeperThan(node: JsonNode, levels: number): boolean {
+  if (node.kind !== 'array' && node.kind !== 'object') return false;
+  if (levels === 0) return true;
+  const inner = node.kind === 'array' ? node.items : node.members.map(({ value }) => value);
+  return inner.some((child) => isDeeperThan(child, levels - 1));
+}
+
+/** The value with the exact digits of numbers as text, and without members that are null. */
+function exactValue(node: JsonNode): unknown {
+  switch (node.kind) {
+    case 'literal':
+    case 'string':
+      return node.value;
+    case 'number':
+      return node.text;
+    case 'array':
+      return node.items.map(exactValue);
+    case 'object': {
+      const object: Record<string, unknown> = { __proto__: null };
+      for (const { name, value } of node.members) {
+        const isNull = value.kind === 'literal' && value.value === null;
+        if (!isNull) object[name] = exactValue(value);
+      }
+      return object;
+    }
+    default:
+      return assertNever(node);
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+function textMember(object: JsonObject, name: string): string | undefined {
+  const node = memberValue(object, name);
+  return node?.kind === 'string' ? node.value : undefined;
+}

@@ -1,0 +1,94 @@
+import type { ApplicantProfile as ProfileDocument } from '@svc/contracts';
+import type { FieldRole } from './form-model.ts';
+import { normaliseLabel } from './label.ts';
+import { fileOf } from './profile-files.ts';
+import type { ApplicantProfile, ProfileValue } from './profile.ts';
+import { standardTexts } from './standard-texts.ts';
+
+export type Resolution =
+  | { readonly kind: 'resolved'; readonly profile: ApplicantProfile }
+  | { readonly kind: 'invalid'; readonly message: string };
+
+/** Arranges a checked document for the planner. Finds faults that a schema cannot describe. */
+export function resolveProfile(document: ProfileDocument): Resolution {
+  const control = controlCharacterIn(document);
+  if (control !== undefined) return invalid(`${control} must have no control characters.`);
+  const answers = new Map<string, ProfileValue>();
+  for (const [index, { question, answer }] of (document.answers ?? []).entries()) {
+    const key = normaliseLabel(question);
+    const value = valueOf(answer);
+    if (key === '') return invalid(`answers[${index}].question must have a letter or a digit.`);
+    if (!isSame(answers.get(key) ?? value, value)) {
+      return invalid(`answers[${index}] answers a question again, and differently.`);
+    }
+    answers.set(key, value);
+  }
+  const consents = new Set<string>();
+  for (const [index, label] of (document.consents ?? []).entries()) {
+    const key = normaliseLabel(label);
+    if (key === '') return invalid(`consents[${index}] must have a letter or a digit.`);
+    consents.add(key);
+  }
+  const resume = fileOf('resume', document.files?.resume);
+  if (resume?.kind === 'invalid') return resume;
+  const coverLetter = fileOf('coverLetter', document.files?.coverLetter);
+  if (coverLetter?.kind === 'invalid') return coverLetter;
+  const files = {
+    ...(resume === undefined ? {} : { resume: resume.file }),
+    ...(coverLetter === undefined ? {} : { coverLetter: coverLetter.file }),
+  };
+  const byRole = rolesOf(document);
+  return { kind: 'resolved', profile: { byRole, answers, consents, files } };
+}
+
+function invalid(message: string): Resolution & { readonly kind: 'invalid' } {
+  return { kind: 'invalid', message };
+}
+
+/** The values of the standard fields. An empty text counts as absent. */
+function rolesOf(document: ProfileDocument): ReadonlyMap<FieldRole, ProfileValue> {
+  const byRole = new Map<FieldRole, ProfileValue>();
+  for (const [role, texts] of standardTexts(document)) {
+    const [text, ...spellings] = texts.map(cleanText).filter((one) => one !== '');
+    if (text !== undefined) byRole.set(role, { kind: 'text', text, spellings });
+  }
+  for (const role of ['gender', 'race', 'veteran', 'disability'] as const) {
+    const value = valueOf(document.eeo?.[role] ?? '');
+    if (!isEmpty(value)) byRole.set(role, value);
+  }
+  return byRole;
+}
+
+function valueOf(answer: string | readonly string[]): ProfileValue {
+  return typeof answer === 'string'
+    ? { kind: 'text', text: cleanText(answer), spellings: [] }
+    : { kind: 'labels', labels: answer.map(cleanText) };
+}
+
+function isEmpty(value: ProfileValue): boolean {
+  return value.kind === 'text' ? value.text === '' : value.labels.length === 0;
+}
+
+function isSame(one: ProfileValue, other: ProfileValue): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** HTML turns every line break into a line feed. White space at the ends is dropped. */
+function cleanText(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n').trim();
+}
+
+/** The member with a control character other than a tab or a line break, or undefined. */
+function controlCharacterIn(value: unknown, name = ''): string | undefined {
+  if (typeof value === 'string') {
+    // oxlint-disable-next-line no-control-regex
+    return /[^\P{Cc}\t\n\r]/u.test(value) ? name : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [member, inner] of Object.entries(value)) {
+    const path = Array.isArray(value) ? `${name}[${member}]` : `${name}.${member}`;
+    const found = controlCharacterIn(inner, path.replace(/^\./, ''));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import { standardFields } from '@svc/contracts';
+import type { FieldRole, WidgetKind } from './form-model.ts';
+import { normaliseLabel } from './label.ts';
+
+const roleByLabel = new Map<string, FieldRole>();
+const roleByToken = new Map<string, FieldRole>();
+for (const { role, labels, autocomplete } of standardFields) {
+  for (const label of labels) {
+    const key = normaliseLabel(label);
+    // "Cover letter" is a text, or a file if the widget takes files.
+    if (!roleByLabel.has(key)) roleByLabel.set(key, role);
+  }
+  for (const token of autocomplete) roleByToken.set(token, role);
+}
+
+/** The role of a standard label, compared by equality after normalisation. */
+export function roleOfLabel(label: string, kind?: WidgetKind): FieldRole | undefined {
+  const role = roleByLabel.get(normaliseLabel(label));
+  return role === 'coverLetterText' && kind === 'file' ? 'coverLetterFile' : role;
+}
+
+/** Detail tokens for another person's or a machine's data, which no profile has. */
+const foreignTokens = new Set(['shipping', 'billing', 'fax', 'pager']);
+
+/**
+ * The role that the attribute `autocomplete` names. Its last token is the field, after `section-*`,
+ * `home`, `work` or `mobile`. `webauthn` may follow it.
+ */
+export function roleOfAutocomplete(attribute: string): FieldRole | undefined {
+  const tokens = attribute
+    .trim()
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((token) => token !== 'webauthn');
+  if (tokens.some((token) => foreignTokens.has(token))) return undefined;
+  return roleByToken.get(tokens.at(-1) ?? '');
+}

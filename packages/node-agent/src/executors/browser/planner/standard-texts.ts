@@ -1,0 +1,131 @@
+import type { ApplicantProfile as ProfileDocument } from '@svc/contracts';
+import type { FieldRole } from './form-model.ts';
+import { normaliseLabel } from './label.ts';
+
+type Basics = NonNullable<ProfileDocument['basics']>;
+type Location = NonNullable<Basics['location']>;
+type Period = { readonly startDate?: string; readonly endDate?: string };
+type Texts = readonly (string | undefined)[];
+
+/**
+ * The texts of each standard field, the preferred one first. Others are spellings of the same for
+ * the options of a list. No text is made up: it is a member, a part of the name, or members joined.
+ */
+export function standardTexts(
+  document: ProfileDocument,
+): ReadonlyMap<FieldRole, readonly string[]> {
+  const { basics = {}, work = [], education = [], coverLetter } = document;
+  const { location = {} } = basics;
+  const name = nameOf(basics);
+  const position = latest(work.filter(isCurrent));
+  const schooling = latest(education);
+  const all: readonly (readonly [FieldRole, Texts])[] = [
+    ['givenName', [name.given]],
+    ['familyName', [name.family]],
+    ['fullName', [name.full]],
+    ['email', [basics.email]],
+    ['phone', [basics.phone]],
+    ['streetAddress', [location.address]],
+    ['postalCode', [location.postalCode]],
+    ['city', [location.city]],
+    ['region', [location.region]],
+    ['country', [location.countryCode]],
+    ['location', locationForms(location)],
+    ['company', [position?.name]],
+    ['jobTitle', [position?.position]],
+    ['school', [schooling?.institution]],
+    ['degree', [schooling?.studyType]],
+    ['discipline', [schooling?.area]],
+    ['website', [basics.url]],
+    ['linkedin', [profileUrl(basics, ['linkedin'], ['linkedin.com'])]],
+    ['github', [profileUrl(basics, ['github'], ['github.com'])]],
+    ['twitter', [profileUrl(basics, twitterNames, ['twitter.com', 'x.com'])]],
+    ['summary', [basics.summary]],
+    ['coverLetterText', [coverLetter]],
+  ];
+  return new Map(
+    all.map(([role, texts]) => [role, texts.filter((text) => text !== undefined)] as const),
+  );
+}
+
+interface Name {
+  readonly given: string | undefined;
+  readonly family: string | undefined;
+  readonly full: string | undefined;
+}
+
+/**
+ * Without both parts, a name of several words is split at its last blank. One word fills only
+ * fields for a whole name. A part that is missing next to the other one is not derived.
+ */
+function nameOf(basics: Basics): Name {
+  const given = present(basics.givenName);
+  const family = present(basics.familyName);
+  const full = present(basics.name);
+  if (given === undefined && family === undefined) {
+    const [, first, last] = /^(.+)\s+(\S+)$/su.exec(full ?? '') ?? [];
+    return { given: first?.trim(), family: last, full };
+  }
+  const joined = given === undefined || family === undefined ? undefined : `${given} ${family}`;
+  return { given, family, full: full ?? joined };
+}
+
+/** The text without white space at its ends. Undefined if nothing is left. */
+function present(text: string | undefined): string | undefined {
+  const trimmed = text?.trim();
+  return trimmed === '' ? undefined : trimmed;
+}
+
+/** A location for one field. The first form is typed, and the others may equal an option. */
+function locationForms({ city, region, countryCode }: Location): Texts {
+  const [town, area, country] = [city, region, countryCode].map(present);
+  if (town === undefined) return [];
+  const forms = [[town, area, country], [town, area], [town, country], [town]].map((parts) =>
+    parts.filter((part) => part !== undefined).join(', '),
+  );
+  return [...new Set(forms)];
+}
+
+const twitterNames = ['twitter', 'x', 'x twitter', 'twitter x', 'x formerly twitter'];
+
+/** The address of the first profile with the network's name, or else of the first on its host. */
+function profileUrl(
+  { profiles = [] }: Basics,
+  networks: readonly string[],
+  hosts: readonly string[],
+): string | undefined {
+  const withUrl = profiles.filter(({ url }) => present(url) !== undefined);
+  const named = withUrl.find(({ network = '' }) => networks.includes(normaliseLabel(network)));
+  const found = named ?? withUrl.find(({ url = '' }) => isOnHost(url.trim(), hosts));
+  return found?.url;
+}
+
+/** True for the host itself and the hosts below it. A URL may lack its scheme. */
+function isOnHost(url: string, hosts: readonly string[]): boolean {
+  const whole = /^https?:\/\//i.test(url) ? url : `https://${url}`;
+  if (!URL.canParse(whole)) return false;
+  const { hostname } = new URL(whole);
+  return hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`));
+}
+
+function isCurrent({ endDate = '' }: Period): boolean {
+  return ['', 'present'].includes(normaliseLabel(endDate));
+}
+
+/** The period that ends last, and then begins last. The first in the list wins a tie. */
+function latest<Item extends Period>(periods: readonly Item[]): Item | undefined {
+  const [first, ...others] = periods;
+  return others.reduce<Item | undefined>(
+    (best, one) => (best === undefined || isLater(one, best) ? one : best),
+    first,
+  );
+}
+
+/** Dates of ISO 8601 compare as text. One without an end goes on. */
+function isLater(one: Period, other: Period): boolean {
+  const [end, otherEnd] = [one, other].map((period) =>
+    isCurrent(period) ? '9999' : (period.endDate ?? ''),
+  );
+  if (end !== otherEnd) return (end ?? '') > (otherEnd ?? '');
+  return (one.startDate ?? '') > (other.startDate ?? '');
+}

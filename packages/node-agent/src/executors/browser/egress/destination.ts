@@ -1,0 +1,81 @@
+import { isIP } from 'node:net';
+import { isPublicAddress, isPublicHost } from '@svc/domain';
+
+/** Where a connection of the browser goes, as the page names it. */
+export interface Destination {
+  /** As `URL.hostname` writes it: lower case, IPv6 in brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** An address of the operator's choosing (`--map-host`). It is not checked. */
+export interface MappedAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Keys are `name:port`, as `destinationKey` writes them. */
+export type HostMap = ReadonlyMap<string, MappedAddress>;
+
+/** What the proxy does with a destination before it looks up the name. */
+export type Route =
+  | { readonly kind: 'mapped'; readonly address: string; readonly port: number }
+  | { readonly kind: 'address'; readonly address: string; readonly port: number }
+  | { readonly kind: 'name'; readonly name: string; readonly port: number }
+  | { readonly kind: 'refused' };
+
+const authorityForm = /^(\[[0-9a-f:.]{2,45}\]|[^\s:/\\?#@[\]]{1,253}):([0-9]{1,5})$/i;
+const portMax = 65_535;
+const allowedPorts: readonly number[] = [80, 443];
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+export function destinationKey({ host, port }: Destination): string {
+  return `${host}:${port}`;
+}
+
+/** Reads the target of a `CONNECT`. Returns undefined if it is not `host:port`. */
+export function readAuthority(text: string): Destination | undefined {
+  const [, name = '', digits = ''] = authorityForm.exec(text) ?? [];
+  const port = Number(digits);
+  if (name === '' || port === 0 || port > portMax) return undefined;
+  try {
+    return { host: new URL(`http://${name}/`).hostname, port };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the destination of an http or https URL. Returns undefined for anything else. */
+export function readDestination(url: string): Destination | undefined {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    return undefined;
+  }
+  const defaultPort = defaultPorts[parsed.protocol];
+  if (defaultPort === undefined || parsed.hostname === '') return undefined;
+  return {
+    host: parsed.hostname,
+    port: parsed.port === '' ? defaultPort : Number(parsed.port),
+  };
+}
+
+/** Judges a destination by its text (CONTRACT 10): only public hosts, on ports 80 and 443. */
+export function routeOf(destination: Destination, hostMap: HostMap): Route {
+  const { host, port } = destination;
+  const mapped = hostMap.get(destinationKey(destination));
+  if (mapped !== undefined) return { kind: 'mapped', ...mapped };
+  if (!allowedPorts.includes(port) || !isPublicHost(host)) return { kind: 'refused' };
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (isIP(bare) !== 0) return { kind: 'address', address: bare, port };
+  return { kind: 'name', name: host, port };
+}
+
+/**
+ * True if the answer of a look-up may be used. One address that is not public refuses the whole
+ * answer, because a name that points inward at all is not trusted.
+ */
+export function isAllowedAnswer(addresses: readonly string[]): boolean {
+  return addresses.length > 0 && addresses.every((address) => isPublicAddress(address));
+}

@@ -1,0 +1,166 @@
+import net from 'node:net';
+import { type Destination, type HostMap, isAllowedAnswer, routeOf } from './destination.ts';
+import type { LookUp } from './look-up.ts';
+
+export type Dialed =
+  | { readonly kind: 'connected'; readonly socket: net.Socket }
+  /** The address rules do not allow it. Nothing was sent. */
+  | { readonly kind: 'refused' }
+  /** No connection in time, or too many connections. */
+  | { readonly kind: 'failed' };
+
+export interface ByteCounts {
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
+/** Opens every connection of one job, and counts its bytes. */
+export interface Dialer {
+  /** Never rejects. */
+  dial(destination: Destination): Promise<Dialed>;
+  counts(): ByteCounts;
+  /** Hosts that were refused, in the order of their first refusal. */
+  refusals(): readonly string[];
+  closeConnections(): void;
+}
+
+const connectTimeoutMs = 10_000;
+/** After this long the next address of the name is tried. */
+const attemptTimeoutMs = 1_500;
+const connectionsMax = 256;
+const refusalsMax = 100;
+const namesMax = 1_000;
+
+type Answer = { readonly addresses: readonly string[] } | 'refused' | 'failed';
+
+/** Resolves each name once per job, so that no later answer can differ. */
+function createAnswers(lookUp: LookUp): (name: string) => Promise<Answer> {
+  const answers = new Map<string, Promise<Answer>>();
+  const ask = async (name: string): Promise<Answer> => {
+    try {
+      const addresses = await lookUp(name);
+      return isAllowedAnswer(addresses) ? { addresses } : 'refused';
+    } catch {
+      answers.delete(name);
+      return 'failed';
+    }
+  };
+  return (name) => {
+    const known = answers.get(name);
+    if (known !== undefined) return known;
+    if (answers.size >= namesMax) return Promise.resolve('failed');
+    const asked = ask(name);
+    answers.set(name, asked);
+    return asked;
+  };
+}
+
+/** Connects to one of these addresses and looks nothing up. */
+function connectTo(addresses: readonly string[], host: string, port: number): net.Socket {
+  const found = addresses.map((address) => ({ address, family: net.isIP(address) }));
+  const [first] = addresses;
+  if (addresses.length === 1 && first !== undefined) {
+    return net.connect({ host: first, port, allowHalfOpen: true, noDelay: true });
+  }
+  return net.connect({
+    host,
+    port,
+    allowHalfOpen: true,
+    noDelay: true,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
+    lookup: (_name, _options, callback) => callback(null, found),
+  });
+}
+
+/** Resolves with the time limit's outcome if the promise takes longer. */
+async function within<T>(work: Promise<T>, timeoutMs: number, otherwise: T): Promise<T> {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(resolve, timeoutMs, otherwise);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function connected(socket: net.Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(true));
+    socket.once('close', () => resolve(false));
+  });
+}
+
+export function createDialer({
+  hostMap,
+  lookUp,
+}: {
+  readonly hostMap: HostMap;
+  readonly lookUp: LookUp;
+}): Dialer {
+  const answerFor = createAnswers(lookUp);
+  const refused = new Set<string>();
+  const sockets = new Set<net.Socket>();
+  let ended: ByteCounts = { sentBytes: 0, receivedBytes: 0 };
+  let isDialing = 0;
+
+  const refuse = (host: string): Dialed => {
+    if (refused.size < refusalsMax) refused.add(host);
+    return { kind: 'refused' };
+  };
+  const addressesOf = async (destination: Destination): Promise<[Answer, number]> => {
+    const route = routeOf(destination, hostMap);
+    switch (route.kind) {
+      case 'mapped':
+      case 'address':
+        return [{ addresses: [route.address] }, route.port];
+      case 'name':
+        return [await within(answerFor(route.name), connectTimeoutMs, 'failed'), route.port];
+      case 'refused':
+        return ['refused', destination.port];
+    }
+  };
+  const open = async (
+    addresses: readonly string[],
+    host: string,
+    port: number,
+  ): Promise<Dialed> => {
+    const socket = connectTo(addresses, host, port);
+    sockets.add(socket);
+    // Every error is followed by `close`.
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      sockets.delete(socket);
+      ended = plus(ended, socket);
+    });
+    if (await within(connected(socket), connectTimeoutMs, false)) {
+      return { kind: 'connected', socket };
+    }
+    socket.destroy();
+    return { kind: 'failed' };
+  };
+
+  return {
+    async dial(destination) {
+      if (sockets.size + isDialing >= connectionsMax) return { kind: 'failed' };
+      isDialing += 1;
+      const [answer, port] = await addressesOf(destination).finally(() => (isDialing -= 1));
+      if (answer === 'refused') return refuse(destination.host);
+      if (answer === 'failed') return { kind: 'failed' };
+      return open(answer.addresses, destination.host, port);
+    },
+    counts: () => [...sockets].reduce(plus, ended),
+    refusals: () => [...refused],
+    closeConnections() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** The bytes that passed through a socket, from the operating system's side of it. */
+function plus(counts: ByteCounts, socket: net.Socket): ByteCounts {
+  return {
+    sentBytes: counts.sentBytes + socket.bytesWritten,
+    receivedBytes: counts.receivedBytes + socket.bytesRead,
+  };
+}

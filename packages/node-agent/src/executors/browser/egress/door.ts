@@ -1,0 +1,75 @@
+import { admittanceOf, type Passage, type Seal, type SealedTo } from './seal.ts';
+
+/** `slot`: the one connection of a sealed proxy. `ended` reports that it is over. */
+export type Entry =
+  | { readonly kind: 'pass' }
+  | { readonly kind: 'slot'; ended(): void }
+  | { readonly kind: 'refused' };
+
+export interface Door {
+  /** Waits while the passage is held. */
+  enter(passage: Passage): Promise<Entry>;
+  seal(to: SealedTo): void;
+  /** Ends a seal. Does nothing after `shut`. */
+  release(): void;
+  shut(): void;
+  /** True if the one connection of the current seal was asked for. */
+  isSlotTaken(): boolean;
+}
+
+interface Held {
+  readonly passage: Passage;
+  readonly resolve: (entry: Entry) => void;
+}
+
+const refused: Entry = { kind: 'refused' };
+
+/** Applies the seal to each passage, and holds those that have to wait. */
+export function createDoor({ heldMax }: { readonly heldMax: number }): Door {
+  let seal: Seal = { kind: 'open' };
+  let held: Held[] = [];
+
+  const settleHeld = (): void => {
+    const waiting = held;
+    held = [];
+    for (const one of waiting) admit(one);
+  };
+  const takeSlot = (sealed: Seal & { kind: 'sealed' }): Entry => {
+    const used: Seal = { ...sealed, slot: 'used' };
+    seal = used;
+    const ended = (): void => {
+      if (seal !== used) return;
+      seal = { ...used, slot: 'ended' };
+      settleHeld();
+    };
+    return { kind: 'slot', ended };
+  };
+  const admit = (one: Held): void => {
+    const admittance = admittanceOf(seal, one.passage);
+    if (admittance === 'hold' && held.length < heldMax) held.push(one);
+    else if (admittance === 'pass') one.resolve({ kind: 'pass' });
+    else if (admittance === 'take_slot' && seal.kind === 'sealed') one.resolve(takeSlot(seal));
+    else one.resolve(refused);
+  };
+  const refuseHeld = (): void => {
+    for (const { resolve } of held.splice(0)) resolve(refused);
+  };
+
+  return {
+    enter: (passage) => new Promise((resolve) => admit({ passage, resolve })),
+    seal(to) {
+      refuseHeld();
+      seal = { kind: 'sealed', to, slot: 'free' };
+    },
+    release() {
+      if (seal.kind !== 'sealed') return;
+      seal = { kind: 'open' };
+      settleHeld();
+    },
+    shut() {
+      refuseHeld();
+      seal = { kind: 'shut' };
+    },
+    isSlotTaken: () => seal.kind === 'sealed' && seal.slot !== 'free',
+  };
+}

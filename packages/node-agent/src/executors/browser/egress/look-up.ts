@@ -1,0 +1,21 @@
+import { Resolver } from 'node:dns/promises';
+
+/** Resolves a name to all of its addresses. Rejects if it has none. */
+export type LookUp = (name: string) => Promise<readonly string[]>;
+
+const queryTimeoutMs = 3_000;
+const queryTriesMax = 2;
+
+/**
+ * Asks the name servers of the system directly. `dns.lookup` uses threads that the process shares,
+ * and a page that names unresponsive servers would delay other jobs.
+ */
+export function createLookUp(): LookUp {
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });
+  return async (name) => {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    if (addresses.length === 0) throw new Error(`${name} has no address`);
+    return addresses;
+  };
+}

@@ -1,0 +1,195 @@
+import http from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import {
+  type Destination,
+  destinationKey,
+  type HostMap,
+  readAuthority,
+  readDestination,
+} from './destination.ts';
+import { type ByteCounts, createDialer, type Dialed } from './dialer.ts';
+import { createDoor, type Entry } from './door.ts';
+import { type FetchedFile, fetchFile, type FileRequest } from './fetch-file.ts';
+import { createLookUp, type LookUp } from './look-up.ts';
+import { forwardPlain } from './plain-http.ts';
+import { joinTunnel } from './tunnel.ts';
+
+/** The guarded egress of one job (CONTRACT 10). Everything that the browser sends passes it. */
+export interface EgressProxy {
+  /** `http://127.0.0.1:<port>`. */
+  readonly url: string;
+  /** Bytes that passed to and from the sites, those of `fetchFile` included. */
+  counts(): ByteCounts;
+  /** Hosts that the address rules refused. */
+  refusals(): readonly string[];
+  /** Fetches a file of the profile by the same address rules. */
+  fetchFile(request: FileRequest): Promise<FetchedFile>;
+  /**
+   * Closes every connection. From now on at most one connection is opened, to the destination of
+   * this request. Other connections are held, and refused if that one ends before `release`.
+   */
+  seal(request: { readonly method: string; readonly url: string }): void;
+  /** True if the one connection of the seal was asked for: the request may have left. */
+  mayHaveSent(): boolean;
+  /** Ends the seal. Held connections are opened. */
+  release(): void;
+  /** Closes every connection, and refuses all new ones until `seal`. */
+  shut(): void;
+  close(): Promise<void>;
+}
+
+const clientsMax = 256;
+const heldMax = 64;
+/** Of a request or an answer. Pages with many cookies stay below it. */
+const headersBytesMax = 64 * 1024;
+const headersTimeoutMs = 30_000;
+
+const established = 'HTTP/1.1 200 Connection Established\r\n\r\n';
+const refusedTunnel = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+const failedTunnel = 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+
+interface Shared {
+  readonly dialer: ReturnType<typeof createDialer>;
+  readonly door: ReturnType<typeof createDoor>;
+}
+
+interface Admitted {
+  readonly entry: Entry;
+  readonly dialed: Dialed;
+}
+
+/** Waits for the seal, then connects. A client that has gone meanwhile gets no connection. */
+async function admit(
+  { dialer, door }: Shared,
+  client: Duplex,
+  destination: Destination,
+  method: string | undefined,
+): Promise<Admitted> {
+  const entry = await door.enter({ key: destinationKey(destination), method });
+  if (entry.kind === 'refused') return { entry, dialed: { kind: 'failed' } };
+  const dialed: Dialed = client.destroyed ? { kind: 'failed' } : await dialer.dial(destination);
+  if (dialed.kind !== 'connected' || !client.destroyed) return { entry, dialed };
+  dialed.socket.destroy();
+  return { entry, dialed: { kind: 'failed' } };
+}
+
+function endSlot(entry: Entry): void {
+  if (entry.kind === 'slot') entry.ended();
+}
+
+async function openTunnel(
+  shared: Shared,
+  client: Duplex,
+  head: Buffer,
+  authority: string,
+): Promise<void> {
+  const destination = readAuthority(authority);
+  if (destination === undefined) return void client.end(refusedTunnel);
+  const { entry, dialed } = await admit(shared, client, destination, undefined);
+  if (dialed.kind === 'connected') {
+    client.write(established);
+    await joinTunnel(client, dialed.socket, head);
+  } else {
+    client.end(dialed.kind === 'refused' ? refusedTunnel : failedTunnel);
+  }
+  endSlot(entry);
+}
+
+async function passRequest(
+  shared: Shared,
+  incoming: http.IncomingMessage,
+  outgoing: http.ServerResponse,
+): Promise<void> {
+  const client = incoming.socket;
+  const target = incoming.url ?? '';
+  const destination = target.startsWith('http://') ? readDestination(target) : undefined;
+  if (destination === undefined) return void client.destroy();
+  const { entry, dialed } = await admit(shared, client, destination, incoming.method);
+  if (dialed.kind !== 'connected') {
+    // An answer of the proxy would look like one of the site.
+    client.destroy();
+    return endSlot(entry);
+  }
+  const upstream = dialed.socket;
+  const url = new URL(target);
+  const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
+  // After a whole answer, held connections wait for `release`.
+  if (!isWhole) endSlot(entry);
+}
+
+function createServer(shared: Shared, clients: Set<Socket>): http.Server {
+  const server = http.createServer({
+    maxHeaderSize: headersBytesMax,
+    headersTimeout: headersTimeoutMs,
+    // An upload may take long. The job has a limit of its own.
+    requestTimeout: 0,
+    noDelay: true,
+  });
+  server.maxConnections = clientsMax;
+  server.on('connection', (socket: Socket) => {
+    clients.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => clients.delete(socket));
+  });
+  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('upgrade', (_incoming, socket: Duplex) => socket.destroy());
+  server.on('connect', (incoming, socket: Duplex, head: Buffer) => {
+    void openTunnel(shared, socket, head, incoming.url ?? '');
+  });
+  server.on('request', (incoming, outgoing) => void passRequest(shared, incoming, outgoing));
+  return server;
+}
+
+function listen(server: http.Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') reject(new Error('no port'));
+      else resolve(address.port);
+    });
+  });
+}
+
+/** Starts the proxy of one job on a free port of 127.0.0.1. */
+export async function startEgressProxy({
+  hostMap,
+  lookUp = createLookUp(),
+}: {
+  readonly hostMap: HostMap;
+  readonly lookUp?: LookUp;
+}): Promise<EgressProxy> {
+  const dialer = createDialer({ hostMap, lookUp });
+  const door = createDoor({ heldMax });
+  const clients = new Set<Socket>();
+  const server = createServer({ dialer, door }, clients);
+  const port = await listen(server);
+  const closeAll = (): void => {
+    for (const client of clients) client.destroy();
+    dialer.closeConnections();
+  };
+  const shut = (): void => {
+    door.shut();
+    closeAll();
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    counts: () => dialer.counts(),
+    refusals: () => dialer.refusals(),
+    fetchFile: (request) => fetchFile(dialer, request),
+    seal({ method, url }) {
+      const destination = readDestination(url);
+      if (destination === undefined) return shut();
+      door.seal({ key: destinationKey(destination), method });
+      closeAll();
+    },
+    mayHaveSent: () => door.isSlotTaken(),
+    release: () => door.release(),
+    shut,
+    async close() {
+      shut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

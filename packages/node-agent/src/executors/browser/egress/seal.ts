@@ -1,0 +1,42 @@
+/**
+ * Decides which connections may leave while the submission request is on its way (CONTRACT 10,
+ * "At most once"). A browser repeats a request only on another connection, and none is available.
+ */
+export type Seal =
+  | { readonly kind: 'open' }
+  /** One connection to `to` may be opened in all. The others wait. */
+  | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
+  | { readonly kind: 'shut' };
+
+/** What the one connection is for. */
+export interface SealedTo {
+  /** `host:port` of the submission request. */
+  readonly key: string;
+  /** Its method. The proxy sees the method of plain HTTP only. */
+  readonly method: string;
+}
+
+/** A connection that the browser asks for. */
+export interface Passage {
+  readonly key: string;
+  /** Undefined for a tunnel. */
+  readonly method: string | undefined;
+}
+
+export type Admittance = 'pass' | 'take_slot' | 'hold' | 'refuse';
+
+export function admittanceOf(seal: Seal, { key, method }: Passage): Admittance {
+  switch (seal.kind) {
+    case 'open':
+      return 'pass';
+    case 'shut':
+      return 'refuse';
+    case 'sealed':
+      if (seal.slot === 'ended') return 'refuse';
+      if (key !== seal.to.key) return 'hold';
+      // The CORS preflight of the submission request. It carries no application.
+      if (method === 'OPTIONS' && seal.slot === 'free') return 'pass';
+      if (method !== undefined && method !== seal.to.method) return 'hold';
+      return seal.slot === 'free' ? 'take_slot' : 'hold';
+  }
+}

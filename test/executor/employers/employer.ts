@@ -1,0 +1,120 @@
+import type { Applicant } from './applicant.ts';
+import { ashby } from './ats/ashby.ts';
+import { generic } from './ats/generic.ts';
+import { greenhouseLegacy } from './ats/greenhouse-legacy.ts';
+import { greenhouse, greenhouseEmbed } from './ats/greenhouse.ts';
+import { lever } from './ats/lever.ts';
+import { workable } from './ats/workable.ts';
+import type { Ats, Behaviour } from './behaviours.ts';
+import type { Field } from './fields.ts';
+import { jsonAnswer, pageAnswer, redirect } from './pages/html.ts';
+import { captchaResource, signInPage } from './pages/walls.ts';
+import { type Bytes, type FixtureAnswer, type FixtureRequest, listen } from './server/listen.ts';
+import {
+  type AtsFixture,
+  differences,
+  type Submission,
+  visitCookie,
+  type World,
+} from './server/world.ts';
+
+const fixtures: Readonly<Record<Ats, AtsFixture>> = {
+  greenhouse,
+  'greenhouse-legacy': greenhouseLegacy,
+  'greenhouse-embed': greenhouseEmbed,
+  lever,
+  ashby,
+  workable,
+  generic,
+};
+
+/** The reason why a system cannot show a behaviour, or undefined if its fixture does. */
+export function whyNotShown(ats: Ats, behaviour: Behaviour): string | undefined {
+  return fixtures[ats].unshown[behaviour];
+}
+
+export interface Employer {
+  /** The address of the application page. Its host is reached by `hosts` only. */
+  readonly url: string;
+  readonly port: number;
+  /** For `--map-host`: each name with its port, and the address of the server. */
+  readonly hosts: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
+  readonly fields: readonly Field[];
+  /** Every application that arrived whole, in order. */
+  submissions(): readonly Submission[];
+  /** Method, host and path of every request. */
+  requests(): readonly string[];
+  /** What is wrong with a received application, one sentence each. */
+  differences(applicant: Applicant, received: Submission): string[];
+  bytes(): Bytes;
+  close(): Promise<void>;
+}
+
+export interface EmployerOptions {
+  readonly ats: Ats;
+  readonly behaviour?: Behaviour;
+}
+
+const unanswered: Partial<Record<Behaviour, Pick<Field, 'ask' | 'label' | 'isRequired'>>> = {
+  'missing-answer': { ask: 'colour', label: 'What is your favourite colour?', isRequired: true },
+  'optional-empty': { ask: 'pronouns', label: 'What are your pronouns?', isRequired: false },
+};
+
+/** The form's questions. Some behaviours add one, as a text, next to the last text of its kind. */
+function fieldsOf({ fields, extraName }: AtsFixture, behaviour: Behaviour): readonly Field[] {
+  const extra = unanswered[behaviour];
+  return extra === undefined ? fields : [...fields, { ...extra, name: extraName, control: 'text' }];
+}
+
+function optionsOf({ query }: FixtureRequest, { fields }: World): FixtureAnswer {
+  const typed = (query.get('q') ?? '').toLowerCase();
+  const field = fields.find(({ name }) => name === query.get('field'));
+  const found = (field?.options ?? []).filter(({ label }) => label.toLowerCase().includes(typed));
+  return jsonAnswer(200, found);
+}
+
+function respond(fixture: AtsFixture, request: FixtureRequest, world: World): FixtureAnswer {
+  const { path } = request;
+  if (path === '/options') return optionsOf(request, world);
+  if (path === '/users/sign_in') return signInPage();
+  const captcha = captchaResource(request);
+  if (captcha !== undefined) return captcha;
+  const applicationPath = fixture.applicationPath.split('?')[0];
+  if (world.behaviour === 'sign-in-wall' && path === applicationPath) {
+    return redirect('/users/sign_in');
+  }
+  return (
+    fixture.respond(request, world) ?? pageAnswer('Not found', '<h1>404</h1>', { status: 404 })
+  );
+}
+
+/** Starts an employer's server on 127.0.0.1. */
+export async function startEmployer({
+  ats,
+  behaviour = 'success',
+}: EmployerOptions): Promise<Employer> {
+  const fixture = fixtures[ats];
+  const reason = whyNotShown(ats, behaviour);
+  if (reason !== undefined) throw new Error(`${ats} does not show ${behaviour}: ${reason}`);
+  const fields = fieldsOf(fixture, behaviour);
+  const world: World = { behaviour, fields, submissions: [], uploads: new Map(), visits: 0 };
+  const requests: string[] = [];
+  const server = await listen((request) => {
+    requests.push(`${request.method} ${request.host}${request.path}`);
+    const answer = respond(fixture, request, world);
+    if (answer === 'cut') return answer;
+    return { ...answer, headers: { ...visitCookie(world, request), ...answer.headers } };
+  });
+  const address = { address: '127.0.0.1', port: server.port };
+  return {
+    url: `http://${fixture.hosts[0]}${fixture.applicationPath}`,
+    port: server.port,
+    hosts: new Map(fixture.hosts.map((host) => [`${host}:80`, address])),
+    fields,
+    submissions: () => world.submissions,
+    requests: () => requests,
+    differences: (applicant, received) => differences(world, applicant, received),
+    bytes: () => server.bytes(),
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,40 @@
+import type { FixtureAnswer } from '../server/listen.ts';
+import type { World } from '../server/world.ts';
+import { baseScript, lateScript, replaceScript } from './base-script.ts';
+import { fieldData, pageAnswer, scripts } from './html.ts';
+
+export interface FormPage {
+  readonly title: string;
+  readonly before: string;
+  /** Its own questions are in one element of the class `custom-questions`. */
+  readonly form: string;
+  readonly after: string;
+  /** Selector of the element around one question. */
+  readonly wrapper: string;
+  /** True if the page sends its state instead of the contents of the inputs. */
+  readonly isControlled: boolean;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly scripts: readonly string[];
+}
+
+/** A page with a form, which may come late or replace its widgets. */
+export function formPage(
+  { behaviour, fields }: World,
+  { title, before, form, after, wrapper, isControlled, data, scripts: own }: FormPage,
+): FixtureAnswer {
+  const isLate = behaviour === 'late-render';
+  const root = isLate
+    ? `<div id="late-root" aria-busy="true"><p>Loading the form</p></div><template id="late-form">${form}</template>`
+    : form;
+  const all = { root: 'main', wrapper, isControlled, fields: fieldData(fields), ...data };
+  return pageAnswer(
+    title,
+    `${before}${root}${after}${scripts(
+      all,
+      baseScript,
+      ...own,
+      ...(isLate ? [lateScript] : []),
+      ...(behaviour === 're-render' ? [replaceScript] : []),
+    )}`,
+  );
+}

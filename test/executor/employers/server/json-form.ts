@@ -1,0 +1,34 @@
+import { createFields, type ReceivedFile, type ReceivedForm } from './multipart.ts';
+import type { World } from './world.ts';
+
+/** The values of an application that arrived as JSON. */
+export type JsonValues = Readonly<Record<string, unknown>>;
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The upload at an address, under the name that the application gives to the file. */
+function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile | undefined {
+  if (typeof address !== 'string') return undefined;
+  const found = world.uploads.get(decodeURIComponent(new URL(address, 'http://store').pathname));
+  return found !== undefined && typeof name === 'string' ? { ...found, name } : found;
+}
+
+/**
+ * Reads the values of an application. `<field>_url` and `<field>_url_filename` stand for a file
+ * that was uploaded before.
+ */
+export function formOfJson(values: JsonValues, world: World): ReceivedForm {
+  const { fields, add } = createFields();
+  const files: ReceivedFile[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    if (name.endsWith('_url_filename')) continue;
+    if (name.endsWith('_url')) {
+      const file = uploadAt(world, value, values[`${name}_filename`]);
+      if (file !== undefined) files.push({ ...file, field: name.slice(0, -'_url'.length) });
+    } else if (Array.isArray(value)) for (const one of value) add(name, textOf(one));
+    else add(name, textOf(value));
+  }
+  return { fields, files };
+}

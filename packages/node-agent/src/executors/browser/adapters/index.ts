@@ -1,0 +1,12 @@
+import type { Adapter } from './adapter.ts';
+import { ashby } from './ashby.ts';
+import { generic } from './generic.ts';
+import { greenhouse } from './greenhouse.ts';
+import { lever } from './lever.ts';
+import { workable } from './workable.ts';
+
+export type * from './adapter.ts';
+export { generic };
+
+/** The systems that are known by their markup. The first one that a page matches is used. */
+export const namedAdapters: readonly Adapter[] = [greenhouse, lever, ashby, workable];

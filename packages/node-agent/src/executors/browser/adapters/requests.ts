@@ -1,0 +1,50 @@
+import type { PageRequest, SubmissionMatcher } from '../fence/submit-fence.ts';
+import type { FormToSend } from './adapter.ts';
+
+const textLengthMin = 3;
+
+export function pathOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : '';
+}
+
+/** True for the request of a form that the browser sends itself. */
+export function isFormsAction({ action }: FormToSend, request: PageRequest): boolean {
+  if (action === undefined || !request.isNavigation || request.method === 'GET') return false;
+  return withoutHash(request.url) === withoutHash(action);
+}
+
+/** Matches POST requests to a path, and the form's own action. */
+export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
+  return (form) => (request) =>
+    isFormsAction(form, request) || (request.method === 'POST' && path.test(pathOf(request.url)));
+}
+
+/** Matches the form's own action, and any request other than GET whose body has a filled value. */
+export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
+  const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);
+  return (request) => {
+    if (isFormsAction(form, request)) return true;
+    if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return false;
+    const { bodyText = '' } = request;
+    return needles.some((needle) => bodyText.includes(needle));
+  };
+}
+
+/** A value as bodies of requests write it: plain, in JSON, and in a URL-encoded form. */
+function spellings(value: string): string[] {
+  const lines = value.replaceAll('\r\n', '\n');
+  const encoded = encodeURIComponent(lines.replaceAll('\n', '\r\n'));
+  return [
+    lines,
+    lines.replaceAll('\n', '\r\n'),
+    JSON.stringify(lines).slice(1, -1),
+    encodeURIComponent(lines),
+    encoded,
+    encoded.replaceAll('%20', '+'),
+    new URLSearchParams({ v: lines }).toString().slice(2),
+  ];
+}
+
+function withoutHash(url: string): string {
+  return url.replace(/#.*$/u, '');
+}

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobResult } from '@svc/contracts';
+import type { Page } from 'playwright-core';
+import { JobFailed } from '../../../executor.ts';
+import type { EgressProxy } from '../egress/proxy.ts';
+import type { SubmitFence } from '../fence/submit-fence.ts';
+import {
+  controlsOf,
+  type FileBytes,
+  fillForm,
+  type FillResult,
+  findForm,
+  type FindFailure,
+  type FormTarget,
+  type InFlight,
+  pressNext,
+  readPage,
+  trackRequests,
+} from '../page/index.ts';
+import type { ApplicantProfile, ProfileFileName } from '../planner/index.ts';
+import type { JobMeter } from './metering.ts';
+import type { JobLog } from './run-job.ts';
+import { submitForm } from './submit-form.ts';
+
+export interface Application {
+  readonly page: Page;
+  readonly fence: SubmitFence;
+  readonly proxy: Pick<EgressProxy, 'refusals'>;
+  readonly profile: ApplicantProfile;
+  readonly files: ReadonlyMap<ProfileFileName, FileBytes>;
+  readonly applicationUrl: string;
+  readonly hint: string;
+  readonly meter: JobMeter;
+  readonly signal: AbortSignal;
+  readonly log: JobLog;
+}
+
+/** CONTRACT 10, "Limits". */
+const navigationMsMax = 30_000;
+const stepMsMax = 60_000;
+const stepsMax = 12;
+/** The time for a captcha that solves itself. */
+const challengeMsMax = 3_000;
+
+const messages: Record<FindFailure, string> = {
+  captcha: 'The page shows a captcha that waits for a person.',
+  login_required: 'The page asks for an account.',
+  posting_closed: 'The posting is closed.',
+  form_unsupported: 'The page shows no application form that can be filled in.',
+  site_unreachable: 'The page could not be loaded.',
+};
+
+/** Fills in and submits the application, step by step. Throws `JobFailed` if it fails. */
+export async function applyOnPage(application: Application): Promise<JobResult> {
+  const startedMs = performance.now();
+  const inFlight = trackRequests(application.page);
+  const status = await open(application);
+  const filledKeys = new Set<string>();
+  let left = 0;
+  for (let step = 1; step <= stepsMax; step += 1) {
+    const target = await targetOf(application, step === 1 ? status : undefined);
+    const filled = await withinStep(application, () => fillStep(application, inFlight, target, step));
+    for (const { field } of filled.fills) filledKeys.add(`${step} ${field.key}`);
+    left += filled.left.length;
+    const controls = await controlsOf(target);
+    if (controls.submit !== undefined) {
+      const { adapter } = target;
+      const confirmation = await submitForm(application, target, filled, controls.submit);
+      const durationMs = Math.round(performance.now() - startedMs);
+      const details = { fieldsFilled: filledKeys.size, fieldsLeft: left, steps: step, durationMs };
+      return { ...confirmation, details: { adapter: adapter.name, ...details } };
+    }
+    if (controls.next === undefined) {
+      throw new JobFailed('form_unsupported', 'The form has no control that sends it.');
+    }
+    const { next } = controls;
+    application.meter.action();
+    const pressed = await withinStep(application, () =>
+      pressNext(target, filled.form, next, application.signal),
+    );
+    throwIfFailed(pressed);
+  }
+  throw new JobFailed('form_unsupported', `The form has more than ${stepsMax} steps.`);
+}
+
+async function open({ page, applicationUrl, proxy, meter, signal }: Application) {
+  meter.action();
+  page.setDefaultNavigationTimeout(navigationMsMax);
+  try {
+    const response = await page.goto(applicationUrl, { waitUntil: 'domcontentloaded' });
+    meter.advance();
+    return response?.status();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (page.isClosed()) throw error;
+    const { hostname } = new URL(page.url() === 'about:blank' ? applicationUrl : page.url());
+    const isRefused = proxy.refusals().length > 0;
+    throw new JobFailed(
+      'site_unreachable',
+      isRefused
+        ? `The network rules of the node refuse an address of ${hostname}.`
+        : `${hostname} could not be reached.`,
+    );
+  }
+}
+
+async function targetOf(application: Application, status: number | undefined): Promise<FormTarget> {
+  const { page, hint, signal, meter, log } = application;
+  const found = await findForm(page, { hint, status, signal, onAction: () => meter.action() });
+  if (found.kind === 'failed') throw new JobFailed(found.code, messages[found.code]);
+  meter.advance();
+  log('form found', { adapter: found.target.adapter.name });
+  await refuseChallenge(application, found.target);
+  return found.target;
+}
+
+/** A captcha that solves itself gets a moment. One that waits for a person ends the job. */
+export async function refuseChallenge(
+  { page, signal }: Application,
+  { adapter }: FormTarget,
+): Promise<void> {
+  const startedMs = performance.now();
+  for (;;) {
+    const { challenge } = await readPage(page, adapter, []);
+    if (challenge === 'none') return;
+    if (challenge === 'challenge' || performance.now() - startedMs > challengeMsMax) {
+      throw new JobFailed('captcha', messages.captcha);
+    }
+    await sleep(200, undefined, { signal });
+  }
+}
+
+async function fillStep(
+  application: Application,
+  inFlight: InFlight,
+  target: FormTarget,
+  step: number,
+) {
+  const { profile, files, signal, meter, log } = application;
+  const startedMs = performance.now();
+  const filled = await fillForm(target, {
+    profile,
+    files,
+    signal,
+    inFlight,
+    onAction: () => meter.action(),
+    onFilled(key) {
+      meter.action();
+      log('field filled', { key });
+    },
+  });
+  throwIfFailed(filled);
+  const durationMs = Math.round(performance.now() - startedMs);
+  log('step filled', { step, fields: filled.fills.length, durationMs });
+  return filled;
+}
+
+function throwIfFailed<T extends FillResult | { readonly kind: 'moved' }>(
+  result: T,
+): asserts result is Exclude<T, { kind: 'no_form' | 'invalid_payload' | 'form_unsupported' }> {
+  switch (result.kind) {
+    case 'no_form':
+      throw new JobFailed('form_unsupported', messages.form_unsupported);
+    case 'invalid_payload':
+    case 'form_unsupported':
+      throw new JobFailed(result.kind, result.message);
+    case 'filled':
+    case 'moved':
+  }
+}
+
+/** Fails a step that takes too long. The browser is closed afterwards, which ends its work. */
+async function withinStep<T>({ signal }: Application, work: () => Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const limit = AbortSignal.any([signal, timer.signal]);
+  const late = sleep(stepMsMax, undefined, { signal: limit }).then(() => {
+    throw new JobFailed('node_error', `A step of the form took more than ${stepMsMax / 1_000} s.`);
+  });
+  late.catch(() => {});
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,59 @@
+import type { MeteredUsage } from '../../../executor.ts';
+
+const bytesPerMb = 1e6;
+/** Readings of the process tree cost CPU, so fast work shares one. */
+const readingMsMin = 400;
+
+export interface MeterSources {
+  readonly meter: { record(usage: MeteredUsage): void };
+  readonly bytes: () => { readonly sentBytes: number; readonly receivedBytes: number };
+  readonly usage: () => Promise<{ readonly cpuSeconds: number; readonly memoryGbSeconds: number }>;
+}
+
+/** Counts what one job uses (CONTRACT 10, "Metering"). It reports only when the work advanced. */
+export interface JobMeter {
+  /** Counts one filled field, click, upload or navigation. */
+  action(): void;
+  /** The work advanced without an action, like a page that has appeared. */
+  advance(): void;
+  /** Reports everything, when the work has ended. */
+  finish(): Promise<void>;
+}
+
+export function createJobMeter({ meter, bytes, usage }: MeterSources): JobMeter {
+  let actions = 0;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  const read = async (): Promise<void> => {
+    readAtMs = performance.now();
+    const { sentBytes, receivedBytes } = bytes();
+    const bandwidthMb = (sentBytes + receivedBytes) / bytesPerMb;
+    try {
+      const { cpuSeconds, memoryGbSeconds } = await usage();
+      meter.record({ cpuSeconds, memoryGbSeconds, bandwidthMb, actions });
+    } catch {
+      meter.record({ bandwidthMb, actions });
+    }
+  };
+  const advance = (): void => {
+    if (reading !== undefined || performance.now() - readAtMs < readingMsMin) {
+      // The report without a reading renews the lease.
+      meter.record({ actions });
+      return;
+    }
+    reading = read().finally(() => {
+      reading = undefined;
+    });
+  };
+  return {
+    action() {
+      actions += 1;
+      advance();
+    },
+    advance,
+    async finish() {
+      await reading;
+      await read();
+    },
+  };
+}

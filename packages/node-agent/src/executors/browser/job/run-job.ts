@@ -1,0 +1,125 @@
+import type { JobResult } from '@svc/contracts';
+import { type ExecutionContext, type Job, JobFailed } from '../../../executor.ts';
+import { newProfileDirectory, openBrowser, type OpenBrowser } from '../chromium/index.ts';
+import type { HostMap } from '../egress/destination.ts';
+import { type EgressProxy, startEgressProxy } from '../egress/proxy.ts';
+import { openSubmitFence } from '../fence/index.ts';
+import { type ProfileReading, readProfile } from '../planner/index.ts';
+import { applyOnPage } from './apply-on-page.ts';
+import { loadFiles } from './files.ts';
+import { createJobMeter } from './metering.ts';
+
+export interface JobOptions {
+  /** The file of the browser's program. */
+  readonly binary: string;
+  readonly isSandboxed: boolean;
+  readonly stateDir: string;
+  /** Addresses of the operator's choosing, by `name:port`. For sandboxes only. */
+  readonly hostMap: HostMap;
+  readonly log: JobLog;
+}
+
+/** Logs a step of a job. It gets keys of fields and durations, never values. */
+export type JobLog = (step: string, details: Readonly<Record<string, string | number>>) => void;
+
+/** The end of a run needs this long: to close the browser and to report. */
+const reserveSeconds = 10;
+
+/** One application, from the payload to its result. Throws `JobFailed` by the table of CONTRACT 10. */
+export async function runJob(
+  job: Job,
+  context: ExecutionContext,
+  options: JobOptions,
+): Promise<JobResult> {
+  const reading = readProfile(job.payloadText);
+  if (reading.kind === 'invalid') throw new JobFailed('invalid_payload', reading.message);
+  const limit = new AbortController();
+  const limitMs = Math.max(0, job.maxNodeSeconds - reserveSeconds) * 1_000;
+  const timer = setTimeout(() => limit.abort(), limitMs);
+  const signal = AbortSignal.any([context.signal, limit.signal]);
+  try {
+    return await runWithProxy(job, { ...context, signal }, options, reading);
+  } catch (error) {
+    if (limit.signal.aborted && !(error instanceof JobFailed)) {
+      throw new JobFailed('node_error', 'The application took more time than its tier allows.');
+    }
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Profile = ProfileReading & { readonly kind: 'profile' };
+
+async function runWithProxy(
+  job: Job,
+  context: ExecutionContext,
+  options: JobOptions,
+  reading: Profile,
+): Promise<JobResult> {
+  const proxy = await startEgressProxy({ hostMap: options.hostMap });
+  try {
+    const files = await loadFiles(reading.profile, proxy, context.signal);
+    const open = await openBrowser({
+      binary: options.binary,
+      isSandboxed: options.isSandboxed,
+      proxyUrl: proxy.url,
+      profileDirectory: newProfileDirectory(options.stateDir),
+      signal: context.signal,
+    });
+    return await runInBrowser(job, context, options, reading, { proxy, files, open });
+  } finally {
+    await proxy.close();
+  }
+}
+
+interface Resources {
+  readonly proxy: EgressProxy;
+  readonly files: Awaited<ReturnType<typeof loadFiles>>;
+  readonly open: OpenBrowser;
+}
+
+async function runInBrowser(
+  job: Job,
+  { signal, meter: report, submitting }: ExecutionContext,
+  { log }: JobOptions,
+  { profile, applicationUrl, atsType }: Profile,
+  { proxy, files, open }: Resources,
+): Promise<JobResult> {
+  const meter = createJobMeter({
+    meter: report,
+    bytes: () => proxy.counts(),
+    usage: () => open.usage(),
+  });
+  let end: string | undefined;
+  void open.whenGone.then((reason) => {
+    end ??= reason;
+  });
+  try {
+    const { browser, page } = open;
+    const fence = await openSubmitFence({ browser, page, proxy, submitting, signal });
+    return await applyOnPage({
+      page,
+      fence,
+      proxy,
+      profile,
+      files,
+      applicationUrl,
+      hint: atsType,
+      meter,
+      signal,
+      log: (step, details) => log(step, { submissionId: job.submissionId, ...details }),
+    });
+  } catch (error) {
+    throw error instanceof JobFailed ? error : ended(end, error);
+  } finally {
+    end ??= 'closed';
+    await open.close();
+    await meter.finish();
+  }
+}
+
+function ended(end: string | undefined, error: unknown): unknown {
+  if (end === 'memory') return new JobFailed('node_error', 'The browser ran out of memory.');
+  return end === 'crashed' ? new JobFailed('node_error', 'The browser crashed.') : error;
+}

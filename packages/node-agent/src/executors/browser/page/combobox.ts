@@ -1,0 +1,109 @@
+import type { ElementHandle } from 'playwright-core';
+import type { OptionsValue } from '../planner/form-model.ts';
+import { chooseOptions } from '../planner/index.ts';
+import { handleOnElement } from './in-page.ts';
+import type { ListboxReport } from './reports.ts';
+
+const pollMs = 50;
+/** The time for options to appear after opening, if none of them is the wanted one. */
+const openedMsMax = 1_500;
+/** The time for a search to answer after typing. */
+const searchedMsMax = 8_000;
+/** A list that has stayed without the wanted option this long does not have it. */
+const settledMs = 700;
+const clickMsMax = 5_000;
+
+export type Choice = 'chosen' | 'no_option';
+
+/**
+ * Opens a combobox and chooses the options. Options may load late, or only after typing. A widget
+ * without the wanted option is closed again without a choice.
+ */
+export async function chooseInCombobox(
+  control: ElementHandle<HTMLElement>,
+  value: OptionsValue,
+  suggestions: string | undefined,
+  onClick: () => void,
+): Promise<Choice> {
+  let choice: Choice = 'chosen';
+  for (const label of value.labels) {
+    const wanted = { labels: [label], spellings: value.spellings ?? [] };
+    choice = await chooseOne(control, wanted, suggestions, onClick);
+    if (choice !== 'chosen') break;
+  }
+  // An open list hides the rest of the page from assistive technology in some libraries.
+  await control.press('Escape').catch(() => {});
+  return choice;
+}
+
+type Wanted = Pick<OptionsValue, 'labels' | 'spellings'>;
+
+async function chooseOne(
+  control: ElementHandle<HTMLElement>,
+  wanted: Wanted,
+  suggestions: string | undefined,
+  onClick: () => void,
+): Promise<Choice> {
+  await control.click({ timeout: clickMsMax }).catch(async () => await control.focus());
+  onClick();
+  if (suggestions === undefined) {
+    if (await pick(control, wanted, suggestions, openedMsMax)) return 'chosen';
+    const isShown = (await readOptions(control, suggestions)).isShown;
+    if (!isShown) await control.press('ArrowDown');
+    if (!isShown && (await pick(control, wanted, suggestions, openedMsMax))) return 'chosen';
+  }
+  if (!(await control.isEditable().catch(() => false))) return 'no_option';
+  for (const text of [...wanted.labels, ...(wanted.spellings ?? [])].slice(0, 3)) {
+    await control.fill('');
+    await control.type(text);
+    if (await pick(control, wanted, suggestions, searchedMsMax)) return 'chosen';
+    if (suggestions !== undefined && !(await readOptions(control, suggestions)).isShown) {
+      // A plain text field: this page offers no suggestions.
+      return 'chosen';
+    }
+  }
+  await control.fill('');
+  return 'no_option';
+}
+
+/** Clicks the wanted option as soon as the list has it. */
+async function pick(
+  control: ElementHandle<HTMLElement>,
+  wanted: Wanted,
+  suggestions: string | undefined,
+  limitMs: number,
+): Promise<boolean> {
+  const startedMs = performance.now();
+  let settledSinceMs = startedMs;
+  let previous = '';
+  while (performance.now() - startedMs < limitMs) {
+    const handle = await handleOnElement(control, 'readListbox', suggestions);
+    const report = await handle.evaluate((read) => read.report);
+    const [option] = chooseOptions(report.labels, wanted) ?? [];
+    const index = option === undefined ? -1 : report.labels.indexOf(option);
+    if (index >= 0) {
+      const element = await handle.evaluateHandle((read, at) => read.elements[at], index);
+      const found = element.asElement();
+      if (found !== null) await found.click({ timeout: clickMsMax });
+      await handle.dispose();
+      return found !== null;
+    }
+    await handle.dispose();
+    const now = JSON.stringify(report);
+    if (now !== previous || report.isLoading) settledSinceMs = performance.now();
+    if (performance.now() - settledSinceMs > settledMs) return false;
+    previous = now;
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  return false;
+}
+
+async function readOptions(
+  control: ElementHandle<HTMLElement>,
+  suggestions: string | undefined,
+): Promise<ListboxReport> {
+  const handle = await handleOnElement(control, 'readListbox', suggestions);
+  const report = await handle.evaluate((read) => read.report);
+  await handle.dispose();
+  return report;
+}

@@ -1,0 +1,88 @@
+import type { Frame, Page } from 'playwright-core';
+import type { Adapter } from '../adapters/index.ts';
+import { normaliseLabel } from '../planner/index.ts';
+import { callInFrame } from './in-page.ts';
+import type { FrameFacts } from './reports.ts';
+
+/** What all frames of a page show together. */
+export interface PageFacts {
+  readonly urls: readonly string[];
+  readonly challenge: FrameFacts['challenge'];
+  readonly hasPasswordField: boolean;
+  readonly shown: ReadonlySet<string>;
+  readonly sentences: readonly string[];
+  readonly alerts: readonly string[];
+}
+
+const nothing: PageFacts = {
+  urls: [],
+  challenge: 'none',
+  hasPasswordField: false,
+  shown: new Set(),
+  sentences: [],
+  alerts: [],
+};
+
+/** Reads all frames. A frame that is being replaced shows nothing. */
+export async function readPage(
+  page: Page,
+  adapter: Adapter,
+  watched: readonly string[],
+): Promise<PageFacts> {
+  const read = async (frame: Frame): Promise<FrameFacts | undefined> => {
+    try {
+      return await callInFrame(frame, 'readFacts', { rules: adapter.reading, watched });
+    } catch {
+      if (page.isClosed()) throw new Error('The page is closed.');
+      return undefined;
+    }
+  };
+  const all = await Promise.all(page.frames().map(read));
+  return all.filter((facts) => facts !== undefined).reduce(join, nothing);
+}
+
+const strictness = ['none', 'checkbox', 'challenge'] as const;
+
+function join(page: PageFacts, frame: FrameFacts): PageFacts {
+  const level = Math.max(strictness.indexOf(page.challenge), strictness.indexOf(frame.challenge));
+  return {
+    urls: [...page.urls, frame.url],
+    challenge: strictness[level] ?? 'none',
+    hasPasswordField: page.hasPasswordField || frame.hasPasswordField,
+    shown: new Set([...page.shown, ...frame.shown]),
+    sentences: [...page.sentences, ...frame.sentences],
+    alerts: [...page.alerts, ...frame.alerts],
+  };
+}
+
+/** True if the page says one of these sentences, compared after normalisation. */
+export function says(texts: readonly string[], sentences: readonly string[]): boolean {
+  const wanted = new Set(sentences.map(plain));
+  return texts.some((text) => wanted.has(plain(text)));
+}
+
+function plain(text: string): string {
+  return normaliseLabel(text.replaceAll(/['’]/gu, ''));
+}
+
+/** True if the page says that the posting is closed. */
+export function isClosed(facts: PageFacts, adapters: readonly Adapter[]): boolean {
+  return adapters.some(({ closed }) => {
+    const isAddress = facts.urls.some((url) => {
+      if (!URL.canParse(url)) return false;
+      const { pathname, search } = new URL(url);
+      return closed.address?.test(pathname + search) === true;
+    });
+    const isShown = closed.shown !== undefined && facts.shown.has(closed.shown);
+    return isAddress || isShown || says(facts.sentences, closed.sentences);
+  });
+}
+
+const signInPath = /\/(?:log-?in|sign-?in|sign_in|sso|auth|account\/login|users\/sign_in)(?:\/|$)/iu;
+
+/** True for a page that asks for an account. It is only asked about pages without a form. */
+export function isSignIn(facts: PageFacts): boolean {
+  const [main = ''] = facts.urls;
+  const isPath = URL.canParse(main) && signInPath.test(new URL(main).pathname);
+  return facts.hasPasswordField || isPath;
+}

@@ -1,0 +1,182 @@
+import type { ApplicantProfile, Fill, FormField } from '../planner/index.ts';
+import {
+  fileMessage,
+  missingMessage,
+  planForm,
+  refusedMessage,
+  unsupportedMessage,
+} from '../planner/index.ts';
+import type { InFlight } from './in-flight.ts';
+import { isGone, readForm, type FormTarget, type ReadForm, waitForQuiet } from './read-form.ts';
+import type { FieldReport } from './reports.ts';
+import { waitForUpload } from './uploads.ts';
+import { fillWidget, type FillContext, holds } from './widgets.ts';
+
+const quietMs = 150;
+const quietMsMax = 5_000;
+/** How often the form is read back and completed, because pages replace fields and lose values. */
+const roundsMax = 10;
+/** How often one field is filled in before its value counts as refused. */
+const attemptsMax = 3;
+
+export interface FillOptions extends FillContext {
+  readonly inFlight: InFlight;
+  readonly profile: ApplicantProfile;
+  /** Called after each field that was filled in, with its key. */
+  onFilled(key: string): void;
+  readonly signal: AbortSignal;
+}
+
+export type FillResult =
+  | {
+      readonly kind: 'filled';
+      readonly form: ReadForm;
+      readonly fills: readonly Fill[];
+      readonly left: readonly FormField[];
+    }
+  | { readonly kind: 'no_form' }
+  | { readonly kind: 'invalid_payload'; readonly message: string }
+  | { readonly kind: 'form_unsupported'; readonly message: string };
+
+/** What is known about the fields of one form over all rounds. */
+interface Progress {
+  readonly attempts: Map<string, number>;
+  /** Optional fields that cannot take their value. */
+  readonly skipped: Set<string>;
+}
+
+/**
+ * Fills in the form of one step until everything that is planned is read back from the page. A page
+ * may add fields, replace them or lose values meanwhile, so the form is read and planned again in
+ * each round. The last round changes nothing.
+ */
+export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
+  const progress: Progress = { attempts: new Map(), skipped: new Set() };
+  for (let round = 0; round < roundsMax; round += 1) {
+    options.signal.throwIfAborted();
+    await waitForQuiet(target.frame, quietMs, quietMsMax);
+    const form = await readOrGone(target);
+    if (form === 'gone') continue;
+    if (form === undefined) return { kind: 'no_form' };
+    const plan = planForm(form.model, options.profile);
+    if (plan.unsupported.length > 0) {
+      return { kind: 'form_unsupported', message: unsupportedMessage(plan.unsupported) };
+    }
+    if (plan.missing.length > 0) {
+      return { kind: 'invalid_payload', message: missingMessage(plan.missing) };
+    }
+    const due = dueIn(form, plan.fills, progress, options);
+    const checked = plan.left.filter((field) => isPrechecked(form.report(field.key)));
+    if (due.length === 0 && checked.length === 0) {
+      // The answer to an autosave may change the form again.
+      if (await options.inFlight.waitUntilNone(options.signal)) continue;
+      const fills = plan.fills.filter(({ field }) => !progress.skipped.has(field.key));
+      const left = form.model.fields.filter((field) => !fills.some((fill) => fill.field === field));
+      return resultOf(form, fills, left);
+    }
+    for (const field of checked) await uncheck(form, field, options);
+    const failed = await fillAll(target, form, due, progress, options);
+    await form.dispose().catch(() => {});
+    if (failed !== undefined) return failed;
+  }
+  return { kind: 'form_unsupported', message: 'The form does not keep what is filled in.' };
+}
+
+async function readOrGone(target: FormTarget): Promise<ReadForm | undefined | 'gone'> {
+  try {
+    return await readForm(target);
+  } catch (error) {
+    if (isGone(error)) return 'gone';
+    throw error;
+  }
+}
+
+/** What is not in the page yet. Files come first, because some pages fill in fields from them. */
+function dueIn(
+  form: ReadForm,
+  fills: readonly Fill[],
+  { skipped }: Progress,
+  { files }: FillOptions,
+): Fill[] {
+  const due = fills.filter((fill) => {
+    const report = form.report(fill.field.key);
+    return report !== undefined && !skipped.has(fill.field.key) && !holds(report, fill, files);
+  });
+  const isFile = ({ value }: Fill): boolean => value.kind === 'file';
+  return [...due.filter(isFile), ...due.filter((fill) => !isFile(fill))];
+}
+
+/** Fills in what is due. Ends early if the page replaces the form, and then the next round goes on. */
+async function fillAll(
+  target: FormTarget,
+  form: ReadForm,
+  due: readonly Fill[],
+  { attempts, skipped }: Progress,
+  options: FillOptions,
+): Promise<FillResult | undefined> {
+  for (const fill of due) {
+    const { key, label, isRequired } = fill.field;
+    const attempt = (attempts.get(key) ?? 0) + 1;
+    attempts.set(key, attempt);
+    if (attempt > attemptsMax) {
+      return { kind: 'invalid_payload', message: refusedMessage([label]) };
+    }
+    const filled = await tryToFill(form, fill, options);
+    if (filled === 'gone') return undefined;
+    if (filled !== 'filled') {
+      skipped.add(key);
+      if (!isRequired) continue;
+      return filled === 'no_option'
+        ? { kind: 'invalid_payload', message: missingMessage([fill.field]) }
+        : { kind: 'form_unsupported', message: unsupportedMessage([fill.field]) };
+    }
+    if (attempt === 1) options.onFilled(key);
+    if (fill.value.kind === 'file') {
+      const upload = await waitForUpload(target, form, fill.field, options);
+      if (upload === 'refused') {
+        return { kind: 'invalid_payload', message: fileMessage(fill.value.file, 'refused') };
+      }
+    }
+  }
+  return undefined;
+}
+
+async function tryToFill(
+  form: ReadForm,
+  fill: Fill,
+  options: FillOptions,
+): Promise<'filled' | 'no_option' | 'not_operable' | 'gone'> {
+  try {
+    return await fillWidget(form, fill, options);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    return isGone(error) ? 'gone' : 'not_operable';
+  }
+}
+
+/** True for a consent that the page has checked and the applicant has not given. */
+function isPrechecked(report: FieldReport | undefined): boolean {
+  if (report?.state.kind !== 'chosen' || report.state.labels.length === 0) return false;
+  return report.field.kind === 'checkbox';
+}
+
+async function uncheck(form: ReadForm, field: FormField, { onAction }: FillOptions): Promise<void> {
+  try {
+    await (await form.element(field.key)).click({ timeout: 5_000 });
+    onAction();
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+/** Refuses values that the page or the browser marks as invalid. */
+function resultOf(form: ReadForm, fills: readonly Fill[], left: readonly FormField[]): FillResult {
+  const invalid = fills.filter(({ field }) => form.report(field.key)?.isInvalid === true);
+  const file = invalid.find(({ value }) => value.kind === 'file');
+  if (file?.value.kind === 'file') {
+    return { kind: 'invalid_payload', message: fileMessage(file.value.file, 'refused') };
+  }
+  return invalid.length === 0
+    ? { kind: 'filled', form, fills, left }
+    : { kind: 'invalid_payload', message: refusedMessage(invalid.map(({ field }) => field.label)) };
+}

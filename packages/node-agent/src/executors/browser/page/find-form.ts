@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Frame, Page } from 'playwright-core';
+import { type Adapter, generic, namedAdapters } from '../adapters/index.ts';
+import { isClosed, isSignIn, readPage } from './facts.ts';
+import { callInFrame, handleInFrame } from './in-page.ts';
+import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
+
+const pollMs = 100;
+/** The time for a form to appear after its page has loaded. */
+const formMsMax = 15_000;
+/** The time for a page that the server answered with an error. */
+const errorPageMsMax = 2_000;
+/** A page must be quiet this long before it is judged by what it does not show. */
+const quietMs = 300;
+const quietMsMax = 2_000;
+/** A link to the form is followed if no form has appeared by then. */
+const entryAfterMs = 1_000;
+
+export interface FindOptions {
+  /** The adapter that the tenant expects. It is asked first. */
+  readonly hint: string;
+  /** The status of the document; undefined if it is not known. */
+  readonly status: number | undefined;
+  readonly signal: AbortSignal;
+  onAction(): void;
+}
+
+export type FindFailure =
+  | 'captcha'
+  | 'login_required'
+  | 'posting_closed'
+  | 'form_unsupported'
+  | 'site_unreachable';
+
+export type FormSearch =
+  | { readonly kind: 'form'; readonly target: FormTarget }
+  | { readonly kind: 'failed'; readonly code: FindFailure };
+
+const all = [...namedAdapters, generic];
+const watched = all.flatMap(({ closed }) => (closed.shown === undefined ? [] : [closed.shown]));
+const entries = namedAdapters.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
+const embeds = namedAdapters.flatMap(({ embed }) => (embed === undefined ? [] : [embed]));
+
+/**
+ * Waits for the application form, in any frame. The markup decides on the adapter. The generic one
+ * is used when the page is quiet and no other fits. Without a form, the page says why.
+ */
+export async function findForm(page: Page, options: FindOptions): Promise<FormSearch> {
+  const { status, signal } = options;
+  const isError = status !== undefined && status >= 400;
+  let startedMs = performance.now();
+  let hasEntered = false;
+  for (;;) {
+    signal.throwIfAborted();
+    const named = await namedTarget(page, options.hint);
+    if (named !== undefined) return { kind: 'form', target: named };
+    await waitForQuiet(page.mainFrame(), quietMs, quietMsMax).catch(passGone);
+    const target = (await namedTarget(page, options.hint)) ?? (await genericTarget(page));
+    if (target !== undefined) return { kind: 'form', target };
+    const waitedMs = performance.now() - startedMs;
+    const code = await obstacle(page, status, waitedMs);
+    if (code !== undefined) return { kind: 'failed', code };
+    if (!hasEntered && !isError && waitedMs > entryAfterMs) {
+      hasEntered = await enter(page, options);
+      if (hasEntered) startedMs = performance.now();
+    }
+    if (waitedMs > (isError ? errorPageMsMax : formMsMax)) {
+      return { kind: 'failed', code: isError ? 'site_unreachable' : 'form_unsupported' };
+    }
+    await sleep(pollMs);
+  }
+}
+
+function passGone(error: unknown): void {
+  if (!isGone(error)) throw error;
+}
+
+/** Why a page without a form has none. */
+async function obstacle(
+  page: Page,
+  status: number | undefined,
+  waitedMs: number,
+): Promise<FindFailure | undefined> {
+  const facts = await readPage(page, generic, watched);
+  if (facts.challenge !== 'none') return 'captcha';
+  if (status === 404 || status === 410 || isClosed(facts, all)) return 'posting_closed';
+  if (status === 401 || isSignIn(facts)) return waitedMs > pollMs ? 'login_required' : undefined;
+  return undefined;
+}
+
+async function namedTarget(page: Page, hint: string): Promise<FormTarget | undefined> {
+  const isHinted = ({ name }: Adapter): boolean => name === hint.trim().toLowerCase();
+  const ordered = [
+    ...namedAdapters.filter(isHinted),
+    ...namedAdapters.filter((adapter) => !isHinted(adapter)),
+  ];
+  const roots = ordered.map(({ reading }) => reading.root ?? ':not(*)');
+  for (const frame of page.frames()) {
+    const found = await inFrame(frame, () => callInFrame(frame, 'matchRoots', roots));
+    const adapter = ordered[found?.indexOf(true) ?? -1];
+    if (adapter !== undefined) return { frame, adapter };
+  }
+  return undefined;
+}
+
+/** The only frame with an application form, unless the frame of a known system is still to come. */
+async function genericTarget(page: Page): Promise<FormTarget | undefined> {
+  const main = page.mainFrame();
+  const isEmbedding = await inFrame(main, () => callInFrame(main, 'matchRoots', embeds));
+  if (isEmbedding?.includes(true) === true) return undefined;
+  const withForm: Frame[] = [];
+  for (const frame of page.frames()) {
+    const rules = generic.reading;
+    const facts = await inFrame(frame, () => callInFrame(frame, 'readFacts', { rules, watched: [] }));
+    if (facts?.hasForm === true) withForm.push(frame);
+  }
+  const [frame, ...others] = withForm;
+  return frame === undefined || others.length > 0 ? undefined : { frame, adapter: generic };
+}
+
+/** Undefined for a frame that is being replaced. */
+async function inFrame<T>(frame: Frame, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (frame.page().isClosed()) throw error;
+    return undefined;
+  }
+}
+
+/** Follows the posting's link or button to its form, once. */
+async function enter(page: Page, { onAction, signal }: FindOptions): Promise<boolean> {
+  const main = page.mainFrame();
+  const handle = await inFrame(main, () => handleInFrame(main, 'findEntry', entries));
+  if (handle === undefined) return false;
+  const { isFound, href } = await handle.evaluate(({ report }) => report);
+  if (!isFound) return false;
+  signal.throwIfAborted();
+  onAction();
+  if (href !== undefined) {
+    await page.goto(href, { waitUntil: 'domcontentloaded' }).catch(passGone);
+    return true;
+  }
+  const element = (await handle.evaluateHandle((found) => found.element)).asElement();
+  await element?.click({ timeout: 5_000, noWaitAfter: true }).catch(() => {});
+  return true;
+}

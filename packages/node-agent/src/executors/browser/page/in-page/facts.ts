@@ -1,0 +1,99 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import type { ReadingRules } from '../../adapters/adapter.ts';
+import type { FrameFacts } from '../reports.ts';
+import type * as labels from './labels.ts';
+import type * as roots from './roots.ts';
+import type * as visibility from './visibility.ts';
+
+declare const allBelow: typeof visibility.allBelow;
+declare const findRoot: typeof roots.findRoot;
+declare const isVisible: typeof visibility.isVisible;
+declare const textOf: typeof labels.textOf;
+
+/** What a captcha frame asks for. An invisible captcha and its badge ask for nothing. */
+export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
+  const box = frame.getBoundingClientRect();
+  if (!isVisible(frame) || box.width < 60 || box.height < 40) return 'none';
+  const source = frame.getAttribute('src') ?? '';
+  const title = (frame.getAttribute('title') ?? '').toLowerCase();
+  if (/\/recaptcha\/(?:api2|enterprise)\/bframe|frame=challenge|captcha-delivery\.|arkoselabs|funcaptcha/u.test(source)) return 'challenge';
+  if (/challenge/u.test(title) && /captcha/u.test(title) && !/checkbox/u.test(title)) return 'challenge';
+  if (/\/recaptcha\/(?:api2|enterprise)\/anchor/u.test(source)) {
+    return /[?&]size=invisible/u.test(source) ? 'none' : 'checkbox';
+  }
+  if (/hcaptcha.*frame=checkbox(?!-invisible)/u.test(source)) return 'checkbox';
+  return /challenges\.cloudflare\.com|\/cdn-cgi\/challenge-platform\//u.test(source) ? 'checkbox' : 'none';
+}
+
+/** The strictest captcha that is visible. A checkbox that has its token asks for nothing more. */
+export function challengeOf(): FrameFacts['challenge'] {
+  const all = allBelow(document, 'iframe').map(challengeIn);
+  const puzzles = 'input[name*="captcha" i]:not([type="hidden"]), #challenge-form, #challenge-running';
+  const hasPuzzle = allBelow(document, puzzles).some(isVisible);
+  if (all.includes('challenge') || hasPuzzle) return 'challenge';
+  const tokens = '[name="g-recaptcha-response"], [name="h-captcha-response"], [name="cf-turnstile-response"]';
+  const isSolved = allBelow(document, tokens).some(
+    (field) => 'value' in field && typeof field.value === 'string' && field.value !== '',
+  );
+  return all.includes('checkbox') && !isSolved ? 'checkbox' : 'none';
+}
+
+/** Reads what the frame shows. `watched`: the selectors to look for. */
+export function readFacts({
+  rules,
+  watched,
+}: {
+  readonly rules: ReadingRules;
+  readonly watched: readonly string[];
+}): FrameFacts {
+  const texts = (selector: string, most: number): string[] =>
+    allBelow(document, selector)
+      .filter(isVisible)
+      .slice(0, most)
+      .map((element) => (element.matches('[role="alert"]') ? element.innerText : textOf(element)))
+      .map((text) => text.replace(/\s+/gu, ' ').trim())
+      .filter((text) => text !== '' && text.length <= 500);
+  return {
+    url: document.URL,
+    hasForm: findRoot(rules) !== undefined,
+    challenge: challengeOf(),
+    hasPasswordField: allBelow(document, 'input[type="password"]').some(isVisible),
+    shown: watched.filter((selector) => allBelow(document, selector).some(isVisible)),
+    sentences: texts('h1, h2, h3, h4, p, [role="status"], [role="alert"], strong, main > div, body > div, dd, li, code', 400),
+    alerts: texts(`[role="alert"], .error, .errors, .alert, ${rules.fieldError}`, 50),
+  };
+}
+
+/**
+ * Resolves when nothing was added or removed for a while and nothing says that it is busy, or when
+ * the time is over.
+ */
+export async function waitForQuiet({
+  quietMs,
+  limitMs,
+}: {
+  readonly quietMs: number;
+  readonly limitMs: number;
+}): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const endIfReady = (): void => {
+      const isBusy = allBelow(document, '[aria-busy="true"]').some(isVisible);
+      if (isBusy) timer = setTimeout(endIfReady, quietMs);
+      else end(true);
+    };
+    let timer = setTimeout(endIfReady, quietMs);
+    const limit = setTimeout(() => end(false), limitMs);
+    const observer = new MutationObserver(() => {
+      clearTimeout(timer);
+      timer = setTimeout(endIfReady, quietMs);
+    });
+    const end = (isQuiet: boolean): void => {
+      clearTimeout(timer);
+      clearTimeout(limit);
+      observer.disconnect();
+      resolve(isQuiet);
+    };
+    observer.observe(document, { childList: true, subtree: true });
+  });
+}

@@ -1,0 +1,189 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import type { ReadingRules } from '../../adapters/adapter.ts';
+import type { FormField, WidgetKind } from '../../planner/form-model.ts';
+import type { FieldReport, FormReport } from '../reports.ts';
+import type * as groups from './groups.ts';
+import type * as labels from './labels.ts';
+import type * as roots from './roots.ts';
+import type * as states from './states.ts';
+import type * as visibility from './visibility.ts';
+
+declare const allBelow: typeof visibility.allBelow;
+declare const isVisible: typeof visibility.isVisible;
+declare const chosenOf: typeof states.chosenOf;
+declare const closestAcross: typeof visibility.closestAcross;
+declare const comboboxStateOf: typeof states.comboboxStateOf;
+declare const dateFormatOf: typeof groups.dateFormatOf;
+declare const filesOf: typeof states.filesOf;
+declare const findRoot: typeof roots.findRoot;
+declare const groupLabelOf: typeof labels.groupLabelOf;
+declare const groupOf: typeof groups.groupOf;
+declare const hasMessageFor: typeof states.hasMessageFor;
+declare const hasRequiredMark: typeof labels.hasRequiredMark;
+declare const isReachable: typeof groups.isReachable;
+declare const isRefused: typeof states.isRefused;
+declare const labelOf: typeof labels.labelOf;
+declare const labelsFor: typeof labels.labelsFor;
+declare const optionLabelOf: typeof groups.optionLabelOf;
+declare const questionLabel: typeof labels.questionLabel;
+declare const selectedOf: typeof states.selectedOf;
+declare const shapeOf: typeof groups.shapeOf;
+
+/** The controls of one field, in document order. */
+interface Gathered {
+  readonly shape: groups.Shape;
+  readonly controls: HTMLElement[];
+  readonly isGroup: boolean;
+}
+
+/** The fields of a root: single controls, and groups of radios, checkboxes or buttons. */
+export function gather(root: ParentNode, rules: ReadingRules): Gathered[] {
+  const found: Gathered[] = [];
+  const byGroup = new Map<HTMLElement | string, Gathered>();
+  const buttons = rules.buttonGroup === undefined ? '' : `, ${rules.buttonGroup.option}`;
+  const selector = `input, select, textarea, [contenteditable="true"], [role="combobox"], [role="radio"], [role="checkbox"], [role="switch"], [aria-haspopup="listbox"]${buttons}`;
+  for (const control of allBelow(root, selector)) {
+    if (rules.ignored !== undefined && control.matches(rules.ignored)) continue;
+    const shape = shapeOf(control, rules);
+    if (shape === undefined || !isReachable(control, shape, rules)) continue;
+    const isOption = shape === 'radio' || shape === 'checkbox' || shape === 'button';
+    const group = isOption ? groupOf(control, shape, rules) : undefined;
+    const key = typeof group === 'string' ? `${shape} ${group}` : group;
+    const known = key === undefined ? undefined : byGroup.get(key);
+    if (known !== undefined && known.shape === shape) {
+      known.controls.push(control);
+      continue;
+    }
+    const isGroup = isOption && (shape !== 'checkbox' || group instanceof HTMLElement);
+    const gathered = { shape, controls: [control], isGroup };
+    found.push(gathered);
+    if (key !== undefined) byGroup.set(key, gathered);
+  }
+  return found;
+}
+
+export function kindOf({ shape, controls, isGroup }: Gathered): WidgetKind {
+  if (shape === 'checkbox') return isGroup || controls.length > 1 ? 'checkboxes' : 'checkbox';
+  return shape === 'button' ? 'radio' : shape;
+}
+
+export function isRequired(gathered: Gathered, label: string, rules: ReadingRules): boolean {
+  const { controls } = gathered;
+  const isMarked = (element: Element): boolean =>
+    element.hasAttribute('required') || element.getAttribute('aria-required') === 'true';
+  if (controls.some(isMarked)) return true;
+  const [first] = controls;
+  if (first === undefined) return false;
+  const isGroup = kindOf(gathered) === 'radio' || kindOf(gathered) === 'checkboxes';
+  const group = isGroup ? closestAcross(first, 'fieldset, [role="radiogroup"], [role="group"]') : null;
+  if (group !== null && isMarked(group)) return true;
+  const mark = questionLabel(first, rules) ?? (isGroup ? group?.querySelector('legend') : labelsFor(first)[0]);
+  const css = rules.question?.required;
+  if (css !== undefined && mark && (mark.matches(css) || mark.querySelector(css) !== null)) return true;
+  return hasRequiredMark(label, mark ?? undefined);
+}
+
+/** A key that a re-rendered form keeps: the name, the id, or the place in the form. */
+export function keyOf(control: HTMLElement, place: number, used: ReadonlySet<string>): string {
+  const path =
+    closestAcross(control, '[data-field-path]')?.getAttribute('data-field-path') ??
+    closestAcross(control, '[data-ui^="QA_"], [data-ui^="CA_"]')?.getAttribute('data-ui');
+  const isStable = !/^(?::r|react-|radix-|headlessui-)/u.test(control.id);
+  const name = path || control.getAttribute('name') || (isStable ? control.id : '');
+  const key = name || `field-${place}`;
+  return used.has(key) ? `${key}-${place}` : key;
+}
+
+export function optionsOf(gathered: Gathered): Pick<FormField, 'options'> {
+  const { shape, controls } = gathered;
+  const [first] = controls;
+  if (first instanceof HTMLSelectElement) {
+    const options = [...first.options].filter(({ value, disabled }) => value !== '' && !disabled);
+    return { options: options.map((option) => option.label.trim()) };
+  }
+  const kind = kindOf(gathered);
+  if (shape === 'combobox' || (kind !== 'radio' && kind !== 'checkboxes')) return {};
+  return { options: controls.map(optionLabelOf) };
+}
+
+export function stateOf({ shape, controls }: Gathered, rules: ReadingRules): FieldReport['state'] {
+  const [first] = controls;
+  if (first instanceof HTMLSelectElement) return selectedOf(first);
+  if (shape === 'radio' || shape === 'checkbox' || shape === 'button') return chosenOf(controls);
+  if (first === undefined) return { kind: 'text', text: '' };
+  if (shape === 'combobox') return comboboxStateOf(first);
+  if (first instanceof HTMLInputElement && shape === 'file') return filesOf(first, rules);
+  const isNative = first instanceof HTMLInputElement || first instanceof HTMLTextAreaElement;
+  return { kind: 'text', text: isNative ? first.value : first.innerText };
+}
+
+export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): FieldReport {
+  const { shape, controls } = gathered;
+  const first = controls[0] as HTMLElement;
+  const kind = kindOf(gathered);
+  const isGroup = kind === 'radio' || kind === 'checkboxes';
+  const label =
+    kind === 'checkbox' ? optionLabelOf(first) : isGroup ? groupLabelOf(controls, rules) : labelOf(first, rules);
+  const role = rules.roles.find(({ control }) => controls.some((one) => one.matches(control)))?.role;
+  const isMultiple = kind === 'checkboxes' || (first as Partial<HTMLInputElement>).multiple === true;
+  const dateFormat = shape === 'date' ? dateFormatOf(first) : undefined;
+  const { maxLength = -1 } = first as Partial<HTMLInputElement>;
+  const isOneLine = kind === 'text' && first instanceof HTMLInputElement;
+  const suggestions = rules.typeaheads?.find(({ control }) => first.matches(control))?.options;
+  return {
+    field: {
+      key,
+      kind,
+      label,
+      isRequired: isRequired(gathered, label, rules),
+      ...optionsOf(gathered),
+      ...(role === undefined ? {} : { role }),
+      ...(isMultiple ? { isMultiple } : {}),
+      ...(kind === 'text' && maxLength >= 0 ? { maxLength } : {}),
+      ...(isOneLine ? { isMultiline: false } : {}),
+    },
+    state: stateOf(gathered, rules),
+    isInvalid: controls.some(isRefused),
+    hasMessage: hasMessageFor(controls, rules),
+    autocomplete: (first.getAttribute('autocomplete') ?? '').toLowerCase().trim(),
+    ...(dateFormat === undefined ? {} : { dateFormat }),
+    ...(suggestions === undefined ? {} : { suggestions }),
+    ...(first instanceof HTMLSelectElement ? { optionIndexes: indexesOf(first) } : {}),
+    names: [key, first.id, first.getAttribute('data-ui') ?? ''].filter((name) => name !== ''),
+  };
+}
+
+export function indexesOf(select: HTMLSelectElement): number[] {
+  return [...select.options]
+    .filter(({ value, disabled }) => value !== '' && !disabled)
+    .map(({ index }) => index);
+}
+
+/** Reads the form. `elements` has the controls of each field; hidden inputs give their label. */
+export function readForm(rules: ReadingRules): {
+  report: FormReport | undefined;
+  elements: HTMLElement[][];
+} {
+  const root = findRoot(rules);
+  if (root === undefined) return { report: undefined, elements: [] };
+  const used = new Set<string>();
+  const fields: FieldReport[] = [];
+  const elements: HTMLElement[][] = [];
+  for (const [place, gathered] of gather(root, rules).entries()) {
+    const key = keyOf(gathered.controls[0] as HTMLElement, place, used);
+    used.add(key);
+    fields.push(reportOf(gathered, key, rules));
+    const isOption = gathered.shape === 'radio' || gathered.shape === 'checkbox';
+    elements.push(
+      gathered.controls.map((control) =>
+        isOption && !isVisible(control) ? (labelsFor(control).find(isVisible) ?? control) : control,
+      ),
+    );
+  }
+  const form = root instanceof HTMLFormElement ? root : root.querySelector('form');
+  const action = form?.getAttribute('action');
+  const url = document.URL;
+  const resolved = form && new URL(action || url, document.baseURI).href;
+  return { report: { fields, url, ...(resolved ? { action: resolved } : {}) }, elements };
+}

@@ -1,0 +1,124 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import type { ReadingRules } from '../../adapters/adapter.ts';
+import type * as labels from './labels.ts';
+import type * as visibility from './visibility.ts';
+
+declare const allBelow: typeof visibility.allBelow;
+declare const closestAcross: typeof visibility.closestAcross;
+declare const isConcealed: typeof visibility.isConcealed;
+declare const isRendered: typeof visibility.isRendered;
+declare const isVisible: typeof visibility.isVisible;
+declare const isVisibleNear: typeof visibility.isVisibleNear;
+declare const labelsFor: typeof labels.labelsFor;
+declare const legendOf: typeof labels.legendOf;
+declare const questionLabel: typeof labels.questionLabel;
+declare const textOf: typeof labels.textOf;
+declare const textOfIds: typeof labels.textOfIds;
+
+export type Shape =
+  | 'text'
+  | 'date'
+  | 'select'
+  | 'combobox'
+  | 'radio'
+  | 'checkbox'
+  | 'button'
+  | 'file'
+  | 'unsupported';
+
+/** What kind of widget an element is; undefined if it is none. */
+export function shapeOf(element: HTMLElement, rules: ReadingRules): Shape | undefined {
+  if (rules.buttonGroup !== undefined && element.matches(rules.buttonGroup.option)) return 'button';
+  const role = element.getAttribute('role');
+  if (role === 'radio') return 'radio';
+  if (role === 'checkbox' || role === 'switch') return 'checkbox';
+  if (role === 'combobox') return element instanceof HTMLSelectElement ? 'select' : 'combobox';
+  if (element instanceof HTMLSelectElement) return 'select';
+  if (element instanceof HTMLTextAreaElement) return 'text';
+  if (element instanceof HTMLInputElement) return inputShapeOf(element, rules);
+  if (element.getAttribute('aria-haspopup') === 'listbox') return 'combobox';
+  if (element.isContentEditable) return 'text';
+  return undefined;
+}
+
+export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shape | undefined {
+  const { type } = input;
+  if (['hidden', 'submit', 'button', 'image', 'reset', 'search'].includes(type)) return undefined;
+  if (type === 'radio' || type === 'checkbox' || type === 'date' || type === 'file') return type;
+  if ((rules.typeaheads ?? []).some(({ control }) => input.matches(control))) return 'combobox';
+  if (['text', 'email', 'tel', 'url', 'number', 'month'].includes(type)) {
+    return dateFormatOf(input) === undefined ? 'text' : 'date';
+  }
+  return 'unsupported';
+}
+
+/** The format of dates that a text input asks for, like `mm/dd/yyyy`. */
+export function dateFormatOf(control: HTMLElement): string | undefined {
+  const hint = (control.getAttribute('placeholder') ?? '').trim().toLowerCase();
+  if (/^(?:mm|dd|yyyy)([/.-])(?:mm|dd)\1(?:dd|mm|yyyy)$/u.test(hint)) return hint;
+  const isPicker = control.closest('.react-datepicker__input-container') !== null;
+  return isPicker ? 'mm/dd/yyyy' : undefined;
+}
+
+/** True if a person would meet this control. Honeypots are hidden, or out of the tab order. */
+export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
+  if (control.matches(':disabled, [aria-disabled="true"]')) return false;
+  if (rules.named !== undefined && control.matches(rules.named)) return true;
+  if (shape === 'file') return isUploadShown(control, rules);
+  if (isConcealed(control)) return false;
+  const labelled = labelsFor(control);
+  if (shape === 'radio' || shape === 'checkbox' || shape === 'button') {
+    return isVisible(control) || labelled.some(isVisible);
+  }
+  if (shape === 'combobox') return isRendered(control) && isVisibleNear(control, 3);
+  return isVisible(control) && control.tabIndex !== -1;
+}
+
+/** True if a file input, its label, or a button next to it can be seen. */
+export function isUploadShown(input: HTMLElement, rules: ReadingRules): boolean {
+  if (isVisible(input) || labelsFor(input).some(isVisible)) return true;
+  const container =
+    (rules.question && closestAcross(input, rules.question.container)) ??
+    input.parentElement?.parentElement;
+  if (!container || container.matches('form, body')) {
+    return [...(input.parentElement?.children ?? [])].some(
+      (next) => next.matches('button, label, [role="button"]') && isVisible(next),
+    );
+  }
+  return allBelow(container, 'button, label, [role="button"], a').some(isVisible);
+}
+
+/** The label of one option of a group. */
+export function optionLabelOf(option: HTMLElement): string {
+  const own = labelsFor(option).map(textOf).filter(Boolean).join(' ');
+  const byIds = textOfIds(option, 'aria-labelledby');
+  const shown = option instanceof HTMLInputElement ? '' : (option.textContent ?? '').trim();
+  const next = option.nextSibling?.textContent?.trim() ?? '';
+  return own || byIds || (option.getAttribute('aria-label') ?? '') || shown || next;
+}
+
+/** What holds the options of one question together. Options with the same value form a group. */
+export function groupOf(
+  option: HTMLElement,
+  shape: Shape,
+  rules: ReadingRules,
+): HTMLElement | string | undefined {
+  if (shape === 'button') {
+    return closestAcross(option, rules.buttonGroup?.container ?? '') ?? undefined;
+  }
+  const name = option.getAttribute('name') ?? '';
+  if (shape === 'radio') {
+    return name === '' ? (closestAcross(option, '[role="radiogroup"], fieldset') ?? option) : name;
+  }
+  if (name.endsWith('[]')) return name;
+  const named = questionLabel(option, rules);
+  const own: readonly HTMLElement[] = labelsFor(option);
+  if (named !== undefined && !named.contains(option) && !own.includes(named)) {
+    return closestAcross(option, rules.question?.container ?? '') ?? undefined;
+  }
+  const container = closestAcross(option, 'fieldset, [role="group"]');
+  const boxes = container && allBelow(container, 'input[type="checkbox"], [role="checkbox"]');
+  if (container && boxes && boxes.length > 1 && legendOf(boxes) !== '') return container;
+  return name === '' ? undefined : name;
+}

@@ -1,0 +1,52 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import type { ListboxReport } from '../reports.ts';
+import type * as labels from './labels.ts';
+import type * as visibility from './visibility.ts';
+
+declare const allBelow: typeof visibility.allBelow;
+declare const isRendered: typeof visibility.isRendered;
+declare const isVisible: typeof visibility.isVisible;
+declare const textOf: typeof labels.textOf;
+
+/** The list that belongs to a combobox: the one that it names, the nearest, or the only open one. */
+export function listboxOf(control: HTMLElement): Element | undefined {
+  const ids = `${control.getAttribute('aria-controls') ?? ''} ${control.getAttribute('aria-owns') ?? ''}`;
+  const scope = control.getRootNode() as Document | ShadowRoot;
+  for (const id of ids.split(/\s+/u)) {
+    const named = id === '' ? null : scope.getElementById(id);
+    if (named !== null && isRendered(named)) return named;
+  }
+  const lists = '[role="listbox"], [class*="select__menu"]';
+  let at: Element | null = control.parentElement;
+  for (let level = 0; at !== null && level < 4 && !at.matches('form, body'); level += 1) {
+    const near = [...at.querySelectorAll(lists)].find(isVisible);
+    if (near !== undefined) return near;
+    at = at.parentElement;
+  }
+  const open = allBelow(document, lists).filter(isVisible);
+  return open.length === 1 ? open[0] : undefined;
+}
+
+/** The options that a combobox shows now. `selector`: those of a list that is no listbox. */
+export function readListbox(
+  control: HTMLElement,
+  selector: string | undefined,
+): { report: ListboxReport; elements: Element[] } {
+  const list = selector === undefined ? listboxOf(control) : document.body;
+  const wanted = selector ?? '[role="option"], [class*="select__option"]';
+  const shown = list === undefined ? [] : allBelow(list, wanted).filter(isVisible);
+  const isUsable = (option: Element): boolean =>
+    option.getAttribute('aria-disabled') !== 'true' && !option.hasAttribute('disabled');
+  const elements = shown.filter(isUsable);
+  const status = list === undefined ? '' : textOf(list);
+  const isBusy = list?.getAttribute('aria-busy') === 'true';
+  return {
+    report: {
+      isShown: selector === undefined ? list !== undefined : shown.length > 0,
+      isLoading: isBusy || /^(?:loading|searching)\b/iu.test(status),
+      labels: elements.map(textOf),
+    },
+    elements,
+  };
+}

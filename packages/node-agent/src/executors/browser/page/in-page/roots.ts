@@ -1,0 +1,120 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import type { ReadingRules } from '../../adapters/adapter.ts';
+import type { ControlsReport } from '../reports.ts';
+import type * as labels from './labels.ts';
+import type * as visibility from './visibility.ts';
+
+declare const allBelow: typeof visibility.allBelow;
+declare const isVisible: typeof visibility.isVisible;
+declare const textOf: typeof labels.textOf;
+
+/** The root of the form by the adapter's rules, or the only application form of the page. */
+export function findRoot(rules: ReadingRules): HTMLElement | undefined {
+  if (rules.root !== undefined) return allBelow(document, rules.root).find(isVisible);
+  const forms = allBelow(document, 'form').filter(looksLikeApplication);
+  const withUpload = forms.filter((form) => allBelow(form, 'input[type="file"]').length > 0);
+  if (withUpload.length === 1) return withUpload[0];
+  return forms.length === 1 ? forms[0] : undefined;
+}
+
+/** Which of these selectors have a visible element. */
+export function matchRoots(selectors: readonly string[]): boolean[] {
+  return selectors.map((selector) => allBelow(document, selector).some(isVisible));
+}
+
+/** True for a form with an upload or several questions, and without a password. */
+export function looksLikeApplication(form: HTMLElement): boolean {
+  if (!isVisible(form) || form.matches('[role="search"]')) return false;
+  if (allBelow(form, 'input[type="password"]').some(isVisible)) return false;
+  const questions = allBelow(
+    form,
+    'input:not([type="hidden"], [type="submit"], [type="button"], [type="search"], [type="image"], [type="reset"]), select, textarea, [role="combobox"], [contenteditable="true"]',
+  ).filter((control) => isVisible(control) || control.matches('[type="file"]'));
+  const hasUpload = questions.some((control) => control.matches('[type="file"]'));
+  return questions.length >= 3 || (hasUpload && questions.length >= 1);
+}
+
+/** The text of a button, in lower case without punctuation. */
+export function captionOf(control: HTMLElement): string {
+  const shown = control instanceof HTMLInputElement ? control.value : (control.textContent ?? '');
+  const text = shown.trim() || (control.getAttribute('aria-label') ?? '');
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+export function isNextCaption(caption: string): boolean {
+  return /^(?:next|next (?:step|page)|continue|save and continue|save continue|proceed|continue to .*|next .*)$/u.test(
+    caption,
+  );
+}
+
+export function isSubmitCaption(caption: string): boolean {
+  return /^(?:submit|apply|send|submit (?:my |your )?application|send (?:my |your )?application|apply now|apply for this (?:job|position|role)|submit form|finish|complete application|finish application)$/u.test(
+    caption,
+  );
+}
+
+/** Finds the one control that sends the form, and the one that leads to the next step. */
+export function findControls(rules: ReadingRules): {
+  report: ControlsReport;
+  elements: (HTMLElement | undefined)[];
+} {
+  const root = findRoot(rules);
+  const all = root === undefined ? [] : allBelow(root, 'button, input, a[role="button"], [role="button"]');
+  const buttons = all.filter(
+    (control) =>
+      (!(control instanceof HTMLInputElement) || ['submit', 'button', 'image'].includes(control.type)) &&
+      isVisible(control),
+  );
+  const next = buttons.find((button) => isNextCaption(captionOf(button)));
+  const submit = findSubmit(rules, root, buttons);
+  return {
+    report: { hasSubmit: submit !== undefined, hasNext: next !== undefined },
+    elements: [submit, next],
+  };
+}
+
+export function findSubmit(
+  rules: ReadingRules,
+  root: HTMLElement | undefined,
+  buttons: readonly HTMLElement[],
+): HTMLElement | undefined {
+  if (root === undefined) return undefined;
+  const isOther = (button: HTMLElement): boolean => isNextCaption(captionOf(button));
+  if (rules.submit !== undefined) {
+    const named = [...allBelow(root, rules.submit), ...allBelow(document, rules.submit)];
+    return named.find((button) => isVisible(button) && !isOther(button));
+  }
+  const outside = root.id === '' ? [] : allBelow(document, `[form="${CSS.escape(root.id)}"]`);
+  const candidates = [...buttons, ...outside.filter(isVisible)].filter(
+    (button) => !isOther(button),
+  );
+  const typed = candidates.filter((button) => (button as HTMLButtonElement).type === 'submit');
+  const captioned = candidates.filter((button) => isSubmitCaption(captionOf(button)));
+  const both = typed.filter((button) => captioned.includes(button));
+  for (const few of [both, typed, captioned]) if (few.length === 1) return few[0];
+  return undefined;
+}
+
+/** The visible link or button that leads from a posting to its form. */
+export function findEntry(selectors: readonly string[]): {
+  report: { readonly isFound: boolean; readonly href: string | undefined };
+  element: HTMLElement | undefined;
+} {
+  const named = selectors.flatMap((selector) => allBelow(document, selector));
+  const captions = /^(?:apply|apply now|apply here|apply online|apply for (?:this )?(?:job|position|role))$/u;
+  const captioned = allBelow(document, 'a[href], button, [role="button"]').filter((control) =>
+    captions.test(captionOf(control)),
+  );
+  const element = [...named, ...captioned].find(isVisible);
+  const link = element instanceof HTMLAnchorElement ? element.href : '';
+  const isOther = /^https?:/u.test(link) && link.replace(/#.*$/u, '') !== document.URL.replace(/#.*$/u, '');
+  return {
+    report: { isFound: element !== undefined, href: isOther ? link : undefined },
+    element,
+  };
+}

@@ -1,0 +1,100 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import type { ReadingRules } from '../../adapters/adapter.ts';
+import type { FieldState } from '../reports.ts';
+import type * as groups from './groups.ts';
+import type * as labels from './labels.ts';
+import type * as visibility from './visibility.ts';
+
+declare const allBelow: typeof visibility.allBelow;
+declare const closestAcross: typeof visibility.closestAcross;
+declare const isVisible: typeof visibility.isVisible;
+declare const optionLabelOf: typeof groups.optionLabelOf;
+declare const textOf: typeof labels.textOf;
+
+export function isChosen(option: HTMLElement): boolean {
+  if (option instanceof HTMLInputElement) return option.checked;
+  return ['aria-checked', 'aria-pressed', 'aria-selected'].some(
+    (name) => option.getAttribute(name) === 'true',
+  );
+}
+
+export function chosenOf(options: readonly HTMLElement[]): FieldState {
+  return { kind: 'chosen', labels: options.filter(isChosen).map(optionLabelOf) };
+}
+
+export function selectedOf(select: HTMLSelectElement): FieldState {
+  const labels = [...select.selectedOptions]
+    .filter((option) => option.value !== '')
+    .map((option) => option.label.trim());
+  return { kind: 'chosen', labels };
+}
+
+/** What a combobox shows as chosen: its text, or the values that its control displays. */
+export function comboboxStateOf(control: HTMLElement): FieldState {
+  const values = '[class*="single-value"], [class*="singleValue"], [class*="multi-value__label"]';
+  let at: Element | null = control;
+  for (let level = 0; at !== null && level < 5; level += 1) {
+    if (at.querySelectorAll('input, select, textarea, [role="combobox"]').length > 3) break;
+    const shown = [...at.querySelectorAll(values)].map(textOf).filter((text) => text !== '');
+    if (shown.length > 0) return { kind: 'chosen', labels: shown };
+    at = at.parentElement;
+  }
+  const text =
+    control instanceof HTMLInputElement ? control.value : (control.textContent ?? '').trim();
+  const isPlaceholder = /^(?:select|choose|please select)\b|^[-–—.…]*$/iu.test(text);
+  return { kind: 'chosen', labels: text === '' || isPlaceholder ? [] : [text] };
+}
+
+/** The files of an upload: those of the input, or file names that its question shows. */
+export function filesOf(input: HTMLInputElement, rules: ReadingRules): FieldState {
+  const own = [...(input.files ?? [])].map(({ name }) => name);
+  if (own.length > 0) return { kind: 'files', names: own };
+  const container = rules.question && closestAcross(input, rules.question.container);
+  const shown = container ?? input.parentElement?.parentElement;
+  if (!shown || shown.matches('form, body')) return { kind: 'files', names: [] };
+  const names = allBelow(shown, '*')
+    .filter((part) => part.childElementCount === 0 && isVisible(part))
+    .map((part) => (part.textContent ?? '').trim())
+    .filter((text) => /^[^\n]{1,200}\.[a-z0-9]{2,5}$/iu.test(text));
+  return { kind: 'files', names };
+}
+
+/** True if the browser or the page refuses what the control holds. */
+export function isRefused(control: HTMLElement): boolean {
+  if (control.getAttribute('aria-invalid') === 'true') return true;
+  const isNative =
+    control instanceof HTMLInputElement ||
+    control instanceof HTMLTextAreaElement ||
+    control instanceof HTMLSelectElement;
+  if (!isNative || control.form?.noValidate === true) return false;
+  return control.willValidate && !control.validity.valid;
+}
+
+/** True if the page shows a message about this field. */
+export function hasMessageFor(controls: readonly HTMLElement[], rules: ReadingRules): boolean {
+  return controls.some((control) => {
+    const ids = `${control.getAttribute('aria-errormessage') ?? ''} ${control.getAttribute('aria-describedby') ?? ''}`;
+    const isDescribed = ids
+      .split(/\s+/u)
+      .map((id) => (id === '' ? null : document.getElementById(id)))
+      .some((found) => found?.matches(rules.fieldError) === true && isVisible(found));
+    if (isDescribed) return true;
+    const question = rules.question && closestAcross(control, rules.question.container);
+    const container = question ?? nearestFieldBox(control);
+    return container !== null && allBelow(container, rules.fieldError).some(isVisible);
+  });
+}
+
+/** The largest box around a control that holds no other question. */
+export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
+  const name = control.getAttribute('name');
+  let box: HTMLElement | null = null;
+  for (let at = control.parentElement; at !== null && !at.matches('form, body'); ) {
+    const others = [...at.querySelectorAll('input:not([type="hidden"]), select, textarea')];
+    if (others.some((other) => other !== control && other.getAttribute('name') !== name)) break;
+    box = at;
+    at = at.parentElement;
+  }
+  return box;
+}

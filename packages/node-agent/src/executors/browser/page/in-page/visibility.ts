@@ -1,0 +1,55 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+/* These functions run in the page. They use nothing but the page and the functions of this folder. */
+
+/** True if the element and all its ancestors are rendered. Its size does not matter. */
+export function isRendered(element: Element): boolean {
+  return element.checkVisibility({ visibilityProperty: true });
+}
+
+/** True if assistive technology cannot see the element. */
+export function isConcealed(element: Element): boolean {
+  return element.closest('[aria-hidden="true"], [inert]') !== null;
+}
+
+/** True if a person can see the element: rendered, not transparent, on the page, with an area. */
+export function isVisible(element: Element): boolean {
+  if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
+  const box = element.getBoundingClientRect();
+  if (box.width < 3 || box.height < 3) return false;
+  if (box.right + window.scrollX <= 0 || box.bottom + window.scrollY <= 0) return false;
+  const { clip, clipPath } = getComputedStyle(element);
+  return !/^rect\(0(px)?,? 0|^rect\(1px,? 1px/u.test(clip) && !clipPath.startsWith('inset(50%');
+}
+
+/** True if one of the element's nearest ancestors, or the element, can be seen. */
+export function isVisibleNear(element: Element, levels: number): boolean {
+  let at: Element | null = element;
+  for (let level = 0; at !== null && level <= levels; level += 1) {
+    if (isVisible(at)) return true;
+    at = at.parentElement;
+  }
+  return false;
+}
+
+/** All elements below a root that match, in document order, open shadow roots included. */
+export function allBelow(root: ParentNode, selector: string): HTMLElement[] {
+  const found: HTMLElement[] = [];
+  for (const element of root.querySelectorAll<HTMLElement>('*')) {
+    if (element.matches(selector)) found.push(element);
+    if (element.shadowRoot !== null) found.push(...allBelow(element.shadowRoot, selector));
+  }
+  return found;
+}
+
+/** `closest` that also leaves open shadow roots. */
+export function closestAcross(element: Element, selector: string): HTMLElement | null {
+  let at: Element | null = element;
+  while (at !== null) {
+    const found: HTMLElement | null = at.closest<HTMLElement>(selector);
+    if (found !== null) return found;
+    const root: Node = at.getRootNode();
+    at = root instanceof ShadowRoot ? root.host : null;
+  }
+  return null;
+}

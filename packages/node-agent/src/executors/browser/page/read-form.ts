@@ -1,0 +1,79 @@
+import type { ElementHandle, Frame } from 'playwright-core';
+import type { Adapter } from '../adapters/adapter.ts';
+import type { FormField, FormModel } from '../planner/form-model.ts';
+import { roleOfAutocomplete, roleOfLabel } from '../planner/index.ts';
+import { callInFrame, handleInFrame } from './in-page.ts';
+import type { FieldReport, FormReport } from './reports.ts';
+
+/** The frame that has the form, and the adapter that knows it. */
+export interface FormTarget {
+  readonly frame: Frame;
+  readonly adapter: Adapter;
+}
+
+/** A form as it was at one moment. Its elements may have been replaced since. */
+export interface ReadForm extends FormReport {
+  readonly model: FormModel;
+  report(key: string): FieldReport | undefined;
+  /** A control of a field, or one of the options of a group. Rejects if it is gone. */
+  element(key: string, index?: number): Promise<ElementHandle<HTMLElement>>;
+  dispose(): Promise<void>;
+}
+
+/** Reads the form of a frame. Undefined if it has none now. */
+export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm | undefined> {
+  const handle = await handleInFrame(frame, 'readForm', adapter.reading);
+  const report = await handle.evaluate((read) => read.report);
+  if (report === undefined) {
+    await handle.dispose();
+    return undefined;
+  }
+  const fields = report.fields.map(withRole);
+  const places = new Map(fields.map(({ field }, place) => [field.key, place]));
+  return {
+    ...report,
+    fields,
+    model: { fields: fields.map(({ field }) => field) },
+    report: (key) => fields[places.get(key) ?? -1],
+    async element(key, index = 0) {
+      const place = places.get(key) ?? -1;
+      const found = await handle.evaluateHandle(
+        ({ elements }, [at, option]) => elements[at]?.[option],
+        [place, index] as const,
+      );
+      const element = found.asElement();
+      if (element === null) throw new Error('The field is not in the form.');
+      return element as ElementHandle<HTMLElement>;
+    },
+    dispose: async () => await handle.dispose(),
+  };
+}
+
+/** The adapter's rules come first, then `autocomplete`, then a standard label. */
+function withRole(report: FieldReport): FieldReport {
+  const { field, autocomplete } = report;
+  const role =
+    field.role ?? roleOfAutocomplete(autocomplete) ?? roleOfLabel(field.label, field.kind);
+  if (role === undefined) return report;
+  const kindFits = (field.kind === 'file') === (role === 'resumeFile' || role === 'coverLetterFile');
+  const fitting: FormField = kindFits ? { ...field, role } : field;
+  return { ...report, field: fitting };
+}
+
+/** Waits until a frame's document stops changing, with a bound. */
+export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: number): Promise<void> {
+  try {
+    await callInFrame(frame, 'waitForQuiet', { quietMs, limitMs });
+  } catch (error) {
+    // A navigation ends the document that was watched. The next read sees the new one.
+    if (frame.isDetached() || !isGone(error)) throw error;
+  }
+}
+
+/** True for errors of an element or a document that was replaced: the form is read again. */
+export function isGone(error: unknown): boolean {
+  const text = error instanceof Error ? error.message : '';
+  return /not attached|detached|context was destroyed|navigat|not in the form|not visible|Cannot find context|JSHandle is disposed|Unable to adopt/iu.test(
+    text,
+  );
+}

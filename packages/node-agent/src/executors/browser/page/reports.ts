@@ -1,0 +1,70 @@
+import type { FormField } from '../planner/form-model.ts';
+
+/** What a widget holds now. It may be personal data: it stays in memory. */
+export type FieldState =
+  | { readonly kind: 'text'; readonly text: string }
+  /** The labels of the chosen options; for a lone checkbox, its own label. */
+  | { readonly kind: 'chosen'; readonly labels: readonly string[] }
+  | { readonly kind: 'files'; readonly names: readonly string[] };
+
+/** One field as read from the page. */
+export interface FieldReport {
+  readonly field: FormField;
+  readonly state: FieldState;
+  /** The page or the browser refuses the present value. */
+  readonly isInvalid: boolean;
+  /** The page shows a message about this field. */
+  readonly hasMessage: boolean;
+  /** The value of `autocomplete`, lower-case. */
+  readonly autocomplete: string;
+  /** How a text field writes dates; undefined for a date picker of the browser. */
+  readonly dateFormat?: string;
+  /** The options of a text input with suggestions that is no ARIA combobox. */
+  readonly suggestions?: string;
+  /** The index of each option in a `<select>`. */
+  readonly optionIndexes?: readonly number[];
+  /** The names by which an ATS may refer to the field in a refusal. */
+  readonly names: readonly string[];
+}
+
+export interface FormReport {
+  readonly fields: readonly FieldReport[];
+  /** The absolute URL of the form's action. */
+  readonly action?: string;
+  readonly url: string;
+}
+
+/** The elements of the form that lead on. Elements stay in the page. */
+export interface ControlsReport {
+  readonly hasSubmit: boolean;
+  readonly hasNext: boolean;
+}
+
+/** The options that a combobox shows. */
+export interface ListboxReport {
+  readonly isShown: boolean;
+  readonly isLoading: boolean;
+  readonly labels: readonly string[];
+}
+
+/** What a frame shows besides the form. */
+export interface FrameFacts {
+  readonly url: string;
+  readonly hasForm: boolean;
+  /** `checkbox`: a visible captcha that waits for a person. `challenge`: a visible puzzle. */
+  readonly challenge: 'none' | 'checkbox' | 'challenge';
+  readonly hasPasswordField: boolean;
+  /** The adapter's selectors that are visible. */
+  readonly shown: readonly string[];
+  /** Visible short texts: headings, alerts, statuses and paragraphs. */
+  readonly sentences: readonly string[];
+  /** Visible messages of alerts and errors. */
+  readonly alerts: readonly string[];
+}
+
+/** What the page shows about a file that was chosen. */
+export interface UploadReport {
+  readonly isWorking: boolean;
+  readonly isDone: boolean;
+  readonly isFailed: boolean;
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ElementHandle } from 'playwright-core';
+import { refusedMessage } from '../planner/index.ts';
+import { handleInFrame } from './in-page.ts';
+import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts';
+import type { FieldReport } from './reports.ts';
+
+const pollMs = 100;
+/** The time for a page to show messages instead of the next step. */
+const messageMs = 1_500;
+const nextMsMax = 30_000;
+const clickMsMax = 5_000;
+
+export interface Controls {
+  readonly submit: ElementHandle<HTMLElement> | undefined;
+  readonly next: ElementHandle<HTMLElement> | undefined;
+}
+
+/** The controls of the present step: the one that sends the form, and the one that leads on. */
+export async function controlsOf({ frame, adapter }: FormTarget): Promise<Controls> {
+  const handle = await handleInFrame(frame, 'findControls', adapter.reading);
+  const element = async (index: number): Promise<ElementHandle<HTMLElement> | undefined> => {
+    const found = await handle.evaluateHandle(({ elements }, at) => elements[at], index);
+    const control = found.asElement();
+    return control === null ? undefined : (control as ElementHandle<HTMLElement>);
+  };
+  return { submit: await element(0), next: await element(1) };
+}
+
+export type Pressed =
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'invalid_payload' | 'form_unsupported'; readonly message: string };
+
+/** Leads to the next step. The page refuses if it stays on the step and marks fields. */
+export async function pressNext(
+  target: FormTarget,
+  before: ReadForm,
+  control: ElementHandle<HTMLElement>,
+  signal: AbortSignal,
+): Promise<Pressed> {
+  const previous = identityOf(before);
+  await control.click({ timeout: clickMsMax });
+  const startedMs = performance.now();
+  for (;;) {
+    const form = await readForm(target).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+      return undefined;
+    });
+    // Without a form, the next one is still to come, maybe on another page.
+    if (form === undefined || identityOf(form) !== previous) return { kind: 'moved' };
+    const refused = form.fields.filter(isRefused);
+    const waitedMs = performance.now() - startedMs;
+    if (refused.length > 0 && waitedMs > messageMs) {
+      const labels = refused.map(({ field }) => field.label);
+      return { kind: 'invalid_payload', message: refusedMessage(labels) };
+    }
+    if (waitedMs > nextMsMax) {
+      return { kind: 'form_unsupported', message: 'The form does not go on to its next step.' };
+    }
+    await sleep(pollMs, undefined, { signal });
+  }
+}
+
+function isRefused({ isInvalid, hasMessage }: FieldReport): boolean {
+  return isInvalid || hasMessage;
+}
+
+/** Two steps of a form have different fields or different addresses. */
+function identityOf({ url, fields }: ReadForm): string {
+  return JSON.stringify([url, fields.map(({ field }) => [field.key, field.label])]);
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FormField } from '../planner/form-model.ts';
+import { handleOnElement } from './in-page.ts';
+import type { InFlight } from './in-flight.ts';
+import { isGone, type FormTarget, type ReadForm } from './read-form.ts';
+
+const pollMs = 50;
+const uploadMsMax = 45_000;
+/** A page that shows no sign of an upload keeps the file until the form is sent. */
+const signMsMax = 300;
+
+/**
+ * Waits until the page has taken a file: its adapter's mark of success is shown, or no mark of an
+ * upload in progress is left. Returns `refused` if the page says that it does not take the file.
+ */
+export async function waitForUpload(
+  { adapter }: FormTarget,
+  form: ReadForm,
+  { key }: FormField,
+  { signal, inFlight }: { readonly signal: AbortSignal; readonly inFlight: InFlight },
+): Promise<'taken' | 'refused'> {
+  const startedMs = performance.now();
+  let hasWorked = false;
+  for (;;) {
+    await inFlight.waitUntilNone(signal);
+    const report = await readUpload(form, key, adapter).catch((error: unknown) => {
+      if (isGone(error)) return undefined;
+      throw error;
+    });
+    // The page has replaced the field. The next round reads it back.
+    if (report === undefined) return 'taken';
+    hasWorked ||= report.isWorking;
+    if (report.isFailed && !report.isWorking) return 'refused';
+    if (report.isDone && !report.isWorking) return 'taken';
+    const waitedMs = performance.now() - startedMs;
+    const isOver = hasWorked ? !report.isWorking : waitedMs > signMsMax;
+    if (isOver) return 'taken';
+    if (waitedMs > uploadMsMax) return 'refused';
+    await sleep(pollMs);
+  }
+}
+
+async function readUpload(form: ReadForm, key: string, adapter: FormTarget['adapter']) {
+  const input = await form.element(key);
+  const { reading: rules, upload } = adapter;
+  const handle = await handleOnElement(input, 'readUpload', { rules, upload });
+  const report = await handle.jsonValue();
+  await handle.dispose();
+  return report;
+}

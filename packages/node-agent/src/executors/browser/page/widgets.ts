@@ -1,0 +1,151 @@
+import type { ElementHandle } from 'playwright-core';
+import type { Fill } from '../planner/form-model.ts';
+import { chooseOptions, normaliseLabel } from '../planner/index.ts';
+import { chooseInCombobox } from './combobox.ts';
+import type { ReadForm } from './read-form.ts';
+import type { FieldReport, FieldState } from './reports.ts';
+
+const actionMsMax = 5_000;
+
+export interface FileBytes {
+  readonly name: string;
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+export interface FillContext {
+  readonly files: ReadonlyMap<'resume' | 'coverLetter', FileBytes>;
+  /** Counts one click or upload. */
+  onAction(): void;
+}
+
+/** `no_option`: the widget does not offer the answer. `not_operable`: it cannot be filled in. */
+export type Filled = 'filled' | 'no_option' | 'not_operable';
+
+/** Enters one value. Rejects if the page replaces the widget meanwhile. */
+export async function fillWidget(form: ReadForm, fill: Fill, context: FillContext): Promise<Filled> {
+  const { field, value } = fill;
+  const report = form.report(field.key);
+  if (report === undefined) throw new Error('The field is not in the form.');
+  const timeout = actionMsMax;
+  switch (value.kind) {
+    case 'text':
+      await (await form.element(field.key)).fill(value.text, { timeout });
+      return 'filled';
+    case 'date':
+      await fillDate(await form.element(field.key), value.date, report);
+      return 'filled';
+    case 'check':
+      await (await form.element(field.key)).click({ timeout });
+      return 'filled';
+    case 'file': {
+      const file = context.files.get(value.file);
+      if (file === undefined) throw new Error('The plan names a file that the profile lacks.');
+      const { name, contentType: mimeType, bytes: buffer } = file;
+      await (await form.element(field.key)).setInputFiles({ name, mimeType, buffer }, { timeout });
+      return 'filled';
+    }
+    case 'options':
+      return await fillOptions(form, fill, report, context);
+  }
+}
+
+async function fillDate(
+  control: ElementHandle<HTMLElement>,
+  date: string,
+  { dateFormat }: FieldReport,
+): Promise<void> {
+  await control.fill(dateText(date, dateFormat), { timeout: actionMsMax });
+  // Closes the calendar that some pages open.
+  if (dateFormat !== undefined) await control.press('Escape');
+}
+
+export function dateText(date: string, format: string | undefined): string {
+  if (format === undefined) return date;
+  const [year = '', month = '', day = ''] = date.split('-');
+  return format.replace('yyyy', year).replace('mm', month).replace('dd', day);
+}
+
+async function fillOptions(
+  form: ReadForm,
+  { field, value }: Fill,
+  report: FieldReport,
+  context: FillContext,
+): Promise<Filled> {
+  if (value.kind !== 'options') return 'not_operable';
+  if (field.kind === 'combobox') {
+    const control = await form.element(field.key);
+    const choice = await chooseInCombobox(control, value, report.suggestions, context.onAction);
+    return choice === 'chosen' ? 'filled' : choice;
+  }
+  const options = field.options ?? [];
+  const chosen = chooseOptions(options, value);
+  if (chosen === undefined) return 'no_option';
+  const places = chosen.map((label) => options.indexOf(label));
+  if (field.kind === 'select') {
+    const indexes = places.map((place) => ({ index: report.optionIndexes?.[place] ?? -1 }));
+    const select = await form.element(field.key);
+    await select.selectOption(indexes, { timeout: actionMsMax, force: true });
+    return 'filled';
+  }
+  const isChosen = new Set(labelsOf(report.state));
+  for (const [place, label] of options.entries()) {
+    const isWanted = places.includes(place);
+    const isOn = isChosen.has(label);
+    if (isWanted === isOn || (!isWanted && field.kind === 'radio')) continue;
+    await (await form.element(field.key, place)).click({ timeout: actionMsMax });
+    context.onAction();
+  }
+  return 'filled';
+}
+
+function labelsOf(state: FieldState): readonly string[] {
+  return state.kind === 'chosen' ? state.labels : [];
+}
+
+/** True if the widget holds the value. Widgets may format numbers and dates in their own way. */
+export function holds(
+  report: FieldReport,
+  { field, value }: Fill,
+  files: FillContext['files'],
+): boolean {
+  const { state } = report;
+  switch (value.kind) {
+    case 'text':
+      return state.kind === 'text' && isSameText(state.text, value.text, field.role === 'phone');
+    case 'date':
+      return state.kind === 'text' && isSameText(state.text, dateText(value.date, report.dateFormat));
+    case 'check':
+      return labelsOf(state).length === 1;
+    case 'file':
+      return state.kind === 'files' && state.names.includes(files.get(value.file)?.name ?? '');
+    case 'options':
+      return state.kind === 'chosen' && isSameChoice(state.labels, value, field.kind === 'combobox');
+  }
+}
+
+function isSameText(actual: string, wanted: string, isPhone = false): boolean {
+  const lines = (text: string): string => text.replaceAll('\r\n', '\n').trim();
+  if (lines(actual) === lines(wanted)) return true;
+  if (!isPhone) return false;
+  const digits = (text: string): string => text.replaceAll(/\D/gu, '');
+  const short = digits(actual);
+  return short.length >= 7 && digits(wanted).endsWith(short);
+}
+
+/** The chosen options are exactly the wanted ones, each by one of its spellings. */
+function isSameChoice(
+  actual: readonly string[],
+  value: { readonly labels: readonly string[]; readonly spellings?: readonly string[] },
+  canDiffer: boolean,
+): boolean {
+  const shown = actual.map(normaliseLabel);
+  if (value.labels.length > 1 && shown.length === 1) {
+    // Some widgets show all chosen options as one text.
+    return shown[0] === normaliseLabel(value.labels.join(' '));
+  }
+  const spellings = canDiffer ? (value.spellings ?? []) : [];
+  const isChosen = (label: string): boolean =>
+    [label, ...spellings].some((text) => shown.includes(normaliseLabel(text)));
+  return shown.length === value.labels.length && value.labels.every(isChosen);
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { chromiumBinary } from '@svc/local';
+import { onTestFinished } from 'vitest';
+import { openBrowser, type BrowserOptions, type OpenBrowser } from './open-browser.ts';
+import { newProfileDirectory } from './profile-directory.ts';
+
+const formPage = '<!doctype html><title>form</title><form><input name="a"></form>';
+
+/** A plain proxy that answers every request itself with a form, and notes what it was asked for. */
+export async function startFormProxy() {
+  const requests: { readonly url: string; readonly cookie: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    requests.push({ url: request.url ?? '', cookie: request.headers.cookie });
+    response.setHeader('content-type', 'text/html').end(formPage);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { url: `http://127.0.0.1:${address.port}`, port: address.port, requests };
+}
+
+export function newStateDir(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'svc-browser-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Opens a browser until the test has finished. Root has no sandbox, so there is none. */
+export async function openTestBrowser(
+  options: Pick<BrowserOptions, 'proxyUrl'> & Partial<BrowserOptions> & { stateDir?: string },
+): Promise<OpenBrowser> {
+  const { stateDir = newStateDir(), ...given } = options;
+  const opened = await openBrowser({
+    binary: await chromiumBinary(),
+    isSandboxed: false,
+    profileDirectory: newProfileDirectory(stateDir),
+    signal: new AbortController().signal,
+    ...given,
+  });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+/** The files below a directory that contain a text. */
+export function filesWith(text: string, directory: string): string[] {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => {
+    const file = path.join(directory, name);
+    try {
+      return statSync(file).isFile() && readFileSync(file).includes(text);
+    } catch {
+      // It was deleted meanwhile.
+      return false;
+    }
+  });
+}

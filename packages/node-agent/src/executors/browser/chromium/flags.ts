@@ -1,0 +1,125 @@
+/**
+ * Features of Chromium that open connections of their own, need other devices of the network, or
+ * restore or repeat what a page did.
+ */
+const disabledFeatures = [
+  'AimEnabled',
+  'AutofillServerCommunication',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'BackForwardCache',
+  'CertificateTransparencyComponentUpdater',
+  'DestroyProfileOnBrowserClose',
+  'DialMediaRouteProvider',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'InterestFeedContentSuggestions',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'Translate',
+];
+
+/** The bytes of the disk cache, which lives in the profile directory of one job. */
+const diskCacheBytesMax = 64 * 1024 * 1024;
+
+export interface FlagInput {
+  /** `http://127.0.0.1:<port>` of the guarded proxy. */
+  readonly proxyUrl: string;
+  readonly profileDirectory: string;
+  readonly isSandboxed: boolean;
+}
+
+/** All traffic goes through the proxy, also to loopback, and nothing looks up a name itself. */
+function networkFlags(proxyUrl: string): string[] {
+  const { hostname } = new URL(proxyUrl);
+  return [
+    `--proxy-server=${proxyUrl}`,
+    '--proxy-bypass-list=<-loopback>',
+    `--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE ${hostname}`,
+    '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+    '--disable-quic',
+    '--dns-prefetch-disable',
+    '--no-pings',
+  ];
+}
+
+/** The browser does nothing but load the pages of the job. */
+const quietFlags = [
+  '--disable-background-networking',
+  '--disable-breakpad',
+  '--disable-client-side-phishing-detection',
+  '--disable-component-extensions-with-background-pages',
+  '--disable-component-update',
+  '--disable-crash-reporter',
+  '--disable-default-apps',
+  '--disable-domain-reliability',
+  '--disable-extensions',
+  '--disable-field-trial-config',
+  '--disable-notifications',
+  '--disable-print-preview',
+  '--disable-search-engine-choice-screen',
+  '--disable-stack-profiler',
+  '--disable-sync',
+  '--disable-updater-scheduler',
+  '--metrics-recording-only',
+  '--mute-audio',
+  '--no-default-browser-check',
+  '--no-first-run',
+  '--no-service-autorun',
+  '--password-store=basic',
+  '--use-mock-keychain',
+];
+
+/** A page in the background runs like one in the foreground, and no dialog of the browser opens. */
+const automationFlags = [
+  '--allow-pre-commit-input',
+  '--disable-back-forward-cache',
+  '--disable-background-timer-throttling',
+  '--disable-backgrounding-occluded-windows',
+  '--disable-dev-shm-usage',
+  '--disable-hang-monitor',
+  '--disable-infobars',
+  '--disable-ipc-flooding-protection',
+  '--disable-popup-blocking',
+  '--disable-prompt-on-repost',
+  '--disable-renderer-backgrounding',
+  '--force-color-profile=srgb',
+  '--hide-scrollbars',
+];
+
+/** The whole command line of the browser (CONTRACT 10). */
+export function browserFlags({ proxyUrl, profileDirectory, isSandboxed }: FlagInput): string[] {
+  return [
+    '--headless',
+    '--enable-automation',
+    `--user-data-dir=${profileDirectory}`,
+    '--remote-debugging-pipe',
+    '--no-startup-window',
+    `--disk-cache-size=${diskCacheBytesMax}`,
+    `--disable-features=${disabledFeatures.join(',')}`,
+    ...networkFlags(proxyUrl),
+    ...quietFlags,
+    ...automationFlags,
+    ...(isSandboxed ? [] : ['--no-sandbox']),
+  ];
+}
+
+/** Preferences of a full Chromium. Headless shell has none of these functions. */
+export const browserPreferences = {
+  autofill: { credit_card_enabled: false, profile_enabled: false },
+  credentials_enable_service: false,
+  dns_prefetching: { enabled: false },
+  download: { prompt_for_download: false },
+  download_restrictions: 3,
+  net: { network_prediction_options: 2 },
+  printing: { enabled: false },
+  profile: { password_manager_enabled: false },
+  safebrowsing: { enabled: false },
+  search: { suggest_enabled: false },
+  translate: { enabled: false },
+  webrtc: { ip_handling_policy: 'disable_non_proxied_udp' },
+};

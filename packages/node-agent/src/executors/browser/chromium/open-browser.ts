@@ -1,0 +1,198 @@
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { browserFlags } from './flags.ts';
+import { explainLaunch } from './launch-error.ts';
+import { type ProcessReading, readProcessTable } from './process-table.ts';
+import { killTree } from './process-tree.ts';
+import {
+  createProfileDirectory,
+  deleteProfileDirectory,
+  type ProfileDirectory,
+} from './profile-directory.ts';
+import { type BrowserUsage, meterUsage, type UsageMeter } from './usage-meter.ts';
+
+export interface BrowserOptions {
+  /** The file of the browser's program. */
+  readonly binary: string;
+  /** False only with `--no-browser-sandbox`. */
+  readonly isSandboxed: boolean;
+  /** `http://127.0.0.1:<port>`. All traffic of the browser goes there. */
+  readonly proxyUrl: string;
+  /** A path from `newProfileDirectory`. It must not exist yet, and is deleted by `close`. */
+  readonly profileDirectory: string;
+  /** Closes the browser when it is aborted. */
+  readonly signal: AbortSignal;
+  /** The default is 1.5 GiB. */
+  readonly memoryBytesMax?: number;
+}
+
+/** Why a browser ended: it crashed, it used more memory than allowed, or `close` was called. */
+export type BrowserEnd = 'crashed' | 'memory' | 'closed';
+
+/** A browser of one job, with an empty page. */
+export interface OpenBrowser {
+  readonly browser: Browser;
+  /** Keeps cookies, storage and caches of pages in memory only. */
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** A private directory for files of the job. It is deleted with the browser. */
+  readonly directory: string;
+  /** The usage until now, or until the end of the browser. */
+  readonly usage: () => Promise<BrowserUsage>;
+  /** Resolves when the browser has ended for any reason. */
+  readonly whenGone: Promise<BrowserEnd>;
+  /** Kills the process tree and deletes the directory. Further calls wait for the first one. */
+  readonly close: () => Promise<void>;
+}
+
+/** The most memory (PSS) of a browser's process tree (CONTRACT 10). */
+const memoryBytesMax = 1.5 * 1024 ** 3;
+const launchTimeoutMs = 30_000;
+/** Pages see the same browser on every node. */
+const viewport = { width: 1280, height: 900 };
+const locale = 'en-US';
+/** The browser gets no variable of the agent, because those hold the node's secret. */
+const searchPath = '/usr/local/bin:/usr/bin:/bin';
+
+function environmentOf({ home, temporary }: ProfileDirectory): Record<string, string> {
+  return { PATH: searchPath, LANG: 'C.UTF-8', HOME: home, TMPDIR: temporary };
+}
+
+/** Starts the program. Its default context, which writes to the disk, stays without pages. */
+async function launch(
+  { binary, isSandboxed, proxyUrl }: BrowserOptions,
+  directory: ProfileDirectory,
+): Promise<Browser> {
+  const { profile, temporary } = directory;
+  const persistent = await chromium.launchPersistentContext(profile, {
+    executablePath: binary,
+    ignoreDefaultArgs: true,
+    args: browserFlags({ proxyUrl, profileDirectory: profile, isSandboxed }),
+    chromiumSandbox: isSandboxed,
+    env: environmentOf(directory),
+    artifactsDir: temporary,
+    downloadsPath: temporary,
+    acceptDownloads: false,
+    timeout: launchTimeoutMs,
+    // The agent finishes its runs after a signal, so the signal must not end their browsers.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  const browser = persistent.browser();
+  if (browser === null) throw new Error('the browser has no handle');
+  return browser;
+}
+
+/** The main process of the browser, as it knows itself. */
+async function mainProcessOf(browser: Browser): Promise<ProcessReading> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const pid = processInfo.find(({ type }) => type === 'browser')?.id;
+  const found = readProcessTable().find((reading) => reading.pid === pid);
+  if (found === undefined) throw new Error('the browser has no process');
+  return found;
+}
+
+/** One browser from its start to its end. */
+class RunningBrowser {
+  readonly #browser: Browser;
+  readonly #main: ProcessReading;
+  readonly #root: string;
+  readonly #meter: UsageMeter;
+  readonly #gone = Promise.withResolvers<BrowserEnd>();
+  #closing: Promise<void> | undefined;
+  #usage: BrowserUsage | undefined;
+
+  constructor(browser: Browser, main: ProcessReading, root: string, bytesMax: number) {
+    this.#browser = browser;
+    this.#main = main;
+    this.#root = root;
+    this.#meter = meterUsage(main, (bytes) => {
+      if (bytes > bytesMax) this.endLater('memory');
+    });
+    browser.on('disconnected', () => this.endLater('crashed'));
+  }
+
+  get whenGone(): Promise<BrowserEnd> {
+    return this.#gone.promise;
+  }
+
+  async usage(): Promise<BrowserUsage> {
+    return this.#usage ?? this.#meter.read();
+  }
+
+  /** The first reason counts. Resolves when nothing of the browser is left. */
+  async end(reason: BrowserEnd): Promise<void> {
+    this.#closing ??= this.#end(reason);
+    await this.#closing;
+  }
+
+  /** Ends it without waiting. The caller of `close` gets an error of it. */
+  endLater(reason: BrowserEnd): void {
+    this.end(reason).catch(() => {});
+  }
+
+  async #end(reason: BrowserEnd): Promise<void> {
+    this.#meter.stop();
+    this.#usage = this.#meter.read();
+    this.#gone.resolve(reason);
+    await killTree(this.#main);
+    await this.#browser.close();
+    await deleteProfileDirectory(this.#root);
+  }
+}
+
+async function newPage(browser: Browser): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext({
+    serviceWorkers: 'block',
+    acceptDownloads: false,
+    viewport,
+    locale,
+  });
+  return { context, page: await context.newPage() };
+}
+
+/**
+ * Opens a browser with a fresh profile directory. Nothing of it is left after `close`, or after the
+ * next start of the agent if the agent was killed. Throws `CannotStartBrowser`, or the reason of
+ * `signal`.
+ */
+export async function openBrowser(options: BrowserOptions): Promise<OpenBrowser> {
+  const { signal, binary, profileDirectory } = options;
+  signal.throwIfAborted();
+  let running: RunningBrowser | undefined;
+  let browser: Browser | undefined;
+  try {
+    const directory = await createProfileDirectory(profileDirectory);
+    browser = await launch(options, directory);
+    const main = await mainProcessOf(browser);
+    running = new RunningBrowser(
+      browser,
+      main,
+      profileDirectory,
+      options.memoryBytesMax ?? memoryBytesMax,
+    );
+    const { context, page } = await newPage(browser);
+    const open = running;
+    page.on('crash', () => open.endLater('crashed'));
+    const close = (): Promise<void> => open.end('closed');
+    signal.addEventListener('abort', () => open.endLater('closed'), { once: true });
+    signal.throwIfAborted();
+    return {
+      browser,
+      context,
+      page,
+      directory: directory.temporary,
+      usage: () => open.usage(),
+      whenGone: open.whenGone,
+      close,
+    };
+  } catch (error) {
+    await running?.end('closed');
+    await browser?.close();
+    await deleteProfileDirectory(profileDirectory);
+    signal.throwIfAborted();
+    throw explainLaunch(binary, error);
+  }
+}

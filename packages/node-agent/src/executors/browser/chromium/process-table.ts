@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** One process as the operating system shows it. */
+export interface ProcessReading {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly groupId: number;
+  /** True if it has ended, and its parent has not asked for its exit code yet. */
+  readonly isZombie: boolean;
+  /** User and system time, those of its children that have ended and were waited for included. */
+  readonly cpuSeconds: number;
+}
+
+/** Linux counts times of processes in hundredths of a second on every architecture. */
+const ticksPerSecond = 100;
+const bytesPerKib = 1024;
+
+/** The fields of /proc/<pid>/stat after the name, which may hold blanks and brackets. */
+function parseStat(pid: number, text: string): ProcessReading | undefined {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state = '', ...numbers] = fields;
+  const [parentPid, groupId] = numbers.map(Number);
+  if (parentPid === undefined || groupId === undefined) return undefined;
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return {
+    pid,
+    parentPid,
+    groupId,
+    isZombie: /[ZX]/.test(state),
+    cpuSeconds: ticks / ticksPerSecond,
+  };
+}
+
+/** Returns undefined if the process has ended or belongs to somebody else. */
+function readProcFile(pid: number, name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function processIds(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
+}
+
+function readProcTable(): ProcessReading[] {
+  return processIds().flatMap((pid) => {
+    const text = readProcFile(pid, 'stat');
+    return (text === undefined ? undefined : parseStat(pid, text)) ?? [];
+  });
+}
+
+function ps(columns: string): string[][] {
+  const { stdout } = spawnSync('/bin/ps', ['-axww', '-o', columns], { encoding: 'utf8' });
+  return (stdout ?? '').split('\n').map((line) => line.trim().split(/\s+/));
+}
+
+/** The times of ps(1): `[[days-]hours:]minutes:seconds`. */
+function secondsOf(time: string): number {
+  const [rest = '', days = '0'] = time.split('-').toReversed();
+  const seconds = rest.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+  return Number(days) * 86_400 + seconds;
+}
+
+function readPsTable(): ProcessReading[] {
+  return ps('pid=,ppid=,pgid=,stat=,time=').flatMap(([pid, parentPid, groupId, state, time]) =>
+    time === undefined
+      ? []
+      : [
+          {
+            pid: Number(pid),
+            parentPid: Number(parentPid),
+            groupId: Number(groupId),
+            isZombie: state?.startsWith('Z') === true,
+            cpuSeconds: secondsOf(time),
+          },
+        ],
+  );
+}
+
+/** All processes of this machine. */
+export function readProcessTable(): ProcessReading[] {
+  return process.platform === 'linux' ? readProcTable() : readPsTable();
+}
+
+function kibOf(text: string | undefined, label: string): number | undefined {
+  const match = new RegExp(`^${label}:\\s+(\\d+) kB$`, 'mu').exec(text ?? '');
+  return match === null ? undefined : Number(match[1]);
+}
+
+/**
+ * The proportional memory of a process. A setuid sandbox hides it from the agent. Then it is the
+ * memory that the process does not share, and its part of shared memory counts as a whole.
+ */
+function proportionalBytes(pid: number): number {
+  const proportional = kibOf(readProcFile(pid, 'smaps_rollup'), 'Pss');
+  if (proportional !== undefined) return proportional * bytesPerKib;
+  const status = readProcFile(pid, 'status');
+  const unshared = (kibOf(status, 'RssAnon') ?? 0) + (kibOf(status, 'RssShmem') ?? 0);
+  return unshared * bytesPerKib;
+}
+
+/**
+ * The proportional memory (PSS) of some processes, in bytes. macOS has no such figure: there it is
+ * their resident memory, so pages that they share count several times.
+ */
+export function memoryBytesOf(pids: readonly number[]): number {
+  if (process.platform === 'linux') {
+    return pids.reduce((sum, pid) => sum + proportionalBytes(pid), 0);
+  }
+  const wanted = new Set(pids);
+  return ps('pid=,rss=')
+    .filter(([pid]) => wanted.has(Number(pid)))
+    .reduce((sum, [, kib]) => sum + Number(kib) * bytesPerKib, 0);
+}
+
+function hasArgument(commandLine: string | undefined, start: string): boolean {
+  return commandLine?.split('\0').some((one) => one.startsWith(start)) === true;
+}
+
+/** The processes that have an argument which starts with a text. */
+export function processesWithCommand(text: string): number[] {
+  if (process.platform === 'linux') {
+    return processIds().filter((pid) => hasArgument(readProcFile(pid, 'cmdline'), text));
+  }
+  return ps('pid=,command=')
+    .filter(([, ...command]) => command.join(' ').includes(text))
+    .map(([pid]) => Number(pid));
+}

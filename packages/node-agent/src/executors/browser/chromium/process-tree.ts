@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ProcessReading, processesWithCommand, readProcessTable } from './process-table.ts';
+
+const killTimeoutMs = 5_000;
+const killPollMs = 10;
+
+/**
+ * The process and all of its descendants, and the processes of its group. A process whose parent
+ * has ended stays in the group.
+ */
+export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
+  const isOwnGroup = root.groupId !== groupOfThisProcess(table);
+  const inTree = new Set([root.pid]);
+  let sizeBefore = 0;
+  while (inTree.size > sizeBefore) {
+    sizeBefore = inTree.size;
+    for (const { pid, parentPid, groupId } of table) {
+      const isInGroup = isOwnGroup && groupId === root.groupId;
+      if (isInGroup || inTree.has(parentPid)) inTree.add(pid);
+    }
+  }
+  return table.filter(({ pid }) => inTree.has(pid));
+}
+
+function groupOfThisProcess(table: readonly ProcessReading[]): number | undefined {
+  return table.find(({ pid }) => pid === process.pid)?.groupId;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Kills a tree, and waits until it is gone. Throws if it is still there after 5 s. */
+export async function killTree(root: ProcessReading): Promise<void> {
+  const untilMs = performance.now() + killTimeoutMs;
+  for (;;) {
+    const tree = treeOf(root, readProcessTable()).filter(({ pid }) => pid !== process.pid);
+    if (tree.every(({ isZombie }) => isZombie)) return;
+    if (performance.now() > untilMs) throw new Error('a browser could not be killed');
+    for (const { pid } of tree) kill(pid);
+    // oxlint-disable-next-line no-await-in-loop
+    await delay(killPollMs);
+  }
+}
+
+/** Kills every process that has an argument which starts with a text, with its tree. */
+export async function killProcessesOf(text: string): Promise<void> {
+  const found = new Set(processesWithCommand(text).filter((pid) => pid !== process.pid));
+  const roots = readProcessTable().filter(({ pid }) => found.has(pid));
+  await Promise.all(roots.map(killTree));
+}

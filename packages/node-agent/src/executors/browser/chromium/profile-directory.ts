@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { browserPreferences } from './flags.ts';
+import { killProcessesOf } from './process-tree.ts';
+
+const privateDirectory = 0o700;
+const privateFile = 0o600;
+/** Short names, because the browser makes sockets below them, whose paths have at most 107 bytes. */
+const parentName = 'b';
+const nameBytes = 4;
+
+/** The directories of one browser. All of them are inside `root`. */
+export interface ProfileDirectory {
+  readonly root: string;
+  readonly profile: string;
+  readonly home: string;
+  readonly temporary: string;
+}
+
+/** The path of a new directory for one browser. It does not exist yet. */
+export function newProfileDirectory(stateDir: string): string {
+  return path.join(stateDir, parentName, randomBytes(nameBytes).toString('hex'));
+}
+
+/**
+ * Creates the directory and its content, private to the user. Throws if it exists already.
+ */
+export async function createProfileDirectory(root: string): Promise<ProfileDirectory> {
+  await mkdir(path.dirname(root), { recursive: true, mode: privateDirectory });
+  await mkdir(root, { mode: privateDirectory });
+  const made = {
+    root,
+    profile: path.join(root, 'p'),
+    home: path.join(root, 'h'),
+    temporary: path.join(root, 't'),
+  };
+  const defaults = path.join(made.profile, 'Default');
+  for (const directory of [made.profile, defaults, made.home, made.temporary]) {
+    // oxlint-disable-next-line no-await-in-loop
+    await mkdir(directory, { mode: privateDirectory });
+  }
+  const preferences = JSON.stringify(browserPreferences);
+  await writeFile(path.join(defaults, 'Preferences'), preferences, { mode: privateFile });
+  return made;
+}
+
+/** Deletes a directory that a browser may still write to for a moment. */
+export async function deleteProfileDirectory(root: string): Promise<void> {
+  await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+}
+
+/**
+ * Deletes what earlier processes of this node left behind, and kills their browsers. Call it while
+ * the state directory is locked, and before the first browser starts. Returns how many directories
+ * there were.
+ */
+export async function deleteLeftoverProfiles(stateDir: string): Promise<number> {
+  const parent = path.join(stateDir, parentName);
+  await mkdir(parent, { recursive: true, mode: privateDirectory });
+  const names = await readdir(parent);
+  if (names.length === 0) return 0;
+  await killProcessesOf(`--user-data-dir=${parent}${path.sep}`);
+  await Promise.all(names.map((name) => deleteProfileDirectory(path.join(parent, name))));
+  return names.length;
+}

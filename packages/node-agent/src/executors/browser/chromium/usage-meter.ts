@@ -1,0 +1,59 @@
+import { memoryBytesOf, type ProcessReading, readProcessTable } from './process-table.ts';
+import { treeOf } from './process-tree.ts';
+
+/** What a browser has used since it started. A GB has 10⁹ bytes. */
+export interface BrowserUsage {
+  readonly cpuSeconds: number;
+  readonly memoryGbSeconds: number;
+  readonly peakPssBytes: number;
+}
+
+export interface UsageMeter {
+  /** Reads the processes now. */
+  read(): BrowserUsage;
+  /** Ends the readings. */
+  stop(): void;
+}
+
+const sampleMs = 500;
+const bytesPerGb = 1e9;
+
+interface Sample {
+  readonly atMs: number;
+  readonly bytes: number;
+}
+
+/**
+ * Meters the process tree of a browser every 500 ms. Calls `onMemory` with the memory in bytes
+ * after each of these readings. Processes that start and end between two readings count for the CPU, because
+ * their parent reports their times, but not for the memory.
+ */
+export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => void): UsageMeter {
+  let usage: BrowserUsage = { cpuSeconds: 0, memoryGbSeconds: 0, peakPssBytes: 0 };
+  let last: Sample = { atMs: performance.now(), bytes: 0 };
+  const read = (): BrowserUsage => {
+    const tree = treeOf(root, readProcessTable());
+    const bytes = memoryBytesOf(tree.map(({ pid }) => pid));
+    const atMs = performance.now();
+    const gbSeconds = (((last.bytes + bytes) / 2) * (atMs - last.atMs)) / 1_000 / bytesPerGb;
+    usage = {
+      // A process that has just ended is in nobody's times for a moment.
+      cpuSeconds: Math.max(usage.cpuSeconds, sumOfCpu(tree)),
+      memoryGbSeconds: usage.memoryGbSeconds + gbSeconds,
+      peakPssBytes: Math.max(usage.peakPssBytes, bytes),
+    };
+    last = { atMs, bytes };
+    return usage;
+  };
+  const timer = setInterval(() => {
+    read();
+    onMemory(last.bytes);
+  }, sampleMs);
+  timer.unref();
+  read();
+  return { read, stop: () => clearInterval(timer) };
+}
+
+function sumOfCpu(tree: readonly ProcessReading[]): number {
+  return tree.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+}

@@ -75,6 +75,7 @@ app.rememberWidgets = function () {
 };
 app.rememberWidgets();
 app.replaceWidgets = function () {
+  if (app.closeMenu) app.closeMenu();
   document.querySelectorAll(app.data.wrapper).forEach(function (wrapper, index) {
     var html = app.templates.get(index);
     if (html === undefined) return;

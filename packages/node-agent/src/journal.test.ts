@@ -86,7 +86,7 @@ beforeEach(async () => {
   disk.killAfter(Number.POSITIVE_INFINITY);
 });
 
-/** What another process finds after this one was killed. */
+/** Returns the entries that another process finds after this one was killed. */
 async function foundAfterKill(): Promise<readonly JournalEntry[]> {
   await journal.close();
   disk.killAfter(Number.POSITIVE_INFINITY);

@@ -30,7 +30,7 @@ interface AssignedEntry {
   readonly maxNodeSeconds: number;
 }
 
-/** What the files contain. Agents of an older version kept no `maxNodeSeconds`. */
+/** An entry as its file contains it. Agents of an older version kept no `maxNodeSeconds`. */
 type StoredEntry =
   | Exclude<JournalEntry, AssignedEntry>
   | (Omit<AssignedEntry, 'maxNodeSeconds'> & { readonly maxNodeSeconds?: number });

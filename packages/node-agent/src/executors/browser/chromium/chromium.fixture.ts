@@ -13,9 +13,15 @@ const formPage = '<!doctype html><title>form</title><form><input name="a"></form
 /** A plain proxy that answers every request itself with a form, and notes what it was asked for. */
 export async function startFormProxy() {
   const requests: { readonly url: string; readonly cookie: string | undefined }[] = [];
+  // A full Chromium also asks for the icon of a page.
+  const ofPages = () => requests.filter(({ url }) => !url.endsWith('/favicon.ico'));
   const server = createServer((request, response) => {
     requests.push({ url: request.url ?? '', cookie: request.headers.cookie });
     response.setHeader('content-type', 'text/html').end(formPage);
+  });
+  server.on('connect', (request, socket) => {
+    requests.push({ url: request.url ?? '', cookie: undefined });
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -26,7 +32,11 @@ export async function startFormProxy() {
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  return { url: `http://127.0.0.1:${address.port}`, port: address.port, requests };
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    urls: () => ofPages().map(({ url }) => url),
+    cookies: () => ofPages().map(({ cookie }) => cookie),
+  };
 }
 
 export function newStateDir(): string {

@@ -26,26 +26,27 @@ const disabledFeatures = [
 const diskCacheBytesMax = 64 * 1024 * 1024;
 
 export interface FlagInput {
-  /** `http://127.0.0.1:<port>` of the guarded proxy. */
-  readonly proxyUrl: string;
   readonly profileDirectory: string;
   readonly isSandboxed: boolean;
 }
 
-/** All traffic goes through the proxy, also to loopback, and nothing looks up a name itself. */
-function networkFlags(proxyUrl: string): string[] {
-  const { hostname } = new URL(proxyUrl);
-  return [
-    `--proxy-server=${proxyUrl}`,
-    '--proxy-bypass-list=<-loopback>',
-    `--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE ${hostname}`,
-    '--webrtc-ip-handling-policy=disable_non_proxied_udp',
-    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-    '--disable-quic',
-    '--dns-prefetch-disable',
-    '--no-pings',
-  ];
-}
+/** Loopback addresses go through the proxy, too. */
+export const proxyBypass = '<-loopback>';
+
+/**
+ * Only the pages of the job have a way out, through the guarded proxy of their context. The browser
+ * itself has a proxy that does not exist, and looks up no name.
+ */
+const networkFlags = [
+  '--proxy-server=http://none.invalid:1',
+  `--proxy-bypass-list=${proxyBypass}`,
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--disable-quic',
+  '--dns-prefetch-disable',
+  '--no-pings',
+];
 
 /** The browser does nothing but load the pages of the job. */
 const quietFlags = [
@@ -92,7 +93,7 @@ const automationFlags = [
 ];
 
 /** The whole command line of the browser (CONTRACT 10). */
-export function browserFlags({ proxyUrl, profileDirectory, isSandboxed }: FlagInput): string[] {
+export function browserFlags({ profileDirectory, isSandboxed }: FlagInput): string[] {
   return [
     '--headless',
     '--enable-automation',
@@ -101,7 +102,7 @@ export function browserFlags({ proxyUrl, profileDirectory, isSandboxed }: FlagIn
     '--no-startup-window',
     `--disk-cache-size=${diskCacheBytesMax}`,
     `--disable-features=${disabledFeatures.join(',')}`,
-    ...networkFlags(proxyUrl),
+    ...networkFlags,
     ...quietFlags,
     ...automationFlags,
     ...(isSandboxed ? [] : ['--no-sandbox']),

@@ -79,7 +79,7 @@ describe('a browser', () => {
     const { page } = await openTestBrowser({ proxyUrl: proxy.url });
     await page.goto(`http://127.0.0.1:${port}/direct`);
     await page.goto(`http://localhost:${port}/named`);
-    expect(proxy.requests.map((request) => request.url)).toEqual([
+    expect(proxy.urls()).toEqual([
       `http://127.0.0.1:${port}/direct`,
       `http://localhost:${port}/named`,
     ]);
@@ -148,7 +148,7 @@ describe('a browser', () => {
     await first.page.evaluate(remember('1'));
     await first.page.goto(url);
     await second.page.goto(url);
-    expect(proxy.requests.map(({ cookie }) => cookie)).toEqual([undefined, 'a=1', undefined]);
+    expect(proxy.cookies()).toEqual([undefined, 'a=1', undefined]);
     expect(await second.page.evaluate("localStorage.getItem('a')")).toBeNull();
     await first.close();
     expect(await second.page.title()).toBe('form');

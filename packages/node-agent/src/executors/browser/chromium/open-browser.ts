@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { browserFlags } from './flags.ts';
+import { browserFlags, proxyBypass } from './flags.ts';
 import { explainLaunch } from './launch-error.ts';
 import { type ProcessReading, readProcessTable } from './process-table.ts';
 import { killTree } from './process-tree.ts';
@@ -15,7 +15,7 @@ export interface BrowserOptions {
   readonly binary: string;
   /** False only with `--no-browser-sandbox`. */
   readonly isSandboxed: boolean;
-  /** `http://127.0.0.1:<port>`. All traffic of the browser goes there. */
+  /** `http://127.0.0.1:<port>`. All traffic of the pages goes there. The browser has no other. */
   readonly proxyUrl: string;
   /** A path from `newProfileDirectory`. It must not exist yet, and is deleted by `close`. */
   readonly profileDirectory: string;
@@ -59,14 +59,14 @@ function environmentOf({ home, temporary }: ProfileDirectory): Record<string, st
 
 /** Starts the program. Its default context, which writes to the disk, stays without pages. */
 async function launch(
-  { binary, isSandboxed, proxyUrl }: BrowserOptions,
+  { binary, isSandboxed }: BrowserOptions,
   directory: ProfileDirectory,
 ): Promise<Browser> {
   const { profile, temporary } = directory;
   const persistent = await chromium.launchPersistentContext(profile, {
     executablePath: binary,
     ignoreDefaultArgs: true,
-    args: browserFlags({ proxyUrl, profileDirectory: profile, isSandboxed }),
+    args: browserFlags({ profileDirectory: profile, isSandboxed }),
     chromiumSandbox: isSandboxed,
     env: environmentOf(directory),
     artifactsDir: temporary,
@@ -143,8 +143,12 @@ class RunningBrowser {
   }
 }
 
-async function newPage(browser: Browser): Promise<{ context: BrowserContext; page: Page }> {
+async function newPage(
+  browser: Browser,
+  proxyUrl: string,
+): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext({
+    proxy: { server: proxyUrl, bypass: proxyBypass },
     serviceWorkers: 'block',
     acceptDownloads: false,
     viewport,
@@ -173,7 +177,7 @@ export async function openBrowser(options: BrowserOptions): Promise<OpenBrowser>
       profileDirectory,
       options.memoryBytesMax ?? memoryBytesMax,
     );
-    const { context, page } = await newPage(browser);
+    const { context, page } = await newPage(browser, options.proxyUrl);
     const open = running;
     page.on('crash', () => open.endLater('crashed'));
     const close = (): Promise<void> => open.end('closed');

@@ -174,10 +174,15 @@ describe('metering', () => {
     const page = await context.newPage();
     await page.goto(url);
     const before = { own: await ownCpuSeconds(browser), metered: await usage() };
-    await page.evaluate(burn, 2_000);
-    const own = (await ownCpuSeconds(browser)) - before.own;
+    let own = 0;
+    // On a busy machine a second of CPU takes longer.
+    while (own < 1) {
+      // oxlint-disable-next-line no-await-in-loop
+      await page.evaluate(burn, 500);
+      // oxlint-disable-next-line no-await-in-loop
+      own = (await ownCpuSeconds(browser)) - before.own;
+    }
     const metered = (await usage()).cpuSeconds - before.metered.cpuSeconds;
-    expect(own).toBeGreaterThan(0.5);
     expect(Math.abs(metered - own) / own).toBeLessThan(0.05);
     const whole = (await usage()).cpuSeconds;
     await page.close();

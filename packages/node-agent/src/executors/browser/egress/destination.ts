@@ -17,7 +17,7 @@ export interface MappedAddress {
 /** Keys are `name:port`, as `destinationKey` writes them. */
 export type HostMap = ReadonlyMap<string, MappedAddress>;
 
-/** What the proxy does with a destination before it looks up the name. */
+/** Says how the proxy treats a destination before it looks up the name. */
 export type Route =
   | { readonly kind: 'mapped'; readonly address: string; readonly port: number }
   | { readonly kind: 'address'; readonly address: string; readonly port: number }

@@ -36,7 +36,7 @@ function requestHeaders(incoming: http.IncomingMessage, url: URL): string[] {
   const kept = endToEndHeaders(incoming.rawHeaders);
   const host = kept.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
   if (host >= 0) kept.splice(host, 2);
-  // A body of unknown length needs a frame of its own on the new connection.
+  // A body of unknown length is chunked again on the new connection.
   const framing =
     incoming.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked'];
   return ['Host', url.host, ...kept, ...framing, 'Connection', 'close'];

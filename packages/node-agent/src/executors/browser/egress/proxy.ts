@@ -41,7 +41,7 @@ export interface EgressProxy {
 
 const clientsMax = 256;
 const heldMax = 64;
-/** Of a request or an answer. Pages with many cookies stay below it. */
+/** Limits the headers of a request or an answer. Pages with many cookies stay below it. */
 const headersBytesMax = 64 * 1024;
 const headersTimeoutMs = 30_000;
 
@@ -122,7 +122,7 @@ function createServer(shared: Shared, clients: Set<Socket>): http.Server {
   const server = http.createServer({
     maxHeaderSize: headersBytesMax,
     headersTimeout: headersTimeoutMs,
-    // An upload may take long. The job has a limit of its own.
+    // An upload may take long. The job limits it.
     requestTimeout: 0,
     noDelay: true,
   });

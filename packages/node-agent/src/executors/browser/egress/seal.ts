@@ -8,7 +8,7 @@ export type Seal =
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };
 
-/** What the one connection is for. */
+/** Describes the request that the one connection is for. */
 export interface SealedTo {
   /** `host:port` of the submission request. */
   readonly key: string;

@@ -1,0 +1,68 @@
+import type { CDPSession } from 'playwright-core';
+import { fieldsOf, textOf } from './paused-request.ts';
+
+export type CdpMethod = Parameters<CDPSession['send']>[0];
+export type CdpParameters = Parameters<CDPSession['send']>[1];
+
+/** A session of the DevTools protocol with one target. */
+export interface CdpSession {
+  /** Rejects if the target refuses or has gone. */
+  send(method: CdpMethod, params?: CdpParameters): Promise<unknown>;
+}
+
+export type CdpListener = (method: string, params: unknown) => void;
+
+export function sessionOf(session: CDPSession): CdpSession {
+  return { send: (method, params) => session.send(method, params) };
+}
+
+/**
+ * The sessions of targets inside another one. Playwright passes only messages of its own sessions,
+ * so these travel inside messages of their parent.
+ */
+export class NestedSessions {
+  readonly #parent: CdpSession;
+  readonly #listeners = new Map<string, CdpListener>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  #lastId = 0;
+
+  constructor(parent: CdpSession) {
+    this.#parent = parent;
+  }
+
+  open(sessionId: string, listener: (session: CdpSession) => CdpListener): CdpSession {
+    const session: CdpSession = {
+      send: (method, params = {}) => {
+        const id = (this.#lastId += 1);
+        const waiting = Promise.withResolvers<unknown>();
+        this.#waiting.set(id, waiting);
+        const message = JSON.stringify({ id, method, params });
+        this.#parent
+          .send('Target.sendMessageToTarget', { sessionId, message })
+          .catch((error: unknown) => this.#take(id)?.reject(error));
+        return waiting.promise;
+      },
+    };
+    this.#listeners.set(sessionId, listener(session));
+    return session;
+  }
+
+  /** Takes `Target.receivedMessageFromTarget` of the parent. */
+  receive(params: unknown): void {
+    const { sessionId, message } = fieldsOf(params);
+    const listener = this.#listeners.get(textOf(sessionId) ?? '');
+    if (listener === undefined) return;
+    const fields = fieldsOf(JSON.parse(textOf(message) ?? '{}'));
+    const { id, method, result, error } = fields;
+    if (typeof id !== 'number') return listener(textOf(method) ?? '', fields['params']);
+    const waiting = this.#take(id);
+    if (error === undefined) waiting?.resolve(result);
+    else waiting?.reject(new Error(textOf(fieldsOf(error)['message']) ?? 'the target refused'));
+  }
+
+  #take(id: number): PromiseWithResolvers<unknown> | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+}

@@ -1,0 +1,39 @@
+import { fieldsOf, textOf } from './paused-request.ts';
+
+/** Knows which requests of the page have no end yet, from the events of the Network domain. */
+export class InFlight {
+  readonly #open = new Set<string>();
+  readonly #paused = new Set<string>();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  note(method: string, params: unknown): void {
+    const fields = fieldsOf(params);
+    const requestId = textOf(fields['requestId']);
+    if (requestId === undefined) return;
+    if (method === 'Network.requestWillBeSent') {
+      const url = textOf(fieldsOf(fields['request'])['url']) ?? '';
+      if (url.startsWith('http')) this.#open.add(requestId);
+    } else if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') {
+      this.#open.delete(requestId);
+      this.#paused.delete(requestId);
+    } else return;
+    this.#onChange();
+  }
+
+  /** The gate holds this request, so it is not on the network. */
+  pause(networkId: string | undefined): void {
+    if (networkId !== undefined) this.#paused.add(networkId);
+  }
+
+  resume(networkId: string | undefined): void {
+    if (networkId !== undefined) this.#paused.delete(networkId);
+  }
+
+  isEmpty(): boolean {
+    return [...this.#open].every((requestId) => this.#paused.has(requestId));
+  }
+}

@@ -1,0 +1,273 @@
+import type { Browser, Page } from 'playwright-core';
+import type { EgressProxy } from '../egress/proxy.ts';
+import type { CdpSession } from './cdp-session.ts';
+import { answerKind, type FencePhase, verdictOn } from './gate.ts';
+import { InFlight } from './in-flight.ts';
+import {
+  fieldsOf,
+  type PausedAnswer,
+  type PausedRequest,
+  readPausedRequest,
+  textOf,
+} from './paused-request.ts';
+import type {
+  PageRequest,
+  SubmissionMatcher,
+  SubmissionSent,
+  SubmitFence,
+} from './submit-fence.ts';
+import { watchTargets } from './watch-targets.ts';
+
+export interface SubmitFenceOptions {
+  readonly browser: Browser;
+  /** A page that has not navigated yet. */
+  readonly page: Page;
+  readonly proxy: EgressProxy;
+  /** Resolves when the journal has `submitting` on disk. */
+  readonly submitting: () => Promise<void>;
+  /** Closes the fence when it is aborted. */
+  readonly signal: AbortSignal;
+}
+
+type Answered = SubmissionSent & { readonly kind: 'answered' };
+
+/** The longest wait for a submission request after the activation. */
+const requestWaitMs = 60_000;
+/** A page without requests for this long after the activation does not submit any more. */
+const quietMs = 5_000;
+/** The longest wait for the answer, its body included (CONTRACT 10). */
+const answerWaitMs = 60_000;
+/** The longest wait until requests that the seal has cut have failed. */
+const cutWaitMs = 500;
+const answerTextLengthMax = 1024 * 1024;
+/** Answers that have no body. */
+const emptyStatuses: readonly number[] = [204, 205, 304];
+
+/** The parts of the fence that the request gate and `submit` share. */
+class Fence implements SubmitFence {
+  readonly #options: SubmitFenceOptions;
+  readonly #inFlight = new InFlight(() => this.#onActivity());
+  readonly #sent = Promise.withResolvers<SubmissionSent>();
+  #phase: FencePhase = 'open';
+  #matcher: SubmissionMatcher = () => false;
+  #submission: PausedRequest | undefined;
+  #firstAnswer: Answered | undefined;
+  #held: (() => void)[] = [];
+  #isUsed = false;
+  #isSettled = false;
+  #deadline: NodeJS.Timeout | undefined;
+  #quiet: NodeJS.Timeout | undefined;
+
+  constructor(options: SubmitFenceOptions) {
+    this.#options = options;
+  }
+
+  arm(matcher: SubmissionMatcher): void {
+    if (this.#phase !== 'open' && this.#phase !== 'armed') throw new Error('the fence is in use');
+    this.#matcher = matcher;
+    this.#phase = 'armed';
+  }
+
+  async submit(activate: () => Promise<void>): Promise<SubmissionSent> {
+    if (this.#phase !== 'armed' || this.#isUsed) throw new Error('the fence is not armed');
+    this.#isUsed = true;
+    try {
+      await this.#options.submitting();
+    } catch (error) {
+      this.stop();
+      throw error;
+    }
+    // The work may have been stopped meanwhile.
+    if (this.#isSettled) return this.#sent.promise;
+    this.#phase = 'activated';
+    this.#deadline = setTimeout(() => this.stop(), requestWaitMs);
+    activate().then(
+      () => this.#onActivity(),
+      // It may have been half done. A request that comes later is aborted.
+      () => this.#phase === 'activated' && this.stop(),
+    );
+    return this.#sent.promise;
+  }
+
+  /** Lets nothing more leave, and ends `submit` with what is known now. */
+  stop(): void {
+    const unanswered = this.#submission === undefined ? 'nothing_sent' : 'unanswered';
+    const outcome = this.#firstAnswer ?? { kind: unanswered };
+    if (this.#isSettled) return;
+    if (outcome.kind === 'unanswered') this.#options.proxy.shut();
+    this.#settle(outcome);
+  }
+
+  onEvent(session: CdpSession, method: string, params: unknown): void {
+    if (method !== 'Fetch.requestPaused') return this.#inFlight.note(method, params);
+    const paused = readPausedRequest(params);
+    if (paused === undefined) return;
+    if (paused.answer !== undefined) void this.#onAnswer(session, paused, paused.answer);
+    else this.#onRequest(session, paused);
+  }
+
+  #onRequest(session: CdpSession, paused: PausedRequest): void {
+    const isSubmission = this.#isSubmission(paused);
+    // Another session of the same page has paused the submission request, too.
+    if (isSubmission && !paused.isRedirect) return this.#resume(session, paused);
+    const { method } = paused.request;
+    const verdict = verdictOn(this.#phase, { method, isMatch: this.#isMatch(paused.request) });
+    switch (verdict) {
+      case 'continue':
+        return this.#resume(session, paused, isSubmission);
+      case 'abort':
+        fail(session, paused);
+        if (isSubmission) this.stop();
+        return;
+      case 'hold':
+        this.#inFlight.pause(paused.networkId);
+        this.#held.push(() => this.#onRequest(session, paused));
+        return;
+      case 'submit':
+        return void this.#send(session, paused);
+    }
+  }
+
+  #isSubmission({ networkId }: PausedRequest): boolean {
+    return networkId !== undefined && networkId === this.#submission?.networkId;
+  }
+
+  /** A matcher that throws cannot decide, so nothing passes it. */
+  #isMatch(request: PageRequest): boolean {
+    try {
+      return this.#matcher(request);
+    } catch {
+      return true;
+    }
+  }
+
+  #resume(
+    session: CdpSession,
+    { requestId, networkId }: PausedRequest,
+    interceptResponse = false,
+  ): void {
+    this.#inFlight.resume(networkId);
+    session.send('Fetch.continueRequest', { requestId, interceptResponse }).catch(() => {});
+  }
+
+  /** Lets the submission request out, alone and on a fresh connection. */
+  async #send(session: CdpSession, paused: PausedRequest): Promise<void> {
+    const { proxy } = this.#options;
+    const { requestId, networkId, request } = paused;
+    this.#phase = 'sending';
+    this.#submission = paused;
+    this.#inFlight.pause(networkId);
+    this.#restartTimers(answerWaitMs);
+    // Chromium repeats requests that are cut. These are refused, so that none takes the connection.
+    proxy.shut();
+    await this.#requestsCut();
+    if (this.#isSettled) return fail(session, paused);
+    proxy.seal(request);
+    try {
+      await session.send('Fetch.continueRequest', { requestId, interceptResponse: true });
+    } catch {
+      this.stop();
+    }
+  }
+
+  /** Resolves when the requests that `shut` has cut are over. */
+  async #requestsCut(): Promise<void> {
+    const untilMs = performance.now() + cutWaitMs;
+    while (!this.#inFlight.isEmpty() && performance.now() < untilMs && !this.#isSettled) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Decides on the answer to the submission request, or to the redirects that follow it. */
+  async #onAnswer(session: CdpSession, paused: PausedRequest, answer: PausedAnswer): Promise<void> {
+    const { url, method } = paused.request;
+    const { status, location } = answer;
+    const kind = answerKind(status ?? 0, method, location !== undefined);
+    if (this.#isSettled || status === undefined || kind === 'repeat') {
+      fail(session, paused);
+      // No answer, or one that asks for the application at another address: nobody took it for sure.
+      return this.stop();
+    }
+    if (kind === 'follow') {
+      const next = URL.parse(location ?? '', url)?.href ?? url;
+      this.#firstAnswer ??= { kind: 'answered', status, url: next, bodyText: undefined };
+      this.#close();
+      return this.#resume(session, paused);
+    }
+    const bodyText = emptyStatuses.includes(status) ? '' : await bodyOf(session, paused.requestId);
+    if (bodyText === undefined) {
+      fail(session, paused);
+      return this.stop();
+    }
+    this.#settle({ kind: 'answered', status, url, bodyText });
+    this.#resume(session, paused);
+  }
+
+  /** From now on nothing but the page itself loads, and nothing is held. */
+  #close(): void {
+    this.#phase = 'closed';
+    this.#options.proxy.release();
+    for (const decide of this.#held.splice(0)) decide();
+  }
+
+  #settle(outcome: SubmissionSent): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#quiet);
+    this.#close();
+    this.#sent.resolve(outcome);
+  }
+
+  #restartTimers(waitMs: number): void {
+    clearTimeout(this.#quiet);
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.stop(), waitMs);
+  }
+
+  /** Waits again for the page to become quiet. */
+  #onActivity(): void {
+    clearTimeout(this.#quiet);
+    if (this.#phase !== 'activated' || !this.#inFlight.isEmpty()) return;
+    this.#quiet = setTimeout(() => this.#phase === 'activated' && this.stop(), quietMs);
+  }
+}
+
+function fail(session: CdpSession, { requestId }: PausedRequest): void {
+  // A page that the browser would have left stays.
+  const errorReason = 'Aborted';
+  session.send('Fetch.failRequest', { requestId, errorReason }).catch(() => {});
+}
+
+/** Reads a whole body. Returns undefined if it was cut. */
+async function bodyOf(session: CdpSession, requestId: string): Promise<string | undefined> {
+  try {
+    const { body, base64Encoded } = fieldsOf(
+      await session.send('Fetch.getResponseBody', { requestId }),
+    );
+    const bytes = Buffer.from(textOf(body) ?? '', base64Encoded === true ? 'base64' : 'utf8');
+    return bytes.toString('utf8').slice(0, answerTextLengthMax);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Puts the request gate in front of a page, before its first navigation. From then on each request
+ * of the page, its frames and its workers waits for the gate. Other pages are closed.
+ */
+export async function openSubmitFence(options: SubmitFenceOptions): Promise<SubmitFence> {
+  const { browser, page, signal } = options;
+  signal.throwIfAborted();
+  const fence = new Fence(options);
+  await watchTargets(browser, page, (session, method, params) => {
+    fence.onEvent(session, method, params);
+  });
+  const stop = (): void => fence.stop();
+  page.once('crash', stop);
+  page.once('close', stop);
+  browser.once('disconnected', stop);
+  signal.addEventListener('abort', stop, { once: true });
+  signal.throwIfAborted();
+  return fence;
+}

@@ -1,0 +1,81 @@
+import type { PageRequest } from './submit-fence.ts';
+
+/** An event `Fetch.requestPaused`, as far as the fence reads it. */
+export interface PausedRequest {
+  readonly requestId: string;
+  /** The same in all events of one request, and of the redirects that follow it. */
+  readonly networkId: string | undefined;
+  readonly isRedirect: boolean;
+  readonly request: PageRequest;
+  /** Present if the request is paused at its answer. */
+  readonly answer: PausedAnswer | undefined;
+}
+
+/** `status` is undefined if no answer came. */
+export interface PausedAnswer {
+  readonly status: number | undefined;
+  readonly location: string | undefined;
+}
+
+/** More of a body is not searched for values. */
+const bodyTextLengthMax = 256 * 1024;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The text parts of a body. A file from the disk has none. */
+function bodyTextOf(request: Fields): string | undefined {
+  const text = textOf(request['postData']);
+  if (text !== undefined) return text.slice(0, bodyTextLengthMax);
+  const parts = listOf(request['postDataEntries']).map((entry) => textOf(fieldsOf(entry)['bytes']));
+  const known = parts.filter((part) => part !== undefined);
+  if (known.length === 0) return undefined;
+  const bytes = Buffer.concat(known.map((part) => Buffer.from(part, 'base64')));
+  return bytes.toString('utf8').slice(0, bodyTextLengthMax);
+}
+
+function answerOf(fields: Fields): PausedAnswer | undefined {
+  const status = fields['responseStatusCode'];
+  if (typeof status !== 'number') {
+    return fields['responseErrorReason'] === undefined
+      ? undefined
+      : { status: undefined, location: undefined };
+  }
+  const location = listOf(fields['responseHeaders'])
+    .map(fieldsOf)
+    .find((header) => textOf(header['name'])?.toLowerCase() === 'location');
+  return { status, location: textOf(location?.['value']) };
+}
+
+/** Reads the parameters of the event. Returns undefined if they are not as the protocol says. */
+export function readPausedRequest(params: unknown): PausedRequest | undefined {
+  const fields = fieldsOf(params);
+  const request = fieldsOf(fields['request']);
+  const requestId = textOf(fields['requestId']);
+  const method = textOf(request['method']);
+  const url = textOf(request['url']);
+  if (requestId === undefined || method === undefined || url === undefined) return undefined;
+  return {
+    requestId,
+    networkId: textOf(fields['networkId']),
+    isRedirect: fields['redirectedRequestId'] !== undefined,
+    request: {
+      method,
+      url,
+      bodyText: bodyTextOf(request),
+      isNavigation: fields['resourceType'] === 'Document',
+    },
+    answer: answerOf(fields),
+  };
+}

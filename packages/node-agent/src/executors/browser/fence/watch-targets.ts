@@ -1,0 +1,74 @@
+import type { Browser, Page } from 'playwright-core';
+import { type CdpListener, type CdpSession, NestedSessions, sessionOf } from './cdp-session.ts';
+import { fieldsOf, textOf } from './paused-request.ts';
+
+/** Gets the events of every target of a page, each with the session that it came from. */
+export type TargetListener = (session: CdpSession, method: string, params: unknown) => void;
+
+/** Frames of other sites have processes of their own. The gate of the page covers its workers. */
+const framesOnly = [{ type: 'iframe' }, { exclude: true }];
+/** Targets that make requests without the gate of the page. */
+const outsiders = [
+  { type: 'page' },
+  { type: 'shared_worker' },
+  { type: 'service_worker' },
+  { exclude: true },
+];
+
+function listenerOf(session: CdpSession, listener: TargetListener): CdpListener {
+  const nested = new NestedSessions(session);
+  return (method, params) => {
+    if (method === 'Target.receivedMessageFromTarget') return nested.receive(params);
+    if (method !== 'Target.attachedToTarget') return listener(session, method, params);
+    const sessionId = textOf(fieldsOf(params)['sessionId']);
+    if (sessionId === undefined) return;
+    const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
+    // A frame that has gone meanwhile makes no requests.
+    gate(child).catch(() => {});
+  };
+}
+
+/** Pauses each request of a target from now on. The target may wait, so nothing is awaited before. */
+async function gate(session: CdpSession): Promise<void> {
+  await Promise.all([
+    session.send('Network.enable'),
+    session.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] }),
+    session.send('Target.setAutoAttach', {
+      autoAttach: true,
+      waitForDebuggerOnStart: true,
+      flatten: false,
+      filter: framesOnly,
+    }),
+    session.send('Runtime.runIfWaitingForDebugger'),
+  ]);
+}
+
+/**
+ * Listens to a page and its frames. Closes every other page and shared worker before it makes a
+ * request, because an application form needs none. Rejects if the browser refuses.
+ */
+export async function watchTargets(
+  browser: Browser,
+  page: Page,
+  listener: TargetListener,
+): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const onEvent = listenerOf(sessionOf(session), listener);
+  session.on('event', ({ method, params }) => onEvent(method, params));
+  await gate(sessionOf(session));
+  const { targetInfo } = await session.send('Target.getTargetInfo');
+
+  const root = await browser.newBrowserCDPSession();
+  root.on('Target.attachedToTarget', (attached) => {
+    const { targetId } = attached.targetInfo;
+    if (targetId === targetInfo.targetId) return;
+    // It waits for this session and never runs.
+    root.send('Target.closeTarget', { targetId }).catch(() => {});
+  });
+  await root.send('Target.setAutoAttach', {
+    autoAttach: true,
+    waitForDebuggerOnStart: true,
+    flatten: true,
+    filter: outsiders,
+  });
+}

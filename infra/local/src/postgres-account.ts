@@ -41,7 +41,8 @@ function nobodyAccount(): PostgresAccount {
   const reaches = (file: string) => succeeds([...asNobody, 'test', '-x', file]);
   const outside = path.join('/var/tmp', `svc-postgres-${shortHash(checkoutDir)}`);
   mkdirSync(outside, { recursive: true, mode: 0o755 });
-  if (lstatSync(outside).uid !== 0) throw new Error(`${outside} belongs to another user`);
+  if (lstatSync(outside).uid !== 0)
+    throw new Error(`${outside} must belong to root. Remove it and start again.`);
   return {
     prefix: asNobody,
     binaries(nativeDir) {

@@ -19,8 +19,8 @@ export interface Context {
 const poolConnectionsMax = 4;
 
 /**
- * Opens the store, identifies the actor, runs `work` and closes the store. Throws Refusal if this
- * build does not know the schema. With `mayBeFirst` the command may run before any operator exists.
+ * Opens the store, identifies the actor, runs `work` and closes the store. Throws Refusal if the
+ * database cannot be used (see `openReadyStore`) or the operator cannot be identified. With `mayBeFirst` the command may run before any operator exists.
  */
 export async function withContext<T>(
   work: (context: Context) => Promise<T>,

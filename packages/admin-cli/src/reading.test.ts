@@ -36,7 +36,10 @@ afterAll(async () => {
   await fixture.close();
 });
 
-/** Has the endpoint answer an attempt that is due, of `wanted` if given. Returns the delivery's id. */
+/**
+ * Claims an attempt that is due, of the delivery `wanted` if given, and records an answer for it.
+ * Returns the delivery's id.
+ */
 async function answer(
   verdict: Parameters<typeof recordAttempt>[1]['verdict'],
   wanted?: string,

@@ -42,8 +42,8 @@ export type Ending =
 
 /**
  * Decides how this request ends a submission. Null if the submission's state does not allow it
- * (CONTRACT 3 to 5). If a cancel finds a stored outcome, the outcome is settled
- * instead.
+ * (CONTRACT 3 to 5). If a cancel finds a stored outcome, the outcome is settled instead. If an
+ * outcome finds a cancelled submission, `storeOutcome` of the store records it as a late outcome.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

@@ -2,7 +2,8 @@ import { assertInvariant } from './assert.ts';
 import { webhookAttemptsMax } from './limits.ts';
 
 /**
- * Each interval of the schedule varies by up to this share in both directions (CONTRACT 6).
+ * Each interval of the schedule varies by up to this share in both directions (CONTRACT 6). The
+ * default intervals are `webhookBackoffSecondsDefault` in limits.ts.
  */
 const jitterShare = 0.1;
 /** `Retry-After` delays an attempt by at most this many times its interval. */

@@ -30,7 +30,10 @@ export interface ConsumerOptions<K extends QueueKey> {
   readonly drainTimeoutMs?: number;
 }
 
-/** An idle worker polls at least every 10 s (BullMQ's longest blocking read). */
+/**
+ * A consumer that has not polled for this long is not ready. It is twice BullMQ's longest blocking
+ * read, 10 s.
+ */
 export const pollSilenceMsMax = 20_000;
 const drainTimeoutMsDefault = 8_000;
 const abortGraceMs = 1_000;

@@ -35,8 +35,9 @@ const startWaitMsMax = 1_000;
  * sets a missing mark, it checks which environments are connected: each guard names its connection
  * after its environment, and a FLUSHALL ends no connection.
  *
- * If Redis belongs to the other environment, calls `refuse` at the start, or as soon as Redis answers
- * if it was unreachable then. A service that once had the mark keeps working and logs an error, because it was there first.
+ * If Redis belongs to the other environment, the guard calls `refuse`: at the start, or at the first
+ * answer of a Redis that was unreachable at the start. A process that has already held the mark
+ * continues, and logs an error.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;

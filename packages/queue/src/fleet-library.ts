@@ -8,7 +8,7 @@
  */
 
 /*
- * Keys of single nodes:
+ * Keys with an entry for each node or reservation:
  *
  * - `nodes`             hash: node → its link as JSON
  * - `tokens:<node>`     hash: submission → end of its reservation (Redis ms), 0 if confirmed

@@ -27,8 +27,9 @@ export interface Opening {
 }
 
 /**
- * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if this
- * build must not use the database.
+ * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if
+ * Postgres does not answer, or if this build must not use the database (schema, environment,
+ * privileges or master key).
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,

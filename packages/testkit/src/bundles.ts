@@ -8,7 +8,7 @@ import { type Plugin, rolldown } from 'rolldown';
 
 /** Runs commands of `svc` one after another. */
 export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.ts');
-/** The main files of all processes that stacks under test start. */
+/** The main file of each process that a stack under test can start. */
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /** Native modules cannot be bundled. */

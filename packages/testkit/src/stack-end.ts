@@ -21,7 +21,7 @@ export async function endStack({
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Stops a process, which must drain and exit with 0, unless a test has already killed it. */
+/** Stops a process if it still runs. Throws if it does not drain and exit with 0. */
 async function endSlot(slot: Slot): Promise<void> {
   if (!slot.current.isRunning()) return;
   await slot.current.stop();

@@ -48,7 +48,9 @@ export function assertConsistent(config: DispatcherConfig): void {
   const files = [config.NODE_LINK_TLS_CERT_FILE, config.NODE_LINK_TLS_KEY_FILE];
   const given = files.filter((file) => file !== undefined).length;
   if (given === 1) {
-    throw new ConfigError('Set both NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or none.');
+    throw new ConfigError(
+      'Set both NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or neither.',
+    );
   }
   proxiesOf(config);
   if (config.SVC_ENVIRONMENT !== 'production') return;
@@ -75,7 +77,7 @@ export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxi
   const proxies = parseTrustedProxies(text);
   if (proxies !== undefined) return proxies;
   throw new ConfigError(
-    'TRUST_PROXY is invalid. Set it to addresses or blocks, separated by commas: 10.0.0.0/8, loopback, linklocal, uniquelocal.',
+    'TRUST_PROXY must be a comma-separated list of addresses, CIDR blocks, loopback, linklocal or uniquelocal. Example: 10.0.0.0/8,loopback.',
   );
 }
 

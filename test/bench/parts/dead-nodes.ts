@@ -13,8 +13,8 @@ export interface DeadNodes {
   /** For each node: from its silence until the fleet no longer counts it. */
   readonly noticedAfterMs: readonly number[];
   /**
-   * For each run that it had begun: until its end as `node_lost`. Empty if the part did not wait
-   * for it.
+   * For each run that a silent node had begun: until the run ended as `node_lost`. Empty if the part
+   * did not wait for the end.
    */
   readonly lostAfterMs: readonly number[];
 }

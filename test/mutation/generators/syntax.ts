@@ -35,7 +35,7 @@ export function parse(file: string, text: string): SyntaxNode {
   const { program, errors } = parseSync(file, text);
   const [first] = errors;
   if (first !== undefined) throw new Error(`${file} cannot be parsed: ${first.message}`);
-  if (!isNode(program)) throw new Error(`${file} has no program`);
+  if (!isNode(program)) throw new Error(`the parser returned no syntax tree for ${file}`);
   return program;
 }
 

@@ -21,7 +21,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   audit_log: append,
   ledger_entries: append,
   rate_cards: append,
-  // The name never changes. The key is sealed again when the master key is rotated.
+  // The environment's name never changes. The key of request hashes is sealed again when the master
+  // key is rotated.
   environment: [...append, 'UPDATE (request_hash_key_sealed, reseal_started_at)'],
   credit_accounts: change,
   deliveries: change,

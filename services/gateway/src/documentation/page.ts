@@ -37,7 +37,7 @@ export interface PersonalPage {
   readonly navigation: Html;
   readonly content: Html;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Runs after the page has loaded. The page is complete without it. */
+  /** Runs after the browser has parsed the content. The page works without it. */
   readonly script?: string;
 }
 

@@ -25,7 +25,7 @@ export function getSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** `PATCH /v1/settings`: omitted members stay unchanged. Answers all settings. */
+/** `PATCH /v1/settings`: omitted members stay unchanged. The answer contains all settings. */
 export function changeSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(SettingsChange, ['lowBalanceThreshold']);
   return tenantEndpoint({

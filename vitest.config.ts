@@ -44,7 +44,7 @@ export default defineConfig({
       'packages/testkit/src/loopback-only.ts',
       'packages/testkit/src/file-setup.ts',
     ],
-    // A file that starts processes has a process of its own: what it leaves open dies with it.
+    // A file that starts processes has its own process: what it leaves open dies with it.
     pool: 'forks',
     maxWorkers: Math.ceil(workersPerCore * availableParallelism()),
     sequence: { sequencer: LongestFirst },

@@ -11,6 +11,8 @@ const openedMsMax = 1_500;
 const searchedMsMax = 8_000;
 /** A list that has stayed without the wanted option this long does not have it. */
 const settledMs = 700;
+/** As above, for a list without any option: it waits for somebody to type. */
+const emptyMs = 250;
 const clickMsMax = 5_000;
 
 export type Choice = 'chosen' | 'no_option';
@@ -91,7 +93,8 @@ async function pick(
     await handle.dispose();
     const now = JSON.stringify(report);
     if (now !== previous || report.isLoading) settledSinceMs = performance.now();
-    if (performance.now() - settledSinceMs > settledMs) return false;
+    const patienceMs = report.isShown && report.labels.length === 0 ? emptyMs : settledMs;
+    if (performance.now() - settledSinceMs > patienceMs) return false;
     previous = now;
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }

@@ -150,7 +150,15 @@ async function tryToFill(
     return await fillWidget(form, fill, options);
   } catch (error) {
     options.signal.throwIfAborted();
-    return isGone(error) ? 'gone' : 'not_operable';
+    return isGone(error) || !(await isInPage(form, fill)) ? 'gone' : 'not_operable';
+  }
+}
+
+async function isInPage(form: ReadForm, { field }: Fill): Promise<boolean> {
+  try {
+    return await (await form.element(field.key)).evaluate((element) => element.isConnected);
+  } catch {
+    return false;
   }
 }
 

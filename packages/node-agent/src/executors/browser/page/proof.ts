@@ -70,7 +70,9 @@ function refusalOnPage(evidence: Evidence): Proof {
   const isShown = adapter.refusalShown !== undefined && page.shown.has(adapter.refusalShown);
   const texts = adapter.name === 'generic' && now !== undefined ? page.alerts : page.sentences;
   const labels = messageLabels(evidence);
-  if (labels.length > 0 && isSettled) return { kind: 'fields', labels };
+  if (labels.length > 0) {
+    return isRefused || isSettled ? { kind: 'fields', labels } : { kind: 'open' };
+  }
   if (isShown || [...texts, ...page.alerts].some((text) => refusedBefore.test(text))) {
     return { kind: 'refused', refusal: { kind: 'rejected' } };
   }
@@ -81,7 +83,7 @@ function refusalOnPage(evidence: Evidence): Proof {
 
 /** The fields with a message next to them, and those whose label an alert names. */
 function messageLabels({ now, page, sent }: Evidence): string[] {
-  const marked = (now ?? []).filter(({ hasMessage, isInvalid }) => hasMessage || isInvalid);
+  const marked = (now ?? []).filter(({ hasMessage, isMarked }) => hasMessage || isMarked);
   const labels = marked.map(({ field }) => field.label);
   return labels.length > 0 ? labels : labelsNamed(page.alerts, sent);
 }

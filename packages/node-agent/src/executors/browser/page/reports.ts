@@ -13,6 +13,8 @@ export interface FieldReport {
   readonly state: FieldState;
   /** The page or the browser refuses the present value. */
   readonly isInvalid: boolean;
+  /** The page marks the field as invalid. */
+  readonly isMarked: boolean;
   /** The page shows a message about this field. */
   readonly hasMessage: boolean;
   /** The value of `autocomplete`, lower-case. */

@@ -6,6 +6,8 @@ import type { ReadForm } from './read-form.ts';
 import type { FieldReport, FieldState } from './reports.ts';
 
 const actionMsMax = 5_000;
+/** Playwright tries this long to select in an element that the page has replaced. */
+const selectMsMax = 1_500;
 
 export interface FileBytes {
   readonly name: string;
@@ -85,7 +87,7 @@ async function fillOptions(
   if (field.kind === 'select') {
     const indexes = places.map((place) => ({ index: report.optionIndexes?.[place] ?? -1 }));
     const select = await form.element(field.key);
-    await select.selectOption(indexes, { timeout: actionMsMax, force: true });
+    await select.selectOption(indexes, { timeout: selectMsMax, force: true });
     return 'filled';
   }
   const isChosen = new Set(labelsOf(report.state));

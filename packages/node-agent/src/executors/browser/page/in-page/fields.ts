@@ -135,7 +135,7 @@ export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): 
     field: {
       key,
       kind,
-      label,
+      label: withoutMark(label),
       isRequired: isRequired(gathered, label, rules),
       ...optionsOf(gathered),
       ...(role === undefined ? {} : { role }),
@@ -145,6 +145,7 @@ export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): 
     },
     state: stateOf(gathered, rules),
     isInvalid: controls.some(isRefused),
+    isMarked: controls.some((control) => control.getAttribute('aria-invalid') === 'true'),
     hasMessage: hasMessageFor(controls, rules),
     autocomplete: (first.getAttribute('autocomplete') ?? '').toLowerCase().trim(),
     ...(dateFormat === undefined ? {} : { dateFormat }),
@@ -152,6 +153,11 @@ export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): 
     ...(first instanceof HTMLSelectElement ? { optionIndexes: indexesOf(first) } : {}),
     names: [key, first.id, first.getAttribute('data-ui') ?? ''].filter((name) => name !== ''),
   };
+}
+
+/** The label without the sign of a required question. */
+export function withoutMark(label: string): string {
+  return label.replace(/^\s*[*✱]+\s*|\s*[*✱]+\s*$/gu, '');
 }
 
 export function indexesOf(select: HTMLSelectElement): number[] {

@@ -43,7 +43,8 @@ export function mentionsCaptcha(json: unknown): boolean {
 
 /** The fields that the member `errors` of a JSON answer names, as keys or as members of a list. */
 export function namedFields(json: unknown): string[] {
-  const errors = memberOf(json, 'errors') ?? memberOf(json, 'fieldErrors') ?? memberOf(json, 'error');
+  const errors =
+    memberOf(json, 'errors') ?? memberOf(json, 'fieldErrors') ?? memberOf(json, 'error');
   if (Array.isArray(errors)) {
     return errors.flatMap((error: unknown) =>
       ['field', 'path', 'name', 'key', 'fieldPath', 'label']

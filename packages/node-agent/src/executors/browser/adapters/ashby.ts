@@ -51,7 +51,10 @@ export const ashby: Adapter = {
       { control: '[data-field-path="_systemfield_email"] *', role: 'email' },
       { control: '[data-field-path="_systemfield_phone"] *', role: 'phone' },
       { control: '[data-field-path="_systemfield_location"] *', role: 'location' },
-      { control: '#_systemfield_resume, [data-field-path="_systemfield_resume"] *', role: 'resumeFile' },
+      {
+        control: '#_systemfield_resume, [data-field-path="_systemfield_resume"] *',
+        role: 'resumeFile',
+      },
       { control: '[data-field-path$="_systemfield_eeoc_gender"] *', role: 'gender' },
       { control: '[data-field-path$="_systemfield_eeoc_race"] *', role: 'race' },
       { control: '[data-field-path$="_systemfield_eeoc_veteran_status"] *', role: 'veteran' },

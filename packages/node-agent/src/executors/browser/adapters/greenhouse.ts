@@ -23,11 +23,17 @@ export const greenhouse: Adapter = {
       { control: '#candidate-location, #job_application_location', role: 'location' },
       { control: '#resume, #job_application_resume', role: 'resumeFile' },
       { control: '#cover_letter, #job_application_cover_letter', role: 'coverLetterFile' },
-      { control: '#cover_letter_text, [name="job_application[cover_letter_text]"]', role: 'coverLetterText' },
+      {
+        control: '#cover_letter_text, [name="job_application[cover_letter_text]"]',
+        role: 'coverLetterText',
+      },
       { control: '#gender, [name="job_application[gender]"]', role: 'gender' },
       { control: '#race, #hispanic_ethnicity, [name="job_application[race]"]', role: 'race' },
       { control: '#veteran_status, [name="job_application[veteran_status]"]', role: 'veteran' },
-      { control: '#disability_status, [name="job_application[disability_status]"]', role: 'disability' },
+      {
+        control: '#disability_status, [name="job_application[disability_status]"]',
+        role: 'disability',
+      },
     ],
     named: '#resume, #cover_letter, select[name^="job_application["]',
     question: {

@@ -24,7 +24,8 @@ export const workable: Adapter = {
     ],
     named: 'input[type="file"][data-ui="resume"]',
     ignored: '[data-ui="autofill"] *, [data-ui="avatar"], [data-ui="avatar"] *',
-    fieldError: '[data-ui="error"], [id^="error-"], [id$="_error"], [data-role="error"], [role="alert"]',
+    fieldError:
+      '[data-ui="error"], [id^="error-"], [id$="_error"], [data-role="error"], [role="alert"]',
     question: {
       container:
         '[data-ui="field"], [data-role="form-field"], [data-ui^="QA_"]:not(input, select, textarea), [data-ui^="CA_"]:not(input, select, textarea)',

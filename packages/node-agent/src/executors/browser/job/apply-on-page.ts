@@ -59,7 +59,9 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
   let left = 0;
   for (let step = 1; step <= stepsMax; step += 1) {
     const target = await targetOf(application, step === 1 ? status : undefined);
-    const filled = await withinStep(application, () => fillStep(application, inFlight, target, step));
+    const filled = await withinStep(application, () =>
+      fillStep(application, inFlight, target, step),
+    );
     for (const { field } of filled.fills) filledKeys.add(`${step} ${field.key}`);
     left += filled.left.length;
     const controls = await controlsOf(target);

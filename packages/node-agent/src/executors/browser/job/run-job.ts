@@ -81,23 +81,31 @@ interface Resources {
 
 async function runInBrowser(
   job: Job,
-  { signal, meter: report, submitting }: ExecutionContext,
+  context: ExecutionContext,
   { log }: JobOptions,
   { profile, applicationUrl, atsType }: Profile,
   { proxy, files, open }: Resources,
 ): Promise<JobResult> {
+  const { signal } = context;
   const meter = createJobMeter({
-    meter: report,
+    meter: context.meter,
     bytes: () => proxy.counts(),
     usage: () => open.usage(),
   });
   let end: string | undefined;
-  void open.whenGone.then((reason) => {
-    end ??= reason;
-  });
+  const watch = async (): Promise<void> => {
+    end = await open.whenGone;
+  };
+  void watch();
   try {
     const { browser, page } = open;
-    const fence = await openSubmitFence({ browser, page, proxy, submitting, signal });
+    const fence = await openSubmitFence({
+      browser,
+      page,
+      proxy,
+      submitting: async () => await context.submitting(),
+      signal,
+    });
     return await applyOnPage({
       page,
       fence,
@@ -113,7 +121,6 @@ async function runInBrowser(
   } catch (error) {
     throw error instanceof JobFailed ? error : ended(end, error);
   } finally {
-    end ??= 'closed';
     await open.close();
     await meter.finish();
   }

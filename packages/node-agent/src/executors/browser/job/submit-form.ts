@@ -46,9 +46,10 @@ export async function submitForm(
   const values = fills.flatMap(({ value }) => (value.kind === 'text' ? [value.text] : []));
   fence.arm(target.adapter.submissionOf({ url: form.url, action: form.action, values }));
   // A person cannot click what is covered, but can press it with the keyboard.
-  const canClick = await control
-    .click({ trial: true, timeout: clickMsMax })
-    .then(() => true, () => false);
+  const canClick = await control.click({ trial: true, timeout: clickMsMax }).then(
+    () => true,
+    () => false,
+  );
   const heartbeat = beat(() => meter.advance());
   try {
     const sent = await fence.submit(async () => {

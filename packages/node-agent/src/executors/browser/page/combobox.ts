@@ -1,7 +1,7 @@
 import type { ElementHandle } from 'playwright-core';
 import type { OptionsValue } from '../planner/form-model.ts';
 import { chooseOptions } from '../planner/index.ts';
-import { handleOnElement } from './in-page.ts';
+import { readListboxOf } from './in-page.ts';
 import type { ListboxReport } from './reports.ts';
 
 const pollMs = 50;
@@ -79,7 +79,7 @@ async function pick(
   let settledSinceMs = startedMs;
   let previous = '';
   while (performance.now() - startedMs < limitMs) {
-    const handle = await handleOnElement(control, 'readListbox', suggestions);
+    const handle = await control.evaluateHandle(readListboxOf, suggestions);
     const report = await handle.evaluate((read) => read.report);
     const [option] = chooseOptions(report.labels, wanted) ?? [];
     const index = option === undefined ? -1 : report.labels.indexOf(option);
@@ -105,7 +105,7 @@ async function readOptions(
   control: ElementHandle<HTMLElement>,
   suggestions: string | undefined,
 ): Promise<ListboxReport> {
-  const handle = await handleOnElement(control, 'readListbox', suggestions);
+  const handle = await control.evaluateHandle(readListboxOf, suggestions);
   const report = await handle.evaluate((read) => read.report);
   await handle.dispose();
   return report;

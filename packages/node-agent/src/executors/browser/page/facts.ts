@@ -1,7 +1,7 @@
 import type { Frame, Page } from 'playwright-core';
 import type { Adapter } from '../adapters/index.ts';
 import { normaliseLabel } from '../planner/index.ts';
-import { callInFrame } from './in-page.ts';
+import { readFactsInPage } from './in-page.ts';
 import type { FrameFacts } from './reports.ts';
 
 /** What all frames of a page show together. */
@@ -31,7 +31,7 @@ export async function readPage(
 ): Promise<PageFacts> {
   const read = async (frame: Frame): Promise<FrameFacts | undefined> => {
     try {
-      return await callInFrame(frame, 'readFacts', { rules: adapter.reading, watched });
+      return await frame.evaluate(readFactsInPage, { rules: adapter.reading, watched });
     } catch {
       if (page.isClosed()) throw new Error('The page is closed.');
       return undefined;
@@ -78,7 +78,8 @@ export function isClosed(facts: PageFacts, adapters: readonly Adapter[]): boolea
   });
 }
 
-const signInPath = /\/(?:log-?in|sign-?in|sign_in|sso|auth|account\/login|users\/sign_in)(?:\/|$)/iu;
+const signInPath =
+  /\/(?:log-?in|sign-?in|sign_in|sso|auth|account\/login|users\/sign_in)(?:\/|$)/iu;
 
 /** True for a page that asks for an account. It is only asked about pages without a form. */
 export function isSignIn(facts: PageFacts): boolean {

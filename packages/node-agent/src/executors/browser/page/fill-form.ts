@@ -23,7 +23,7 @@ export interface FillOptions extends FillContext {
   readonly inFlight: InFlight;
   readonly profile: ApplicantProfile;
   /** Called after each field that was filled in, with its key. */
-  onFilled(key: string): void;
+  readonly onFilled: (key: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -91,6 +91,10 @@ async function readOrGone(target: FormTarget): Promise<ReadForm | undefined | 'g
   }
 }
 
+function isFile({ value }: Fill): boolean {
+  return value.kind === 'file';
+}
+
 /** What is not in the page yet. Files come first, because some pages fill in fields from them. */
 function dueIn(
   form: ReadForm,
@@ -102,7 +106,6 @@ function dueIn(
     const report = form.report(fill.field.key);
     return report !== undefined && !skipped.has(fill.field.key) && !holds(report, fill, files);
   });
-  const isFile = ({ value }: Fill): boolean => value.kind === 'file';
   return [...due.filter(isFile), ...due.filter((fill) => !isFile(fill))];
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frame, Page } from 'playwright-core';
 import { type Adapter, generic, namedAdapters } from '../adapters/index.ts';
 import { isClosed, isSignIn, readPage } from './facts.ts';
-import { callInFrame, handleInFrame } from './in-page.ts';
+import { findEntryInPage, matchRootsInPage, readFactsInPage } from './in-page.ts';
 import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
 
 const pollMs = 100;
@@ -22,7 +22,7 @@ export interface FindOptions {
   /** The status of the document; undefined if it is not known. */
   readonly status: number | undefined;
   readonly signal: AbortSignal;
-  onAction(): void;
+  readonly onAction: () => void;
 }
 
 export type FindFailure =
@@ -96,7 +96,7 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
   ];
   const roots = ordered.map(({ reading }) => reading.root ?? ':not(*)');
   for (const frame of page.frames()) {
-    const found = await inFrame(frame, () => callInFrame(frame, 'matchRoots', roots));
+    const found = await inFrame(frame, () => frame.evaluate(matchRootsInPage, roots));
     const adapter = ordered[found?.indexOf(true) ?? -1];
     if (adapter !== undefined) return { frame, adapter };
   }
@@ -106,12 +106,14 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 /** The only frame with an application form, unless the frame of a known system is still to come. */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();
-  const isEmbedding = await inFrame(main, () => callInFrame(main, 'matchRoots', embeds));
+  const isEmbedding = await inFrame(main, () => main.evaluate(matchRootsInPage, embeds));
   if (isEmbedding?.includes(true) === true) return undefined;
   const withForm: Frame[] = [];
   for (const frame of page.frames()) {
     const rules = generic.reading;
-    const facts = await inFrame(frame, () => callInFrame(frame, 'readFacts', { rules, watched: [] }));
+    const facts = await inFrame(frame, () =>
+      frame.evaluate(readFactsInPage, { rules, watched: [] }),
+    );
     if (facts?.hasForm === true) withForm.push(frame);
   }
   const [frame, ...others] = withForm;
@@ -131,7 +133,7 @@ async function inFrame<T>(frame: Frame, read: () => Promise<T>): Promise<T | und
 /** Follows the posting's link or button to its form, once. */
 async function enter(page: Page, { onAction, signal }: FindOptions): Promise<boolean> {
   const main = page.mainFrame();
-  const handle = await inFrame(main, () => handleInFrame(main, 'findEntry', entries));
+  const handle = await inFrame(main, () => main.evaluateHandle(findEntryInPage, entries));
   if (handle === undefined) return false;
   const { isFound, href } = await handle.evaluate(({ report }) => report);
   if (!isFound) return false;

@@ -28,7 +28,8 @@ const thanks =
 const notSent = /\b(?:already|error)\b/iu;
 const refusedBefore =
   /\b(?:already (?:applied|submitted|received)|duplicate application|flagged as (?:possible )?spam|(?:been )?blocked|not accepted|(?:unable to|could not|cannot|did not) accept|reached the limit of applications)\b/iu;
-const captchaText = /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
+const captchaText =
+  /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
 
 /**
  * Judges an answer (CONTRACT 10, "At most once"): only a positive proof is accepted, only a proven
@@ -52,7 +53,8 @@ function isAccepted({ adapter: { success }, answer, page, now }: Evidence): bool
   if (success.isAccepted?.(answer) === true) return true;
   if (success.shown !== undefined && page.shown.has(success.shown)) return true;
   const { path } = success;
-  const isPath = (url: string): boolean => URL.canParse(url) && path?.test(new URL(url).pathname) === true;
+  const isPath = (url: string): boolean =>
+    URL.canParse(url) && path?.test(new URL(url).pathname) === true;
   if (page.urls.some(isPath)) return true;
   if (!success.isSentenceEnough || now !== undefined) return false;
   return page.sentences.some((sentence) => thanks.test(sentence) && !notSent.test(sentence));

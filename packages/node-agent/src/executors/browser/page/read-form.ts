@@ -2,7 +2,7 @@ import type { ElementHandle, Frame } from 'playwright-core';
 import type { Adapter } from '../adapters/adapter.ts';
 import type { FormField, FormModel } from '../planner/form-model.ts';
 import { roleOfAutocomplete, roleOfLabel } from '../planner/index.ts';
-import { callInFrame, handleInFrame } from './in-page.ts';
+import { readFormInPage, waitForQuietInPage } from './in-page.ts';
 import type { FieldReport, FormReport } from './reports.ts';
 
 /** The frame that has the form, and the adapter that knows it. */
@@ -22,7 +22,7 @@ export interface ReadForm extends FormReport {
 
 /** Reads the form of a frame. Undefined if it has none now. */
 export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm | undefined> {
-  const handle = await handleInFrame(frame, 'readForm', adapter.reading);
+  const handle = await frame.evaluateHandle(readFormInPage, adapter.reading);
   const report = await handle.evaluate((read) => read.report);
   if (report === undefined) {
     await handle.dispose();
@@ -43,7 +43,7 @@ export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm
       );
       const element = found.asElement();
       if (element === null) throw new Error('The field is not in the form.');
-      return element as ElementHandle<HTMLElement>;
+      return element;
     },
     dispose: async () => await handle.dispose(),
   };
@@ -55,7 +55,8 @@ function withRole(report: FieldReport): FieldReport {
   const role =
     field.role ?? roleOfAutocomplete(autocomplete) ?? roleOfLabel(field.label, field.kind);
   if (role === undefined) return report;
-  const kindFits = (field.kind === 'file') === (role === 'resumeFile' || role === 'coverLetterFile');
+  const kindFits =
+    (field.kind === 'file') === (role === 'resumeFile' || role === 'coverLetterFile');
   const fitting: FormField = kindFits ? { ...field, role } : field;
   return { ...report, field: fitting };
 }
@@ -63,7 +64,7 @@ function withRole(report: FieldReport): FieldReport {
 /** Waits until a frame's document stops changing, with a bound. */
 export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: number): Promise<void> {
   try {
-    await callInFrame(frame, 'waitForQuiet', { quietMs, limitMs });
+    await frame.evaluate(waitForQuietInPage, { quietMs, limitMs });
   } catch (error) {
     // A navigation ends the document that was watched. The next read sees the new one.
     if (frame.isDetached() || !isGone(error)) throw error;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ElementHandle } from 'playwright-core';
 import { refusedMessage } from '../planner/index.ts';
-import { handleInFrame } from './in-page.ts';
+import { findControlsInPage } from './in-page.ts';
 import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts';
 import type { FieldReport } from './reports.ts';
 
@@ -18,11 +18,11 @@ export interface Controls {
 
 /** The controls of the present step: the one that sends the form, and the one that leads on. */
 export async function controlsOf({ frame, adapter }: FormTarget): Promise<Controls> {
-  const handle = await handleInFrame(frame, 'findControls', adapter.reading);
+  const handle = await frame.evaluateHandle(findControlsInPage, adapter.reading);
   const element = async (index: number): Promise<ElementHandle<HTMLElement> | undefined> => {
     const found = await handle.evaluateHandle(({ elements }, at) => elements[at], index);
     const control = found.asElement();
-    return control === null ? undefined : (control as ElementHandle<HTMLElement>);
+    return control ?? undefined;
   };
   return { submit: await element(0), next: await element(1) };
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FormField } from '../planner/form-model.ts';
-import { handleOnElement } from './in-page.ts';
 import type { InFlight } from './in-flight.ts';
+import { readUploadOf } from './in-page.ts';
 import { isGone, type FormTarget, type ReadForm } from './read-form.ts';
 
 const pollMs = 50;
 const uploadMsMax = 45_000;
 /** A page that shows no sign of an upload keeps the file until the form is sent. */
-const signMsMax = 300;
+const signMsMax = 120;
 
 /**
  * Waits until the page has taken a file: its adapter's mark of success is shown, or no mark of an
@@ -43,7 +43,7 @@ export async function waitForUpload(
 async function readUpload(form: ReadForm, key: string, adapter: FormTarget['adapter']) {
   const input = await form.element(key);
   const { reading: rules, upload } = adapter;
-  const handle = await handleOnElement(input, 'readUpload', { rules, upload });
+  const handle = await input.evaluateHandle(readUploadOf, { rules, upload });
   const report = await handle.jsonValue();
   await handle.dispose();
   return report;

@@ -18,14 +18,18 @@ export interface FileBytes {
 export interface FillContext {
   readonly files: ReadonlyMap<'resume' | 'coverLetter', FileBytes>;
   /** Counts one click or upload. */
-  onAction(): void;
+  readonly onAction: () => void;
 }
 
 /** `no_option`: the widget does not offer the answer. `not_operable`: it cannot be filled in. */
 export type Filled = 'filled' | 'no_option' | 'not_operable';
 
 /** Enters one value. Rejects if the page replaces the widget meanwhile. */
-export async function fillWidget(form: ReadForm, fill: Fill, context: FillContext): Promise<Filled> {
+export async function fillWidget(
+  form: ReadForm,
+  fill: Fill,
+  context: FillContext,
+): Promise<Filled> {
   const { field, value } = fill;
   const report = form.report(field.key);
   if (report === undefined) throw new Error('The field is not in the form.');
@@ -116,21 +120,31 @@ export function holds(
     case 'text':
       return state.kind === 'text' && isSameText(state.text, value.text, field.role === 'phone');
     case 'date':
-      return state.kind === 'text' && isSameText(state.text, dateText(value.date, report.dateFormat));
+      return (
+        state.kind === 'text' && isSameText(state.text, dateText(value.date, report.dateFormat))
+      );
     case 'check':
       return labelsOf(state).length === 1;
     case 'file':
       return state.kind === 'files' && state.names.includes(files.get(value.file)?.name ?? '');
     case 'options':
-      return state.kind === 'chosen' && isSameChoice(state.labels, value, field.kind === 'combobox');
+      return (
+        state.kind === 'chosen' && isSameChoice(state.labels, value, field.kind === 'combobox')
+      );
   }
 }
 
+function lines(text: string): string {
+  return text.replaceAll('\r\n', '\n').trim();
+}
+
+function digits(text: string): string {
+  return text.replaceAll(/\D/gu, '');
+}
+
 function isSameText(actual: string, wanted: string, isPhone = false): boolean {
-  const lines = (text: string): string => text.replaceAll('\r\n', '\n').trim();
   if (lines(actual) === lines(wanted)) return true;
   if (!isPhone) return false;
-  const digits = (text: string): string => text.replaceAll(/\D/gu, '');
   const short = digits(actual);
   return short.length >= 7 && digits(wanted).endsWith(short);
 }

@@ -17,22 +17,32 @@ export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
   if (!isVisible(frame) || box.width < 60 || box.height < 40) return 'none';
   const source = frame.getAttribute('src') ?? '';
   const title = (frame.getAttribute('title') ?? '').toLowerCase();
-  if (/\/recaptcha\/(?:api2|enterprise)\/bframe|frame=challenge|captcha-delivery\.|arkoselabs|funcaptcha/u.test(source)) return 'challenge';
-  if (/challenge/u.test(title) && /captcha/u.test(title) && !/checkbox/u.test(title)) return 'challenge';
+  if (
+    /\/recaptcha\/(?:api2|enterprise)\/bframe|frame=challenge|captcha-delivery\.|arkoselabs|funcaptcha/u.test(
+      source,
+    )
+  )
+    return 'challenge';
+  if (/challenge/u.test(title) && /captcha/u.test(title) && !/checkbox/u.test(title))
+    return 'challenge';
   if (/\/recaptcha\/(?:api2|enterprise)\/anchor/u.test(source)) {
     return /[?&]size=invisible/u.test(source) ? 'none' : 'checkbox';
   }
   if (/hcaptcha.*frame=checkbox(?!-invisible)/u.test(source)) return 'checkbox';
-  return /challenges\.cloudflare\.com|\/cdn-cgi\/challenge-platform\//u.test(source) ? 'checkbox' : 'none';
+  return /challenges\.cloudflare\.com|\/cdn-cgi\/challenge-platform\//u.test(source)
+    ? 'checkbox'
+    : 'none';
 }
 
 /** The strictest captcha that is visible. A checkbox that has its token asks for nothing more. */
 export function challengeOf(): FrameFacts['challenge'] {
   const all = allBelow(document, 'iframe').map(challengeIn);
-  const puzzles = 'input[name*="captcha" i]:not([type="hidden"]), #challenge-form, #challenge-running';
+  const puzzles =
+    'input[name*="captcha" i]:not([type="hidden"]), #challenge-form, #challenge-running';
   const hasPuzzle = allBelow(document, puzzles).some(isVisible);
   if (all.includes('challenge') || hasPuzzle) return 'challenge';
-  const tokens = '[name="g-recaptcha-response"], [name="h-captcha-response"], [name="cf-turnstile-response"]';
+  const tokens =
+    '[name="g-recaptcha-response"], [name="h-captcha-response"], [name="cf-turnstile-response"]';
   const isSolved = allBelow(document, tokens).some(
     (field) => 'value' in field && typeof field.value === 'string' && field.value !== '',
   );
@@ -60,7 +70,10 @@ export function readFacts({
     challenge: challengeOf(),
     hasPasswordField: allBelow(document, 'input[type="password"]').some(isVisible),
     shown: watched.filter((selector) => allBelow(document, selector).some(isVisible)),
-    sentences: texts('h1, h2, h3, h4, p, [role="status"], [role="alert"], strong, main > div, body > div, dd, li, code', 400),
+    sentences: texts(
+      'h1, h2, h3, h4, p, [role="status"], [role="alert"], strong, main > div, body > div, dd, li, code',
+      400,
+    ),
     alerts: texts(`[role="alert"], .error, .errors, .alert, ${rules.fieldError}`, 50),
   };
 }

@@ -33,6 +33,7 @@ declare const shapeOf: typeof groups.shapeOf;
 /** The controls of one field, in document order. */
 interface Gathered {
   readonly shape: groups.Shape;
+  readonly first: HTMLElement;
   readonly controls: HTMLElement[];
   readonly isGroup: boolean;
 }
@@ -56,7 +57,7 @@ export function gather(root: ParentNode, rules: ReadingRules): Gathered[] {
       continue;
     }
     const isGroup = isOption && (shape !== 'checkbox' || group instanceof HTMLElement);
-    const gathered = { shape, controls: [control], isGroup };
+    const gathered = { shape, first: control, controls: [control], isGroup };
     found.push(gathered);
     if (key !== undefined) byGroup.set(key, gathered);
   }
@@ -68,19 +69,24 @@ export function kindOf({ shape, controls, isGroup }: Gathered): WidgetKind {
   return shape === 'button' ? 'radio' : shape;
 }
 
+/** True for an element that has the attribute of a required one. */
+export function isMarked(element: Element): boolean {
+  return element.hasAttribute('required') || element.getAttribute('aria-required') === 'true';
+}
+
 export function isRequired(gathered: Gathered, label: string, rules: ReadingRules): boolean {
-  const { controls } = gathered;
-  const isMarked = (element: Element): boolean =>
-    element.hasAttribute('required') || element.getAttribute('aria-required') === 'true';
+  const { controls, first } = gathered;
   if (controls.some(isMarked)) return true;
-  const [first] = controls;
-  if (first === undefined) return false;
   const isGroup = kindOf(gathered) === 'radio' || kindOf(gathered) === 'checkboxes';
-  const group = isGroup ? closestAcross(first, 'fieldset, [role="radiogroup"], [role="group"]') : null;
+  const group = isGroup
+    ? closestAcross(first, 'fieldset, [role="radiogroup"], [role="group"]')
+    : null;
   if (group !== null && isMarked(group)) return true;
-  const mark = questionLabel(first, rules) ?? (isGroup ? group?.querySelector('legend') : labelsFor(first)[0]);
+  const mark =
+    questionLabel(first, rules) ?? (isGroup ? group?.querySelector('legend') : labelsFor(first)[0]);
   const css = rules.question?.required;
-  if (css !== undefined && mark && (mark.matches(css) || mark.querySelector(css) !== null)) return true;
+  if (css !== undefined && mark && (mark.matches(css) || mark.querySelector(css) !== null))
+    return true;
   return hasRequiredMark(label, mark ?? undefined);
 }
 
@@ -96,8 +102,7 @@ export function keyOf(control: HTMLElement, place: number, used: ReadonlySet<str
 }
 
 export function optionsOf(gathered: Gathered): Pick<FormField, 'options'> {
-  const { shape, controls } = gathered;
-  const [first] = controls;
+  const { shape, controls, first } = gathered;
   if (first instanceof HTMLSelectElement) {
     const options = [...first.options].filter(({ value, disabled }) => value !== '' && !disabled);
     return { options: options.map((option) => option.label.trim()) };
@@ -119,16 +124,22 @@ export function stateOf({ shape, controls }: Gathered, rules: ReadingRules): Fie
 }
 
 export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): FieldReport {
-  const { shape, controls } = gathered;
-  const first = controls[0] as HTMLElement;
+  const { shape, controls, first } = gathered;
   const kind = kindOf(gathered);
   const isGroup = kind === 'radio' || kind === 'checkboxes';
   const label =
-    kind === 'checkbox' ? optionLabelOf(first) : isGroup ? groupLabelOf(controls, rules) : labelOf(first, rules);
-  const role = rules.roles.find(({ control }) => controls.some((one) => one.matches(control)))?.role;
-  const isMultiple = kind === 'checkboxes' || (first as Partial<HTMLInputElement>).multiple === true;
+    kind === 'checkbox'
+      ? optionLabelOf(first)
+      : isGroup
+        ? groupLabelOf(controls, rules)
+        : labelOf(first, rules);
+  const role = rules.roles.find(({ control }) =>
+    controls.some((one) => one.matches(control)),
+  )?.role;
+  const isMultiple = kind === 'checkboxes' || isSeveral(first);
   const dateFormat = shape === 'date' ? dateFormatOf(first) : undefined;
-  const { maxLength = -1 } = first as Partial<HTMLInputElement>;
+  const isText = first instanceof HTMLInputElement || first instanceof HTMLTextAreaElement;
+  const maxLength = isText ? first.maxLength : -1;
   const isOneLine = kind === 'text' && first instanceof HTMLInputElement;
   const suggestions = rules.typeaheads?.find(({ control }) => first.matches(control))?.options;
   return {
@@ -155,6 +166,12 @@ export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): 
   };
 }
 
+/** True for a widget that takes several options or files. */
+export function isSeveral(control: HTMLElement): boolean {
+  const canBe = control instanceof HTMLInputElement || control instanceof HTMLSelectElement;
+  return canBe && control.multiple;
+}
+
 /** The label without the sign of a required question. */
 export function withoutMark(label: string): string {
   return label.replace(/^\s*[*✱]+\s*|\s*[*✱]+\s*$/gu, '');
@@ -177,7 +194,7 @@ export function readForm(rules: ReadingRules): {
   const fields: FieldReport[] = [];
   const elements: HTMLElement[][] = [];
   for (const [place, gathered] of gather(root, rules).entries()) {
-    const key = keyOf(gathered.controls[0] as HTMLElement, place, used);
+    const key = keyOf(gathered.first, place, used);
     used.add(key);
     fields.push(reportOf(gathered, key, rules));
     const isOption = gathered.shape === 'radio' || gathered.shape === 'checkbox';

@@ -34,8 +34,12 @@ export function textOfIds(element: Element, attribute: string): string {
 
 /** The `<label>` elements of a control, those without an id included. */
 export function labelsFor(control: Element): HTMLLabelElement[] {
-  const own = 'labels' in control ? (control.labels as NodeListOf<HTMLLabelElement> | null) : null;
-  return own === null ? [] : [...own];
+  const isLabelable =
+    control instanceof HTMLInputElement ||
+    control instanceof HTMLSelectElement ||
+    control instanceof HTMLTextAreaElement ||
+    control instanceof HTMLButtonElement;
+  return isLabelable ? [...(control.labels ?? [])] : [];
 }
 
 /** The label of a question by the adapter's rules, unless it labels another control. */
@@ -50,7 +54,7 @@ export function questionLabel(control: Element, rules: ReadingRules): HTMLElemen
 }
 
 /** The text before a control, at most up to the container of its question. */
-export function precedingText(control: Element, rules: ReadingRules): string {
+export function precedingText(control: HTMLElement, rules: ReadingRules): string {
   const question = rules.question && closestAcross(control, rules.question.container);
   const container = question ?? nearestFieldBox(control);
   if (container === null) return '';

@@ -12,7 +12,8 @@ declare const textOf: typeof labels.textOf;
 /** The list that belongs to a combobox: the one that it names, the nearest, or the only open one. */
 export function listboxOf(control: HTMLElement): Element | undefined {
   const ids = `${control.getAttribute('aria-controls') ?? ''} ${control.getAttribute('aria-owns') ?? ''}`;
-  const scope = control.getRootNode() as Document | ShadowRoot;
+  const root = control.getRootNode();
+  const scope = root instanceof ShadowRoot ? root : document;
   for (const id of ids.split(/\s+/u)) {
     const named = id === '' ? null : scope.getElementById(id);
     if (named !== null && isRendered(named)) return named;
@@ -28,6 +29,10 @@ export function listboxOf(control: HTMLElement): Element | undefined {
   return open.length === 1 ? open[0] : undefined;
 }
 
+export function isUsable(option: Element): boolean {
+  return option.getAttribute('aria-disabled') !== 'true' && !option.hasAttribute('disabled');
+}
+
 /** The options that a combobox shows now. `selector`: those of a list that is no listbox. */
 export function readListbox(
   control: HTMLElement,
@@ -36,8 +41,6 @@ export function readListbox(
   const list = selector === undefined ? listboxOf(control) : document.body;
   const wanted = selector ?? '[role="option"], [class*="select__option"]';
   const shown = list === undefined ? [] : allBelow(list, wanted).filter(isVisible);
-  const isUsable = (option: Element): boolean =>
-    option.getAttribute('aria-disabled') !== 'true' && !option.hasAttribute('disabled');
   const elements = shown.filter(isUsable);
   const status = list === undefined ? '' : textOf(list);
   const isBusy = list?.getAttribute('aria-busy') === 'true';

@@ -2,12 +2,10 @@
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
 import type { ControlsReport } from '../reports.ts';
-import type * as labels from './labels.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
 declare const isVisible: typeof visibility.isVisible;
-declare const textOf: typeof labels.textOf;
 
 /** The root of the form by the adapter's rules, or the only application form of the page. */
 export function findRoot(rules: ReadingRules): HTMLElement | undefined {
@@ -64,10 +62,12 @@ export function findControls(rules: ReadingRules): {
   elements: (HTMLElement | undefined)[];
 } {
   const root = findRoot(rules);
-  const all = root === undefined ? [] : allBelow(root, 'button, input, a[role="button"], [role="button"]');
+  const all =
+    root === undefined ? [] : allBelow(root, 'button, input, a[role="button"], [role="button"]');
   const buttons = all.filter(
     (control) =>
-      (!(control instanceof HTMLInputElement) || ['submit', 'button', 'image'].includes(control.type)) &&
+      (!(control instanceof HTMLInputElement) ||
+        ['submit', 'button', 'image'].includes(control.type)) &&
       isVisible(control),
   );
   const next = buttons.find((button) => isNextCaption(captionOf(button)));
@@ -78,22 +78,26 @@ export function findControls(rules: ReadingRules): {
   };
 }
 
+export function isSubmitType(button: HTMLElement): boolean {
+  const isButton = button instanceof HTMLButtonElement || button instanceof HTMLInputElement;
+  return isButton && button.type === 'submit';
+}
+
 export function findSubmit(
   rules: ReadingRules,
   root: HTMLElement | undefined,
   buttons: readonly HTMLElement[],
 ): HTMLElement | undefined {
   if (root === undefined) return undefined;
-  const isOther = (button: HTMLElement): boolean => isNextCaption(captionOf(button));
   if (rules.submit !== undefined) {
     const named = [...allBelow(root, rules.submit), ...allBelow(document, rules.submit)];
-    return named.find((button) => isVisible(button) && !isOther(button));
+    return named.find((button) => isVisible(button) && !isNextCaption(captionOf(button)));
   }
   const outside = root.id === '' ? [] : allBelow(document, `[form="${CSS.escape(root.id)}"]`);
   const candidates = [...buttons, ...outside.filter(isVisible)].filter(
-    (button) => !isOther(button),
+    (button) => !isNextCaption(captionOf(button)),
   );
-  const typed = candidates.filter((button) => (button as HTMLButtonElement).type === 'submit');
+  const typed = candidates.filter(isSubmitType);
   const captioned = candidates.filter((button) => isSubmitCaption(captionOf(button)));
   const both = typed.filter((button) => captioned.includes(button));
   for (const few of [both, typed, captioned]) if (few.length === 1) return few[0];
@@ -106,13 +110,15 @@ export function findEntry(selectors: readonly string[]): {
   element: HTMLElement | undefined;
 } {
   const named = selectors.flatMap((selector) => allBelow(document, selector));
-  const captions = /^(?:apply|apply now|apply here|apply online|apply for (?:this )?(?:job|position|role))$/u;
+  const captions =
+    /^(?:apply|apply now|apply here|apply online|apply for (?:this )?(?:job|position|role))$/u;
   const captioned = allBelow(document, 'a[href], button, [role="button"]').filter((control) =>
     captions.test(captionOf(control)),
   );
   const element = [...named, ...captioned].find(isVisible);
   const link = element instanceof HTMLAnchorElement ? element.href : '';
-  const isOther = /^https?:/u.test(link) && link.replace(/#.*$/u, '') !== document.URL.replace(/#.*$/u, '');
+  const isOther =
+    /^https?:/u.test(link) && link.replace(/#.*$/u, '') !== document.URL.replace(/#.*$/u, '');
   return {
     report: { isFound: element !== undefined, href: isOther ? link : undefined },
     element,

@@ -90,7 +90,7 @@ export function hasMessageFor(controls: readonly HTMLElement[], rules: ReadingRu
 export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
   const name = control.getAttribute('name');
   let box: HTMLElement | null = null;
-  for (let at = control.parentElement; at !== null && !at.matches('form, body'); ) {
+  for (let at = control.parentElement; at !== null && !at.matches('form, body');) {
     const others = [...at.querySelectorAll('input:not([type="hidden"]), select, textarea')];
     if (others.some((other) => other !== control && other.getAttribute('name') !== name)) break;
     box = at;

@@ -5,7 +5,7 @@ import type { FieldRole } from '../planner/form-model.ts';
 export interface ReadingRules {
   /** The root of the form. Undefined: the reader looks for the page's only application form. */
   readonly root: string | undefined;
-  /** What a control asks for. The first rule that matches counts. */
+  /** The meaning of a control. The first rule that matches counts. */
   readonly roles: readonly { readonly control: string; readonly role: FieldRole }[];
   /** Controls that belong to the form even if they are hidden, like an upload under a button. */
   readonly named?: string;
@@ -29,7 +29,7 @@ export interface ReadingRules {
   readonly submit: string | undefined;
 }
 
-/** What an upload shows, in the container of its question or, if there is none, in the root. */
+/** The marks that an upload shows, in the container of its question or, if there is none, in the root. */
 export interface UploadRules {
   readonly working?: string;
   readonly done?: string;
@@ -92,7 +92,7 @@ export interface Adapter {
   readonly refusalShown?: string;
   /** A refusal in the answer to the submission request. */
   refusalIn(answer: Answer): Refusal | undefined;
-  /** What the page says if a captcha failed, compared after normalisation. */
+  /** The page's sentences for a captcha that failed, compared after normalisation. */
   readonly captchaSentences?: readonly string[];
   readonly closed: ClosedRules;
 }

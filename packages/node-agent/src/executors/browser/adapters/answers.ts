@@ -20,7 +20,7 @@ export function memberOf(value: unknown, ...names: readonly string[]): unknown {
 }
 
 /**
- * What an answer with a status of 4xx proves. An ATS that answers so has not taken the application.
+ * The refusal that an answer with a status of 4xx proves: the ATS has not taken the application.
  * Undefined if the page has to say which fields it refuses.
  */
 export function refusalByStatus(answer: Answer): Refusal | undefined {

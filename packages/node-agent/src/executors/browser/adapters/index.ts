@@ -6,7 +6,7 @@ import { lever } from './lever.ts';
 import { workable } from './workable.ts';
 
 export type * from './adapter.ts';
-export { generic };
+export { ashby, generic, greenhouse, lever, workable };
 
 /** The systems that are known by their markup. The first one that a page matches is used. */
 export const namedAdapters: readonly Adapter[] = [greenhouse, lever, ashby, workable];

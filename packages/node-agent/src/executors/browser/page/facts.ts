@@ -4,7 +4,7 @@ import { normaliseLabel } from '../planner/index.ts';
 import { readFactsInPage } from './in-page.ts';
 import type { FrameFacts } from './reports.ts';
 
-/** What all frames of a page show together. */
+/** All that the frames of a page show. */
 export interface PageFacts {
   readonly urls: readonly string[];
   readonly challenge: FrameFacts['challenge'];

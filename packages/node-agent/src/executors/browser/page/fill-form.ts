@@ -38,7 +38,7 @@ export type FillResult =
   | { readonly kind: 'invalid_payload'; readonly message: string }
   | { readonly kind: 'form_unsupported'; readonly message: string };
 
-/** What is known about the fields of one form over all rounds. */
+/** The history of the fields of one form over all rounds. */
 interface Progress {
   readonly attempts: Map<string, number>;
   /** Optional fields that cannot take their value. */
@@ -95,7 +95,7 @@ function isFile({ value }: Fill): boolean {
   return value.kind === 'file';
 }
 
-/** What is not in the page yet. Files come first, because some pages fill in fields from them. */
+/** The values that are not in the page yet. Files come first, because some pages fill in fields from them. */
 function dueIn(
   form: ReadForm,
   fills: readonly Fill[],

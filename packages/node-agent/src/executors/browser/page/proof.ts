@@ -3,14 +3,14 @@ import { normaliseLabel } from '../planner/index.ts';
 import { says, type PageFacts } from './facts.ts';
 import type { FieldReport } from './reports.ts';
 
-/** What the answer and the page prove. `open`: nothing yet. */
+/** The conclusion from the answer and the page. `open`: nothing is proved yet. */
 export type Proof =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly refusal: Exclude<Refusal, { kind: 'fields' }> }
   | { readonly kind: 'fields'; readonly labels: readonly string[] }
   | { readonly kind: 'open' };
 
-/** What is known when the submission request was answered. */
+/** The state of affairs when the submission request was answered. */
 export interface Evidence {
   readonly adapter: Adapter;
   readonly answer: Answer;

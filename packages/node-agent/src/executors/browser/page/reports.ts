@@ -1,6 +1,6 @@
 import type { FormField } from '../planner/form-model.ts';
 
-/** What a widget holds now. It may be personal data: it stays in memory. */
+/** The present value of a widget. It may be personal data: it stays in memory. */
 export type FieldState =
   | { readonly kind: 'text'; readonly text: string }
   /** The labels of the chosen options; for a lone checkbox, its own label. */
@@ -49,7 +49,7 @@ export interface ListboxReport {
   readonly labels: readonly string[];
 }
 
-/** What a frame shows besides the form. */
+/** All that a frame shows besides the form. */
 export interface FrameFacts {
   readonly url: string;
   readonly hasForm: boolean;
@@ -64,7 +64,7 @@ export interface FrameFacts {
   readonly alerts: readonly string[];
 }
 
-/** What the page shows about a file that was chosen. */
+/** The marks of the page for a file that was chosen. */
 export interface UploadReport {
   readonly isWorking: boolean;
   readonly isDone: boolean;

@@ -11,7 +11,7 @@ declare const findRoot: typeof roots.findRoot;
 declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
-/** What a captcha frame asks for. An invisible captcha and its badge ask for nothing. */
+/** The demand of a captcha frame. An invisible captcha and its badge ask for nothing. */
 export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
   const box = frame.getBoundingClientRect();
   if (!isVisible(frame) || box.width < 60 || box.height < 40) return 'none';

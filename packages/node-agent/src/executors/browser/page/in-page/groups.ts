@@ -27,7 +27,7 @@ export type Shape =
   | 'file'
   | 'unsupported';
 
-/** What kind of widget an element is; undefined if it is none. */
+/** The kind of widget that an element is; undefined if it is none. */
 export function shapeOf(element: HTMLElement, rules: ReadingRules): Shape | undefined {
   if (rules.buttonGroup !== undefined && element.matches(rules.buttonGroup.option)) return 'button';
   const role = element.getAttribute('role');
@@ -72,7 +72,7 @@ export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRu
     return isVisible(control) || labelled.some(isVisible);
   }
   if (shape === 'combobox') return isRendered(control) && isVisibleNear(control, 3);
-  return isVisible(control) && control.tabIndex !== -1;
+  return isVisible(control) && control.getAttribute('tabindex') !== '-1';
 }
 
 /** True if a file input, its label, or a button next to it can be seen. */
@@ -98,7 +98,7 @@ export function optionLabelOf(option: HTMLElement): string {
   return own || byIds || (option.getAttribute('aria-label') ?? '') || shown || next;
 }
 
-/** What holds the options of one question together. Options with the same value form a group. */
+/** Identifies the question of an option. Options with the same value form a group. */
 export function groupOf(
   option: HTMLElement,
   shape: Shape,

@@ -30,7 +30,7 @@ export function selectedOf(select: HTMLSelectElement): FieldState {
   return { kind: 'chosen', labels };
 }
 
-/** What a combobox shows as chosen: its text, or the values that its control displays. */
+/** The choice that a combobox shows: its text, or the values that its control displays. */
 export function comboboxStateOf(control: HTMLElement): FieldState {
   const values = '[class*="single-value"], [class*="singleValue"], [class*="multi-value__label"]';
   let at: Element | null = control;

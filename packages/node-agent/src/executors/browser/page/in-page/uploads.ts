@@ -13,7 +13,7 @@ declare const hasMessageFor: typeof states.hasMessageFor;
 declare const isVisible: typeof visibility.isVisible;
 declare const nearestFieldBox: typeof states.nearestFieldBox;
 
-/** What the page shows about an upload. */
+/** Reads the marks of an upload. */
 export function readUpload(
   input: HTMLElement,
   { rules, upload }: { readonly rules: ReadingRules; readonly upload: UploadRules },

@@ -219,7 +219,7 @@ test('an option that only contains the answer is not chosen', async () => {
   expect(await page.inputValue('#q')).toBe('');
 });
 
-test('an upload that the page refuses names the member of the profile', async () => {
+test('an upload that the page refuses is named by its label', async () => {
   const page = await pages.show(
     `<form id="application-form"><div class="field-wrapper"><label for="first_name">First Name</label><input id="first_name"></div>
      <div class="field-wrapper"><label for="resume">Resume</label><input type="file" id="resume" style="display:none"><button type="button">Attach</button><p></p></div>
@@ -233,6 +233,6 @@ test('an upload that the page refuses names the member of the profile', async ()
   const files = { resume: { name: 'cv.pdf', contentType: 'application/pdf', base64: 'YQ==' } };
   expect(await fillOf(page, { ...basics, files }, greenhouse)).toMatchObject({
     kind: 'invalid_payload',
-    message: 'files.resume was refused by the page.',
+    message: 'The page refused the values of these fields: “Resume”.',
   });
 });

@@ -1,11 +1,5 @@
 import type { ApplicantProfile, Fill, FormField } from '../planner/index.ts';
-import {
-  fileMessage,
-  missingMessage,
-  planForm,
-  refusedMessage,
-  unsupportedMessage,
-} from '../planner/index.ts';
+import { missingMessage, planForm, refusedMessage, unsupportedMessage } from '../planner/index.ts';
 import type { InFlight } from './in-flight.ts';
 import { isGone, readForm, type FormTarget, type ReadForm, waitForQuiet } from './read-form.ts';
 import type { FieldReport } from './reports.ts';
@@ -119,13 +113,13 @@ async function fillAll(
 ): Promise<FillResult | undefined> {
   for (const fill of due) {
     const { key, label, isRequired } = fill.field;
-    const attempt = (attempts.get(key) ?? 0) + 1;
-    attempts.set(key, attempt);
-    if (attempt > attemptsMax) {
+    const earlier = attempts.get(key) ?? 0;
+    if (earlier >= attemptsMax) {
       return { kind: 'invalid_payload', message: refusedMessage([label]) };
     }
     const filled = await tryToFill(form, fill, options);
     if (filled === 'gone') return undefined;
+    attempts.set(key, earlier + 1);
     if (filled !== 'filled') {
       skipped.add(key);
       if (!isRequired) continue;
@@ -133,11 +127,11 @@ async function fillAll(
         ? { kind: 'invalid_payload', message: missingMessage([fill.field]) }
         : { kind: 'form_unsupported', message: unsupportedMessage([fill.field]) };
     }
-    if (attempt === 1) options.onFilled(key);
+    if (earlier === 0) options.onFilled(key);
     if (fill.value.kind === 'file') {
       const upload = await waitForUpload(target, form, fill.field, options);
       if (upload === 'refused') {
-        return { kind: 'invalid_payload', message: fileMessage(fill.value.file, 'refused') };
+        return { kind: 'invalid_payload', message: refusedMessage([label]) };
       }
     }
   }
@@ -183,10 +177,6 @@ async function uncheck(form: ReadForm, field: FormField, { onAction }: FillOptio
 /** Refuses values that the page or the browser marks as invalid. */
 function resultOf(form: ReadForm, fills: readonly Fill[], left: readonly FormField[]): FillResult {
   const invalid = fills.filter(({ field }) => form.report(field.key)?.isInvalid === true);
-  const file = invalid.find(({ value }) => value.kind === 'file');
-  if (file?.value.kind === 'file') {
-    return { kind: 'invalid_payload', message: fileMessage(file.value.file, 'refused') };
-  }
   return invalid.length === 0
     ? { kind: 'filled', form, fills, left }
     : { kind: 'invalid_payload', message: refusedMessage(invalid.map(({ field }) => field.label)) };

@@ -31,6 +31,16 @@ export type Pressed =
   | { readonly kind: 'moved' }
   | { readonly kind: 'invalid_payload' | 'form_unsupported'; readonly message: string };
 
+/** A person cannot click what is covered, but can press it with the keyboard. */
+async function press(control: ElementHandle<HTMLElement>): Promise<void> {
+  try {
+    await control.click({ trial: true, timeout: clickMsMax });
+  } catch {
+    return await control.press('Enter', { timeout: clickMsMax });
+  }
+  await control.click({ timeout: clickMsMax });
+}
+
 /** Leads to the next step. The page refuses if it stays on the step and marks fields. */
 export async function pressNext(
   target: FormTarget,
@@ -39,7 +49,7 @@ export async function pressNext(
   signal: AbortSignal,
 ): Promise<Pressed> {
   const previous = identityOf(before);
-  await control.click({ timeout: clickMsMax });
+  await press(control);
   const startedMs = performance.now();
   for (;;) {
     const form = await readForm(target).catch((error: unknown) => {

@@ -34,8 +34,11 @@ export function isVisibleNear(element: Element, levels: number): boolean {
 
 /** All elements below a root that match, in document order, open shadow roots included. */
 export function allBelow(root: ParentNode, selector: string): HTMLElement[] {
+  const elements = [...root.querySelectorAll<HTMLElement>('*')];
+  const hasShadow = elements.some(({ shadowRoot }) => shadowRoot !== null);
+  if (!hasShadow) return [...root.querySelectorAll<HTMLElement>(selector)];
   const found: HTMLElement[] = [];
-  for (const element of root.querySelectorAll<HTMLElement>('*')) {
+  for (const element of elements) {
     if (element.matches(selector)) found.push(element);
     if (element.shadowRoot !== null) found.push(...allBelow(element.shadowRoot, selector));
   }

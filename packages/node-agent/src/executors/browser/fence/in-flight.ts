@@ -4,6 +4,7 @@ import { fieldsOf, textOf } from './paused-request.ts';
 export class InFlight {
   readonly #open = new Set<string>();
   readonly #paused = new Set<string>();
+  readonly #ends = new Map<string, PromiseWithResolvers<boolean>>();
   readonly #onChange: () => void;
 
   constructor(onChange: () => void) {
@@ -20,6 +21,7 @@ export class InFlight {
     } else if (method === 'Network.loadingFinished' || method === 'Network.loadingFailed') {
       this.#open.delete(requestId);
       this.#paused.delete(requestId);
+      this.#ends.get(requestId)?.resolve(method === 'Network.loadingFinished');
     } else return;
     this.#onChange();
   }
@@ -31,6 +33,13 @@ export class InFlight {
 
   resume(networkId: string | undefined): void {
     if (networkId !== undefined) this.#paused.delete(networkId);
+  }
+
+  /** Resolves with true if the page got the whole answer, and with false if it was cut. */
+  isWhole(networkId: string): Promise<boolean> {
+    const end = this.#ends.get(networkId) ?? Promise.withResolvers<boolean>();
+    this.#ends.set(networkId, end);
+    return end.promise;
   }
 
   isEmpty(): boolean {

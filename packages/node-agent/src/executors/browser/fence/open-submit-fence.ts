@@ -39,6 +39,8 @@ const quietMs = 5_000;
 const answerWaitMs = 60_000;
 /** The longest wait until requests that the seal has cut have failed. */
 const cutWaitMs = 500;
+/** The page reports no end of a request if it has gone. Then the body itself decides. */
+const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;
 /** Answers that have no body. */
 const emptyStatuses: readonly number[] = [204, 205, 304];
@@ -199,8 +201,20 @@ class Fence implements SubmitFence {
       fail(session, paused);
       return this.stop();
     }
-    this.#settle({ kind: 'answered', status, url, bodyText });
+    const isWhole = this.#isWhole(paused.networkId);
     this.#resume(session, paused);
+    if (await isWhole) this.#settle({ kind: 'answered', status, url, bodyText });
+    else this.stop();
+  }
+
+  /** The gate cannot see that a body was cut. The page can. */
+  async #isWhole(networkId: string | undefined): Promise<boolean> {
+    const noEnd = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => noEnd.resolve(true), endWaitMs);
+    const end = networkId === undefined ? true : this.#inFlight.isWhole(networkId);
+    const isWhole = await Promise.race([end, noEnd.promise]);
+    clearTimeout(timer);
+    return isWhole;
   }
 
   /** From now on nothing but the page itself loads, and nothing is held. */

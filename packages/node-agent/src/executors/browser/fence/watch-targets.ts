@@ -5,8 +5,11 @@ import { fieldsOf, textOf } from './paused-request.ts';
 /** Gets the events of every target of a page, each with the session that it came from. */
 export type TargetListener = (session: CdpSession, method: string, params: unknown) => void;
 
-/** Frames of other sites have processes of their own. The gate of the page covers its workers. */
-const framesOnly = [{ type: 'iframe' }, { exclude: true }];
+/**
+ * Parts of a page whose events come from other sessions: frames in other processes, and workers. The
+ * page's own session pauses the requests of workers.
+ */
+const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
 /** Targets that make requests without the gate of the page. */
 const outsiders = [
   { type: 'page' },
@@ -23,7 +26,7 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
-    // A frame that has gone meanwhile makes no requests.
+    // A worker has no Fetch domain, and a target that has gone makes no requests.
     gate(child).catch(() => {});
   };
 }
@@ -37,7 +40,7 @@ async function gate(session: CdpSession): Promise<void> {
       autoAttach: true,
       waitForDebuggerOnStart: true,
       flatten: false,
-      filter: framesOnly,
+      filter: insiders,
     }),
     session.send('Runtime.runIfWaitingForDebugger'),
   ]);
@@ -65,6 +68,7 @@ export async function watchTargets(
     // It waits for this session and never runs.
     root.send('Target.closeTarget', { targetId }).catch(() => {});
   });
+  page.once('close', () => void root.detach().catch(() => {}));
   await root.send('Target.setAutoAttach', {
     autoAttach: true,
     waitForDebuggerOnStart: true,

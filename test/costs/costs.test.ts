@@ -69,9 +69,16 @@ const operations: readonly Operation[] = [
   { method: 'PATCH', target: '/v1/settings', signer: 'tenant' },
   { method: 'POST', target: '/v1/credits/purchase', signer: 'operator' },
   { method: 'POST', target: '/signup', signer: 'nobody' },
-  ...['/ready', '/openapi.json', '/docs', '/docs/errors', '/signup', '/v1/no-such-route'].map(
-    (target) => ({ method: 'GET', target, signer: 'nobody' }) as const,
-  ),
+  ...[
+    '/ready',
+    '/openapi.json',
+    '/docs',
+    '/docs/errors',
+    '/docs/applicant-profile',
+    '/schemas/ats-application-profile.json',
+    '/signup',
+    '/v1/no-such-route',
+  ].map((target) => ({ method: 'GET', target, signer: 'nobody' }) as const),
 ];
 
 test('every endpoint of the document is among those that are measured', async () => {

@@ -90,6 +90,8 @@ export const plainReads = fc
       '/openapi.json',
       '/docs',
       '/docs/errors',
+      '/docs/applicant-profile',
+      '/schemas/ats-application-profile.json',
     ),
   )
   .map(([method, target]) => ({ method, target }));

@@ -48,7 +48,13 @@ export async function recordRun(environment: Environment): Promise<string[]> {
 }
 
 async function askWhatIsThere({ as, open }: Recorder, { tenant }: Environment): Promise<void> {
-  for (const target of ['/ready', '/openapi.json', '/docs', '/docs/errors'])
+  for (const target of [
+    '/ready',
+    '/openapi.json',
+    '/docs',
+    '/docs/errors',
+    '/docs/applicant-profile',
+  ])
     await open(get(target));
   for (const target of ['/v1/settings', '/v1/credits/balance', '/v1/rate-card', '/v1/nothing']) {
     await open(get(target));

@@ -12,6 +12,7 @@ export * from './api/validate.ts';
 export * from './job-types/applicant-profile.ts';
 export * from './job-types/ats-application.ts';
 export * from './job-types/catalogue.ts';
+export * from './job-types/profile-guide.ts';
 export * from './job-types/standard-fields.ts';
 export * from './offer-facts.ts';
 export * from './queues.ts';

@@ -6,12 +6,13 @@ import {
 } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { publicHttpUrlFormat } from '../api/validate.ts';
+import { profileGuidePath } from './profile-guide.ts';
 
 /** `ats.application`: fill in one job application (CONTRACT 3 and 5). */
 
 const ContextText = Type.String({ minLength: 1, maxLength: jobContextTextLengthMax });
 
-/** `applicantProfile` is opaque: it is passed on as sent, and its members are not checked. */
+/** `applicantProfile` is opaque here: it is passed on as sent. Nodes check its members. */
 export const AtsApplicationPayload = Type.Object(
   {
     applicationUrl: Type.String({
@@ -21,7 +22,9 @@ export const AtsApplicationPayload = Type.Object(
     atsType: Type.String({ minLength: 1, maxLength: atsTypeLengthMax }),
     applicantProfile: Type.Object(
       {},
-      { description: `Passed on as sent; at most ${payloadMemberDepthMax} levels deep.` },
+      {
+        description: `Passed on as sent; at most ${payloadMemberDepthMax} levels deep. Nodes read it as described at \`${profileGuidePath}\`.`,
+      },
     ),
     jobContext: Type.Object({ title: ContextText, company: ContextText }),
   },

@@ -7,7 +7,10 @@ export const requestId = '0193cb7a-4c1e-7d53-9a44-5f0c52d3c1aa';
 export const payload = {
   applicationUrl: 'https://jobs.example.com/apply/8841',
   atsType: 'greenhouse',
-  applicantProfile: { name: 'Ana Pérez', email: 'ana@example.com', yearsOfExperience: 7 },
+  applicantProfile: {
+    basics: { name: 'Ana Pérez', email: 'ana@example.com' },
+    answers: [{ question: 'Years of experience', answer: '7' }],
+  },
   jobContext: { title: 'Welder', company: 'Example Works' },
 };
 

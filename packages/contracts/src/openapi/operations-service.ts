@@ -1,5 +1,7 @@
 import { NotReady, Ready } from '../api/ready.ts';
 import { SignupAnswer, SignupRequest } from '../api/signup.ts';
+import { applicantProfileSchemaPath } from '../job-types/applicant-profile.ts';
+import { profileGuidePath } from '../job-types/profile-guide.ts';
 import * as examples from './examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
@@ -97,6 +99,30 @@ export const serviceOperations: readonly OperationDefinition[] = [
     summary: 'Open the page of errors, to which `type` of a problem links',
     access: 'open',
     answers: { 200: { description: 'The page of errors.', texts: ['text/html'] } },
+    errors: [],
+  },
+  {
+    operationId: 'getProfileReference',
+    method: 'get',
+    path: profileGuidePath,
+    tag: 'Service',
+    summary: 'Open the page on `applicantProfile` of `ats.application`',
+    access: 'open',
+    answers: { 200: { description: 'The page.', texts: ['text/html'] } },
+    errors: [],
+  },
+  {
+    operationId: 'getProfileSchema',
+    method: 'get',
+    path: applicantProfileSchemaPath,
+    tag: 'Service',
+    summary: 'Read the JSON Schema of `applicantProfile` of `ats.application`',
+    description:
+      'Validate a profile with it before you send it. The service passes profiles on without this check, and a node refuses a malformed one with `invalid_payload`.',
+    access: 'open',
+    answers: {
+      200: { description: 'JSON Schema 2020-12.', texts: ['application/schema+json'] },
+    },
     errors: [],
   },
 ];

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import {
   apiOperations,
+  applicantProfileSchema,
+  applicantProfileSchemaPath,
   codesOf,
   openApiDocument,
   problemType,
+  profileExamples,
+  profileMistakes,
+  standardFields,
   templateOf,
   type OperationDefinition,
 } from '@svc/contracts';
@@ -13,6 +18,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { endpointsOf } from '../endpoints.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { errorsPage } from './errors-page.ts';
+import { profilePage } from './profile-page.ts';
 import { referencePage } from './reference-page.ts';
 
 // No endpoint is called here, so none needs its dependencies.
@@ -71,8 +77,33 @@ test('the reference page shows every endpoint, event and code, and its links hav
   expect(headers['content-security-policy']).toContain("default-src 'none'");
 });
 
+test('the guide to the profile has every member, standard field, example and message', () => {
+  const { text } = profilePage();
+  for (const { member } of standardFields) expect(text).toContain(`<code>${member}</code>`);
+  for (const { title } of profileExamples) expect(text).toContain(`<h3>${title}</h3>`);
+  for (const { message } of profileMistakes) expect(text).toContain(message);
+  for (const name of ['basics.givenName', 'files.resume.sha256', 'answers[].question']) {
+    expect(text).toContain(`<td><code>${name}</code></td>`);
+  }
+  expect(text).toContain(`href="${applicantProfileSchemaPath}"`);
+  for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) expect(text).toContain(`id="${id}"`);
+});
+
+test('the schema of the profile is served as it is, and may be cached', async () => {
+  const endpoint = endpoints.find(({ path }) => path === applicantProfileSchemaPath);
+  if (endpoint?.access !== 'open') throw new Error('no open endpoint');
+  const answer = await endpoint.handle(Object.create(null));
+  if (answer.kind !== 'text') throw new Error('no text');
+  expect(JSON.parse(answer.text)).toEqual(JSON.parse(JSON.stringify(applicantProfileSchema())));
+  expect(answer).toMatchObject({
+    status: 200,
+    contentType: 'application/schema+json',
+    headers: { 'cache-control': 'public, max-age=300' },
+  });
+});
+
 test('the pages load no resources and run no scripts', () => {
-  for (const { text } of [referencePage(openApiDocument()), errorsPage()]) {
+  for (const { text } of [referencePage(openApiDocument()), errorsPage(), profilePage()]) {
     expect(text).not.toMatch(/<(?:script|img|link|iframe|object|embed)\b/i);
     expect(text).not.toMatch(/\bstyle="|\bon[a-z]+="|url\(|@import/i);
     for (const [, href] of text.matchAll(/href="([^"]+)"/g)) expect(href).toMatch(/^[#/]/);
@@ -80,7 +111,7 @@ test('the pages load no resources and run no scripts', () => {
 });
 
 test('the policy allows the style sheet of the page by its hash', () => {
-  for (const { text, headers } of [referencePage(openApiDocument()), errorsPage()]) {
+  for (const { text, headers } of [referencePage(openApiDocument()), errorsPage(), profilePage()]) {
     const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
     const hash = createHash('sha256').update(style).digest('base64');
     expect(headers['content-security-policy']).toContain(`style-src 'sha256-${hash}'`);

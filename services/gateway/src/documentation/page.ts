@@ -23,11 +23,14 @@ const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) 
 
 const maxAgeSeconds = 300;
 
+/** For answers that are the same for every reader. */
+export const publicCaching = { 'cache-control': `public, max-age=${maxAgeSeconds}` };
+
 /** A page that is the same for every reader and cacheable for `maxAgeSeconds`. */
 export function page(title: string, navigation: Html, content: Html): TextAnswer {
   return text(200, mediaType, documentOf(title, navigation, content), {
     'content-security-policy': contentSecurityPolicy("'none'", ''),
-    'cache-control': `public, max-age=${maxAgeSeconds}`,
+    ...publicCaching,
   });
 }
 

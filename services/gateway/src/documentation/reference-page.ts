@@ -3,6 +3,7 @@ import {
   memberOf,
   membersOf,
   type OpenApiDocument,
+  profileGuidePath,
   resolveRef,
   textOf,
 } from '@svc/contracts';
@@ -30,6 +31,7 @@ export function referencePage(document: OpenApiDocument): TextAnswer {
   const navigation = html`<ul>
       <li><a href="/openapi.json">OpenAPI document</a></li>
       <li><a href="/docs/errors">Errors</a></li>
+      <li><a href="${profileGuidePath}">Applicant profile</a></li>
       <li><a href="#signing">Signing</a></li>
     </ul>
     ${groups.map(

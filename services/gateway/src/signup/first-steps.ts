@@ -10,7 +10,7 @@ const submission = JSON.stringify({
   payload: {
     applicationUrl: 'https://jobs.example.com/apply/8841',
     atsType: 'sandbox.succeed',
-    applicantProfile: { name: 'Ana Perez', email: 'ana@example.com' },
+    applicantProfile: { basics: { name: 'Ana Perez', email: 'ana@example.com' } },
     jobContext: { title: 'Welder', company: 'Example Works' },
   },
 });

@@ -1,0 +1,199 @@
+/**
+ * The guide to `applicantProfile` for tenants (CONTRACT 10). The gateway shows it as a page. Tests
+ * read the examples as a node does, and cause every message.
+ */
+
+export const profileGuidePath = '/docs/applicant-profile';
+
+export interface ProfileExample {
+  readonly title: string;
+  readonly text: string;
+  readonly profile: object;
+}
+
+const person = {
+  name: 'Ana Pérez',
+  email: 'ana@example.com',
+  phone: '+34 910 000 000',
+};
+
+export const profileExamples: readonly ProfileExample[] = [
+  {
+    title: 'A short profile',
+    text: 'The name is split at its last blank if the form asks for its parts. The resume is in the request.',
+    profile: {
+      basics: person,
+      files: {
+        resume: {
+          name: 'ana-perez.txt',
+          contentType: 'text/plain',
+          base64: 'QW5hIFDDqXJleiwgd2VsZGVyLgo=',
+        },
+      },
+    },
+  },
+  {
+    title: 'Answers to the questions of a form',
+    text: 'Copy each question and each option as the page shows it. An array answers a group of checkboxes, and a date is `YYYY-MM-DD`.',
+    profile: {
+      basics: person,
+      answers: [
+        { question: 'Are you authorized to work in Spain?', answer: 'Yes' },
+        { question: 'Which processes do you weld?', answer: ['MIG', 'TIG'] },
+        { question: 'When can you start?', answer: '2027-02-01' },
+        { question: 'Why do you want to work here?', answer: 'I like large ships.' },
+      ],
+      consents: ['I have read the privacy policy.'],
+    },
+  },
+  {
+    title: 'A complete profile',
+    text: 'A larger resume is fetched from its address, and must match its hash. The answers on equal opportunity are voluntary: leave out those that the applicant did not give.',
+    profile: {
+      basics: {
+        name: 'Ana Pérez García',
+        givenName: 'Ana',
+        familyName: 'Pérez García',
+        email: 'ana@example.com',
+        phone: '+34 910 000 000',
+        url: 'https://ana.example.com',
+        summary: 'Welder with seven years of work on ships.',
+        location: {
+          address: 'Calle Mayor 1',
+          postalCode: '11001',
+          city: 'Cádiz',
+          region: 'Andalucía',
+          countryCode: 'ES',
+        },
+        profiles: [
+          { network: 'LinkedIn', username: 'ana', url: 'https://www.linkedin.com/in/ana' },
+          { network: 'GitHub', username: 'ana', url: 'https://github.com/ana' },
+        ],
+      },
+      work: [
+        { name: 'Example Yards', position: 'Welder', startDate: '2021-03' },
+        { name: 'Sample Steel', position: 'Apprentice', startDate: '2018', endDate: '2021-02' },
+      ],
+      education: [
+        { institution: 'IES Example', studyType: 'Diploma', area: 'Metalwork', endDate: '2018-06' },
+      ],
+      coverLetter: 'Dear team,\n\nI would like to join you.\n\nAna',
+      answers: [{ question: 'How did you hear about us?', answer: 'A friend' }],
+      eeo: { gender: 'Female', veteran: 'I am not a protected veteran' },
+      consents: ['I have read the privacy policy.'],
+      files: {
+        resume: {
+          name: 'ana-perez.pdf',
+          contentType: 'application/pdf',
+          url: 'https://files.example.com/ana-perez.pdf',
+          sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        },
+      },
+    },
+  },
+];
+
+export interface ProfileMistake {
+  /** The message of `failure` with the code `invalid_payload`. */
+  readonly message: string;
+  readonly remedy: string;
+}
+
+export const profileMistakes: readonly ProfileMistake[] = [
+  {
+    message:
+      'The profile does not answer these required fields: “Phone” (basics.phone), “Do you need a visa?”.',
+    remedy:
+      'Set the member in parentheses, or add the label to `answers`. An answer to a choice must equal the label of an option, and a text must fit into its field. A checkbox needs its label in `consents`.',
+  },
+  {
+    message: 'The page refused the values of these fields: “Phone”.',
+    remedy: 'Open the page, see what it accepts, and correct the values.',
+  },
+  {
+    message: 'basics.email must be a string.',
+    remedy: 'Correct the type of the member. The JSON Schema finds such mistakes before you send.',
+  },
+  {
+    message: 'answers[0].answer must be a string or an array.',
+    remedy: 'Use the label of the option, such as `"Yes"`, instead of `true` or `false`.',
+  },
+  {
+    message: 'answers[1] answers a question again, and differently.',
+    remedy: 'Remove one of the two. Questions are equal if only case, marks or punctuation differ.',
+  },
+  {
+    message: 'answers[0].question must have a letter or a digit.',
+    remedy: 'Use the label of the field. A field without a label cannot be answered.',
+  },
+  {
+    message: 'basics.name is there twice.',
+    remedy: 'Write each member of an object once.',
+  },
+  {
+    message: 'basics.summary must have no control characters.',
+    remedy: 'Remove them. Tabs and line breaks are allowed.',
+  },
+  {
+    message: 'files.resume must have either base64, or url with sha256.',
+    remedy: 'Send the file itself, or its address and its SHA-256.',
+  },
+  {
+    message: 'files.resume.base64 must be padded base64 without line breaks and without a prefix.',
+    remedy: 'Remove a prefix such as `data:application/pdf;base64,` and all line breaks.',
+  },
+  {
+    message: 'files.resume cannot be fetched from its url.',
+    remedy:
+      'The address must answer 200 to everybody until the job ends, on a public host and on port 80 or 443.',
+  },
+  {
+    message: 'files.resume is larger than 25 MiB.',
+    remedy: 'Make the file smaller. Many sites accept less.',
+  },
+  {
+    message: 'files.resume does not match its sha256.',
+    remedy: 'Compute the SHA-256 of the bytes that the address serves, as 64 hexadecimal digits.',
+  },
+  {
+    message: 'files.resume was refused by the page.',
+    remedy: 'Send a type and a size that the page accepts. `application/pdf` is accepted by most.',
+  },
+];
+
+/** How `answers` fits each kind of field. */
+export const profileFieldKinds: readonly { readonly field: string; readonly answer: string }[] = [
+  {
+    field: 'text',
+    answer:
+      'A text, or an array of one. It is not entered if it is longer than the field allows, or has line breaks and the field has one line.',
+  },
+  {
+    field: 'select, combobox, radio',
+    answer: 'The label of one option: `"Yes"`. `true` is not `Yes`.',
+  },
+  {
+    field: 'group of checkboxes, select of several',
+    answer: 'An array of labels. If one of them is not an option, the field is not answered.',
+  },
+  { field: 'lone checkbox', answer: 'Its label in `consents`.' },
+  { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },
+  {
+    field: 'file',
+    answer: '`files.resume` and `files.coverLetter`. Other files cannot be attached.',
+  },
+];
+
+/** How a node fills a form, one rule each. */
+export const profileRules: readonly string[] = [
+  'An entry of `answers` whose `question` equals the label of the field comes first. An empty answer leaves the field empty.',
+  'Otherwise the member of a standard field fills it. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On other pages the labels of the table below and the HTML attribute `autocomplete` do.',
+  'A lone checkbox is checked only if its label is in `consents`, or if the answer to its question is its label.',
+  'A file is attached to the field for the resume or for the cover letter.',
+  'Labels, questions and options are compared by equality after normalisation: NFKC, without case, without marks such as `*` or `(required)`, and each run of characters other than letters and digits is one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
+  'Nothing is guessed. No first option is chosen, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
+  'A field that is not answered stays empty. If it is required, the submission fails with `invalid_payload` before anything is sent.',
+  'The current company and job title are those of the entry of `work` that has no `endDate`. If there are several, the latest `startDate` wins, then the order. School and degree are those of the `education` that ends last.',
+  'A location is city, region and country code, as far as they are known. In a list of places, the option that equals the longest form is chosen.',
+  'A number is entered with the digits that you sent. A member that is null counts as absent.',
+];

@@ -94,7 +94,7 @@ const File = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: fileNameLengthMax,
-      pattern: '^[^/\\\\]+$',
+      pattern: '^(?!\\.{1,2}$)[^/\\\\]+$',
       description: 'The name that the site sees, without a path: `resume.pdf`.',
     }),
     contentType: Type.String({

@@ -59,6 +59,18 @@ describe('normaliseLabel', () => {
     expect(normaliseLabel(one)).not.toBe(normaliseLabel(other));
   });
 
+  test('a long hostile label takes no more than linear time', () => {
+    const blanks = ' '.repeat(100_000);
+    for (const text of [
+      `(${blanks}`,
+      `${'('.repeat(50_000)}${blanks}`,
+      '* '.repeat(50_000),
+      ' -'.repeat(50_000),
+    ]) {
+      expect(normaliseLabel(`${text}x`)).toBe('x');
+    }
+  }, 2_000);
+
   test('a normalised text is its own normalised form', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -4,8 +4,8 @@
  */
 const mark =
   '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';
-const bracketedMark = new RegExp(`[([{]\\s*\\*?\\s*${mark}\\s*\\*?\\s*[)\\]}]`, 'gu');
-const trailingMark = new RegExp(`(?:\\*\\s*|\\s[-\\u2013\\u2014]\\s*)${mark}[\\s*.]*$`, 'u');
+const bracketedMark = new RegExp(`[([{] ?\\*? ?${mark} ?\\*? ?[)\\]}]`, 'gu');
+const trailingMark = new RegExp(`(?:\\* ?| [-\\u2013\\u2014] ?)${mark}[ *.]*$`, 'u');
 
 /** A combining mark belongs to its letter. Variation selectors and other invisible ones do not. */
 const others = /(?:[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point})+/gu;
@@ -17,6 +17,7 @@ const others = /(?:[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point})+/gu;
  */
 export function normaliseLabel(text: string): string {
   return caseFolded(text.normalize('NFKC'))
+    .replaceAll(/\s+/gu, ' ')
     .replaceAll(bracketedMark, ' ')
     .replace(trailingMark, ' ')
     .normalize('NFKC')

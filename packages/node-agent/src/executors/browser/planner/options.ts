@@ -10,10 +10,11 @@ export function chooseOptions(
   options: readonly string[],
   { labels, spellings = [] }: Pick<OptionsValue, 'labels' | 'spellings'>,
 ): readonly string[] | undefined {
-  const chosen = labels.map((label) => optionEqualTo(options, label));
+  const byLabel = Map.groupBy(options, normaliseLabel);
+  const chosen = labels.map((label) => optionEqualTo(byLabel, label));
   if (chosen.every((option) => option !== undefined)) return [...new Set(chosen)];
   for (const spelling of labels.length === 1 ? spellings : []) {
-    const option = optionEqualTo(options, spelling);
+    const option = optionEqualTo(byLabel, spelling);
     if (option !== undefined) return [option];
   }
   return undefined;
@@ -23,10 +24,13 @@ export function chooseOptions(
  * Several labels can have one normalised form, such as "C" and "C++". Then only the one that is
  * written exactly like the value is meant.
  */
-function optionEqualTo(options: readonly string[], label: string): string | undefined {
+function optionEqualTo(
+  byLabel: ReadonlyMap<string, readonly string[]>,
+  label: string,
+): string | undefined {
   const wanted = normaliseLabel(label);
   if (wanted === '') return undefined;
-  const equal = options.filter((option) => normaliseLabel(option) === wanted);
+  const equal = byLabel.get(wanted) ?? [];
   const exact = equal.filter((option) => exactForm(option) === exactForm(label));
   const [only, ...others] = equal.length > 1 ? exact : equal;
   return others.length === 0 ? only : undefined;

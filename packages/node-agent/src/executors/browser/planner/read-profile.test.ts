@@ -172,11 +172,17 @@ describe('lenient reading', () => {
   test('unknown members, null members and other kinds of unused members are accepted', () => {
     const profile = {
       $schema: 1,
+      interests: ['\u000b'],
       skills: 'x',
       basics: { name: null, label: 7, image: [] },
       work: null,
     };
     expect(messageFor(profile)).toBeUndefined();
+  });
+
+  test('a profile of exactly the allowed depth is accepted', () => {
+    const text = payloadText(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`);
+    expect(readProfile(text).kind).toBe('profile');
   });
 
   test('a number keeps all its digits', () => {

@@ -7,9 +7,11 @@ import {
   type JsonDocument,
   type JsonNode,
   type JsonObject,
+  jsonTextFault,
   memberValue,
   parseJsonDocument,
   payloadMemberDepthMax,
+  rawText,
 } from '@svc/domain';
 import { cutText, memberName } from './messages.ts';
 import type { ProfileReading } from './profile.ts';
@@ -74,7 +76,7 @@ function violationMessage(errors: readonly FieldError[]): string {
 
 /** Finds faults that are lost in a plain value. */
 function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
-  if (isDeeperThan(profile, payloadMemberDepthMax)) {
+  if (jsonTextFault(rawText(document, profile), payloadMemberDepthMax) === 'too_deep') {
     return `applicantProfile may be at most ${payloadMemberDepthMax} levels deep.`;
   }
   const unsafe = document.unsafeStrings.find(({ pointer }) =>
@@ -86,13 +88,6 @@ function refusalOf(document: JsonDocument, profile: JsonObject): string | undefi
   }
   const [twice] = duplicateNamePointers(profile, [], 1);
   return twice === undefined ? undefined : `${memberName(twice)} is there twice.`;
-}
-
-function isDeeperThan(node: JsonNode, levels: number): boolean {
-  if (node.kind !== 'array' && node.kind !== 'object') return false;
-  if (levels === 0) return true;
-  const inner = node.kind === 'array' ? node.items : node.members.map(({ value }) => value);
-  return inner.some((child) => isDeeperThan(child, levels - 1));
 }
 
 /** The value with the exact digits of numbers as text, and without members that are null. */

@@ -1,4 +1,9 @@
-import type { ApplicantProfile as ProfileDocument } from '@svc/contracts';
+import {
+  ApplicantProfile as ProfileSchema,
+  type ApplicantProfile as ProfileDocument,
+  memberOf,
+  membersOf,
+} from '@svc/contracts';
 import type { FieldRole } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 import { fileOf } from './profile-files.ts';
@@ -11,7 +16,7 @@ export type Resolution =
 
 /** Arranges a checked document for the planner. Finds faults that a schema cannot describe. */
 export function resolveProfile(document: ProfileDocument): Resolution {
-  const control = controlCharacterIn(document);
+  const control = controlCharacterIn(ProfileSchema, document);
   if (control !== undefined) return invalid(`${control} must have no control characters.`);
   const answers = new Map<string, ProfileValue>();
   for (const [index, { question, answer }] of (document.answers ?? []).entries()) {
@@ -78,16 +83,29 @@ function cleanText(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n').trim();
 }
 
-/** The member with a control character other than a tab or a line break, or undefined. */
-function controlCharacterIn(value: unknown, name = ''): string | undefined {
-  if (typeof value === 'string') {
-    // oxlint-disable-next-line no-control-regex
-    return /[^\P{Cc}\t\n\r]/u.test(value) ? name : undefined;
+/**
+ * The member with a control character other than a tab or a line break, or undefined. Only members of
+ * the schema are searched, because others have no effect.
+ */
+function controlCharacterIn(schema: unknown, value: unknown, name = ''): string | undefined {
+  if (typeof value === 'string') return /[^\P{Cc}\t\n\r]/u.test(value) ? name : undefined;
+  if (Array.isArray(value)) {
+    const items = memberOf(schema, 'items');
+    return firstFound(value.entries(), (index, item) =>
+      controlCharacterIn(items, item, `${name}[${index}]`),
+    );
   }
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [member, inner] of Object.entries(value)) {
-    const path = Array.isArray(value) ? `${name}[${member}]` : `${name}.${member}`;
-    const found = controlCharacterIn(inner, path.replace(/^\./, ''));
+  return firstFound(membersOf(memberOf(schema, 'properties')), (member, part) =>
+    controlCharacterIn(part, memberOf(value, member), name === '' ? member : `${name}.${member}`),
+  );
+}
+
+function firstFound<Key, Value>(
+  entries: Iterable<[Key, Value]>,
+  find: (key: Key, value: Value) => string | undefined,
+): string | undefined {
+  for (const [key, value] of entries) {
+    const found = find(key, value);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -59,6 +59,7 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
   let left = 0;
   for (let step = 1; step <= stepsMax; step += 1) {
     const target = await targetOf(application, step === 1 ? status : undefined);
+    await armEarly(application, target);
     const filled = await withinStep(application, () =>
       fillStep(application, inFlight, target, step),
     );
@@ -67,7 +68,7 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
     const controls = await controlsOf(target);
     if (controls.submit !== undefined) {
       const { adapter } = target;
-      const confirmation = await submitForm(application, target, filled, controls.submit);
+      const confirmation = await submitForm(application, target, filled);
       const durationMs = Math.round(performance.now() - startedMs);
       const details = { fieldsFilled: filledKeys.size, fieldsLeft: left, steps: step, durationMs };
       return { ...confirmation, details: { adapter: adapter.name, ...details } };
@@ -83,6 +84,16 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
     throwIfFailed(pressed);
   }
   throw new JobFailed('form_unsupported', `The form has more than ${stepsMax} steps.`);
+}
+
+/**
+ * Arms the fence as soon as the form can be sent, so that the page cannot send it by itself while it
+ * is filled in.
+ */
+async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
+  const { submit, address } = await controlsOf(target);
+  if (submit === undefined || address === undefined) return;
+  fence.arm(target.adapter.submissionOf({ ...address, values: [] }));
 }
 
 async function open({ page, applicationUrl, proxy, meter, signal }: Application) {

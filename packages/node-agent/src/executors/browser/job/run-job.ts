@@ -1,6 +1,11 @@
 import type { JobResult } from '@svc/contracts';
 import { type ExecutionContext, type Job, JobFailed } from '../../../executor.ts';
-import { newProfileDirectory, openBrowser, type OpenBrowser } from '../chromium/index.ts';
+import {
+  CannotStartBrowser,
+  newProfileDirectory,
+  openBrowser,
+  type OpenBrowser,
+} from '../chromium/index.ts';
 import type { HostMap } from '../egress/destination.ts';
 import { type EgressProxy, startEgressProxy } from '../egress/proxy.ts';
 import { openSubmitFence } from '../fence/index.ts';
@@ -40,6 +45,10 @@ export async function runJob(
   try {
     return await runWithProxy(job, { ...context, signal }, options, reading);
   } catch (error) {
+    // Other errors may hold values of the form, so they are not logged.
+    if (error instanceof CannotStartBrowser) {
+      options.log('browser did not start', { reason: error.message });
+    }
     if (limit.signal.aborted && !(error instanceof JobFailed)) {
       throw new JobFailed('node_error', 'The application took more time than its tier allows.');
     }

@@ -5,6 +5,8 @@ import { JobFailed } from '../../../executor.ts';
 import type { Answer } from '../adapters/index.ts';
 import {
   confirmationIdIn,
+  controlsOf,
+  isGone,
   type FieldReport,
   type FillResult,
   type FormTarget,
@@ -26,6 +28,7 @@ const pollMs = 100;
 const waitMsMax = 60_000;
 const heartbeatMs = 1_000;
 const clickMsMax = 5_000;
+const attemptsMax = 3;
 
 type Filled = FillResult & { readonly kind: 'filled' };
 
@@ -39,17 +42,12 @@ export async function submitForm(
   application: Application,
   target: FormTarget,
   { form, fills }: Filled,
-  control: ElementHandle<HTMLElement>,
 ): Promise<Confirmation> {
   const { fence, meter, log } = application;
   await refuseChallenge(application, target);
+  const { control, canClick } = await submitControl(target);
   const values = fills.flatMap(({ value }) => (value.kind === 'text' ? [value.text] : []));
   fence.arm(target.adapter.submissionOf({ url: form.url, action: form.action, values }));
-  // A person cannot click what is covered, but can press it with the keyboard.
-  const canClick = await control.click({ trial: true, timeout: clickMsMax }).then(
-    () => true,
-    () => false,
-  );
   const heartbeat = beat(() => meter.advance());
   try {
     const sent = await fence.submit(async () => {
@@ -71,6 +69,32 @@ export async function submitForm(
   } finally {
     heartbeat();
   }
+}
+
+interface SubmitControl {
+  readonly control: ElementHandle<HTMLElement>;
+  /** A person cannot click what is covered, but can press it with the keyboard. */
+  readonly canClick: boolean;
+}
+
+/** Finds the control again, because the page may have replaced it. */
+async function submitControl(target: FormTarget): Promise<SubmitControl> {
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const { submit: control } = await controlsOf(target);
+    if (control === undefined) continue;
+    try {
+      await control.click({ trial: true, timeout: clickMsMax });
+      return { control, canClick: true };
+    } catch (error) {
+      if (isGone(error)) continue;
+    }
+    if (await control.isEnabled()) return { control, canClick: false };
+    throw new JobFailed('form_unsupported', 'The control that sends the form stays disabled.');
+  }
+  throw new JobFailed(
+    'form_unsupported',
+    'The page does not keep the control that sends the form.',
+  );
 }
 
 function beat(advance: () => void): () => void {

@@ -64,11 +64,16 @@ describe('a page without a form says why', () => {
   });
 });
 
+function frameOf(attributes: string): string {
+  return `${form}<iframe ${attributes}></iframe>`;
+}
+
+async function challengeOf(html: string): Promise<string> {
+  return (await readPage(await pages.show(html), generic, [])).challenge;
+}
+
 describe('a captcha', () => {
-  const frameOf = (attributes: string): string => `${form}<iframe ${attributes}></iframe>`;
   const size = 'width="304" height="78"';
-  const challengeOf = async (html: string): Promise<string> =>
-    (await readPage(await pages.show(html), generic, [])).challenge;
 
   test.each([
     ['challenge', `src="about:blank?/recaptcha/api2/bframe" ${size}`],

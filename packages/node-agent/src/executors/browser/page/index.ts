@@ -3,7 +3,7 @@ export { fillForm, type FillResult } from './fill-form.ts';
 export { findForm, type FindFailure } from './find-form.ts';
 export { type InFlight, trackRequests } from './in-flight.ts';
 export { confirmationIdIn, judge, type Proof } from './proof.ts';
-export { type FormTarget, readForm } from './read-form.ts';
+export { type FormTarget, isGone, readForm } from './read-form.ts';
 export type { FieldReport } from './reports.ts';
 export { controlsOf, pressNext } from './steps.ts';
 export type { FileBytes } from './widgets.ts';

@@ -29,17 +29,16 @@ export interface FieldReport {
   readonly names: readonly string[];
 }
 
-export interface FormReport {
-  readonly fields: readonly FieldReport[];
-  /** The absolute URL of the form's action. */
-  readonly action?: string;
+/** The addresses of a form. */
+export interface FormAddress {
+  /** The URL of the document. */
   readonly url: string;
+  /** The absolute URL of the form's action; undefined without a `<form>`. */
+  readonly action: string | undefined;
 }
 
-/** The elements of the form that lead on. Elements stay in the page. */
-export interface ControlsReport {
-  readonly hasSubmit: boolean;
-  readonly hasNext: boolean;
+export interface FormReport extends FormAddress {
+  readonly fields: readonly FieldReport[];
 }
 
 /** The options that a combobox shows. */

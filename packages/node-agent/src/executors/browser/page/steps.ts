@@ -3,7 +3,7 @@ import type { ElementHandle } from 'playwright-core';
 import { refusedMessage } from '../planner/index.ts';
 import { findControlsInPage } from './in-page.ts';
 import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts';
-import type { FieldReport } from './reports.ts';
+import type { FieldReport, FormAddress } from './reports.ts';
 
 const pollMs = 100;
 /** The time for a page to show messages instead of the next step. */
@@ -12,6 +12,8 @@ const nextMsMax = 30_000;
 const clickMsMax = 5_000;
 
 export interface Controls {
+  /** Undefined if the form is gone. */
+  readonly address: FormAddress | undefined;
   readonly submit: ElementHandle<HTMLElement> | undefined;
   readonly next: ElementHandle<HTMLElement> | undefined;
 }
@@ -24,7 +26,8 @@ export async function controlsOf({ frame, adapter }: FormTarget): Promise<Contro
     const control = found.asElement();
     return control ?? undefined;
   };
-  return { submit: await element(0), next: await element(1) };
+  const address = await handle.evaluate(({ report }) => report);
+  return { address, submit: await element(0), next: await element(1) };
 }
 
 export type Pressed =

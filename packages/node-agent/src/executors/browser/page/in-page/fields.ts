@@ -16,6 +16,7 @@ declare const closestAcross: typeof visibility.closestAcross;
 declare const comboboxStateOf: typeof states.comboboxStateOf;
 declare const dateFormatOf: typeof groups.dateFormatOf;
 declare const filesOf: typeof states.filesOf;
+declare const addressOf: typeof roots.addressOf;
 declare const findRoot: typeof roots.findRoot;
 declare const groupLabelOf: typeof labels.groupLabelOf;
 declare const groupOf: typeof groups.groupOf;
@@ -204,9 +205,5 @@ export function readForm(rules: ReadingRules): {
       ),
     );
   }
-  const form = root instanceof HTMLFormElement ? root : root.querySelector('form');
-  const action = form?.getAttribute('action');
-  const url = document.URL;
-  const resolved = form && new URL(action || url, document.baseURI).href;
-  return { report: { fields, url, ...(resolved ? { action: resolved } : {}) }, elements };
+  return { report: { fields, ...addressOf(root) }, elements };
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
-import type { ControlsReport } from '../reports.ts';
+import type { FormAddress } from '../reports.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
@@ -56,9 +56,16 @@ export function isSubmitCaption(caption: string): boolean {
   );
 }
 
+export function addressOf(root: HTMLElement): FormAddress {
+  const form = root instanceof HTMLFormElement ? root : root.querySelector('form');
+  const url = document.URL;
+  const action = form && new URL(form.getAttribute('action') || url, document.baseURI).href;
+  return { url, action: action ?? undefined };
+}
+
 /** Finds the one control that sends the form, and the one that leads to the next step. */
 export function findControls(rules: ReadingRules): {
-  report: ControlsReport;
+  report: FormAddress | undefined;
   elements: (HTMLElement | undefined)[];
 } {
   const root = findRoot(rules);
@@ -72,10 +79,8 @@ export function findControls(rules: ReadingRules): {
   );
   const next = buttons.find((button) => isNextCaption(captionOf(button)));
   const submit = findSubmit(rules, root, buttons);
-  return {
-    report: { hasSubmit: submit !== undefined, hasNext: next !== undefined },
-    elements: [submit, next],
-  };
+  const report = root === undefined ? undefined : addressOf(root);
+  return { report, elements: [submit, next] };
 }
 
 export function isSubmitType(button: HTMLElement): boolean {

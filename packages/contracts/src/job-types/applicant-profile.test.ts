@@ -13,6 +13,12 @@ test('the served schema is a valid JSON Schema 2020-12 that stands alone', () =>
   expect(JSON.stringify(served)).not.toContain('"$ref"');
 });
 
+test('the copy in the repository is what the gateway serves; if not, run this file with --update', async () => {
+  await expect(`${JSON.stringify(served, null, 2)}\n`).toMatchFileSnapshot(
+    '../../openapi/ats-application-profile.json',
+  );
+});
+
 test.each(profileExamples)('the example is valid: $title', ({ profile }) => {
   expect(validate(profile)).toBe(true);
 });

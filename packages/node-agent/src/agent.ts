@@ -17,6 +17,8 @@ import { openSocket, type NodeIdentity, type NodeSocket } from './socket.ts';
 export interface AgentOptions extends NodeIdentity {
   readonly slots: number;
   readonly executors: readonly Executor[];
+  /** True if the node has an option that only a sandbox allows (CONTRACT 10). */
+  readonly isSandboxOnly?: boolean;
   readonly journal: Journal;
   readonly log: Log;
   /** Returns 0 to 1, for the jitter of the reconnect delay. */
@@ -123,6 +125,7 @@ function connect(state: State): void {
           name,
           version,
         })),
+        ...(options.isSandboxOnly === true && { sandboxOnly: true }),
         slots: options.slots,
         running: runs.ids(),
       });

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { chromiumBinary } from '@svc/local';
 import { bareEnvironment } from '@svc/testkit';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -29,8 +30,9 @@ beforeEach(async () => {
 function svcNode(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   const child = spawn(process.execPath, [entry, ...args], {
     env: { ...bareEnvironment(), ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.stdout?.resume();
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
@@ -56,6 +58,24 @@ async function begun(atsType: string): Promise<void> {
   await service.next('start');
   service.send({ type: 'begin', submissionId });
   await service.next('usage');
+}
+
+/** The PATH without the directories that have a program of this kind. */
+function pathWithout(start: string): string {
+  const hasProgram = (directory: string): boolean =>
+    existsSync(directory) && readdirSync(directory).some((name) => name.startsWith(start));
+  const directories = (process.env['PATH'] ?? '').split(path.delimiter);
+  return directories.filter((one) => !hasProgram(one)).join(path.delimiter);
+}
+
+/** The exit code and the output of a command that ends by itself. */
+async function outputOf(child: ChildProcess): Promise<{ code: unknown; text: string }> {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  }
+  const [code]: unknown[] = await once(child, 'close');
+  return { code, text };
 }
 
 describe('svc-node', () => {
@@ -137,5 +157,101 @@ describe('svc-node', () => {
     const [code] = await once(child, 'exit');
     expect(code).toBe(1);
     expect(output).toContain('--secret');
+  });
+});
+
+describe('svc-node with a browser', () => {
+  /** Root has no sandbox. */
+  const asRoot = ['--executor', 'browser', '--no-browser-sandbox'];
+
+  test('says hello after its browser has started, and names its options for sandboxes', async () => {
+    const map = 'jobs.example.com:80=127.0.0.1:8080';
+    const args = ['--browser', await chromiumBinary(), '--map-host', map];
+    const child = svcNode([...asRoot, ...args], environment());
+    let log = '';
+    child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    expect(await service.next('hello')).toMatchObject({
+      executors: [{ jobType: 'ats.application', name: 'browser' }],
+      sandboxOnly: true,
+    });
+    expect(log).toContain('a browser has started');
+    expect(readdirSync(path.join(stateDir, 'b'))).toEqual([]);
+  });
+
+  test('applies only at the hosts of --only-host', async () => {
+    const args = ['--browser', await chromiumBinary(), '--only-host', 'one.example'];
+    svcNode([...asRoot, ...args], environment());
+    expect(await service.greet()).not.toHaveProperty('sandboxOnly');
+    service.offer(submissionId, offerId);
+    expect(await service.next('decline')).toMatchObject({ reason: 'policy' });
+  });
+
+  test('deletes what an earlier browser left', async () => {
+    const left = path.join(stateDir, 'b', '0a1b2c3d');
+    mkdirSync(left, { recursive: true });
+    writeFileSync(path.join(left, 'cookies'), 'canary');
+    svcNode([...asRoot, '--browser', await chromiumBinary()], environment());
+    await service.greet();
+    expect(existsSync(left)).toBe(false);
+  });
+
+  test('ends without a hello if the machine has no browser', async () => {
+    const child = svcNode(asRoot, { ...environment(), PATH: pathWithout('chrom') });
+    const { code, text } = await outputOf(child);
+    expect(code).toBe(1);
+    expect(text).toContain('There is no browser on this machine. Install one (');
+    expect(service.frames).toEqual([]);
+  });
+
+  test('ends without a hello if its browser does not start', async () => {
+    const child = svcNode([...asRoot, '--browser', '/bin/false'], environment());
+    const { code, text } = await outputOf(child);
+    expect(code).toBe(1);
+    expect(text).toContain('/bin/false does not start.');
+    expect(service.frames).toEqual([]);
+  });
+
+  test.runIf(process.getuid?.() === 0)('does not run as root by default', async () => {
+    const args = ['--executor', 'browser', '--browser', await chromiumBinary()];
+    const { code, text } = await outputOf(svcNode(args, environment()));
+    expect(code).toBe(1);
+    expect(text).toContain('svc-node does not run a browser as root.');
+  });
+
+  test('is the default for a link with TLS', async () => {
+    const link = service.link.replace('ws:', 'wss:');
+    const env = { ...environment(), SVC_NODE_LINK: link, PATH: pathWithout('chrom') };
+    const { text } = await outputOf(svcNode(['--no-browser-sandbox'], env));
+    expect(text).toContain('There is no browser on this machine.');
+  });
+
+  test.each([
+    ['--map-host', 'name=127.0.0.1:1', 'NAME:PORT=ADDRESS:PORT'],
+    ['--map-host', 'name:80=other.name:1', 'NAME:PORT=ADDRESS:PORT'],
+    ['--executor', 'other', 'Allowed choices are browser, simulated.'],
+    ['--only-host', 'a b', 'It must be a host name.'],
+  ])('refuses %s %s', async (flag, value, reason) => {
+    const { code, text } = await outputOf(svcNode([flag, value], environment()));
+    expect(code).toBe(1);
+    expect(text).toContain(reason);
+  });
+});
+
+describe('svc-node doctor', () => {
+  test('prints a line for each check, and exits with 1 if one fails', async () => {
+    const args = ['doctor', '--executor', 'browser', '--no-browser-sandbox'];
+    const env = { ...environment(), SVC_NODE_LINK: 'ws://127.0.0.1:1', PATH: pathWithout('chrom') };
+    const { code, text } = await outputOf(svcNode(args, env));
+    expect(code).toBe(1);
+    const lines = text.trimEnd().split('\n');
+    expect(lines.map((line) => line.split(/\s+/, 2).join(' '))).toEqual([
+      'FAIL link',
+      'FAIL secret',
+      'FAIL clock',
+      'FAIL browser',
+      'FAIL sandbox',
+      'ok disk',
+      'FAIL egress',
+    ]);
   });
 });

@@ -2,105 +2,205 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { slotsPerNodeMax } from '@svc/contracts';
 import { runLimitMs } from '@svc/domain';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
+import type { HostMap } from './executors/browser/egress/destination.ts';
+import {
+  hostMapping,
+  hostName,
+  isPlainBeyondLoopback,
+  linkAddress,
+  nodeId,
+  wholeNumber,
+} from './option-values.ts';
 
+export type ExecutorName = 'browser' | 'simulated';
+
+/** The options of `run` and `doctor`. `doctor` reports a missing link, id or secret by itself. */
 export interface NodeOptions {
-  readonly link: string;
-  readonly id: string;
-  readonly secret: string;
+  readonly link: string | undefined;
+  readonly id: string | undefined;
+  readonly secret: string | undefined;
   readonly slots: number;
   readonly stateDir: string;
   readonly drainSeconds: number;
+  readonly executor: ExecutorName;
+  /** The file of the browser; undefined to look for one. */
+  readonly browser: string | undefined;
+  readonly isSandboxed: boolean;
+  readonly hostMap: HostMap;
+  /** The only hosts to apply at; empty for all. */
+  readonly onlyHosts: readonly string[];
+  readonly debugDir: string | undefined;
+  /** The environment variable PATH. */
+  readonly searchPath: string;
 }
+
+/** The options of `run`, which needs all of them. */
+export interface RunOptions extends NodeOptions {
+  readonly link: string;
+  readonly id: string;
+  readonly secret: string;
+}
+
+export type NodeCommand =
+  | { readonly kind: 'run'; readonly options: RunOptions }
+  | { readonly kind: 'doctor'; readonly options: NodeOptions };
 
 /** The longest run limit, so that a drain can finish every run. */
 const drainSecondsDefault = runLimitMs.standard / 1_000;
+const executors: readonly ExecutorName[] = ['browser', 'simulated'];
 
-function wholeNumber(max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^[0-9]+$/.test(text) && value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number up to ${max}.`);
-  };
-}
-
-function linkAddress(text: string): string {
-  if (/^wss?:\/\//i.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError('It must be an address like wss://host:port.');
-}
-
-/** True if the link is plain `ws` to another machine, so that others could read it. */
-function isPlainBeyondLoopback(link: string): boolean {
-  const { protocol, hostname } = new URL(link);
-  if (protocol !== 'ws:') return false;
-  return !(hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname));
-}
-
-function nodeId(text: string): string {
-  if (/^nod_[0-9a-z]{26}$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be the nodeId that `svc node create` printed.');
+interface Parsed {
+  readonly link?: string;
+  readonly id?: string;
+  readonly secret?: string;
+  readonly slots: number;
+  readonly stateDir?: string;
+  readonly drainSeconds: number;
+  readonly executor?: ExecutorName;
+  readonly browser?: string;
+  readonly browserSandbox: boolean;
+  readonly mapHost?: HostMap;
+  readonly onlyHost?: readonly string[];
+  readonly debugDir?: string;
+  readonly insecure: boolean;
 }
 
 /** One directory per node, below the user's state directory (XDG_STATE_HOME). */
-function defaultStateDir(id: string): string {
+function defaultStateDir(id: string | undefined): string {
   const base = process.env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
-  return path.join(base, 'svc-node', id);
+  return path.join(base, 'svc-node', id ?? '');
 }
 
-/**
- * Reads the flags, or the environment variable of each missing flag. If they are invalid, prints
- * the reason and exits.
- */
-export function readOptions(argv: readonly string[]): NodeOptions {
+/** A production service has no `ws:` link, so such a link leads to a sandbox. */
+function defaultExecutor(link: string | undefined): ExecutorName {
+  return link !== undefined && new URL(link).protocol === 'ws:' ? 'simulated' : 'browser';
+}
+
+const linkOptions = [
+  new Option('--link <url>', 'the address of the service')
+    .env('SVC_NODE_LINK')
+    .argParser(linkAddress),
+  new Option('--id <nodeId>', 'the id of this node').env('SVC_NODE_ID').argParser(nodeId),
+  new Option(
+    '--secret <nodeSecret>',
+    'its secret; use the environment variable, because other users can see flags',
+  ).env('SVC_NODE_SECRET'),
+  new Option('--insecure', 'connect without TLS to a host other than this one').default(false),
+];
+
+const runOptions = [
+  new Option('--slots <number>', 'how many submissions to run at once')
+    .env('SVC_NODE_SLOTS')
+    .argParser(wholeNumber(slotsPerNodeMax))
+    .default(1),
+  new Option(
+    '--state-dir <directory>',
+    'where to keep unfinished submissions (default: svc-node/<nodeId> below the state directory of the user)',
+  ).env('SVC_NODE_STATE_DIR'),
+  new Option('--drain-seconds <number>', 'how long to finish running submissions after SIGTERM')
+    .env('SVC_NODE_DRAIN_SECONDS')
+    .argParser(wholeNumber(24 * 3600))
+    .default(drainSecondsDefault),
+];
+
+const browserOptions = [
+  new Option(
+    '--executor <name>',
+    'fill in real forms in a browser, or only simulate it, in a sandbox (default: browser; simulated for a link without TLS)',
+  )
+    .env('SVC_NODE_EXECUTOR')
+    .choices(executors),
+  new Option(
+    '--browser <file>',
+    'the browser (default: chromium-headless-shell, chromium, google-chrome or chrome on the PATH)',
+  ).env('SVC_NODE_BROWSER'),
+  new Option(
+    '--no-browser-sandbox',
+    'run as root, or run the browser without its sandbox: a page can then attack this machine',
+  ).env('SVC_NODE_NO_BROWSER_SANDBOX'),
+  new Option(
+    '--only-host <host>',
+    'apply only at this host and decline other submissions (repeatable)',
+  )
+    .env('SVC_NODE_ONLY_HOST')
+    .argParser(hostName),
+  new Option(
+    '--map-host <name:port=address:port>',
+    'open this address instead of the name (repeatable, sandbox only)',
+  )
+    .env('SVC_NODE_MAP_HOST')
+    .argParser(hostMapping),
+  new Option(
+    '--debug-dir <directory>',
+    'keep screenshots of forms there, with personal data (sandbox only)',
+  ).env('SVC_NODE_DEBUG_DIR'),
+];
+
+function createCommand(): Command {
   const command = new Command('svc-node')
     .description('Runs jobs of the submission service on this machine.')
-    .addOption(
-      new Option('--link <url>', 'the address of the service')
-        .env('SVC_NODE_LINK')
-        .argParser(linkAddress)
-        .makeOptionMandatory(),
-    )
-    .addOption(
-      new Option('--id <nodeId>', 'the id of this node')
-        .env('SVC_NODE_ID')
-        .argParser(nodeId)
-        .makeOptionMandatory(),
-    )
-    .addOption(
-      new Option(
-        '--secret <nodeSecret>',
-        'its secret; use the environment variable, because other users can see flags',
-      )
-        .env('SVC_NODE_SECRET')
-        .makeOptionMandatory(),
-    )
-    .addOption(
-      new Option('--slots <number>', 'how many submissions to run at once')
-        .env('SVC_NODE_SLOTS')
-        .argParser(wholeNumber(slotsPerNodeMax))
-        .default(1),
-    )
-    .addOption(
-      new Option('--state-dir <directory>', 'where to keep unfinished submissions')
-        .env('SVC_NODE_STATE_DIR')
-        .default('', 'svc-node/<nodeId> below the state directory of the user'),
-    )
-    .addOption(
-      new Option('--drain-seconds <number>', 'how long to finish running submissions after SIGTERM')
-        .env('SVC_NODE_DRAIN_SECONDS')
-        .argParser(wholeNumber(24 * 3600))
-        .default(drainSecondsDefault),
-    );
-  command.addOption(
-    new Option('--insecure', 'connect without TLS to a host other than this one').default(false),
-  );
-  const options = command.parse(argv).opts<NodeOptions & { insecure: boolean }>();
-  if (!options.insecure && isPlainBeyondLoopback(options.link)) {
+    .usage('[options] [doctor]')
+    .allowExcessArguments(false);
+  for (const option of [...linkOptions, ...runOptions, ...browserOptions]) {
+    command.addOption(option);
+  }
+  return command;
+}
+
+function optionsOf(parsed: Parsed): NodeOptions {
+  const { link, id, secret, slots, drainSeconds, browser, debugDir } = parsed;
+  return {
+    link,
+    id,
+    secret,
+    slots,
+    drainSeconds,
+    browser,
+    debugDir,
+    // An empty variable counts as a missing one.
+    stateDir: parsed.stateDir || defaultStateDir(id),
+    executor: parsed.executor ?? defaultExecutor(link),
+    isSandboxed: parsed.browserSandbox,
+    hostMap: parsed.mapHost ?? new Map(),
+    onlyHosts: parsed.onlyHost ?? [],
+    searchPath: process.env['PATH'] ?? '',
+  };
+}
+
+/** Exits with a sentence if an option of `run` is missing or the link is not safe. */
+function checkRun(command: Command, options: NodeOptions, insecure: boolean): RunOptions {
+  const { link, id, secret } = options;
+  const missing = (name: string): never =>
+    command.error(`error: ${name} is missing. Give the option, or set its variable.`);
+  if (link === undefined) return missing('--link (SVC_NODE_LINK)');
+  if (id === undefined) return missing('--id (SVC_NODE_ID)');
+  if (secret === undefined || secret === '') return missing('--secret (SVC_NODE_SECRET)');
+  if (!insecure && isPlainBeyondLoopback(link)) {
     command.error(
       'error: The link is not encrypted. Use wss://, or --insecure if nobody else can read it.',
     );
   }
-  const { insecure: _, ...rest } = options;
-  const stateDir = options.stateDir === '' ? defaultStateDir(options.id) : options.stateDir;
-  return { ...rest, stateDir };
+  return { ...options, link, id, secret };
+}
+
+/**
+ * Reads the command and its flags, or the environment variable of each missing flag. If they are
+ * invalid, prints the reason and exits.
+ */
+export function readCommand(argv: readonly string[]): NodeCommand {
+  const command = createCommand();
+  const chosen: { kind: NodeCommand['kind'] } = { kind: 'run' };
+  command.action(() => {});
+  command
+    .command('doctor')
+    .description('check link, secret, clock, browser, sandbox, disk and egress of this machine')
+    .action(() => {
+      chosen.kind = 'doctor';
+    });
+  command.parse([...argv]);
+  const parsed = command.opts<Parsed>();
+  const options = optionsOf(parsed);
+  if (chosen.kind === 'doctor') return { kind: 'doctor', options };
+  return { kind: 'run', options: checkRun(command, options, parsed.insecure) };
 }

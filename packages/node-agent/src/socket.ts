@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import {
   nodeLinkPath,
   nodeLinkSubprotocol,
@@ -10,6 +11,7 @@ import { frameToNodeBytesMax, linkSilentMs } from '@svc/domain';
 import { signRequest } from '@svc/signing';
 import { WebSocket, type RawData } from 'ws';
 import type { LinkEnd } from './backoff.ts';
+import { explainRefusal, refusalBytesMax } from './link-refusal.ts';
 import type { Log } from './log.ts';
 
 export interface NodeIdentity {
@@ -61,6 +63,21 @@ function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
   });
 }
 
+/** Reads the start of a body, or as much of it as arrives. */
+async function startOf(response: IncomingMessage): Promise<string> {
+  let body = '';
+  response.setTimeout(connectTimeoutMs, () => response.destroy());
+  try {
+    for await (const chunk of response) {
+      body += String(chunk);
+      if (body.length > refusalBytesMax) break;
+    }
+  } catch {
+    // The connection broke. The start may be enough.
+  }
+  return body;
+}
+
 /** Connects with a signed upgrade (CONTRACT 7) and reads until the link ends. */
 export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Log): NodeSocket {
   const socket = connect(identity);
@@ -91,14 +108,19 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
     else log('warn', 'ignored a bad frame', { code: parsed.code });
   });
   socket.on('unexpected-response', (_request, response) => {
-    refusedStatus = response.statusCode ?? 0;
-    log('error', 'the service refused the link', { status: refusedStatus });
-    response.resume();
-    socket.terminate();
+    const status = response.statusCode ?? 0;
+    refusedStatus = status;
+    const explain = async (): Promise<void> => {
+      log('error', explainRefusal({ status, body: await startOf(response) }), { status });
+      socket.terminate();
+    };
+    void explain();
   });
   socket.on('error', (error) => log('warn', 'the link broke', { reason: error.message }));
-  socket.on('close', (code) => {
+  socket.on('close', (code, reason) => {
     clearTimeout(silenceTimer);
+    const said = reason.toString('utf8');
+    if (said !== '') log('warn', 'the service closed the link', { code, reason: said });
     const closeCode = code === 0 ? brokenCode : code;
     events.ended(refusedStatus === undefined ? { closeCode } : { closeCode, refusedStatus });
   });

@@ -11,8 +11,8 @@ export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.
 /** The main file of each process that a stack under test can start. */
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
-/** Native modules cannot be bundled. */
-const native = /^(?:msgpackr-extract|pg-native)$/;
+/** Native modules cannot be bundled, and a browser's client is loaded only by a node that has one. */
+const native = /^(?:msgpackr-extract|pg-native|playwright-core)$/;
 
 /**
  * Bundles every process of a stack by itself, and returns the directory. Bundled together, two

@@ -1,0 +1,87 @@
+import { mkdir } from 'node:fs/promises';
+import type { Executor } from './executor.ts';
+import {
+  CannotStartBrowser,
+  deleteLeftoverProfiles,
+  findBrowser,
+  installCommand,
+  newProfileDirectory,
+  openBrowser,
+} from './executors/browser/chromium/index.ts';
+import { createBrowserExecutor } from './executors/browser/index.ts';
+import type { Log } from './log.ts';
+import type { NodeOptions } from './options.ts';
+
+/** Nothing listens there, because the browser of a check opens no page. */
+const noProxyUrl = 'http://127.0.0.1:1';
+
+/** Why this node must not run a browser as it was started, or undefined. */
+export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): string | undefined {
+  if (userId !== 0 || !isSandboxed) return undefined;
+  return (
+    'svc-node does not run a browser as root. Run it as a user without privileges, ' +
+    'or give --no-browser-sandbox if only this machine is at stake.'
+  );
+}
+
+/** Returns the file of the browser. Throws `CannotStartBrowser` with the command that installs one. */
+export function browserOf({ browser, searchPath }: NodeOptions): string {
+  const { platform } = process;
+  const found = browser ?? findBrowser({ searchPath, platform });
+  if (found !== undefined) return found;
+  throw new CannotStartBrowser(
+    `There is no browser on this machine. Install one (${installCommand(platform)}), ` +
+      'name one with --browser, or give --executor simulated in a sandbox.',
+  );
+}
+
+/** Opens a browser and closes it. Throws `CannotStartBrowser` with a sentence for the node owner. */
+export async function tryBrowser(
+  binary: string,
+  { stateDir, isSandboxed }: Pick<NodeOptions, 'stateDir' | 'isSandboxed'>,
+): Promise<{ readonly version: string }> {
+  const { signal } = new AbortController();
+  const opened = await openBrowser({
+    binary,
+    isSandboxed,
+    proxyUrl: noProxyUrl,
+    profileDirectory: newProfileDirectory(stateDir),
+    signal,
+  });
+  const version = opened.browser.version();
+  await opened.close();
+  return { version };
+}
+
+/**
+ * Returns the executor after a browser has started. The state directory must be locked, because
+ * this deletes the directories of earlier browsers. Throws `CannotStartBrowser`.
+ */
+export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
+  const { isSandboxed, stateDir, hostMap, debugDir, onlyHosts } = options;
+  const refusal = refusalOfRoot(options, process.getuid?.());
+  if (refusal !== undefined) throw new CannotStartBrowser(refusal);
+  const leftovers = await deleteLeftoverProfiles(stateDir);
+  if (leftovers > 0) log('info', 'deleted the directories of earlier browsers', { leftovers });
+  const binary = browserOf(options);
+  const { version } = await tryBrowser(binary, options);
+  log('info', 'a browser has started', { binary, version, isSandboxed });
+  if (debugDir !== undefined) await mkdir(debugDir, { recursive: true, mode: 0o700 });
+  const executor = createBrowserExecutor({
+    binary,
+    isSandboxed,
+    stateDir,
+    hostMap,
+    log: (step, details) => log('info', step, details),
+  });
+  return onlyAt(onlyHosts, executor);
+}
+
+/** Declines offers for other hosts. */
+function onlyAt(hosts: readonly string[], executor: Executor): Executor {
+  if (hosts.length === 0) return executor;
+  return {
+    ...executor,
+    consider: (offer) => (hosts.includes(offer.targetHost) ? executor.consider?.(offer) : 'policy'),
+  };
+}

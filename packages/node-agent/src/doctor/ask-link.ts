@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { nodeLinkPath } from '@svc/contracts';
+import { signRequest } from '@svc/signing';
+import { type LinkRefusal, refusalBytesMax } from '../link-refusal.ts';
+
+export interface LinkQuestion {
+  readonly link: string;
+  /** Without them the service answers 401. */
+  readonly id: string | undefined;
+  readonly secret: string | undefined;
+  readonly nowMs: () => number;
+}
+
+export type LinkAnswer =
+  | (LinkRefusal & {
+      readonly kind: 'answered';
+      /** How far this machine's clock is ahead; undefined if the service names no time. */
+      readonly aheadSeconds: number | undefined;
+    })
+  | { readonly kind: 'unreachable'; readonly code: string };
+
+const timeoutMs = 10_000;
+
+function signedHeaders({ id, secret, nowMs }: LinkQuestion, target: string) {
+  if (id === undefined || secret === undefined) return {};
+  const timestamp = Math.floor(nowMs() / 1_000);
+  return {
+    'x-svc-node': id,
+    'x-svc-timestamp': String(timestamp),
+    'x-svc-signature': signRequest({ secret, timestamp, method: 'GET', target, body: '' }),
+  };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+/**
+ * Sends a signed request to the link that is no upgrade, so that it does not end the link of an
+ * agent that runs. A service that accepts the signature answers 400.
+ */
+export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
+  const url = new URL(nodeLinkPath, question.link.replace(/^ws/i, 'http'));
+  url.searchParams.set('nonce', randomUUID());
+  const { default: got } = await import('got');
+  const sentMs = question.nowMs();
+  const stream = got.stream(url, {
+    headers: signedHeaders(question, url.pathname + url.search),
+    timeout: { request: timeoutMs },
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+  });
+  let status = 0;
+  let date: string | undefined;
+  stream.on('response', (response: { statusCode: number; headers: { date?: string } }) => {
+    status = response.statusCode;
+    ({ date } = response.headers);
+  });
+  let body = '';
+  try {
+    for await (const chunk of stream) {
+      body += String(chunk);
+      if (body.length > refusalBytesMax) break;
+    }
+  } catch (error) {
+    return { kind: 'unreachable', code: codeOf(error) };
+  }
+  const serviceMs = date === undefined ? Number.NaN : Date.parse(date);
+  // The time of the answer is somewhere between sending and receiving. A date has whole seconds.
+  const aheadMs = (sentMs + question.nowMs()) / 2 - (serviceMs + 500);
+  const aheadSeconds = Number.isNaN(aheadMs) ? undefined : Math.round(aheadMs / 1_000);
+  return { kind: 'answered', status, body, aheadSeconds };
+}

@@ -1,0 +1,65 @@
+import { explainRefusal } from '../link-refusal.ts';
+import { isPlainBeyondLoopback } from '../option-values.ts';
+import type { NodeOptions } from '../options.ts';
+import { askLink, type LinkAnswer } from './ask-link.ts';
+import { type Finding, fail, pass } from './finding.ts';
+
+/** A request that is signed correctly but is no upgrade gets this status. */
+const signedStatus = 400;
+/** The service refuses a signature whose time is further off (CONTRACT 1). */
+const clockSecondsMax = 300;
+
+const unreachable: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'The name of the service has no address. Check --link and the name server.',
+  EAI_AGAIN: 'The name server does not answer. Check the network.',
+  ECONNREFUSED: 'Nothing listens at this address. Check the port of --link.',
+  ETIMEDOUT: 'The service does not answer within 10 s. Check the network and the firewall.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name. Check --link.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is not from a known authority. Check --link.',
+  EPROTO: 'The service does not speak TLS at this address. Check --link.',
+};
+
+function linkFinding(link: string, answer: LinkAnswer): Finding {
+  if (answer.kind === 'unreachable') {
+    const advice = unreachable[answer.code] ?? `The service cannot be reached (${answer.code}).`;
+    return fail('link', advice);
+  }
+  if (answer.status === signedStatus || answer.status === 401) {
+    return pass('link', `${link} answers.`);
+  }
+  return fail('link', explainRefusal(answer));
+}
+
+function secretFinding(answer: LinkAnswer): Finding {
+  if (answer.kind === 'unreachable') return fail('secret', 'Not checked without a link.');
+  return answer.status === signedStatus
+    ? pass('secret', 'The service accepts the id and the secret.')
+    : fail('secret', explainRefusal(answer));
+}
+
+function clockFinding(answer: LinkAnswer): Finding {
+  const { aheadSeconds } = answer.kind === 'answered' ? answer : {};
+  if (aheadSeconds === undefined) return fail('clock', 'Not checked without a link.');
+  const off = `${Math.abs(aheadSeconds)} s ${aheadSeconds < 0 ? 'behind' : 'ahead of'} the service`;
+  return Math.abs(aheadSeconds) > clockSecondsMax
+    ? fail('clock', `The clock is ${off}. Set it (sudo timedatectl set-ntp true).`)
+    : pass('clock', `The clock is ${off}.`);
+}
+
+/** Checks the link, the secret and the clock with one request. */
+export async function checkLink(options: NodeOptions, nowMs: () => number): Promise<Finding[]> {
+  const { link, id, secret } = options;
+  if (link === undefined) {
+    const missing = 'Give --link, or set SVC_NODE_LINK.';
+    return [fail('link', missing), ...['secret', 'clock'].map((name) => fail(name, missing))];
+  }
+  if (isPlainBeyondLoopback(link)) {
+    return [fail('link', 'The link is not encrypted. Use wss://.')];
+  }
+  const answer = await askLink({ link, id, secret, nowMs });
+  const credentials =
+    id === undefined || secret === undefined
+      ? fail('secret', 'Give --id and set SVC_NODE_SECRET.')
+      : secretFinding(answer);
+  return [linkFinding(link, answer), credentials, clockFinding(answer)];
+}

@@ -1,0 +1,98 @@
+import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import path from 'node:path';
+import { browserOf, refusalOfRoot, tryBrowser } from '../browser-node.ts';
+import { startEgressProxy } from '../executors/browser/egress/proxy.ts';
+import type { NodeOptions } from '../options.ts';
+import { type Finding, fail, pass } from './finding.ts';
+
+/** A browser's directory, its cache and uploads need less than this. */
+const freeBytesMin = 1024 ** 3;
+const bytesPerGb = 1e9;
+/** A public host that is always there. The check opens a connection and sends nothing on it. */
+const egressHost = 'example.com:443';
+const egressTimeoutMs = 15_000;
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Checks that the state directory can be written, and that its disk has room. */
+export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
+  const trial = path.join(stateDir, `doctor-${process.pid}`);
+  try {
+    await mkdir(stateDir, { recursive: true, mode: 0o700 });
+    await writeFile(trial, 'trial', { mode: 0o600, flush: true });
+  } catch (error) {
+    return fail('disk', `${stateDir} cannot be written (${messageOf(error)}).`);
+  }
+  await rm(trial, { force: true });
+  const { bavail, bsize } = await statfs(stateDir);
+  const free = `${((bavail * bsize) / bytesPerGb).toFixed(1)} GB`;
+  return bavail * bsize < freeBytesMin
+    ? fail('disk', `${stateDir} has only ${free} free. Free 1 GB at least.`)
+    : pass('disk', `${stateDir} has ${free} free.`);
+}
+
+/** Starts the browser with its sandbox and, if that fails, without it. */
+export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
+  let binary: string;
+  try {
+    binary = browserOf(options);
+  } catch (error) {
+    return [fail('browser', messageOf(error)), fail('sandbox', 'Not checked without a browser.')];
+  }
+  const refusal = refusalOfRoot(options, process.getuid?.());
+  const inSandbox = refusal ?? (await launchProblem(binary, options));
+  if (inSandbox === undefined) {
+    const sandbox = options.isSandboxed
+      ? pass('sandbox', 'The browser runs in its sandbox.')
+      : pass('sandbox', 'Off, because of --no-browser-sandbox.');
+    return [pass('browser', `${binary} starts.`), sandbox];
+  }
+  const problem = await launchProblem(binary, { ...options, isSandboxed: false });
+  const browser =
+    problem === undefined ? pass('browser', `${binary} starts.`) : fail('browser', problem);
+  const sandbox = options.isSandboxed ? inSandbox : 'Not checked, because the browser fails.';
+  return [browser, fail('sandbox', sandbox)];
+}
+
+async function launchProblem(binary: string, options: NodeOptions): Promise<string | undefined> {
+  try {
+    await tryBrowser(binary, options);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Asks the guarded proxy for a tunnel, as a browser does. Returns the status line. */
+async function openTunnel(proxyUrl: string, target: string): Promise<string> {
+  const { hostname, port } = new URL(proxyUrl);
+  return await new Promise((resolve, reject) => {
+    const socket = net.connect(Number(port), hostname);
+    socket.setTimeout(egressTimeoutMs, () => socket.destroy(new Error('it took too long')));
+    socket.once('data', (data) => {
+      resolve(data.toString('latin1').split('\r\n', 1)[0] ?? '');
+      socket.destroy();
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the proxy closed the connection')));
+    socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n\r\n`);
+  });
+}
+
+/** Checks that a public site can be reached through the guarded proxy. */
+export async function checkEgress({ hostMap }: NodeOptions): Promise<Finding> {
+  const proxy = await startEgressProxy({ hostMap });
+  try {
+    const status = await openTunnel(proxy.url, egressHost);
+    if (status.includes(' 200')) return pass('egress', `${egressHost} can be reached.`);
+    const why = 'Check the name server and that port 443 is open.';
+    return fail('egress', `${egressHost} cannot be reached. ${why}`);
+  } catch (error) {
+    return fail('egress', `${egressHost} cannot be reached (${messageOf(error)}).`);
+  } finally {
+    await proxy.close();
+  }
+}

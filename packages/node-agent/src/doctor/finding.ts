@@ -1,0 +1,15 @@
+/** The result of one check, for one line. */
+export interface Finding {
+  readonly check: string;
+  readonly passed: boolean;
+  /** What was found, or what to do. */
+  readonly text: string;
+}
+
+export function pass(check: string, text: string): Finding {
+  return { check, passed: true, text };
+}
+
+export function fail(check: string, text: string): Finding {
+  return { check, passed: false, text };
+}

@@ -1,0 +1,39 @@
+/** An answer of the service that refuses the link. */
+export interface LinkRefusal {
+  readonly status: number;
+  /** The start of the body, a problem document. */
+  readonly body: string;
+}
+
+/** The bytes of a refusal that are read. A problem document is shorter. */
+export const refusalBytesMax = 16 * 1024;
+
+const clockDetail = /X-SVC-Timestamp is (\d+) s (ahead of|behind)/;
+
+function detailOf(body: string): string {
+  try {
+    const { detail }: { detail?: unknown } = Object(JSON.parse(body));
+    return typeof detail === 'string' ? detail : '';
+  } catch {
+    return '';
+  }
+}
+
+/** Explains to the node owner why the service refused the link, and what to do. */
+export function explainRefusal({ status, body }: LinkRefusal): string {
+  const detail = detailOf(body);
+  const [, seconds, direction] = clockDetail.exec(detail) ?? [];
+  if (seconds !== undefined && direction !== undefined) {
+    return `The clock of this machine is ${seconds} s ${direction} the service. Set it (sudo timedatectl set-ntp true).`;
+  }
+  if (status === 401) {
+    return 'The id or the secret is wrong, or an operator has disabled the node. Ask the operator for the values of `svc node create`.';
+  }
+  if (status === 404) return 'There is no node link at this address. Check --link.';
+  if (status === 421) return 'The service accepts only TLS. Use a wss:// address.';
+  if (status === 429) {
+    return 'The service has refused too many links from this address. Wait a minute.';
+  }
+  if (status >= 500) return 'The service is not available at the moment. Try again later.';
+  return `The service refused the link with status ${status}. ${detail}`.trim();
+}

@@ -1,0 +1,58 @@
+import { isIP } from 'node:net';
+import { InvalidArgumentError } from 'commander';
+import {
+  destinationKey,
+  type HostMap,
+  readAuthority,
+} from './executors/browser/egress/destination.ts';
+
+/** Parsers for the values of options. Each throws `InvalidArgumentError` with a sentence. */
+
+export function wholeNumber(max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^[0-9]+$/.test(text) && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number up to ${max}.`);
+  };
+}
+
+export function linkAddress(text: string): string {
+  if (/^wss?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('It must be an address like wss://host:port.');
+}
+
+/** True if the link is plain `ws` to another machine, so that others could read it. */
+export function isPlainBeyondLoopback(link: string): boolean {
+  const { protocol, hostname } = new URL(link);
+  if (protocol !== 'ws:') return false;
+  return !(hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname));
+}
+
+export function nodeId(text: string): string {
+  if (/^nod_[0-9a-z]{26}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be the nodeId that `svc node create` printed.');
+}
+
+/** Adds `NAME:PORT=ADDRESS:PORT`, or several of them with commas between them. */
+export function hostMapping(text: string, previous: HostMap | undefined): HostMap {
+  const added = text.split(',').map((one): [string, { address: string; port: number }] => {
+    const [from = '', to = '', ...rest] = one.trim().split('=');
+    const [source, target] = [readAuthority(from), readAuthority(to)];
+    const address = target?.host.replaceAll(/^\[|\]$/g, '') ?? '';
+    if (source === undefined || target === undefined || rest.length > 0 || isIP(address) === 0) {
+      throw new InvalidArgumentError('It must be NAME:PORT=ADDRESS:PORT.');
+    }
+    return [destinationKey(source), { address, port: target.port }];
+  });
+  return new Map([...(previous ?? []), ...added]);
+}
+
+/** Adds a host, or several of them with commas between them. */
+export function hostName(text: string, previous: readonly string[] | undefined): string[] {
+  const added = text.split(',').map((one) => {
+    const host = readAuthority(`${one.trim()}:80`)?.host;
+    if (host === undefined) throw new InvalidArgumentError('It must be a host name.');
+    return host;
+  });
+  return [...(previous ?? []), ...added];
+}

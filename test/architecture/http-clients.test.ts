@@ -10,7 +10,13 @@ const isTestCode = /[.]test[.]ts$|[.-]fixture[.]ts$|^packages\/testkit\/|\/gener
 
 /** The files that use each client, and no others. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  'node:http': ['packages/runtime/src/guarded-agents.ts', 'packages/runtime/src/outbound-http.ts'],
+  'node:http': [
+    'packages/node-agent/src/executors/browser/egress/fetch-file.ts',
+    'packages/node-agent/src/executors/browser/egress/plain-http.ts',
+    'packages/node-agent/src/executors/browser/egress/proxy.ts',
+    'packages/runtime/src/guarded-agents.ts',
+    'packages/runtime/src/outbound-http.ts',
+  ],
   fetch: ['packages/client/src/client.ts'],
   got: ['packages/node-agent/src/doctor/ask-link.ts'],
   other: [],

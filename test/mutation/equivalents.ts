@@ -45,7 +45,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Sending to a socket that is closed and closing it again do nothing.',
   },
   {
-    id: 'c7f38e3d3771',
+    id: 'e8d2f97f45d5',
     file: 'packages/node-agent/src/agent.ts',
     change: 'an accept is sent and remembered in the other order',
     reason: 'Nothing is received in between.',

@@ -2,7 +2,7 @@
 export interface Finding {
   readonly check: string;
   readonly passed: boolean;
-  /** What was found, or what to do. */
+  /** The finding, or the advice to the node owner. */
   readonly text: string;
 }
 

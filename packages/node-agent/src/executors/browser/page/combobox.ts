@@ -1,10 +1,11 @@
 import type { ElementHandle } from 'playwright-core';
 import type { OptionsValue } from '../planner/form-model.ts';
 import { chooseOptions } from '../planner/index.ts';
-import { readListboxOf } from './in-page.ts';
+import { awaitListboxOf, readListboxOf } from './in-page.ts';
 import type { ListboxReport } from './reports.ts';
 
-const pollMs = 50;
+/** The page waits this long for a change before it is asked again. */
+const waitMs = 120;
 /** The time for options to appear after opening, if none of them is the wanted one. */
 const openedMsMax = 1_500;
 /** The time for a search to answer after typing. */
@@ -56,8 +57,9 @@ async function chooseOne(
   }
   if (!(await control.isEditable().catch(() => false))) return 'no_option';
   for (const text of [...wanted.labels, ...(wanted.spellings ?? [])].slice(0, 3)) {
-    await control.fill('');
-    await control.type(text);
+    await control.fill(text);
+    // Some lists wait for a key.
+    await control.press('End');
     if (await pick(control, wanted, suggestions, searchedMsMax)) return 'chosen';
     if (suggestions !== undefined && !(await readOptions(control, suggestions)).isShown) {
       // A plain text field: this page offers no suggestions.
@@ -72,14 +74,15 @@ async function chooseOne(
 async function pick(
   control: ElementHandle<HTMLElement>,
   wanted: Wanted,
-  suggestions: string | undefined,
+  selector: string | undefined,
   limitMs: number,
 ): Promise<boolean> {
   const startedMs = performance.now();
   let settledSinceMs = startedMs;
-  let previous = '';
+  let known: string | undefined;
   while (performance.now() - startedMs < limitMs) {
-    const handle = await control.evaluateHandle(readListboxOf, suggestions);
+    const asked = { selector, known, limitMs: waitMs };
+    const handle = await control.evaluateHandle(awaitListboxOf, asked);
     const report = await handle.evaluate((read) => read.report);
     const [option] = chooseOptions(report.labels, wanted) ?? [];
     const index = option === undefined ? -1 : report.labels.indexOf(option);
@@ -91,12 +94,11 @@ async function pick(
       return found !== null;
     }
     await handle.dispose();
-    const now = JSON.stringify(report);
-    if (now !== previous || report.isLoading) settledSinceMs = performance.now();
+    const labels = report.labels.join('\n');
+    if (labels !== known || report.isLoading) settledSinceMs = performance.now();
     const patienceMs = report.isShown && report.labels.length === 0 ? emptyMs : settledMs;
     if (performance.now() - settledSinceMs > patienceMs) return false;
-    previous = now;
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    known = labels;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { greenhouse } from '../adapters/index.ts';
+import { greenhouse, lever } from '../adapters/index.ts';
 import { fillOf, readOf, usePages } from './page.fixture.ts';
 
 const pages = usePages();
@@ -235,4 +235,25 @@ test('an upload that the page refuses is named by its label', async () => {
     kind: 'invalid_payload',
     message: 'The page refused the values of these fields: “Resume”.',
   });
+});
+
+test("Lever's location is chosen from its suggestions", async () => {
+  const page = await pages.show(
+    `<form id="application-form"><ul><li class="application-question"><label><div class="application-label">Resume</div><input id="resume-upload-input" name="resume" type="file"></label></li>
+     <li class="application-question"><label><div class="application-label">Current location ✱</div><input class="location-input" name="location"><div class="dropdown-results"></div></label></li></ul></form>
+     <script>
+     const input = document.querySelector('[name=location]');
+     const results = document.querySelector('.dropdown-results');
+     let chosen = '';
+     input.onkeydown = () => setTimeout(() => {
+       results.innerHTML = '<div class="dropdown-location">Dublin, Ireland</div>';
+       results.firstChild.onmousedown = () => { chosen = input.value = 'Dublin, Ireland'; results.replaceChildren(); };
+     }, 100);
+     input.onblur = () => { if (!chosen) input.value = ''; };
+     </script>`,
+  );
+  const profile = answered('Current location', 'Dublin, Ireland');
+  expect(await fillOf(page, profile, lever)).toMatchObject({ kind: 'filled' });
+  await page.locator('[name=location]').blur();
+  expect(await page.inputValue('[name=location]')).toBe('Dublin, Ireland');
 });

@@ -55,4 +55,5 @@ export const matchRootsInPage = inFrame(roots.matchRoots);
 export const readFactsInPage = inFrame(facts.readFacts);
 export const waitForQuietInPage = inFrame(facts.waitForQuiet);
 export const readListboxOf = onElement(listbox.readListbox);
+export const awaitListboxOf = onElement(listbox.awaitListbox);
 export const readUploadOf = onElement(uploads.readUpload);

@@ -53,3 +53,21 @@ export function readListbox(
     elements,
   };
 }
+
+/** Waits until the options differ from those that are known, or until the time is over. */
+export async function awaitListbox(
+  control: HTMLElement,
+  asked: {
+    readonly selector: string | undefined;
+    /** The labels that are known, joined by line breaks. */
+    readonly known: string | undefined;
+    readonly limitMs: number;
+  },
+): Promise<{ report: ListboxReport; elements: Element[] }> {
+  const untilMs = performance.now() + asked.limitMs;
+  for (;;) {
+    const read = readListbox(control, asked.selector);
+    if (read.report.labels.join('\n') !== asked.known || performance.now() > untilMs) return read;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

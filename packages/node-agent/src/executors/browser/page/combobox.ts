@@ -2,7 +2,7 @@ import type { ElementHandle } from 'playwright-core';
 import type { OptionsValue } from '../planner/form-model.ts';
 import { chooseOptions } from '../planner/index.ts';
 import { awaitListboxOf, readListboxOf } from './in-page.ts';
-import type { ListboxReport } from './reports.ts';
+import type { ListboxReport } from './in-page/reports.ts';
 
 /** The page waits this long for a change before it is asked again. */
 const waitMs = 120;

@@ -2,7 +2,7 @@ import type { Frame, Page } from 'playwright-core';
 import type { Adapter } from '../adapters/index.ts';
 import { normaliseLabel } from '../planner/index.ts';
 import { readFactsInPage } from './in-page.ts';
-import type { FrameFacts } from './reports.ts';
+import type { FrameFacts } from './in-page/reports.ts';
 
 /** All that the frames of a page show. */
 export interface PageFacts {

@@ -173,7 +173,7 @@ test('a phone number may be formatted by the page', async () => {
   expect(await fillOf(page, basics)).toMatchObject({ kind: 'filled' });
 });
 
-test('a value that the browser refuses is told with its label', async () => {
+test('a value that the browser refuses is named by its label', async () => {
   const page = await pages.show(
     formWith('<div><label>Badge <input name="q" pattern="[0-9]+"></label></div>'),
   );

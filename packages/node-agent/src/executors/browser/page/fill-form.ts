@@ -1,8 +1,8 @@
 import type { ApplicantProfile, Fill, FormField } from '../planner/index.ts';
 import { missingMessage, planForm, refusedMessage, unsupportedMessage } from '../planner/index.ts';
 import type { InFlight } from './in-flight.ts';
+import type { FieldReport } from './in-page/reports.ts';
 import { isGone, readForm, type FormTarget, type ReadForm, waitForQuiet } from './read-form.ts';
-import type { FieldReport } from './reports.ts';
 import { waitForUpload } from './uploads.ts';
 import { fillWidget, type FillContext, holds } from './widgets.ts';
 

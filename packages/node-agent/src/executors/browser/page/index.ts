@@ -4,6 +4,6 @@ export { findForm, type FindFailure } from './find-form.ts';
 export { type InFlight, trackRequests } from './in-flight.ts';
 export { confirmationIdIn, judge, type Proof } from './proof.ts';
 export { type FormTarget, isGone, readForm } from './read-form.ts';
-export type { FieldReport } from './reports.ts';
+export type { FieldReport } from './in-page/reports.ts';
 export { controlsOf, pressNext } from './steps.ts';
 export type { FileBytes } from './widgets.ts';

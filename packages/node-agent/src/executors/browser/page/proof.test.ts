@@ -9,8 +9,8 @@ import {
   workable,
 } from '../adapters/index.ts';
 import type { PageFacts } from './facts.ts';
+import type { FieldReport } from './in-page/reports.ts';
 import { confirmationIdIn, type Evidence, judge } from './proof.ts';
-import type { FieldReport } from './reports.ts';
 
 const empty: PageFacts = {
   urls: ['https://jobs.example.com/acme/1/apply'],

@@ -1,7 +1,7 @@
 import type { Adapter, Answer, Refusal } from '../adapters/index.ts';
 import { normaliseLabel } from '../planner/index.ts';
 import { says, type PageFacts } from './facts.ts';
-import type { FieldReport } from './reports.ts';
+import type { FieldReport } from './in-page/reports.ts';
 
 /** The conclusion from the answer and the page. `open`: nothing is proved yet. */
 export type Proof =

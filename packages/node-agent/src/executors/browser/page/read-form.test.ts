@@ -173,7 +173,7 @@ describe('fields that a person cannot see', () => {
     expect(await fieldFor(widget)).toEqual([]);
   });
 
-  test('an upload under a visible button is read all the same', async () => {
+  test('a hidden upload under a visible button is read', async () => {
     const [report] = await fieldFor(
       '<label for="q">Portfolio</label><input type="file" id="q" style="display:none"><button type="button">Choose</button>',
     );

@@ -3,7 +3,7 @@ import type { Adapter } from '../adapters/adapter.ts';
 import type { FormField, FormModel } from '../planner/form-model.ts';
 import { roleOfAutocomplete, roleOfLabel } from '../planner/index.ts';
 import { readFormInPage, waitForQuietInPage } from './in-page.ts';
-import type { FieldReport, FormReport } from './reports.ts';
+import type { FieldReport, FormReport } from './in-page/reports.ts';
 
 /** The frame that has the form, and the adapter that knows it. */
 export interface FormTarget {

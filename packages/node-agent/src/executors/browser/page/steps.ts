@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ElementHandle } from 'playwright-core';
 import { refusedMessage } from '../planner/index.ts';
 import { findControlsInPage } from './in-page.ts';
+import type { FieldReport, FormAddress } from './in-page/reports.ts';
 import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts';
-import type { FieldReport, FormAddress } from './reports.ts';
 
 const pollMs = 100;
 /** The time for a page to show messages instead of the next step. */

@@ -2,8 +2,8 @@ import type { ElementHandle } from 'playwright-core';
 import type { Fill } from '../planner/form-model.ts';
 import { chooseOptions, normaliseLabel } from '../planner/index.ts';
 import { chooseInCombobox } from './combobox.ts';
+import type { FieldReport, FieldState } from './in-page/reports.ts';
 import type { ReadForm } from './read-form.ts';
-import type { FieldReport, FieldState } from './reports.ts';
 
 const actionMsMax = 5_000;
 /** Playwright tries this long to select in an element that the page has replaced. */

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
-import type { FrameFacts } from '../reports.ts';
 import type * as labels from './labels.ts';
+import type { FrameFacts } from './reports.ts';
 import type * as roots from './roots.ts';
 import type * as visibility from './visibility.ts';
 

@@ -2,9 +2,9 @@
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
 import type { FormField, WidgetKind } from '../../planner/form-model.ts';
-import type { FieldReport, FormReport } from '../reports.ts';
 import type * as groups from './groups.ts';
 import type * as labels from './labels.ts';
+import type { FieldReport, FormReport } from './reports.ts';
 import type * as roots from './roots.ts';
 import type * as states from './states.ts';
 import type * as visibility from './visibility.ts';

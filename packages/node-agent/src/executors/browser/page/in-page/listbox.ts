@@ -1,7 +1,7 @@
+import type * as labels from './labels.ts';
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-import type { ListboxReport } from '../reports.ts';
-import type * as labels from './labels.ts';
+import type { ListboxReport } from './reports.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
-import type { FormAddress } from '../reports.ts';
+import type { FormAddress } from './reports.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;

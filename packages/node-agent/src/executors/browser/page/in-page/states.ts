@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
-import type { FieldState } from '../reports.ts';
 import type * as groups from './groups.ts';
 import type * as labels from './labels.ts';
+import type { FieldState } from './reports.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;

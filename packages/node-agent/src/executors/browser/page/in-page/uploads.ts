@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules, UploadRules } from '../../adapters/adapter.ts';
-import type { UploadReport } from '../reports.ts';
+import type { UploadReport } from './reports.ts';
 import type * as roots from './roots.ts';
 import type * as states from './states.ts';
 import type * as visibility from './visibility.ts';

@@ -63,6 +63,26 @@ async function endOf({ client }: Journey, submissionId: string) {
   return await client.waitFor(submissionId, { timeoutMs: 15_000 });
 }
 
+test('a node_error is retriable in record and event if the node proves that it sent nothing', async () => {
+  const journey = await fleet.journey();
+  const node = await fleet.node({ slots: 2 });
+  const unknown = await begun(journey, node, 'unknown');
+  const unsent = await begun(journey, node, 'unsent');
+  const failure = { code: 'node_error', message: 'the browser died' } as const;
+  node.send({ type: 'failed', submissionId: unknown, usage: {}, failure });
+  const proven = { ...failure, submitted: false };
+  node.send({ type: 'failed', submissionId: unsent, usage: {}, failure: proven });
+  const expected = { ...failure, retriable: true, outcomeUnknown: false };
+  expect((await endOf(journey, unsent)).failure).toEqual(expected);
+  const { event } = await eventOf(journey, unsent, 'submission.failed');
+  expect(event.data['failure']).toEqual(expected);
+  expect((await endOf(journey, unknown)).failure).toEqual({
+    ...failure,
+    retriable: false,
+    outcomeUnknown: true,
+  });
+});
+
 test('only frames that name a run renew its lease: a node that stops naming one run loses that run', async () => {
   const journey = await fleet.journey();
   const node = await fleet.node({ slots: 2 });

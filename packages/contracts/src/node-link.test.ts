@@ -24,6 +24,12 @@ const fromNode: readonly object[] = [
   { type: 'usage', submissionId, usage },
   { type: 'completed', submissionId, usage, result: { confirmationId: 'A-1', details: { a: 1 } } },
   { type: 'failed', submissionId, usage, failure: { code: 'captcha', message: 'a captcha' } },
+  {
+    type: 'failed',
+    submissionId,
+    usage,
+    failure: { code: 'node_error', message: 'cut off', submitted: false, retriable: true },
+  },
   { type: 'stopped', submissionId, usage: {} },
   { type: 'drain' },
 ];
@@ -91,6 +97,10 @@ describe('frames', () => {
     ['{"type":"usage","submissionId":"x","usage":{"actions":"1"}}', 'invalid_frame'],
     [
       '{"type":"failed","submissionId":"x","usage":{},"failure":{"code":"node_lost","message":""}}',
+      'invalid_frame',
+    ],
+    [
+      '{"type":"failed","submissionId":"x","usage":{},"failure":{"code":"node_error","message":"","submitted":"no"}}',
       'invalid_frame',
     ],
   ])('that are bad get their own code and are never quoted: %s', (text, code) => {

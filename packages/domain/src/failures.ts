@@ -46,10 +46,43 @@ const traits: Record<
   deadline_exceeded: { unbegun: final, begun: inDoubt },
 };
 
+/** A node may add this to the code of its failure (CONTRACT 7). */
+export interface FailureStatement {
+  /** False if the node's journal proves that it sent nothing. */
+  readonly submitted?: boolean;
+  /** False if the same job would fail again for the same reason. */
+  readonly retriable?: boolean;
+}
+
 /**
- * The conclusions that a tenant may draw from a failure (CONTRACT 5). `begun`: `begin` was
- * committed.
+ * Decides from a node's statement whether its failure is retriable. Null if the code decides, which
+ * is the case for every other code and statement.
+ *
+ * A node that lies gains nothing: every failure is refunded, and a node can report `site_unreachable`
+ * after a submission as well.
  */
-export function failureTraits(code: FailureCode, begun: boolean): FailureTraits {
-  return begun ? traits[code].begun : traits[code].unbegun;
+export function statedRetriable(code: NodeFailureCode, stated: FailureStatement): boolean | null {
+  if (code === 'node_error' && stated.submitted === false) return true;
+  if (code === 'site_unreachable' && stated.retriable === false) return false;
+  return null;
+}
+
+/** The facts from which the traits of a failure follow. */
+export interface FailureFacts {
+  readonly code: FailureCode;
+  /** `begin` was committed. */
+  readonly begun: boolean;
+  /** The decision of `statedRetriable`. */
+  readonly statedRetriable: boolean | null;
+}
+
+/** The conclusions that a tenant may draw from a failure (CONTRACT 5). */
+export function failureTraits({
+  code,
+  begun,
+  statedRetriable: stated,
+}: FailureFacts): FailureTraits {
+  const byCode = begun ? traits[code].begun : traits[code].unbegun;
+  if (stated === null) return byCode;
+  return { retriable: stated, outcomeUnknown: byCode.outcomeUnknown && !stated };
 }

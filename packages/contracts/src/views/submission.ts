@@ -1,6 +1,6 @@
 import {
   creditsToNumber,
-  type FailureCode,
+  type FailureFacts,
   failureTraits,
   type SubmissionState,
   type Tier,
@@ -26,11 +26,7 @@ export interface KnownSubmission {
   readonly chargedMicros: bigint | null;
   readonly refundedMicros: bigint | null;
   readonly usage: Usage;
-  readonly failure: {
-    readonly code: FailureCode;
-    readonly message: string;
-    readonly begun: boolean;
-  } | null;
+  readonly failure: (FailureFacts & { readonly message: string }) | null;
   readonly result: unknown;
   readonly lateOutcome: { readonly status: 'submitted' | 'failed'; readonly at: Date } | null;
   readonly createdAt: Date;
@@ -64,10 +60,10 @@ export function submissionView(known: KnownSubmission): Omit<SubmissionDetail, '
     actualCredits: orNull(known.chargedMicros, creditsToNumber),
     refundedCredits: orNull(known.refundedMicros, creditsToNumber),
     usage: usageToNumbers(known.usage),
-    failure: orNull(failure, ({ code, message, begun }) => ({
-      code,
-      message,
-      ...failureTraits(code, begun),
+    failure: orNull(failure, (facts) => ({
+      code: facts.code,
+      message: facts.message,
+      ...failureTraits(facts),
     })),
     result: known.result ?? null,
     lateOutcome: orNull(lateOutcome, (late) => ({

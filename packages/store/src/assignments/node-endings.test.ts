@@ -43,6 +43,19 @@ async function createFailingNode() {
       const outcome = { kind: 'failed', usage: {}, code: 'node_error', message: '' } as const;
       return await storeOutcome(store, { submissionId, nodeId, outcome });
     },
+    async node_error_unsubmitted() {
+      const submissionId = await give();
+      await commitRunning(store, { submissionId, nodeId });
+      const stated = { submitted: false };
+      const outcome = {
+        kind: 'failed',
+        usage: {},
+        code: 'node_error',
+        message: '',
+        stated,
+      } as const;
+      return await storeOutcome(store, { submissionId, nodeId, outcome });
+    },
     async captcha() {
       const submissionId = await give();
       const outcome = { kind: 'failed', usage: {}, code: 'captcha', message: '' } as const;
@@ -67,6 +80,7 @@ test.each<[string, Way[], number | null]>([
   ['three with a node_error in between', ['unnamed', 'unnamed', 'node_error', 'unnamed'], 60_000],
   ['four that end node_error', ['node_error', 'node_error', 'node_error', 'node_error'], null],
   ['five that end node_error', Array.from({ length: 5 }, () => 'node_error' as const), 60_000],
+  ['five after which nothing was sent', Array(5).fill('node_error_unsubmitted'), 60_000],
 ])('a node is quarantined after the number of failures in the contract: %s', async (_, all, is) => {
   const { ways, quarantine } = await createFailingNode();
   for (const way of all) await ways[way]();

@@ -67,6 +67,38 @@ test('outcomes that are stored together are each stored for their submission', a
   });
 });
 
+test('what nodes state about their failures is stored for each submission and shown with its failure', async () => {
+  const fixture = await createFixture();
+  const { store, tenant, node } = fixture;
+  const tenantId = await tenant(1_000);
+  const nodeId = await node();
+  const stated = [
+    { code: 'node_error', stated: { submitted: false } },
+    { code: 'node_error' },
+    { code: 'site_unreachable', stated: { submitted: false, retriable: false } },
+    { code: 'captcha', stated: { submitted: false } },
+  ] as const;
+  const runs = [];
+  for (const _ of stated) runs.push(await begun(fixture, tenantId, nodeId));
+  await Promise.all(
+    runs.map((run, n) =>
+      storeOutcome(store, {
+        ...run,
+        outcome: { kind: 'failed', usage: {}, code: 'node_error', message: '', ...stated[n] },
+      }),
+    ),
+  );
+  const ids = runs.map(({ submissionId }) => submissionId);
+  await settle(store, ids);
+  const records = await Promise.all(ids.map((id) => findSubmission(store, tenantId, id)));
+  expect(records.map((record) => record?.failure)).toEqual([
+    { code: 'node_error', message: '', begun: true, statedRetriable: true },
+    { code: 'node_error', message: '', begun: true, statedRetriable: null },
+    { code: 'site_unreachable', message: '', begun: true, statedRetriable: false },
+    { code: 'captcha', message: '', begun: true, statedRetriable: null },
+  ]);
+});
+
 test('if two outcomes of one submission arrive at the same moment, the first is stored', async () => {
   const fixture = await createFixture();
   const { store, tenant, node } = fixture;

@@ -1,7 +1,9 @@
 import {
   eventBody,
+  type FailureStatement,
   lateOutcomeEventData,
   type NodeFailureCode,
+  statedRetriable,
   type SubmissionState,
   toWireId,
   transitions,
@@ -29,7 +31,14 @@ import {
 
 export type NodeOutcome =
   | { kind: 'completed'; usage: Usage; result: unknown }
-  | { kind: 'failed'; usage: Usage; code: NodeFailureCode; message: string };
+  | {
+      kind: 'failed';
+      usage: Usage;
+      code: NodeFailureCode;
+      message: string;
+      /** Statements of the node in addition to the code. */
+      stated?: FailureStatement;
+    };
 
 type OutcomeReport = NodeReport & { readonly outcome: NodeOutcome };
 
@@ -90,6 +99,7 @@ const storeOutcomes = statement(
     node_id: 'uuid[]',
     outcome_kind: 'text[]',
     failure_code: 'text[]',
+    stated_retriable: 'boolean[]',
     texts: 'bytea',
     text_from: 'int[]',
     text_to: 'int[]',
@@ -101,8 +111,8 @@ const storeOutcomes = statement(
   `
   WITH ended AS (
     UPDATE submissions s SET state = $to, outcome_by = 'node', outcome_at = svc_now(),
-      (outcome_kind, failure_code, outcome_sealed, ${raisedColumnNames}) = (
-        SELECT ($outcome_kind)[i], ($failure_code)[i],
+      (outcome_kind, failure_code, stated_retriable, outcome_sealed, ${raisedColumnNames}) = (
+        SELECT ($outcome_kind)[i], ($failure_code)[i], ($stated_retriable)[i],
           substring($texts FROM ($text_from)[i] + 1 FOR ($text_to)[i] - ($text_from)[i]),
           ${raisedUsageSql} FROM ${placeOfRow})
     WHERE s.id = ANY($id)
@@ -133,6 +143,9 @@ async function updateWithOutcomes(
     node_id: reports.map(({ nodeId }) => nodeId),
     outcome_kind: outcomes.map(({ kind }) => kind),
     failure_code: outcomes.map((outcome) => (outcome.kind === 'failed' ? outcome.code : null)),
+    stated_retriable: outcomes.map((outcome) =>
+      outcome.kind === 'failed' ? statedRetriable(outcome.code, outcome.stated ?? {}) : null,
+    ),
     texts: texts.bytes,
     text_from: texts.from,
     text_to: texts.to,

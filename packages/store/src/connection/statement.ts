@@ -4,6 +4,7 @@ import type { Query } from './query.ts';
 /** The SQL types of parameters, and the types of their values. */
 interface ParameterTypes {
   readonly bigint: bigint;
+  readonly boolean: boolean;
   readonly bytea: Uint8Array;
   readonly int: number;
   /** JSON text. */

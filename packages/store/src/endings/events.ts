@@ -62,11 +62,12 @@ function endingEvent(store: Store, { submission, ending }: EndedSubmission): End
       assertInvariant(code !== null, 'a failure has a code');
       const { id, tenantId, outcomeKind: kind, outcomeSealed: sealed } = submission;
       const { message = '' } = unsealOutcome(store, { id, tenantId, kind, sealed });
+      const { statedRetriable } = submission;
       const begun = submission.runningMs !== null;
       return {
         ...figures,
         kind: 'failed',
-        failure: { code, message, ...failureTraits(code, begun) },
+        failure: { code, message, ...failureTraits({ code, begun, statedRetriable }) },
       };
     }
     case 'rejected':

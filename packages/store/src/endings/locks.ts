@@ -24,6 +24,8 @@ export interface LockedSubmission {
   usage: Record<UsageUnit, string | null>;
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
+  /** Null if the code of the failure decides (`statedRetriable` of the domain). */
+  statedRetriable: boolean | null;
   outcomeSealed: Uint8Array | null;
   chargedMicros: bigint | null;
   usageCapped: boolean;
@@ -90,7 +92,7 @@ const lockSubmissionRows = statement(
     round(extract(epoch FROM svc_now() - s.dispatch_deadline_at) * 1000)::bigint AS dispatch_overdue_ms,
     s.usage_node_seconds::text, s.usage_cpu_seconds::text, s.usage_memory_gb_seconds::text,
     s.usage_bandwidth_mb::text, s.usage_actions::text, s.outcome_kind, s.failure_code,
-    s.outcome_sealed, s.charged_micros, s.usage_capped, s.request_id, t.rebate_millionths,
+    s.stated_retriable, s.outcome_sealed, s.charged_micros, s.usage_capped, s.request_id, t.rebate_millionths,
     t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified, svc_now() AS now
   FROM submissions s CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = s.tenant_id LIMIT 1) t
   WHERE s.id = ANY($id) AND ($only_tenant_id IS NULL OR s.tenant_id = $only_tenant_id)
@@ -116,6 +118,7 @@ interface SubmissionRow {
   usage_actions: string | null;
   outcome_kind: 'completed' | 'failed' | null;
   failure_code: FailureCode | null;
+  stated_retriable: boolean | null;
   outcome_sealed: Uint8Array | null;
   charged_micros: bigint | null;
   usage_capped: boolean;
@@ -161,6 +164,7 @@ export async function lockSubmissions(
     },
     outcomeKind: row.outcome_kind,
     failureCode: row.failure_code,
+    statedRetriable: row.stated_retriable,
     outcomeSealed: row.outcome_sealed,
     chargedMicros: row.charged_micros,
     usageCapped: row.usage_capped,

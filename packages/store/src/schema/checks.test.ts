@@ -7,13 +7,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
  * conditions. A row names only the columns that the CHECK reads.
  */
 
-type Row = Record<string, string | number | null>;
+type Row = Record<string, string | number | boolean | null>;
 
 interface CheckCase {
   readonly table: string;
   readonly check: string;
   readonly accepts: readonly Row[];
   readonly refuses: readonly Row[];
+  /** The migration did not validate it, because every row had null in its new column. */
+  readonly isUnvalidated?: boolean;
 }
 
 const at = '2026-11-20T00:00:00Z';
@@ -338,6 +340,25 @@ const cases: readonly CheckCase[] = [
   },
   {
     table: 'submissions',
+    check: 'submissions_stated_retriable',
+    isUnvalidated: true,
+    accepts: [
+      { ...noOutcome, stated_retriable: null },
+      { ...failed, stated_retriable: null },
+      { ...failed, failure_code: 'node_error', stated_retriable: true },
+      { ...failed, failure_code: 'site_unreachable', stated_retriable: false },
+    ],
+    refuses: [
+      { ...noOutcome, stated_retriable: true },
+      { ...noOutcome, stated_retriable: false },
+      { ...failed, failure_code: 'node_error', stated_retriable: false },
+      { ...failed, failure_code: 'site_unreachable', stated_retriable: true },
+      { ...failed, failure_code: 'captcha', stated_retriable: true },
+      { ...failed, outcome_by: 'service', failure_code: 'node_error', stated_retriable: true },
+    ],
+  },
+  {
+    table: 'submissions',
     check: 'submissions_completed_was_begun',
     accepts: [
       { outcome_kind: 'completed', started_at: at },
@@ -494,11 +515,11 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 /** The condition of a CHECK that Postgres enforces on every row. */
-async function conditionOf({ table, check }: CheckCase): Promise<string> {
+async function conditionOf({ table, check, isUnvalidated = false }: CheckCase): Promise<string> {
   const [found] = await database.query<{ condition: string }>(
     `SELECT pg_get_expr(conbin, conrelid) AS condition FROM pg_constraint
-     WHERE conrelid = $1::regclass AND conname = $2 AND contype = 'c' AND convalidated`,
-    [table, check],
+     WHERE conrelid = $1::regclass AND conname = $2 AND contype = 'c' AND (convalidated OR $3)`,
+    [table, check, isUnvalidated],
   );
   if (found === undefined) throw new Error(`${table} has no CHECK ${check}`);
   return found.condition;

@@ -2,6 +2,7 @@ import {
   dispatchDeadlineMs,
   dispatchGraceMs,
   type FailureCode,
+  type FailureFacts,
   type SubmissionState,
   type Tier,
   type Usage,
@@ -168,7 +169,7 @@ export interface SubmissionRecord {
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
   usage: Usage;
-  failure: { code: FailureCode; message: string; begun: boolean } | null;
+  failure: (FailureFacts & { message: string }) | null;
   /** JSON value that the node reported with its success. */
   result: unknown;
   cancelledBy: 'tenant' | 'operator' | null;
@@ -194,6 +195,7 @@ export interface RecordRow {
   usage: Record<string, string | null>;
   outcome_kind: 'completed' | 'failed' | null;
   failure_code: FailureCode | null;
+  stated_retriable: boolean | null;
   outcome_sealed: Uint8Array | null;
   cancelled_by: 'tenant' | 'operator' | null;
   late_outcome_status: 'submitted' | 'failed' | null;
@@ -212,8 +214,8 @@ export const usageColumns = `jsonb_build_object(
 
 /** The columns that `recordOfRow` reads. */
 export const recordColumns = `id, tenant_id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
-  surge_micros, node_id, charged_micros, ${usageColumns} AS usage, outcome_kind, failure_code, outcome_sealed,
-  cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
+  surge_micros, node_id, charged_micros, ${usageColumns} AS usage, outcome_kind, failure_code, stated_retriable,
+  outcome_sealed, cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
 
 /** Null if the submission is unknown, rejected or belongs to another tenant. */
 export async function findSubmission(
@@ -269,10 +271,7 @@ export function recordOfRow(store: Store, row: RecordRow): SubmissionRecord {
     chargedMicros: row.charged_micros,
     refundedMicros: row.charged_micros === null ? null : row.quote_max_micros - row.charged_micros,
     usage: usageOfText(row.usage),
-    failure:
-      ended && row.failure_code !== null
-        ? { code: row.failure_code, message: outcome.message ?? '', begun: row.started_at !== null }
-        : null,
+    failure: ended ? failureOfRow(row, outcome) : null,
     result: outcome.result ?? null,
     cancelledBy: row.cancelled_by,
     lateOutcome:
@@ -284,4 +283,11 @@ export function recordOfRow(store: Store, row: RecordRow): SubmissionRecord {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
   };
+}
+
+function failureOfRow(
+  { failure_code: code, stated_retriable: statedRetriable, started_at: startedAt }: RecordRow,
+  { message = '' }: OutcomeText,
+): SubmissionRecord['failure'] {
+  return code === null ? null : { code, message, begun: startedAt !== null, statedRetriable };
 }

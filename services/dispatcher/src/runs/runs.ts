@@ -120,8 +120,8 @@ function outcomeOf(
   if (frame.type === 'completed') {
     return { kind: 'completed', usage, result: resultOf(frame.result) };
   }
-  const { code, message } = frame.failure;
-  return { kind: 'failed', usage, code, message };
+  const { code, message, ...stated } = frame.failure;
+  return { kind: 'failed', usage, code, message, stated };
 }
 
 /** Keeps only the members that the contract names. A frame may have others, which are ignored. */

@@ -18,6 +18,14 @@ const fromNode: readonly object[] = [
     slots: 1,
     running: [submissionId],
   },
+  {
+    type: 'hello',
+    agentVersion: '1.0.0',
+    jobTypes: [],
+    sandboxOnly: true,
+    slots: 1,
+    running: [],
+  },
   { type: 'accept', offerId },
   { type: 'decline', offerId, reason: 'busy' },
   { type: 'start', submissionId },
@@ -101,6 +109,10 @@ describe('frames', () => {
     ],
     [
       '{"type":"failed","submissionId":"x","usage":{},"failure":{"code":"node_error","message":"","submitted":"no"}}',
+      'invalid_frame',
+    ],
+    [
+      '{"type":"hello","agentVersion":"x","jobTypes":[],"slots":1,"running":[],"sandboxOnly":"yes"}',
       'invalid_frame',
     ],
   ])('that are bad get their own code and are never quoted: %s', (text, code) => {

@@ -8,14 +8,14 @@ const service = await useDispatching({ env: { ...env, SVC_ENVIRONMENT: 'producti
 
 const executor = { jobType: 'ats.application', name: 'browser', version: '1.2.0' };
 
-/** The service's answer to a `hello` with these executors: the type of a frame, or a close code. */
-async function answerTo(executors: unknown): Promise<string | number> {
+/** The service's answer to a `hello` with these members: the type of a frame, or a close code. */
+async function answerTo(members: object): Promise<string | number> {
   const link = (service.links[0] ?? '').replace('ws:', 'wss:');
   const socket = await openLinkSocket(linkRequest({ link, ...(await service.newNode()), ca }));
   const closed = once(socket, 'close').then(([code]): number => code);
   const answered = once(socket, 'message').then(([data]): string => JSON.parse(String(data)).type);
   const hello = { type: 'hello', agentVersion: 'x', jobTypes: [], slots: 1, running: [] };
-  socket.send(JSON.stringify({ ...hello, ...(executors === undefined ? {} : { executors }) }));
+  socket.send(JSON.stringify({ ...hello, ...members }));
   const answer = await Promise.race([closed, answered]);
   socket.terminate();
   return answer;
@@ -23,16 +23,23 @@ async function answerTo(executors: unknown): Promise<string | number> {
 
 describe('in production', () => {
   test('a link with a simulated executor is closed', async () => {
-    expect(await answerTo([executor, { ...executor, name: 'simulated' }])).toBe(1008);
+    expect(await answerTo({ executors: [executor, { ...executor, name: 'simulated' }] })).toBe(
+      1008,
+    );
+  });
+
+  test('a link with options that only a sandbox allows is closed', async () => {
+    expect(await answerTo({ executors: [executor], sandboxOnly: true })).toBe(1008);
+    expect(await answerTo({ executors: [executor], sandboxOnly: false })).toBe('welcome');
   });
 
   test('a link with another executor is accepted, and so is an older node that names none', async () => {
-    expect(await answerTo([executor])).toBe('welcome');
-    expect(await answerTo(undefined)).toBe('welcome');
+    expect(await answerTo({ executors: [executor] })).toBe('welcome');
+    expect(await answerTo({})).toBe('welcome');
   });
 
   test('malformed executors are a bad frame', async () => {
-    expect(await answerTo([{ ...executor, version: '\u0007' }])).toBe('error');
-    expect(await answerTo('browser')).toBe('error');
+    expect(await answerTo({ executors: [{ ...executor, version: '\u0007' }] })).toBe('error');
+    expect(await answerTo({ executors: 'browser' })).toBe('error');
   });
 });

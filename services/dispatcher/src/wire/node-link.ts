@@ -115,9 +115,9 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
       return;
     }
     link.helloTimer?.clear();
-    if (!dispatcher.isSandbox && saysSimulated(frame)) {
-      const reason = 'simulated executors are allowed only in the sandbox';
-      closeLink(dispatcher, link, nodeLinkCloseCodes.violation, reason);
+    const refusal = dispatcher.isSandbox ? undefined : refusalInProduction(frame);
+    if (refusal !== undefined) {
+      closeLink(dispatcher, link, nodeLinkCloseCodes.violation, refusal);
       return;
     }
     link.state = 'greeting';
@@ -133,8 +133,16 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   }
 }
 
-function saysSimulated({ executors = [] }: FrameFromNodeOf<'hello'>): boolean {
-  return executors.some(({ name }) => name === simulatedExecutorName);
+/** The reason to close a production link after this `hello` (CONTRACT 7). */
+function refusalInProduction({
+  executors = [],
+  sandboxOnly,
+}: FrameFromNodeOf<'hello'>): string | undefined {
+  if (executors.some(({ name }) => name === simulatedExecutorName)) {
+    return 'simulated executors are allowed only in the sandbox';
+  }
+  if (sandboxOnly === true) return 'this node has options that are allowed only in the sandbox';
+  return undefined;
 }
 
 async function greet(

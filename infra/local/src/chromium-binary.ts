@@ -12,7 +12,7 @@ const fetchedDir = path.join(cacheDir, 'chromium-headless-shell');
 const fetchedFile = path.join(fetchedDir, 'run');
 
 /** The command that gets one, for a person. */
-const browserAdvice =
+export const browserAdvice =
   'Install chromium-headless-shell (Debian 12 or newer: apt-get install chromium-headless-shell), chromium or Google Chrome.';
 
 /** The browser on the PATH, or the one that `npm test` has fetched. Undefined without any. */

@@ -9,6 +9,8 @@ export interface DemoState {
   /** Used again if it is free, so that the tenant's webhook URL stays the same. */
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
+  /** Only on a machine with a browser. */
+  readonly browserNode?: NodeCredentials;
 }
 
 /**

@@ -16,17 +16,18 @@ export interface DemoPlan {
   /** DATABASE_URL of the environment, or undefined for the embedded database. */
   readonly givenDatabaseUrl: string | undefined;
   readonly simulatedNodes: number;
+  readonly needsBrowserNode: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly closer: Closer;
   readonly say: Say;
 }
 
 /**
- * Prepares the demo tenant with its credit and webhook receiver, and the wanted number of nodes.
+ * Prepares the demo tenant with its credit and webhook receiver, and the wanted nodes.
  * Uses those of the last start if the database still has them, and creates new ones otherwise.
  */
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
-  const { dir, givenDatabaseUrl, simulatedNodes, env, closer, say } = plan;
+  const { dir, givenDatabaseUrl, simulatedNodes, needsBrowserNode, env, closer, say } = plan;
   const kept = readDemoState(dir, givenDatabaseUrl);
   const receiver = await openReceiver(kept?.webhookPort ?? 0);
   await closer.add(() => receiver.close());
@@ -39,7 +40,14 @@ export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   while (nodes.length < simulatedNodes) {
     nodes.push(await createNode(`simulated ${nodes.length + 1}`, env));
   }
-  const state = { tenant, webhookPort: receiver.port, nodes };
+  const browserNode =
+    known?.browserNode ?? (needsBrowserNode ? await createNode('browser demo', env) : undefined);
+  const state = {
+    tenant,
+    webhookPort: receiver.port,
+    nodes,
+    ...(browserNode === undefined ? {} : { browserNode }),
+  };
   writeDemoState(dir, givenDatabaseUrl, state);
   return { ...state, receiver };
 }

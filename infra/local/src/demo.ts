@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   ApiError,
+  type AtsApplicationPayload,
   type Client,
   createClient,
   type EndedSubmission,
@@ -20,10 +21,11 @@ export interface Demo {
   readonly nodeWatch: NodeWatch;
   readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
+  readonly application: AtsApplicationPayload;
 }
 
-/** The longest run of the demo submission. Simulated nodes need 1 to 3 s. */
-const lifeBoundMs = 30_000;
+/** The longest run of the demo submission. Simulated nodes and a browser need 1 to 3 s. */
+const lifeBoundMs = 60_000;
 const webhookBoundMs = 20_000;
 /** The time for retries after a start, because the nodes may not be linked yet. */
 const dispatchBoundMs = 10_000;
@@ -35,15 +37,15 @@ const creditsGranted = 10_000;
 
 /**
  * Sends one `ats.application` over the public API, as a tenant would. Shows its quote and hold, its
- * node, its metered usage, its charge and refund, and its webhook. Returns its id.
+ * node, its metered usage, its charge and refund, and its webhook. Throws if it does not end.
  */
-export async function runDemo(demo: Demo): Promise<string> {
+export async function runDemo(demo: Demo): Promise<void> {
   const { gatewayUrl, world, progress } = demo;
   const { tenantId, hmacSecret } = world.tenant;
   const client = createClient({ baseUrl: gatewayUrl, tenantId, secret: hmacSecret });
   await topUp(client, demo);
   const created = await progress.step('POST /v1/submissions: one ats.application', async (say) => {
-    const submission = await submit(client);
+    const submission = await submit(client, demo.application);
     say(`quote: about ${submission.quote.estimated} credits, at most ${submission.quote.max}`);
     const { after, held } = submission.balance;
     say(`hold: ${held} credits; ${after} left to spend`);
@@ -53,13 +55,15 @@ export async function runDemo(demo: Demo): Promise<string> {
     follow(client, demo, created, say),
   );
   await progress.step('Settlement, in one transaction', async (say) => {
-    say(`status: ${ended.status}`);
+    const { failure } = ended;
+    say(
+      `status: ${ended.status}${failure === null ? '' : ` (${failure.code}: ${failure.message})`}`,
+    );
     say(`charged ${ended.actualCredits} credits, returned ${ended.refundedCredits}`);
     const { balance, held, available } = await client.balance();
     say(`balance: ${balance}, held ${held}, available ${available}`);
   });
   await progress.step('Webhook', (say) => showWebhook(demo, created, say));
-  return created.submissionId;
 }
 
 async function topUp(client: Client, { world, env, progress }: Demo): Promise<void> {
@@ -74,7 +78,7 @@ async function topUp(client: Client, { world, env, progress }: Demo): Promise<vo
 }
 
 /** Repeats while no node is linked. All attempts share one idempotency key. */
-async function submit(client: Client): Promise<SubmissionCreated> {
+async function submit(client: Client, payload: AtsApplicationPayload): Promise<SubmissionCreated> {
   const idempotencyKey = `demo-${randomUUID()}`;
   const startedMs = performance.now();
   for (;;) {
@@ -82,12 +86,7 @@ async function submit(client: Client): Promise<SubmissionCreated> {
       return await client.submit({
         idempotencyKey,
         jobType: 'ats.application',
-        payload: {
-          applicationUrl: 'https://careers.example.com/jobs/4711/apply',
-          atsType: 'sandbox.succeed',
-          applicantProfile: { name: 'Ada Lovelace', email: 'ada@example.com' },
-          jobContext: { title: 'Analyst', company: 'Example Engines' },
-        },
+        payload,
       });
     } catch (error) {
       const isEarly = error instanceof ApiError && error.code === 'dispatch_unavailable';

@@ -1,6 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { runBrowserDemo } from './browser-demo.ts';
+import { findChromium } from './chromium-binary.ts';
 import type { Closer } from './closer.ts';
+import { simulatedApplication } from './demo-application.ts';
 import { type DemoWorld, prepareDemoWorld } from './demo-tenant.ts';
 import { runDemo } from './demo.ts';
 import { takeLauncherLock } from './launcher-lock.ts';
@@ -58,12 +61,21 @@ export async function launch(launched: Launch): Promise<void> {
   writeStackFile(dir, { pid: process.pid, ...addresses, ...services });
   await closer.add(async () => removeStackFile(dir));
   const nodeWatch = createNodeWatch();
+  const demo = { gatewayUrl: services.gatewayUrl, world, nodeWatch, env, progress };
+  const place = { link: services.nodeLinkUrl, dir, logsDir: logsDirIn(dir), closer };
+  const isWanted = isDemoWanted(settings);
+  const employerUrl = isWanted ? await runBrowserDemo(demo, place) : undefined;
   await startNodes(launched, services, world, nodeWatch);
-  if (settings.isDemoWanted && world.nodes.length > 0) {
-    await runDemo({ gatewayUrl: services.gatewayUrl, world, nodeWatch, env, progress });
+  if (isWanted && employerUrl === undefined) {
+    await runDemo({ ...demo, application: simulatedApplication });
   }
-  progress.print(summary(services, world, logsDirIn(dir)));
+  progress.print(summary(services, world, employerUrl, logsDirIn(dir)));
   showFurtherWebhooks(world, progress);
+}
+
+/** Without simulated nodes the stack is for nodes of somebody else, who also sends its submissions. */
+function isDemoWanted({ isDemoWanted: isWanted, simulatedNodes }: Settings): boolean {
+  return isWanted && simulatedNodes > 0;
 }
 
 function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses): NodeJS.ProcessEnv {
@@ -106,6 +118,7 @@ async function startStack(
         dir,
         givenDatabaseUrl: settings.databaseUrl,
         simulatedNodes: settings.simulatedNodes,
+        needsBrowserNode: isDemoWanted(settings) && findChromium() !== undefined,
         env,
         closer,
         say,

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { checkoutDir } from './paths.ts';
 import { isPidAlive } from './pid.fixture.ts';
 import { isPortFree } from './ports.ts';
@@ -18,7 +18,7 @@ interface Launcher {
 }
 
 /** The longest start, on a machine that runs other tests as well. */
-const startBoundMs = 90_000;
+const startBoundMs = 120_000;
 const leftBound = { timeout: 10_000, interval: 50 };
 vi.setConfig({ testTimeout: 2 * startBoundMs });
 let dir: string;
@@ -90,7 +90,7 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-it('shows a submission from quote to verified webhook, and leaves nothing behind after Ctrl-C', async () => {
+it('shows a submission from quote to its arrival at an employer and its verified webhook, and leaves nothing behind after Ctrl-C', async () => {
   const launcher = start();
   const stack = await untilUp(launcher);
   const shown = launcher.output();
@@ -101,12 +101,30 @@ it('shows a submission from quote to verified webhook, and leaves nothing behind
   expect(shown).toMatch(/charged \d+\S* credits, returned \d+/);
   expect(shown).toContain('submission.completed');
   expect(shown).toContain('signature verified');
+  expect(shown).toContain('application EE-0001 has arrived: 10 answers, ada-lovelace.txt');
+  const [, employerUrl = ''] = /Demo employer +(\S+)/.exec(shown) ?? [];
+  const page = await (await fetch(employerUrl)).text();
+  expect(page).toContain('Ada Lovelace');
+  expect(page).toContain('1 request has brought an application');
+  const nodes = await svc(['node', 'list'], { PATH: process.env['PATH'], SVC_LOCAL_DIR: dir });
+  expect(JSON.stringify(nodes).match(/"linked":true/g)).toHaveLength(2);
   await end(launcher.child, 'SIGINT');
   expect(launcher.child.exitCode).toBe(0);
   expect(processesLeft()).toStrictEqual([]);
   expect(readStackFile(dir)).toBeUndefined();
   const ports = [portOf(stack.gatewayUrl), portOf(stack.nodeLinkUrl)];
   expect(await Promise.all(ports.map(isPortFree))).toStrictEqual([true, true]);
+});
+
+it('simulates the demo, and says why, if the browser does not start', async () => {
+  const bin = mkdtempSync(path.join(tmpdir(), 'svc-launcher-bin-'));
+  onTestFinished(() => rmSync(bin, { recursive: true }));
+  writeFileSync(path.join(bin, 'chromium-headless-shell'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const launcher = start({ PATH: `${bin}:${process.env['PATH']}` });
+  await untilUp(launcher);
+  expect(launcher.output()).toContain('The browser node did not start.');
+  expect(launcher.output()).toContain('submission.completed');
+  await end(launcher.child, 'SIGINT');
 });
 
 it('keeps its secrets from other users of the machine', () => {

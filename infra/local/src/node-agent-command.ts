@@ -16,7 +16,8 @@ const drainSeconds = 2;
 
 /**
  * The command of a node agent as a node owner runs it at home: without the environment of the
- * services, and with its secret in the environment instead of the command line.
+ * services, and with its secret in the environment instead of the command line. It is simulated
+ * unless its flags say otherwise.
  */
 export function nodeAgentCommand({ name, link, credentials, stateDir }: NodePlace): ServiceCommand {
   const { nodeId, nodeSecret } = credentials;
@@ -27,6 +28,7 @@ export function nodeAgentCommand({ name, link, credentials, stateDir }: NodePlac
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       SVC_NODE_LINK: link,
+      SVC_NODE_EXECUTOR: 'simulated',
       SVC_NODE_ID: nodeId,
       SVC_NODE_SECRET: nodeSecret,
       SVC_NODE_STATE_DIR: path.join(stateDir, nodeId),

@@ -23,11 +23,18 @@ const userNamespace = ['unshare', '--user', `--map-user=${nobody}`, `--map-group
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
 
 export function postgresAccount(): PostgresAccount {
-  if (process.getuid?.() !== 0) return asIs([]);
-  // In a user namespace with another id, the server can still reach a checkout below /root, and
-  // root stays the owner of its files.
-  if (succeeds([...userNamespace, 'true'])) return asIs(userNamespace);
-  return nobodyAccount();
+  const prefix = unprivileged();
+  return prefix === undefined ? nobodyAccount() : asIs(prefix);
+}
+
+/**
+ * A command prefix that takes root's privileges away, empty for other users. In a user namespace with
+ * another id, a program can still reach a checkout below /root, and root stays the owner of its files.
+ * Undefined for root if a container forbids user namespaces.
+ */
+export function unprivileged(): string[] | undefined {
+  if (process.getuid?.() !== 0) return [];
+  return succeeds([...userNamespace, 'true']) ? userNamespace : undefined;
 }
 
 function asIs(prefix: string[]): PostgresAccount {

@@ -30,6 +30,8 @@ export interface ServiceProcess {
 
 export interface ServiceCommand {
   readonly name: string;
+  /** Runs the process, for example as another user. */
+  readonly prefix?: readonly string[];
   /** The file to run, absolute. */
   readonly entry: string;
   readonly args?: readonly string[];
@@ -92,6 +94,7 @@ interface SpawnedService {
 }
 
 function spawnService({
+  prefix = [],
   entry,
   args = [],
   nodeOptions = [],
@@ -100,7 +103,7 @@ function spawnService({
   onMessage,
 }: ServiceCommand): SpawnedService {
   const node = [process.execPath, ...nodeOptions, entry, ...args];
-  const [file = '', ...words] = [...dieWithParent('KILL'), ...node];
+  const [file = '', ...words] = [...prefix, ...dieWithParent('KILL'), ...node];
   const child = spawn(file, words, {
     cwd: checkoutDir,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

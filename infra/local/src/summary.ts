@@ -7,12 +7,14 @@ import type { RunningServices } from './services.ts';
 export function summary(
   services: RunningServices,
   { tenant, receiver }: DemoWorld,
+  employerUrl: string | undefined,
   logsDir: string,
 ): string {
   const rows = [
     ['API', services.gatewayUrl],
     ['Node link', services.nodeLinkUrl],
     ['Webhooks of the demo tenant', receiver.url],
+    ...(employerUrl === undefined ? [] : [['Demo employer', employerUrl]]),
     ['Tenant id', tenant.tenantId],
     ['HMAC secret', tenant.hmacSecret],
     ['Webhook secret', tenant.webhookSecret],

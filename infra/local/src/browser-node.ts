@@ -1,0 +1,102 @@
+import path from 'node:path';
+import { employerHost } from './demo-employer/employer.ts';
+import { openLogFile } from './log-file.ts';
+import { nodeAgentCommand, type NodePlace } from './node-agent-command.ts';
+import { unprivileged } from './postgres-account.ts';
+import { startServiceProcess } from './service-process.ts';
+import { StartError } from './start-error.ts';
+
+export interface BrowserNode {
+  /** Describes for a person how the browser is confined. */
+  readonly confinement: string;
+  stop(): Promise<void>;
+}
+
+export interface BrowserNodePlace extends Omit<NodePlace, 'name'> {
+  readonly browser: string;
+  /** The demo employer's port on this machine. */
+  readonly employerPort: number;
+  readonly logsDir: string;
+  readonly onLine: (line: string) => void;
+}
+
+/** One way to run the browser. The safest one that works is taken. */
+interface Way {
+  readonly prefix: readonly string[];
+  readonly args: readonly string[];
+  readonly confinement: string;
+}
+
+/**
+ * More than the one job needs. If the only job kept every slot of the fleet busy, the price would
+ * rise (CONTRACT 4).
+ */
+const slots = 4;
+
+/**
+ * Starts a node with a real browser, which takes only applications to the demo employer. It runs
+ * until the demo has ended. Throws StartError if the browser does not start.
+ */
+export async function startBrowserNode(place: BrowserNodePlace): Promise<BrowserNode> {
+  const { browser, employerPort, logsDir, onLine } = place;
+  const log = openLogFile(logsDir, 'browser-node');
+  const command = nodeAgentCommand({ ...place, name: 'browser node' });
+  const start = ({ prefix, args }: Way) =>
+    startServiceProcess({
+      ...command,
+      prefix,
+      args: [
+        '--executor=browser',
+        `--browser=${browser}`,
+        `--slots=${slots}`,
+        `--only-host=${employerHost}`,
+        `--map-host=${employerHost}:80=127.0.0.1:${employerPort}`,
+        ...args,
+      ],
+      onLine(line) {
+        log.write(line);
+        onLine(line);
+      },
+    });
+  let reason: unknown;
+  for (const way of ways()) {
+    try {
+      const node = await start(way);
+      return {
+        confinement: way.confinement,
+        async stop() {
+          await node.stop();
+          log.close();
+        },
+      };
+    } catch (error) {
+      reason = error;
+    }
+  }
+  log.close();
+  throw new StartError(
+    'The browser node did not start.',
+    `Its log: ${path.relative(process.cwd(), log.file)}`,
+    { cause: reason },
+  );
+}
+
+/** Without its sandbox the browser opens only the demo employer's page, which is ours. */
+function ways(): Way[] {
+  const prefix = unprivileged();
+  const inSandbox = {
+    prefix: prefix ?? [],
+    args: [],
+    confinement:
+      prefix?.length === 0
+        ? 'in its sandbox'
+        : 'in its sandbox, and without the privileges of root',
+  };
+  const without = {
+    prefix: prefix ?? [],
+    args: ['--no-browser-sandbox'],
+    confinement:
+      'without its sandbox, in which it does not start here; it opens only the demo page',
+  };
+  return prefix === undefined ? [without] : [inSandbox, without];
+}

@@ -1,9 +1,21 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** Creates a self-signed certificate for `localhost` and 127.0.0.1, as PEM, without other tools. */
-export function selfSigned(): { cert: string; key: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const algorithm = der(0x30, der(0x06, [0x2b, 0x65, 0x70]));
+/** The object identifiers of the signatures: Ed25519, and ECDSA with SHA-256. */
+const signatureOids = {
+  ed25519: [0x2b, 0x65, 0x70],
+  p256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02],
+};
+
+/**
+ * Creates a self-signed certificate for `localhost` and 127.0.0.1, as PEM, without other tools.
+ * Browsers need `p256`.
+ */
+export function selfSigned(kind: 'ed25519' | 'p256' = 'ed25519'): { cert: string; key: string } {
+  const { publicKey, privateKey } =
+    kind === 'ed25519'
+      ? generateKeyPairSync('ed25519')
+      : generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const algorithm = der(0x30, der(0x06, signatureOids[kind]));
   const commonName = der(0x30, der(0x06, [0x55, 0x04, 0x03]), der(0x0c, 'localhost'));
   const name = der(0x30, der(0x31, commonName));
   const alternativeName = der(
@@ -22,7 +34,7 @@ export function selfSigned(): { cert: string; key: string } {
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, der(0x30, alternativeName)),
   );
-  const signature = der(0x03, [0], sign(null, signed, privateKey));
+  const signature = der(0x03, [0], sign(kind === 'ed25519' ? null : 'sha256', signed, privateKey));
   const lines = der(0x30, signed, algorithm, signature)
     .toString('base64')
     .replace(/.{64}/g, '$&\n');
@@ -39,5 +51,6 @@ function der(tag: number, ...parts: (Uint8Array | readonly number[] | string)[])
   );
   const { length } = content;
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
+  if (length < 0x100) return Buffer.concat([Buffer.from([tag, 0x81, length]), content]);
   return Buffer.concat([Buffer.from([tag, 0x82, length >> 8, length & 0xff]), content]);
 }

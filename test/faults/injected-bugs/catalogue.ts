@@ -1,5 +1,6 @@
 import { dispatchBugs } from './dispatch-bugs.ts';
 import { eventBugs } from './event-bugs.ts';
+import { fenceBugs } from './fence-bugs.ts';
 import { historyBugs } from './history-bugs.ts';
 import type { InjectedBug } from './injected-bug.ts';
 import { moneyBugs } from './money-bugs.ts';
@@ -15,4 +16,5 @@ export const injectedBugs: readonly InjectedBug[] = [
   ...eventBugs,
   ...historyBugs,
   ...waitBugs,
+  ...fenceBugs,
 ];

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+import { certificateHash, protocols } from './cutting-server.ts';
+import { faultsOf } from './judge-trial.ts';
+import { namedTrials } from './named-trials.ts';
+import { acceptCertificate, launchTestBrowser } from './test-browser.ts';
+import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './trials.ts';
+
+/**
+ * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials, or without a name
+ * cuts the submission at every Nth byte of its answer and of its request, over each protocol. Prints
+ * each fault and a verdict.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { every: { type: 'string', default: '1' } },
+});
+const every = Number(values.every);
+/** The bytes of a request with its TLS handshake. A sample of them is cut. */
+const requestBytesMax = 3_000;
+const requestStepBytes = 37;
+/** No answer is longer. */
+const answerBytesMax = 5_000;
+
+const browser = await launchTestBrowser([acceptCertificate(certificateHash())]);
+let count = 0;
+let faultCount = 0;
+
+async function run(trial: Trial): Promise<TrialEnd> {
+  const end = await runTrial(browser, trial);
+  count += 1;
+  for (const fault of faultsOf(trial, end)) {
+    faultCount += 1;
+    process.stdout.write(`${JSON.stringify(trial)}: ${fault}\n`);
+  }
+  return end;
+}
+
+async function sweep(protocol: Trial['protocol'], sender: Sender): Promise<void> {
+  for (let bytes = 0; bytes < answerBytesMax; bytes += every) {
+    const { isCut } = await run({ protocol, sender, cut: { kind: 'answer', bytes } });
+    if (!isCut) break;
+  }
+  for (let bytes = 0; bytes < requestBytesMax; bytes += requestStepBytes * every) {
+    const { isCut } = await run({ protocol, sender, cut: { kind: 'request', bytes } });
+    if (!isCut) break;
+  }
+}
+
+async function runAll(): Promise<void> {
+  for (const protocol of protocols) {
+    for (const sender of Object.keys(senders).filter((one): one is Sender => one in senders)) {
+      await run({ protocol, sender, cut: { kind: 'none' } });
+      await run({ protocol, sender, cut: { kind: 'answer', bytes: 0 } });
+    }
+    await sweep(protocol, 'form');
+    await sweep(protocol, 'fetch');
+  }
+}
+
+const named = Object.entries(namedTrials).filter(([name]) => positionals.includes(name));
+if (named.length !== positionals.length) throw new Error('there is no such trial');
+for (const [, trial] of named) await run(trial);
+if (named.length === 0) await runAll();
+await browser.close();
+const verdict = faultCount === 0 ? 'all hold' : `${faultCount} FAULTS`;
+process.stdout.write(`${count} trials: ${verdict}\n`);
+process.exitCode = faultCount === 0 ? 0 : 1;

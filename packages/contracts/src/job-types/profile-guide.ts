@@ -192,7 +192,7 @@ export const profileRules: readonly string[] = [
   'A file is attached to the field for the resume or for the cover letter.',
   'Labels, questions and options are compared by equality after normalisation: NFKC, without case, without marks such as `*` or `(required)`, and each run of characters other than letters and digits is one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
   'Nothing is guessed. No first option is chosen, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
-  'A field that is not answered stays empty. If it is required, the submission fails with `invalid_payload` before anything is sent.',
+  'A field that is not answered stays empty. If it is required, the submission fails with `invalid_payload`, and the form is not submitted.',
   'The current company and job title are those of the entry of `work` that has no `endDate`. If there are several, the latest `startDate` wins, then the order. School and degree are those of the `education` that ends last.',
   'A location is city, region and country code, as far as they are known. In a list of places, the option that equals the longest form is chosen.',
   'A number is entered with the digits that you sent. A member that is null counts as absent.',

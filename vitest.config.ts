@@ -14,7 +14,7 @@ const inProcess = [
   'prisma/**/*.test.ts',
   'test/architecture/**/*.test.ts',
 ];
-/** These need modules of their own, because they replace one. */
+/** These replace a module, so each needs its own process. */
 const ownModules = ['packages/signing/src/unknown-key.test.ts'];
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-import type { FormField } from '../planner/form-model.ts';
+import type { FormField } from '../../planner/form-model.ts';
 
 /** The present value of a widget. It may be personal data: it stays in memory. */
 export type FieldState =

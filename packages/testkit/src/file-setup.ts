@@ -1,10 +1,15 @@
-import { afterAll, afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 
 /**
  * Runs around every test file. Shows the services' logs if a test fails, and finds open resources.
  */
 let hasFailed = false;
+
+// Files may share a process.
+beforeAll(() => {
+  hasFailed = false;
+});
 
 beforeEach(forgetClosed);
 

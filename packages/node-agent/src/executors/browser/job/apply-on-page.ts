@@ -106,15 +106,17 @@ async function open({ page, applicationUrl, proxy, meter, signal }: Application)
   } catch (error) {
     signal.throwIfAborted();
     if (page.isClosed()) throw error;
-    const { hostname } = new URL(page.url() === 'about:blank' ? applicationUrl : page.url());
-    const isRefused = proxy.refusals().length > 0;
-    throw new JobFailed(
-      'site_unreachable',
-      isRefused
-        ? `The network rules of the node refuse an address of ${hostname}.`
-        : `${hostname} could not be reached.`,
-    );
+    throw unreachable(proxy);
   }
+}
+
+/** The same address would be refused again, so that failure is not retriable. */
+function unreachable(proxy: Application['proxy']): JobFailed {
+  if (proxy.refusals().length === 0) {
+    return new JobFailed('site_unreachable', messages.site_unreachable);
+  }
+  const message = 'The network rules of the node refuse the address of the page.';
+  return new JobFailed('site_unreachable', message, { retriable: false });
 }
 
 async function targetOf(application: Application, status: number | undefined): Promise<FormTarget> {

@@ -46,8 +46,8 @@ const embeds = namedAdapters.flatMap(({ embed }) => (embed === undefined ? [] : 
  * is used when the page is quiet and no other fits. Without a form, the page says why.
  */
 export async function findForm(page: Page, options: FindOptions): Promise<FormSearch> {
-  const { status, signal } = options;
-  const isError = status !== undefined && status >= 400;
+  const { signal } = options;
+  let { status } = options;
   let startedMs = performance.now();
   let hasEntered = false;
   for (;;) {
@@ -60,9 +60,15 @@ export async function findForm(page: Page, options: FindOptions): Promise<FormSe
     const waitedMs = performance.now() - startedMs;
     const code = await obstacle(page, status, waitedMs);
     if (code !== undefined) return { kind: 'failed', code };
+    const isError = status !== undefined && status >= 400;
     if (!hasEntered && !isError && waitedMs > entryAfterMs) {
-      hasEntered = await enter(page, options);
-      if (hasEntered) startedMs = performance.now();
+      const entered = await enter(page, options);
+      if (entered.kind === 'unreachable') return { kind: 'failed', code: 'site_unreachable' };
+      hasEntered = entered.kind === 'entered';
+      if (entered.kind === 'entered') {
+        startedMs = performance.now();
+        status = entered.status;
+      }
     }
     if (waitedMs > (isError ? errorPageMsMax : formMsMax)) {
       return { kind: 'failed', code: isError ? 'site_unreachable' : 'form_unsupported' };
@@ -130,20 +136,31 @@ async function inFrame<T>(frame: Frame, read: () => Promise<T>): Promise<T | und
   }
 }
 
+type Entered =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'entered'; readonly status: number | undefined }
+  | { readonly kind: 'unreachable' };
+
 /** Follows the posting's link or button to its form, once. */
-async function enter(page: Page, { onAction, signal }: FindOptions): Promise<boolean> {
+async function enter(page: Page, { onAction, signal }: FindOptions): Promise<Entered> {
   const main = page.mainFrame();
   const handle = await inFrame(main, () => main.evaluateHandle(findEntryInPage, entries));
-  if (handle === undefined) return false;
+  if (handle === undefined) return { kind: 'none' };
   const { isFound, href } = await handle.evaluate(({ report }) => report);
-  if (!isFound) return false;
+  if (!isFound) return { kind: 'none' };
   signal.throwIfAborted();
   onAction();
   if (href !== undefined) {
-    await page.goto(href, { waitUntil: 'domcontentloaded' }).catch(passGone);
-    return true;
+    try {
+      const response = await page.goto(href, { waitUntil: 'domcontentloaded' });
+      return { kind: 'entered', status: response?.status() };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (page.isClosed()) throw error;
+      return { kind: 'unreachable' };
+    }
   }
   const element = (await handle.evaluateHandle((found) => found.element)).asElement();
   await element?.click({ timeout: 5_000, noWaitAfter: true }).catch(() => {});
-  return true;
+  return { kind: 'entered', status: undefined };
 }

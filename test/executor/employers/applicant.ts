@@ -123,7 +123,7 @@ export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): 
   return { profile, answers, canaries };
 }
 
-/** What the server must receive for a field. Empty if the applicant does not answer it. */
+/** The values that the server must receive for a field. Empty if the applicant does not answer it. */
 export function expectedValues(field: Field, { answers }: Applicant): string[] {
   const answer = answers.get(field.ask);
   switch (answer?.kind) {

@@ -1,4 +1,4 @@
-import type { Applicant } from './applicant.ts';
+import type { Applicant, ApplicantFile } from './applicant.ts';
 import { ashby } from './ats/ashby.ts';
 import { generic } from './ats/generic.ts';
 import { greenhouseLegacy } from './ats/greenhouse-legacy.ts';
@@ -6,7 +6,7 @@ import { greenhouse, greenhouseEmbed } from './ats/greenhouse.ts';
 import { lever } from './ats/lever.ts';
 import { workable } from './ats/workable.ts';
 import type { Ats, Behaviour } from './behaviours.ts';
-import type { Field } from './fields.ts';
+import type { Ask, Field } from './fields.ts';
 import { jsonAnswer, pageAnswer, redirect } from './pages/html.ts';
 import { captchaResource, signInPage } from './pages/walls.ts';
 import { type Bytes, type FixtureAnswer, type FixtureRequest, listen } from './server/listen.ts';
@@ -44,7 +44,7 @@ export interface Employer {
   submissions(): readonly Submission[];
   /** Method, host and path of every request. */
   requests(): readonly string[];
-  /** What is wrong with a received application, one sentence each. */
+  /** The faults of a received application, one sentence each. */
   differences(applicant: Applicant, received: Submission): string[];
   bytes(): Bytes;
   close(): Promise<void>;
@@ -53,11 +53,17 @@ export interface Employer {
 export interface EmployerOptions {
   readonly ats: Ats;
   readonly behaviour?: Behaviour;
+  /** Called when an application has arrived whole, before it is answered. */
+  readonly onSubmission?: () => void;
+  /** The form asks only these questions. */
+  readonly asks?: readonly Ask[];
+  /** Files that the server offers, by path, for profiles that name the address of a file. */
+  readonly files?: ReadonlyMap<string, ApplicantFile>;
 }
 
 const unanswered: Partial<Record<Behaviour, Pick<Field, 'ask' | 'label' | 'isRequired'>>> = {
-  'missing-answer': { ask: 'colour', label: 'What is your favourite colour?', isRequired: true },
-  'optional-empty': { ask: 'pronouns', label: 'What are your pronouns?', isRequired: false },
+  'missing-answer': { ask: 'colour', label: 'Which colour do you like best?', isRequired: true },
+  'optional-empty': { ask: 'pronouns', label: 'Which pronouns do you use?', isRequired: false },
 };
 
 /** The form's questions. Some behaviours add one, as a text, next to the last text of its kind. */
@@ -92,16 +98,27 @@ function respond(fixture: AtsFixture, request: FixtureRequest, world: World): Fi
 export async function startEmployer({
   ats,
   behaviour = 'success',
+  onSubmission,
+  asks,
+  files,
 }: EmployerOptions): Promise<Employer> {
   const fixture = fixtures[ats];
   const reason = whyNotShown(ats, behaviour);
   if (reason !== undefined) throw new Error(`${ats} does not show ${behaviour}: ${reason}`);
-  const fields = fieldsOf(fixture, behaviour);
+  const all = fieldsOf(fixture, behaviour);
+  const fields = asks === undefined ? all : all.filter(({ ask }) => asks.includes(ask));
   const world: World = { behaviour, fields, submissions: [], uploads: new Map(), visits: 0 };
   const requests: string[] = [];
   const server = await listen((request) => {
     requests.push(`${request.method} ${request.host}${request.path}`);
+    const file = files?.get(request.path);
+    if (file !== undefined) {
+      const headers = { 'content-type': file.contentType };
+      return { status: 200, headers, body: file.bytes };
+    }
+    const before = world.submissions.length;
     const answer = respond(fixture, request, world);
+    if (world.submissions.length > before) onSubmission?.();
     if (answer === 'cut') return answer;
     return { ...answer, headers: { ...visitCookie(world, request), ...answer.headers } };
   });

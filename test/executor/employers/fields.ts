@@ -1,4 +1,4 @@
-/** What a question is about. The applicant has at most one answer for each. */
+/** The subject of a question. The applicant has at most one answer for each. */
 export type Ask =
   | 'givenName'
   | 'familyName'
@@ -39,7 +39,7 @@ export type Control =
 
 export interface Option {
   readonly label: string;
-  /** What the page sends if this option is chosen. */
+  /** The page sends this if the option is chosen. */
   readonly value: string;
 }
 

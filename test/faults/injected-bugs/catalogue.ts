@@ -4,6 +4,7 @@ import { fenceBugs } from './fence-bugs.ts';
 import { historyBugs } from './history-bugs.ts';
 import type { InjectedBug } from './injected-bug.ts';
 import { moneyBugs } from './money-bugs.ts';
+import { submissionBugs } from './submission-bugs.ts';
 import { waitBugs } from './wait-bugs.ts';
 
 /**
@@ -16,5 +17,6 @@ export const injectedBugs: readonly InjectedBug[] = [
   ...eventBugs,
   ...historyBugs,
   ...waitBugs,
+  ...submissionBugs,
   ...fenceBugs,
 ];

@@ -50,7 +50,7 @@ export function scripts(data: unknown, ...sources: readonly string[]): string {
     .join('')}`;
 }
 
-/** What the scripts of a page know about the fields: no labels of answers that are not shown. */
+/** The fields as the scripts of a page know them. */
 export function fieldData(fields: readonly Field[]): unknown {
   return fields.map(({ name, label, control, isRequired, options, isMultiple }) => ({
     name,

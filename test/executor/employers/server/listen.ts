@@ -59,11 +59,16 @@ function readRequest(request: IncomingMessage, body: Buffer): FixtureRequest {
   };
 }
 
+/** Node's names for the counts have their unit first. */
+function bytesOf(socket: Socket): Bytes {
+  return { received: socket['bytesRead'], sent: socket['bytesWritten'] };
+}
+
 function countBytes(sockets: Map<Socket, Bytes>, socket: Socket): void {
   sockets.set(socket, { received: 0, sent: 0 });
   socket.on('error', () => {});
   socket.once('close', () => {
-    sockets.set(socket, { received: socket.bytesRead, sent: socket.bytesWritten });
+    sockets.set(socket, bytesOf(socket));
   });
 }
 
@@ -95,8 +100,9 @@ export async function listen(
       let received = 0;
       let sent = 0;
       for (const [socket, closed] of sockets) {
-        received += socket.destroyed ? closed.received : socket.bytesRead;
-        sent += socket.destroyed ? closed.sent : socket.bytesWritten;
+        const counted = socket.destroyed ? closed : bytesOf(socket);
+        received += counted.received;
+        sent += counted.sent;
       }
       return { received, sent };
     },

@@ -11,7 +11,7 @@ export interface Submission extends ReceivedForm {
   readonly visit: string | undefined;
 }
 
-/** What the server does with an application that it has received. */
+/** The server's decision on an application that it has received. */
 export type Verdict =
   | { readonly kind: 'accepted'; readonly confirmationId: string }
   | { readonly kind: 'captcha' }

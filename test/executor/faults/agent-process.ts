@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { cleanEnvironment } from '@svc/testkit';
+import type { HostMap } from '../../../packages/node-agent/src/executors/browser/egress/destination.ts';
+import { nodeId } from './link-end.ts';
+
+const checkout = path.resolve(import.meta.dirname, '../../..');
+const entry = path.join(checkout, 'packages/node-agent/src/main.ts');
+const bugPreload = path.join(checkout, 'test/faults/injected-bugs/bug-preload.ts');
+
+export interface AgentOptions {
+  readonly link: string;
+  readonly stateDir: string;
+  /** The home directory and the directory for temporary files. */
+  readonly homeDir: string;
+  readonly binary: string;
+  readonly hosts: HostMap;
+  readonly slots: number;
+  /** The name of an injected bug. */
+  readonly bug?: string;
+}
+
+export interface AgentProcess {
+  /** The main process of each browser that runs now. */
+  browsers(): number[];
+  isRunning(): boolean;
+  /** Everything that the agent wrote. */
+  log(): string;
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The parent of a process, or undefined if the process is gone. */
+function parentOf(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^[0-9]+$/u.test(name) && parentOf(name) === pid)
+    .map(Number);
+}
+
+function flagsOf({ binary, hosts }: AgentOptions): string[] {
+  const maps = [...hosts].flatMap(([name, { address, port }]) => [
+    '--map-host',
+    `${name}=${address}:${port}`,
+  ]);
+  return ['--executor', 'browser', '--browser', binary, '--no-browser-sandbox', ...maps];
+}
+
+/** Starts the real `svc-node`. */
+export function startAgentProcess(options: AgentOptions): AgentProcess {
+  const preload = options.bug === undefined ? [] : ['--import', bugPreload];
+  const child: ChildProcess = spawn(process.execPath, [...preload, entry, ...flagsOf(options)], {
+    cwd: checkout,
+    env: {
+      ...cleanEnvironment(),
+      HOME: options.homeDir,
+      TMPDIR: options.homeDir,
+      SVC_NODE_LINK: options.link,
+      SVC_NODE_ID: nodeId,
+      SVC_NODE_SECRET: 'nsk_secret',
+      SVC_NODE_SLOTS: `${options.slots}`,
+      SVC_NODE_STATE_DIR: options.stateDir,
+      ...(options.bug !== undefined && { FAULTS_BUG: options.bug }),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
+  const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (!isRunning()) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  };
+  return {
+    browsers: () => (child.pid === undefined ? [] : childrenOf(child.pid)),
+    isRunning,
+    log: () => Buffer.concat(output).toString('utf8'),
+    kill: () => end('SIGKILL'),
+    async stop() {
+      // The second signal ends the agent without waiting for its submissions.
+      if (isRunning()) child.kill('SIGTERM');
+      await end('SIGTERM');
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Applicant } from '../employers/applicant.ts';
+
+function filesBelow(dir: string): string[] {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** The places below these directories that hold a value of the applicant's profile. */
+export function canariesIn(dirs: readonly string[], { canaries }: Applicant): string[] {
+  return dirs.flatMap(filesBelow).flatMap((file) => {
+    const content = `${path.basename(file)}\n${textOf(file)}`;
+    const wide = content.replaceAll('\0', '');
+    return canaries
+      .filter((canary) => content.includes(canary) || wide.includes(canary))
+      .map((canary) => `${path.basename(file)} holds ${canary}`);
+  });
+}

@@ -1,0 +1,35 @@
+import { chromiumBinary } from '@svc/local';
+import { expect, test } from 'vitest';
+import { planRun, targets } from './plan.ts';
+import { describeEnd, runTrial } from './trial.ts';
+
+/** CONTRACT 10, "At most once": the short form of `pnpm executor:faults`. */
+const runs = 30;
+const seed = 3;
+
+test(`${runs} killed runs: no application arrives twice, or denied, or unreported`, async () => {
+  const report = await runTrial({ runs, seed, lanes: 2, binary: await chromiumBinary() });
+  expect(report.violations).toEqual([]);
+  expect(report.runs).toBe(runs);
+  // The trial proves something only if some applications arrive and some runs complete.
+  expect(report.received).toBeGreaterThan(runs / 4);
+  expect(report.ends.get('completed')).toBeGreaterThan(0);
+  expect(report.ends.get('node_error, not submitted')).toBeGreaterThan(0);
+  expect(report.ends.get('node_error')).toBeGreaterThan(0);
+}, 600_000);
+
+test('a plan depends on its seed and number only, and every target occurs', () => {
+  const plans = Array.from({ length: runs }, (_, run) => planRun(seed, run));
+  expect(plans).toEqual(Array.from({ length: runs }, (_, run) => planRun(seed, run)));
+  expect(new Set(plans.map(({ target }) => target))).toEqual(new Set(targets));
+});
+
+test('a failure that denies a submission has a name of its own', () => {
+  const failure = { code: 'node_error', message: 'x' } as const;
+  const usage = { nodeSeconds: 1 };
+  const failed = { type: 'failed', submissionId: 'sub_1', usage } as const;
+  expect(describeEnd({ ...failed, failure: { ...failure, submitted: false } })).toBe(
+    'node_error, not submitted',
+  );
+  expect(describeEnd({ ...failed, failure })).toBe('node_error');
+});

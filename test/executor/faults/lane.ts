@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Ats } from '../employers/behaviours.ts';
+import { startEmployer, type Employer } from '../employers/employer.ts';
+import { type AgentProcess, startAgentProcess } from './agent-process.ts';
+import { type LinkEnd, startLinkEnd } from './link-end.ts';
+import { employers } from './plan.ts';
+
+/** One agent with its employers and its end of the link. Its runs follow one another. */
+export interface Lane {
+  readonly link: LinkEnd;
+  readonly stateDir: string;
+  readonly homeDir: string;
+  employer(ats: Ats): Employer;
+  /** The running agent. */
+  agent(): AgentProcess;
+  /** Everything that all agents of this lane wrote. */
+  logs(): string;
+  /** Starts the agent if it does not run, and waits for its link. */
+  revive(): Promise<void>;
+  /** Kills everything that the target names. */
+  killAgent(): Promise<void>;
+  killBrowsers(): void;
+  /** Calls `act` at every application that an employer receives, until it is replaced. */
+  onReceipt(act: (() => void) | undefined): void;
+  close(): Promise<void>;
+}
+
+export async function openLane(binary: string, bug?: string): Promise<Lane> {
+  const baseDir = mkdtempSync(path.join(tmpdir(), 'svc-executor-lane-'));
+  const stateDir = path.join(baseDir, 'state');
+  const homeDir = mkdtempSync(path.join(baseDir, 'home-'));
+  const link = await startLinkEnd();
+  let received: (() => void) | undefined;
+  const started = new Map<Ats, Employer>();
+  for (const { ats, behaviour } of employers) {
+    started.set(ats, await startEmployer({ ats, behaviour, onSubmission: () => received?.() }));
+  }
+  const hosts = new Map([...started.values()].flatMap((one) => [...one.hosts]));
+  const options = { link: link.url, stateDir, homeDir, binary, hosts, slots: 1 };
+  const start = (): AgentProcess =>
+    startAgentProcess({ ...options, ...(bug !== undefined && { bug }) });
+  const earlier: AgentProcess[] = [];
+  let agent = start();
+  await link.linked();
+  return {
+    link,
+    stateDir,
+    homeDir,
+    employer(ats) {
+      const employer = started.get(ats);
+      if (employer === undefined) throw new Error(`no employer with ${ats}`);
+      return employer;
+    },
+    agent: () => agent,
+    logs: () => [...earlier, agent].map((one) => one.log()).join(''),
+    async revive() {
+      if (!agent.isRunning()) {
+        earlier.push(agent);
+        agent = start();
+      }
+      await link.linked();
+    },
+    async killAgent() {
+      await agent.kill();
+    },
+    killBrowsers() {
+      for (const pid of agent.browsers()) process.kill(pid, 'SIGKILL');
+    },
+    onReceipt(act) {
+      received = act;
+    },
+    async close() {
+      await agent.stop();
+      await link.close();
+      for (const employer of started.values()) await employer.close();
+      rmSync(baseDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util';
+import { chromiumBinary } from '@svc/local';
+import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
+import { runTrial } from './trial.ts';
+
+/**
+ * `pnpm executor:faults --runs N [--seed S] [--lanes L] [--bug NAME | --bugs]`: kills the agent, the
+ * browser, both or the link at random moments of a run, restarts and repeats. Prints each violation,
+ * the ends of the runs and a verdict. With `--bugs`, runs until each injected bug of the fence is
+ * caught.
+ */
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '100' },
+    seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+    lanes: { type: 'string', default: '2' },
+    bug: { type: 'string' },
+    bugs: { type: 'boolean', default: false },
+  },
+});
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const startedMs = performance.now();
+const passedSeconds = (): string => ((performance.now() - startedMs) / 1_000).toFixed(0);
+const options = {
+  runs: Number(values.runs),
+  seed: Number(values.seed),
+  lanes: Number(values.lanes),
+  binary: await chromiumBinary(),
+  onViolation: say,
+};
+
+async function tryRuns(): Promise<boolean> {
+  const report = await runTrial(options);
+  for (const [end, count] of report.ends) say(`${count} ${end}`);
+  say(`${report.received} applications arrived`);
+  const count = report.violations.length;
+  const verdict = count === 0 ? 'all hold' : `${count} VIOLATED`;
+  say(`${report.runs} runs in ${passedSeconds()} s, seed ${values.seed}: ${verdict}`);
+  return count === 0;
+}
+
+async function tryBugs(names: readonly string[]): Promise<boolean> {
+  let caught = 0;
+  for (const bug of names) {
+    const report = await runTrial({ ...options, bug, endsWhenBroken: true });
+    const isCaught = report.violations.length > 0;
+    if (isCaught) caught += 1;
+    say(`${bug}: ${isCaught ? 'caught' : 'NOT caught'} in ${report.runs} runs`);
+  }
+  say(`${caught} of ${names.length} bugs caught in ${passedSeconds()} s, seed ${values.seed}`);
+  return caught === names.length;
+}
+
+const { bug } = values;
+const names = submissionBugs.map(({ name }) => name);
+if (bug !== undefined && !names.includes(bug)) throw new Error(`there is no injected bug ${bug}`);
+const isBugs = bug !== undefined || values.bugs;
+const isRight = isBugs ? await tryBugs(bug === undefined ? names : [bug]) : await tryRuns();
+process.exitCode = isRight ? 0 : 1;

@@ -1,0 +1,56 @@
+import { createRandom, type Random } from '../../simulation/random.ts';
+import type { Ats, Behaviour } from '../employers/behaviours.ts';
+
+/** The victims of a strike. A killed link is cut without a close frame. */
+export const targets = ['none', 'agent', 'browser', 'both', 'link'] as const;
+export type Target = (typeof targets)[number];
+
+/** When it is killed. */
+export type Moment =
+  /** A part of the usual duration of the run, counted from `begin`. */
+  | { readonly kind: 'time'; readonly fraction: number }
+  /** After the journal has recorded `submitting`. */
+  | { readonly kind: 'submitting'; readonly delayMs: number }
+  /** After the employer has received the application, and before it answers if the delay is 0. */
+  | { readonly kind: 'receipt'; readonly delayMs: number };
+
+export interface RunPlan {
+  readonly ats: Ats;
+  readonly target: Target;
+  readonly moment: Moment;
+  /** The agent is killed again this long after each restart. */
+  readonly againAfterMs: readonly number[];
+}
+
+/** The employers of a lane. Their host names do not overlap, so one agent reaches all of them. */
+export const employers: readonly { readonly ats: Ats; readonly behaviour: Behaviour }[] = [
+  { ats: 'greenhouse', behaviour: 'success' },
+  { ats: 'lever', behaviour: 'cut' },
+  { ats: 'ashby', behaviour: 'success' },
+  { ats: 'workable', behaviour: 'double-submit' },
+  { ats: 'generic', behaviour: 'double-submit' },
+];
+
+function planMoment({ nat }: Random): Moment {
+  const kind = nat(10);
+  if (kind < 4) return { kind: 'time', fraction: nat(1_100) / 1_000 };
+  if (kind < 7) return { kind: 'submitting', delayMs: nat(40) };
+  return { kind: 'receipt', delayMs: kind === 7 ? 0 : nat(40) };
+}
+
+/** The same seed and number give the same plan. */
+export function planRun(seed: number, run: number): RunPlan {
+  const random = createRandom(seed * 1_000_003 + run);
+  const { ats } = employers[random.nat(employers.length)] ?? { ats: 'generic' as const };
+  // A tenth of the runs is not disturbed, so that the trial shows that runs complete.
+  const target = random.chance(0.1)
+    ? 'none'
+    : (targets[1 + random.nat(targets.length - 1)] ?? 'agent');
+  const kills = target === 'agent' || target === 'both' ? random.nat(3) : 0;
+  return {
+    ats,
+    target,
+    moment: planMoment(random),
+    againAfterMs: Array.from({ length: kills }, () => random.nat(900)),
+  };
+}

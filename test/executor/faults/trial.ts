@@ -1,0 +1,87 @@
+import type { Ats } from '../employers/behaviours.ts';
+import { openLane } from './lane.ts';
+import type { Ended } from './link-end.ts';
+import { planRun } from './plan.ts';
+import { runOnce, type RunReport } from './run.ts';
+
+export interface TrialOptions {
+  readonly runs: number;
+  readonly seed: number;
+  /** How many agents run at the same time. */
+  readonly lanes: number;
+  readonly binary: string;
+  readonly bug?: string;
+  /** Ends the trial at the first violation. */
+  readonly endsWhenBroken?: boolean;
+  readonly onViolation?: (line: string) => void;
+}
+
+export interface TrialReport {
+  readonly runs: number;
+  readonly violations: readonly string[];
+  /** The runs by their end, such as `completed` or `node_error, not submitted`. */
+  readonly ends: ReadonlyMap<string, number>;
+  /** The runs whose application arrived. */
+  readonly received: number;
+}
+
+/** The duration of a run before the first undisturbed one has been timed. */
+const usualMsDefault = 2_500;
+
+export function describeEnd(ended: Ended): string {
+  if (ended.type !== 'failed') return ended.type;
+  const { code, submitted } = ended.failure;
+  return submitted === false ? `${code}, not submitted` : code;
+}
+
+/** Runs submissions and strikes at them (CONTRACT 10, "At most once"). */
+export async function runTrial(options: TrialOptions): Promise<TrialReport> {
+  const { runs, seed, lanes, binary, bug } = options;
+  const reports: RunReport[] = [];
+  const violations: string[] = [];
+  let next = 0;
+  const isOver = (): boolean =>
+    next >= runs || (options.endsWhenBroken === true && violations.length > 0);
+  const note = (run: number, report: RunReport, lines: readonly string[]): void => {
+    for (const line of lines) {
+      const text = `run ${run} ${JSON.stringify(report.plan)} ended ${describeEnd(report.ended)}: ${line}`;
+      violations.push(text);
+      options.onViolation?.(text);
+    }
+  };
+  const work = async (): Promise<void> => {
+    const lane = await openLane(binary, bug);
+    const usual = new Map<Ats, number>();
+    try {
+      while (!isOver()) {
+        const run = next;
+        next += 1;
+        const plan = planRun(seed, run);
+        const startedMs = performance.now();
+        const usualMs = usual.get(plan.ats) ?? usualMsDefault;
+        const report = await runOnce(lane, plan, { tag: `S${seed}R${run}E`, usualMs });
+        if (plan.target === 'none') usual.set(plan.ats, performance.now() - startedMs);
+        reports.push(report);
+        note(run, report, report.violations);
+      }
+    } finally {
+      await lane.close();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(lanes, runs) }, work));
+  for (const [index, report] of reports.entries()) {
+    const later = report.countAgain() - report.received;
+    if (later > 0) note(index, report, [`${later} applications arrived after the outcome`]);
+  }
+  const ends = new Map<string, number>();
+  for (const { ended } of reports) {
+    const key = describeEnd(ended);
+    ends.set(key, (ends.get(key) ?? 0) + 1);
+  }
+  return {
+    runs: reports.length,
+    violations,
+    ends,
+    received: reports.filter(({ received }) => received > 0).length,
+  };
+}

@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+import { chromiumBinary } from '@svc/local';
+import { type Figures, measureJob } from './measure.ts';
+
+/**
+ * `pnpm executor:figures [--jobs N]`: what one job costs, on a form of ten questions with an upload
+ * of 200 KB. The first job warms up the files of the browser and measures its memory. Prints each
+ * figure with its limit, and a verdict.
+ */
+const { values } = parseArgs({ options: { jobs: { type: 'string', default: '10' } } });
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const binary = await chromiumBinary();
+const { peakPssBytes } = await measureJob(binary, 'W0', { samplesMemory: true });
+const measured: Figures[] = [];
+for (let job = 1; job <= Number(values.jobs); job += 1) {
+  measured.push(await measureJob(binary, `W${job}`));
+}
+
+function median(of: (figures: Figures) => number): number {
+  const sorted = measured.map(of).toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+const seconds = median((one) => one.seconds);
+const worstRatio = Math.max(...measured.map(({ ratioOfBytes }) => Math.abs(1 - ratioOfBytes)));
+const peakPssMb = peakPssBytes / 2 ** 20;
+const cpuSeconds = median((one) => one.cpuSeconds);
+const checks = [
+  { text: `${seconds.toFixed(2)} s a job (at most 3)`, isHeld: seconds <= 3 },
+  {
+    text: `${(3_600 / seconds).toFixed(0)} jobs an hour and slot (at least 1200)`,
+    isHeld: 3_600 / seconds >= 1_200,
+  },
+  { text: `${cpuSeconds.toFixed(2)} s of CPU a job (at most 1)`, isHeld: cpuSeconds <= 1 },
+  { text: `${peakPssMb.toFixed(0)} MiB at most (limit 300)`, isHeld: peakPssMb <= 300 },
+  {
+    text: `bytes differ by ${(worstRatio * 100).toFixed(2)} % at most (limit 1)`,
+    isHeld: worstRatio <= 0.01,
+  },
+];
+for (const { text, isHeld } of checks) say(`${text}: ${isHeld ? 'held' : 'NOT HELD'}`);
+const broken = checks.filter(({ isHeld }) => !isHeld).length;
+say(`${measured.length} jobs: ${broken === 0 ? 'all limits hold' : `${broken} limits NOT HELD`}`);
+process.exitCode = broken === 0 ? 0 : 1;

@@ -29,6 +29,11 @@ describe('the submission request', () => {
     ],
     ['a body with words joined by a plus', generic, { bodyText: 'n=Ada+Byron' }],
     ['a body in parts', generic, { bodyText: 'name="n"\r\n\r\nTwo\r\nlines & "more"\r\n' }],
+    [
+      'a form with the method GET',
+      generic,
+      { method: 'GET', url: `${url}?n=Ada+Byron`, isNavigation: true },
+    ],
     ['a PUT', generic, { method: 'PUT', bodyText: 'Ada Byron' }],
     ['the job of a board', greenhouse, { url: 'https://boards.greenhouse.io/acme/jobs/4000100' }],
     [

@@ -19,15 +19,23 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
     isFormsAction(form, request) || (request.method === 'POST' && path.test(pathOf(request.url)));
 }
 
-/** Matches the form's own action, and any request other than GET whose body has a filled value. */
+/**
+ * Matches the form's own action, and any request other than GET whose body has a filled value. A
+ * form with the method GET has its values in the address of the next page.
+ */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);
+  const isFilled = (text: string): boolean => needles.some((needle) => text.includes(needle));
   return (request) => {
     if (isFormsAction(form, request)) return true;
-    if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return false;
-    const { bodyText = '' } = request;
-    return needles.some((needle) => bodyText.includes(needle));
+    if (request.method === 'GET') return request.isNavigation && isFilled(queryOf(request.url));
+    if (['HEAD', 'OPTIONS'].includes(request.method)) return false;
+    return isFilled(request.bodyText ?? '');
   };
+}
+
+function queryOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).search : '';
 }
 
 /** A value as bodies of requests write it: plain, in JSON, and in a URL-encoded form. */

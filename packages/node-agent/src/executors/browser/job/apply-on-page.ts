@@ -58,8 +58,11 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
   const filledKeys = new Set<string>();
   let left = 0;
   for (let step = 1; step <= stepsMax; step += 1) {
-    const target = await targetOf(application, step === 1 ? status : undefined);
-    await armEarly(application, target);
+    const target = await withinStep(application, async () => {
+      const found = await targetOf(application, step === 1 ? status : undefined);
+      await armEarly(application, found);
+      return found;
+    });
     const filled = await withinStep(application, () =>
       fillStep(application, inFlight, target, step),
     );

@@ -49,6 +49,7 @@ export async function submitForm(
   const values = fills.flatMap(({ value }) => (value.kind === 'text' ? [value.text] : []));
   fence.arm(target.adapter.submissionOf({ url: form.url, action: form.action, values }));
   const heartbeat = beat(() => meter.advance());
+  const ended = new AbortController();
   try {
     const sent = await fence.submit(async () => {
       meter.action();
@@ -58,7 +59,10 @@ export async function submitForm(
     log('submitted', { outcome: sent.kind });
     switch (sent.kind) {
       case 'answered':
-        return await confirmationOf(application, target, form.fields, sent);
+        return await Promise.race([
+          confirmationOf(application, target, form.fields, sent),
+          notConfirmedAfter(proofMsMax * 2, ended.signal),
+        ]);
       case 'unanswered':
         throw new JobFailed('node_error', 'The site did not answer the submission.');
       case 'nothing_sent':
@@ -68,6 +72,7 @@ export async function submitForm(
     }
   } finally {
     heartbeat();
+    ended.abort();
   }
 }
 
@@ -149,10 +154,20 @@ async function confirmationOf(
       throw refusalOf(proof);
     }
     if (waitedMs > proofMsMax || answer.status >= 500) {
-      throw new JobFailed('node_error', 'The site did not confirm that it has the application.');
+      throw notConfirmed();
     }
     await sleep(pollMs, undefined, { signal });
   }
+}
+
+function notConfirmed(): JobFailed {
+  return new JobFailed('node_error', 'The site did not confirm that it has the application.');
+}
+
+/** Fails if the page does not even answer questions about what it shows. */
+async function notConfirmedAfter(limitMs: number, signal: AbortSignal): Promise<never> {
+  await sleep(limitMs, undefined, { signal }).catch(() => {});
+  throw notConfirmed();
 }
 
 /** True if the form has gone: the page shows its confirmation. */

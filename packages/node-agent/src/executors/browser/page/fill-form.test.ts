@@ -257,3 +257,14 @@ test("Lever's location is chosen from its suggestions", async () => {
   await page.locator('[name=location]').blur();
   expect(await page.inputValue('[name=location]')).toBe('Dublin, Ireland');
 });
+
+test('a box under a banner is checked', async () => {
+  const page = await pages.show(
+    formWith(`<div><label><input type="checkbox" name="c" required>I agree</label></div>
+      <div style="position:fixed;inset:0;background:#fff">Cookies?</div>`),
+  );
+  expect(await fillOf(page, { ...basics, consents: ['I agree'] })).toMatchObject({
+    kind: 'filled',
+  });
+  expect(await page.isChecked('[name=c]')).toBe(true);
+});

@@ -4,7 +4,7 @@ import type { InFlight } from './in-flight.ts';
 import type { FieldReport } from './in-page/reports.ts';
 import { isGone, readForm, type FormTarget, type ReadForm, waitForQuiet } from './read-form.ts';
 import { waitForUpload } from './uploads.ts';
-import { fillWidget, type FillContext, holds } from './widgets.ts';
+import { fillWidget, type FillContext, holds, press } from './widgets.ts';
 
 const quietMs = 150;
 const quietMsMax = 5_000;
@@ -167,7 +167,7 @@ function isPrechecked(report: FieldReport | undefined): boolean {
 
 async function uncheck(form: ReadForm, field: FormField, { onAction }: FillOptions): Promise<void> {
   try {
-    await (await form.element(field.key)).click({ timeout: 5_000 });
+    await press(await form.element(field.key));
     onAction();
   } catch (error) {
     if (!isGone(error)) throw error;

@@ -1,11 +1,13 @@
+/// <reference lib="dom" />
 import type { ElementHandle } from 'playwright-core';
 import type { Fill } from '../planner/form-model.ts';
 import { chooseOptions, normaliseLabel } from '../planner/index.ts';
 import { chooseInCombobox } from './combobox.ts';
 import type { FieldReport, FieldState } from './in-page/reports.ts';
-import type { ReadForm } from './read-form.ts';
+import { isGone, type ReadForm } from './read-form.ts';
 
 const actionMsMax = 5_000;
+const clickMsMax = 3_000;
 /** Playwright tries this long to select in an element that the page has replaced. */
 const selectMsMax = 1_500;
 
@@ -42,7 +44,7 @@ export async function fillWidget(
       await fillDate(await form.element(field.key), value.date, report);
       return 'filled';
     case 'check':
-      await (await form.element(field.key)).click({ timeout });
+      await press(await form.element(field.key));
       return 'filled';
     case 'file': {
       const file = context.files.get(value.file);
@@ -53,6 +55,16 @@ export async function fillWidget(
     }
     case 'options':
       return await fillOptions(form, fill, report, context);
+  }
+}
+
+/** Clicks like a person. A control under a banner is clicked by its script instead. */
+export async function press(control: ElementHandle<HTMLElement>): Promise<void> {
+  try {
+    await control.click({ timeout: clickMsMax });
+  } catch (error) {
+    if (isGone(error)) throw error;
+    await control.evaluate((element) => element.click());
   }
 }
 
@@ -99,7 +111,7 @@ async function fillOptions(
     const isWanted = places.includes(place);
     const isOn = isChosen.has(label);
     if (isWanted === isOn || (!isWanted && field.kind === 'radio')) continue;
-    await (await form.element(field.key, place)).click({ timeout: actionMsMax });
+    await press(await form.element(field.key, place));
     context.onAction();
   }
   return 'filled';

@@ -21,7 +21,7 @@ export function textOf(element: Element): string {
     text += ' ';
   };
   visit(element);
-  return text.replace(/\s+/gu, ' ').trim();
+  return text.replace(/\s+/gu, ' ').trim().slice(0, 2_000);
 }
 
 export function textOfIds(element: Element, attribute: string): string {

@@ -6,15 +6,17 @@ import type { Answer } from '../adapters/index.ts';
 import {
   confirmationIdIn,
   controlsOf,
+  emptyPage,
   isGone,
-  type FieldReport,
   type FillResult,
   type FormTarget,
   judge,
   type PageFacts,
   type Proof,
   readForm,
+  type ReadForm,
   readPage,
+  waitForQuiet,
 } from '../page/index.ts';
 import { refusedMessage } from '../planner/index.ts';
 import { type Application, refuseChallenge } from './apply-on-page.ts';
@@ -24,6 +26,7 @@ const proofMsMax = 15_000;
 /** A page shows its messages within this time after the answer. */
 const settledMs = 1_000;
 const pollMs = 100;
+const quietMs = 100;
 /** Waiting for the answer counts as an advance for this long (CONTRACT 10, "Metering"). */
 const waitMsMax = 60_000;
 const heartbeatMs = 1_000;
@@ -60,7 +63,7 @@ export async function submitForm(
     switch (sent.kind) {
       case 'answered':
         return await Promise.race([
-          confirmationOf(application, target, form.fields, sent),
+          confirmationOf(application, target, form, sent),
           notConfirmedAfter(proofMsMax * 2, ended.signal),
         ]);
       case 'unanswered':
@@ -126,37 +129,36 @@ async function notSent({ page }: Application, target: FormTarget): Promise<JobFa
   return new JobFailed('node_error', 'The page did not send the application.');
 }
 
+/** Waits for the proof. What the answer proves by itself holds even if the page has crashed since. */
 async function confirmationOf(
   application: Application,
   target: FormTarget,
-  sent: readonly FieldReport[],
+  form: ReadForm,
   answer: Answer,
 ): Promise<Confirmation> {
   const { page, signal, log } = application;
   const { adapter } = target;
   const watched = [adapter.success.shown, adapter.refusalShown].filter((one) => one !== undefined);
+  const known = { adapter, answer, sent: form.fields };
+  const byAnswer = judge({ ...known, page: emptyPage, now: undefined, isSettled: false });
   const startedMs = performance.now();
-  for (;;) {
-    const facts = await readPage(page, adapter, watched);
-    const now = await readForm(target)
-      .then((form) => form?.fields)
-      .catch(() => undefined);
-    const waitedMs = performance.now() - startedMs;
-    const isSettled = waitedMs > settledMs;
-    const proof = judge({ adapter, answer, page: facts, sent, now, isSettled });
+  for (let proof = byAnswer; ;) {
     if (proof.kind === 'accepted') {
-      return isSettled || hasShownConfirmation(facts, now)
-        ? confirmationIn(facts, target)
-        : await shownLater(application, target, watched);
+      const isOther = answer.url !== form.action;
+      return await confirmationOn(application, target, isOther ? answer.url : undefined, watched);
     }
     if (proof.kind !== 'open') {
       log('refused', { status: answer.status });
       throw refusalOf(proof);
     }
-    if (waitedMs > proofMsMax || answer.status >= 500) {
-      throw notConfirmed();
-    }
-    await sleep(pollMs, undefined, { signal });
+    const waitedMs = performance.now() - startedMs;
+    if (waitedMs > proofMsMax || answer.status >= 500) throw notConfirmed();
+    const facts = await readPage(page, adapter, watched);
+    const now = await readForm(target)
+      .then((shown) => shown?.fields)
+      .catch(() => undefined);
+    proof = judge({ ...known, page: facts, now, isSettled: waitedMs > settledMs });
+    if (proof.kind === 'open') await sleep(pollMs, undefined, { signal });
   }
 }
 
@@ -170,26 +172,33 @@ async function notConfirmedAfter(limitMs: number, signal: AbortSignal): Promise<
   throw notConfirmed();
 }
 
-/** True if the form has gone: the page shows its confirmation. */
-function hasShownConfirmation(facts: PageFacts, now: readonly FieldReport[] | undefined): boolean {
-  return now === undefined && facts.urls.length > 0;
-}
-
-/** An answer has proved success before the page shows it. */
-async function shownLater(
-  { page, signal }: Application,
+/** The number and the address of the confirmation, if the page shows them in time. */
+async function confirmationOn(
+  { page }: Application,
   target: FormTarget,
+  nextUrl: string | undefined,
   watched: readonly string[],
 ): Promise<Confirmation> {
-  await sleep(settledMs / 2, undefined, { signal });
-  return confirmationIn(await readPage(page, target.adapter, watched), target);
+  try {
+    await waitForQuiet(page.mainFrame(), quietMs, settledMs);
+    return confirmationIn(await readPage(page, target.adapter, watched), target, nextUrl);
+  } catch {
+    // The application is accepted, whatever happens to the page.
+    return {};
+  }
 }
 
-function confirmationIn(facts: PageFacts, { adapter }: FormTarget): Confirmation {
+function confirmationIn(
+  facts: PageFacts,
+  { adapter, frame }: FormTarget,
+  nextUrl: string | undefined,
+): Confirmation {
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  const confirmationUrl = facts.urls.find(isConfirmation);
+  // The address of a page to which the answer has led, and which is not that of the submission.
+  const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
+  const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {
     ...(confirmationId === undefined ? {} : { confirmationId }),
     ...(confirmationUrl === undefined ? {} : { confirmationUrl }),

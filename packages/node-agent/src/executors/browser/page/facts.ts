@@ -14,7 +14,7 @@ export interface PageFacts {
   readonly alerts: readonly string[];
 }
 
-const nothing: PageFacts = {
+export const emptyPage: PageFacts = {
   urls: [],
   challenge: 'none',
   hasPasswordField: false,
@@ -38,7 +38,7 @@ export async function readPage(
     }
   };
   const all = await Promise.all(page.frames().map(read));
-  return all.filter((facts) => facts !== undefined).reduce(join, nothing);
+  return all.filter((facts) => facts !== undefined).reduce(join, emptyPage);
 }
 
 const strictness = ['none', 'checkbox', 'challenge'] as const;

@@ -1,9 +1,8 @@
-export { type PageFacts, readPage } from './facts.ts';
+export { emptyPage, type PageFacts, readPage } from './facts.ts';
 export { fillForm, type FillResult } from './fill-form.ts';
 export { findForm, type FindFailure } from './find-form.ts';
 export { type InFlight, trackRequests } from './in-flight.ts';
 export { confirmationIdIn, judge, type Proof } from './proof.ts';
-export { type FormTarget, isGone, readForm } from './read-form.ts';
-export type { FieldReport } from './in-page/reports.ts';
+export { type FormTarget, isGone, readForm, type ReadForm, waitForQuiet } from './read-form.ts';
 export { controlsOf, pressNext } from './steps.ts';
 export type { FileBytes } from './widgets.ts';

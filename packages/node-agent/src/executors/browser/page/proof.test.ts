@@ -8,18 +8,11 @@ import {
   lever,
   workable,
 } from '../adapters/index.ts';
-import type { PageFacts } from './facts.ts';
+import { emptyPage, type PageFacts } from './facts.ts';
 import type { FieldReport } from './in-page/reports.ts';
 import { confirmationIdIn, type Evidence, judge } from './proof.ts';
 
-const empty: PageFacts = {
-  urls: ['https://jobs.example.com/acme/1/apply'],
-  challenge: 'none',
-  hasPasswordField: false,
-  shown: new Set(),
-  sentences: [],
-  alerts: [],
-};
+const empty: PageFacts = { ...emptyPage, urls: ['https://jobs.example.com/acme/1/apply'] };
 
 function reportOf(label: string, key: string, changes: Partial<FieldReport> = {}): FieldReport {
   return {

@@ -14,7 +14,7 @@ import {
   type FormTarget,
   type InFlight,
   pressNext,
-  readPage,
+  readChallenge,
   trackRequests,
 } from '../page/index.ts';
 import type { ApplicantProfile, ProfileFileName } from '../planner/index.ts';
@@ -128,18 +128,15 @@ async function targetOf(application: Application, status: number | undefined): P
   if (found.kind === 'failed') throw new JobFailed(found.code, messages[found.code]);
   meter.advance();
   log('form found', { adapter: found.target.adapter.name });
-  await refuseChallenge(application, found.target);
+  await refuseChallenge(application);
   return found.target;
 }
 
 /** A captcha that solves itself gets a moment. One that waits for a person ends the job. */
-export async function refuseChallenge(
-  { page, signal }: Application,
-  { adapter }: FormTarget,
-): Promise<void> {
+export async function refuseChallenge({ page, signal }: Application): Promise<void> {
   const startedMs = performance.now();
   for (;;) {
-    const { challenge } = await readPage(page, adapter, []);
+    const challenge = await readChallenge(page);
     if (challenge === 'none') return;
     if (challenge === 'challenge' || performance.now() - startedMs > challengeMsMax) {
       throw new JobFailed('captcha', messages.captcha);

@@ -15,6 +15,7 @@ import {
   type Proof,
   readForm,
   type ReadForm,
+  readChallenge,
   readPage,
   waitForQuiet,
 } from '../page/index.ts';
@@ -47,7 +48,7 @@ export async function submitForm(
   { form, fills }: Filled,
 ): Promise<Confirmation> {
   const { fence, meter, log } = application;
-  await refuseChallenge(application, target);
+  await refuseChallenge(application);
   const { control, canClick } = await submitControl(target);
   const values = fills.flatMap(({ value }) => (value.kind === 'text' ? [value.text] : []));
   fence.arm(target.adapter.submissionOf({ url: form.url, action: form.action, values }));
@@ -116,8 +117,7 @@ function beat(advance: () => void): () => void {
 
 /** The page did not send the application, so it can say why: its own checks, or a captcha. */
 async function notSent({ page }: Application, target: FormTarget): Promise<JobFailed> {
-  const facts = await readPage(page, target.adapter, []);
-  if (facts.challenge !== 'none') {
+  if ((await readChallenge(page)) !== 'none') {
     return new JobFailed('captcha', 'The page shows a captcha that waits for a person.');
   }
   const fields = (await readForm(target))?.fields ?? [];

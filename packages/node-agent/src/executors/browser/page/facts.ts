@@ -1,7 +1,7 @@
 import type { Frame, Page } from 'playwright-core';
 import type { Adapter } from '../adapters/index.ts';
 import { normaliseLabel } from '../planner/index.ts';
-import { readFactsInPage } from './in-page.ts';
+import { challengeInPage, readFactsInPage } from './in-page.ts';
 import type { FrameFacts } from './in-page/reports.ts';
 
 /** All that the frames of a page show. */
@@ -39,6 +39,17 @@ export async function readPage(
   };
   const all = await Promise.all(page.frames().map(read));
   return all.filter((facts) => facts !== undefined).reduce(join, emptyPage);
+}
+
+/** A frame that is being replaced asks for nothing. */
+async function challengeIn(frame: Frame): Promise<FrameFacts['challenge']> {
+  return await frame.evaluate(challengeInPage, undefined).catch(() => 'none');
+}
+
+/** The strictest captcha of all frames. */
+export async function readChallenge(page: Page): Promise<FrameFacts['challenge']> {
+  const all = await Promise.all(page.frames().map(challengeIn));
+  return strictness.findLast((level) => all.includes(level)) ?? 'none';
 }
 
 const strictness = ['none', 'checkbox', 'challenge'] as const;

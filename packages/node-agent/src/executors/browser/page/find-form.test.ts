@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { generic } from '../adapters/index.ts';
-import { readPage } from './facts.ts';
+import { readChallenge } from './facts.ts';
 import { findForm } from './find-form.ts';
 import { usePages } from './page.fixture.ts';
 
@@ -69,7 +68,7 @@ function frameOf(attributes: string): string {
 }
 
 async function challengeOf(html: string): Promise<string> {
-  return (await readPage(await pages.show(html), generic, [])).challenge;
+  return await readChallenge(await pages.show(html));
 }
 
 describe('a captcha', () => {

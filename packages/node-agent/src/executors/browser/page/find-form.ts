@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Frame, Page } from 'playwright-core';
 import { type Adapter, generic, namedAdapters } from '../adapters/index.ts';
 import { isClosed, isSignIn, readPage } from './facts.ts';
-import { findEntryInPage, matchRootsInPage, readFactsInPage } from './in-page.ts';
+import { findEntryInPage, hasRootInPage, matchRootsInPage } from './in-page.ts';
 import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
 
 const pollMs = 100;
@@ -116,11 +116,8 @@ async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   if (isEmbedding?.includes(true) === true) return undefined;
   const withForm: Frame[] = [];
   for (const frame of page.frames()) {
-    const rules = generic.reading;
-    const facts = await inFrame(frame, () =>
-      frame.evaluate(readFactsInPage, { rules, watched: [] }),
-    );
-    if (facts?.hasForm === true) withForm.push(frame);
+    const hasForm = await inFrame(frame, () => frame.evaluate(hasRootInPage, generic.reading));
+    if (hasForm === true) withForm.push(frame);
   }
   const [frame, ...others] = withForm;
   return frame === undefined || others.length > 0 ? undefined : { frame, adapter: generic };

@@ -1,4 +1,4 @@
-export { emptyPage, type PageFacts, readPage } from './facts.ts';
+export { emptyPage, type PageFacts, readChallenge, readPage } from './facts.ts';
 export { fillForm, type FillResult } from './fill-form.ts';
 export { findForm, type FindFailure } from './find-form.ts';
 export { type InFlight, trackRequests } from './in-flight.ts';

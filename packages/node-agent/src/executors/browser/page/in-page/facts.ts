@@ -3,11 +3,9 @@
 import type { ReadingRules } from '../../adapters/adapter.ts';
 import type * as labels from './labels.ts';
 import type { FrameFacts } from './reports.ts';
-import type * as roots from './roots.ts';
 import type * as visibility from './visibility.ts';
 
 declare const allBelow: typeof visibility.allBelow;
-declare const findRoot: typeof roots.findRoot;
 declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
@@ -66,7 +64,6 @@ export function readFacts({
       .filter((text) => text !== '' && text.length <= 500);
   return {
     url: document.URL,
-    hasForm: findRoot(rules) !== undefined,
     challenge: challengeOf(),
     hasPasswordField: allBelow(document, 'input[type="password"]').some(isVisible),
     shown: watched.filter((selector) => allBelow(document, selector).some(isVisible)),

@@ -51,7 +51,6 @@ export interface ListboxReport {
 /** All that a frame shows besides the form. */
 export interface FrameFacts {
   readonly url: string;
-  readonly hasForm: boolean;
   /** `checkbox`: a visible captcha that waits for a person. `challenge`: a visible puzzle. */
   readonly challenge: 'none' | 'checkbox' | 'challenge';
   readonly hasPasswordField: boolean;

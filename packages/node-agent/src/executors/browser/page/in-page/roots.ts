@@ -16,6 +16,10 @@ export function findRoot(rules: ReadingRules): HTMLElement | undefined {
   return forms.length === 1 ? forms[0] : undefined;
 }
 
+export function hasRoot(rules: ReadingRules): boolean {
+  return findRoot(rules) !== undefined;
+}
+
 /** Which of these selectors have a visible element. */
 export function matchRoots(selectors: readonly string[]): boolean[] {
   return selectors.map((selector) => allBelow(document, selector).some(isVisible));

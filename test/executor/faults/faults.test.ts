@@ -24,7 +24,7 @@ test('a plan depends on its seed and number only, and every target occurs', () =
   expect(new Set(plans.map(({ target }) => target))).toEqual(new Set(targets));
 });
 
-test('a failure that denies a submission has a name of its own', () => {
+test('a failure that denies a submission is counted apart from others', () => {
   const failure = { code: 'node_error', message: 'x' } as const;
   const usage = { nodeSeconds: 1 };
   const failed = { type: 'failed', submissionId: 'sub_1', usage } as const;

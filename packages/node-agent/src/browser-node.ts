@@ -72,6 +72,7 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
     isSandboxed,
     stateDir,
     hostMap,
+    debugDir,
     log: (step, details) => log('info', step, details),
   });
   return onlyAt(onlyHosts, executor);

@@ -20,6 +20,7 @@ import {
 import type { ApplicantProfile, ProfileFileName } from '../planner/index.ts';
 import type { JobMeter } from './metering.ts';
 import type { JobLog } from './run-job.ts';
+import type { Screenshot } from './screenshots.ts';
 import { submitForm } from './submit-form.ts';
 
 export interface Application {
@@ -33,6 +34,7 @@ export interface Application {
   readonly meter: JobMeter;
   readonly signal: AbortSignal;
   readonly log: JobLog;
+  readonly screenshot: Screenshot;
 }
 
 /** CONTRACT 10, "Limits". */
@@ -151,7 +153,7 @@ async function fillStep(
   target: FormTarget,
   step: number,
 ) {
-  const { profile, files, signal, meter, log } = application;
+  const { profile, files, signal, meter, log, screenshot } = application;
   const startedMs = performance.now();
   const filled = await fillForm(target, {
     profile,
@@ -167,6 +169,7 @@ async function fillStep(
   throwIfFailed(filled);
   const durationMs = Math.round(performance.now() - startedMs);
   log('step filled', { step, fields: filled.fills.length, durationMs });
+  await screenshot(`step-${step}`);
   return filled;
 }
 

@@ -13,6 +13,7 @@ import { type ProfileReading, readProfile } from '../planner/index.ts';
 import { applyOnPage } from './apply-on-page.ts';
 import { loadFiles } from './files.ts';
 import { createJobMeter } from './metering.ts';
+import { screenshotsOf } from './screenshots.ts';
 
 export interface JobOptions {
   /** The file of the browser's program. */
@@ -22,6 +23,8 @@ export interface JobOptions {
   /** Addresses of the operator's choosing, by `name:port`. For sandboxes only. */
   readonly hostMap: HostMap;
   readonly log: JobLog;
+  /** Keeps screenshots of forms there, with personal data. For sandboxes only. */
+  readonly debugDir?: string | undefined;
 }
 
 /** Logs a step of a job. It gets keys of fields and durations, never values. */
@@ -91,7 +94,7 @@ interface Resources {
 async function runInBrowser(
   job: Job,
   context: ExecutionContext,
-  { log }: JobOptions,
+  { log, debugDir }: JobOptions,
   { profile, applicationUrl, atsType }: Profile,
   { proxy, files, open }: Resources,
 ): Promise<JobResult> {
@@ -106,6 +109,7 @@ async function runInBrowser(
     end = await open.whenGone;
   };
   void watch();
+  const screenshot = screenshotsOf(open.page, job.submissionId, debugDir);
   try {
     const { browser, page } = open;
     const fence = await openSubmitFence({
@@ -126,10 +130,12 @@ async function runInBrowser(
       meter,
       signal,
       log: (step, details) => log(step, { submissionId: job.submissionId, ...details }),
+      screenshot,
     });
   } catch (error) {
     throw error instanceof JobFailed ? error : ended(end, error);
   } finally {
+    if (!signal.aborted) await screenshot('end');
     await open.close();
     await meter.finish();
   }

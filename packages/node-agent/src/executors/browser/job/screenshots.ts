@@ -1,0 +1,30 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+
+/** Keeps a screenshot of the page under this name. */
+export type Screenshot = (name: string) => Promise<void>;
+
+const screenshotMsMax = 5_000;
+
+/**
+ * Keeps screenshots of a job in the directory that the operator named (CONTRACT 10, "Privacy"). They
+ * show personal data, so only the operator may read them. One that fails does not end the job.
+ */
+export function screenshotsOf(
+  page: Page,
+  submissionId: string,
+  debugDir: string | undefined,
+): Screenshot {
+  if (debugDir === undefined) return async () => {};
+  return async (name) => {
+    const file = path.join(debugDir, `${submissionId}-${name}.png`);
+    try {
+      // Without `initial` the page would get a style that hides the caret.
+      const options = { fullPage: true, caret: 'initial', timeout: screenshotMsMax } as const;
+      await writeFile(file, await page.screenshot(options), { mode: 0o600 });
+    } catch {
+      // The page or the directory is gone.
+    }
+  };
+}

@@ -1,5 +1,6 @@
 export * from './child.ts';
 export * from './chromium-binary.ts';
+export * from './demo-employer/employer.ts';
 export * from './node-agent-command.ts';
 export * from './paths.ts';
 export * from './ports.ts';

@@ -71,20 +71,30 @@ it('answers only under its own names, and shows arrivals only to people on this 
   const employer = await start();
   expect(await statusUnder(employer, 'attacker.example', '/')).toBe(403);
   expect(await statusUnder(employer, employerHost, '/')).toBe(404);
+  expect(await statusUnder(employer, employerHost, '/count')).toBe(404);
   expect(await statusUnder(employer, employerHost, formPath)).toBe(200);
   expect(await statusUnder(employer, `localhost:${employer.port}`, '/')).toBe(200);
   const foreign = await apply(employer, filled(), { origin: 'http://attacker.example' });
   expect(foreign.status).toBe(403);
 });
 
-it('allows no script, no frame, no other host, and only its own style sheet', async () => {
+it('allows only its own script and style sheet, and no other host', async () => {
   const employer = await start();
   const answer = await fetch(employer.url);
-  const [, style = ''] = /<style>([^]*)<[/]style>/.exec(await answer.text()) ?? [];
-  const hash = createHash('sha256').update(style).digest('base64');
-  expect(answer.headers.get('content-security-policy')).toBe(
-    `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-  );
+  const text = await answer.text();
+  const hashOf = (element: string) => {
+    const [, content = ''] = new RegExp(`<${element}>([^]*)</${element}>`).exec(text) ?? [];
+    return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
+  };
+  expect(answer.headers.get('content-security-policy')?.split('; ')).toEqual([
+    "default-src 'none'",
+    `style-src ${hashOf('style')}`,
+    `script-src ${hashOf('script')}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ]);
 });
 
 it('keeps the last twenty applications', async () => {

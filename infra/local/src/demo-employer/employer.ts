@@ -5,6 +5,7 @@ import { readAnswers } from './form.ts';
 import {
   type Application,
   contentSecurityPolicy,
+  countPath,
   formPage,
   formPath,
   inboxPage,
@@ -70,8 +71,12 @@ export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer
     if (target === formPath) return { status: 200, page: formPage() };
     const confirmed = applications.find(({ number }) => target === `/thanks/${number}`);
     if (confirmed !== undefined) return { status: 200, page: thanksPage(confirmed.number) };
-    const isInbox = target === '/' && headers.host !== employerHost;
-    return isInbox ? { status: 200, page: inboxPage(applications, requests) } : { status: 404 };
+    // Nodes do not get to see what other nodes have sent.
+    if (headers.host === employerHost) return { status: 404 };
+    if (target === countPath) return { status: 200, page: `${requests}` };
+    return target === '/'
+      ? { status: 200, page: inboxPage(applications, requests) }
+      : { status: 404 };
   };
   const server = createServer((request, response) => {
     answer(request).then(

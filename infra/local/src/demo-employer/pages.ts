@@ -15,41 +15,56 @@ export const company = 'Example Engines';
 export const jobTitle = 'Analyst';
 export const formPath = '/jobs/analyst';
 
-/** No script, no other host, no frame. The one style sheet is allowed by its hash. */
+/** The number of requests that have arrived, as text. */
+export const countPath = '/count';
+const pollMs = 1_000;
+
+/** Loads the page again when another application has arrived. */
+const script = `
+const { count } = document.body.dataset;
+setInterval(async () => {
+  const answer = await fetch('${countPath}').catch(() => undefined);
+  if (answer?.ok && (await answer.text()) !== count) location.reload();
+}, ${pollMs});
+`;
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** No other host and no frame. The style sheet and the script are allowed by their hashes. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  `style-src ${hashOf(style)}`,
+  `script-src ${hashOf(script)}`,
+  "connect-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Not a template of HTML, because the formatter would change the text that has the hash. */
+/** Not templates of HTML, because the formatter would change the texts that have the hashes. */
 const styleElement: Html = { source: `<style>${style}</style>` };
+const scriptElement: Html = { source: `<script>${script}</script>` };
 
 interface Page {
   readonly title: string;
   readonly subtitle: string;
   readonly body: Html;
-  /** The browser loads the page again after this time. */
-  readonly refreshSeconds?: number;
+  /** The page follows this count. */
+  readonly count?: number;
 }
 
-function page({ title, subtitle, body, refreshSeconds }: Page): string {
-  const refresh =
-    refreshSeconds === undefined
-      ? html``
-      : html`<meta http-equiv="refresh" content="${refreshSeconds}" />`;
+function page({ title, subtitle, body, count }: Page): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        ${refresh}
         <title>${title}</title>
         ${styleElement}
       </head>
-      <body>
+      <body data-count="${count ?? ''}">
         <header>
           <div>
             <h1>${title}</h1>
@@ -57,12 +72,10 @@ function page({ title, subtitle, body, refreshSeconds }: Page): string {
           </div>
         </header>
         <main>${body}</main>
+        ${count === undefined ? html`` : scriptElement}
       </body>
     </html> `.source;
 }
-
-const emptyRefreshSeconds = 2;
-const filledRefreshSeconds = 15;
 
 /** Shows the applications, newest first, and how many requests brought them. */
 export function inboxPage(applications: readonly Application[], requests: number): string {
@@ -71,8 +84,7 @@ export function inboxPage(applications: readonly Application[], requests: number
     ? html`<section class="card empty">
         <h2>No application has arrived yet</h2>
         <p class="quiet">
-          The demo submission of <code>npm start</code> arrives here. This page looks again every
-          ${emptyRefreshSeconds} seconds.
+          The demo submission of <code>npm start</code> arrives here. This page follows.
         </p>
       </section>`
     : html`${applications.map(applicationCard)}`;
@@ -80,7 +92,7 @@ export function inboxPage(applications: readonly Application[], requests: number
   return page({
     title: `${company}: applications`,
     subtitle: 'A demo employer on this machine. Real nodes apply here with a real browser.',
-    refreshSeconds: isEmpty ? emptyRefreshSeconds : filledRefreshSeconds,
+    count: requests,
     body: html`${body}
       <p class="quiet">
         ${arrived} brought an application since the start.

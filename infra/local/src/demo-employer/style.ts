@@ -28,6 +28,7 @@ label.check { margin-bottom: 1.25rem; }
 label.check > span { font-weight: 400; margin: 0; }
 input, select, textarea { font: inherit; color: inherit; }
 input:not([type=radio], [type=checkbox], [type=file]), select, textarea { width: 100%; padding: .5rem .65rem; background: var(--back); border: 1px solid light-dark(#8a93a0, #6b7482); border-radius: 6px; }
+input[type=file] { max-width: 100%; }
 textarea { min-height: 7rem; resize: vertical; }
 :focus-visible { outline: 2px solid var(--brand); outline-offset: 2px; }
 button { font: inherit; font-weight: 600; padding: .6rem 1.6rem; color: #fff; background: var(--band); border: 0; border-radius: 6px; cursor: pointer; }

@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from './option-values.ts';
 
-export type ExecutorName = 'browser' | 'simulated';
+type ExecutorName = 'browser' | 'simulated';
 
 /** The options of `run` and `doctor`. `doctor` reports a missing link, id or secret by itself. */
 export interface NodeOptions {

@@ -22,6 +22,9 @@ import { openJournal } from './journal.ts';
 export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
 export const secret = 'nsk_secret';
 
+/** A process that starts a browser on a busy machine needs several seconds for its first frame. */
+const frameTimeoutMs = 60_000;
+
 type Received = FrameFromNodeOf<FrameFromNodeType>;
 
 /** The service's side of the link, controlled by a test, over a real socket. */
@@ -86,7 +89,7 @@ export async function startScriptedService() {
         const [frame] = index < 0 ? [] : frames.splice(index, 1);
         return frame !== undefined && isOfType(frame, type) ? frame : undefined;
       },
-      { what: `the frame ${type}` },
+      { what: `the frame ${type}`, timeoutMs: frameTimeoutMs },
     );
   }
 

@@ -1,6 +1,6 @@
 /**
- * Features of Chromium that open connections of their own, need other devices of the network, or
- * restore or repeat what a page did.
+ * Features of Chromium that open connections without a page, look for other devices in the network,
+ * or restore an earlier page.
  */
 const disabledFeatures = [
   'AimEnabled',

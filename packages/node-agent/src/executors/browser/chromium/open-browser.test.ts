@@ -43,7 +43,7 @@ function seccompOf(pid: number): string | undefined {
   return /^Seccomp:\s+(\d)$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 }
 
-/** Starts a browser in a process of its own. */
+/** Starts a browser in a separate process. */
 async function startBrowserProcess(
   task: Omit<BrowserTask, 'binary' | 'url' | 'canary'>,
   prefix: readonly string[] = [],

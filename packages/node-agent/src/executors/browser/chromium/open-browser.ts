@@ -26,7 +26,7 @@ export interface BrowserOptions {
 }
 
 /** Why a browser ended: it crashed, it used more memory than allowed, or `close` was called. */
-export type BrowserEnd = 'crashed' | 'memory' | 'closed';
+type BrowserEnd = 'crashed' | 'memory' | 'closed';
 
 /** A browser of one job, with an empty page. */
 export interface OpenBrowser {

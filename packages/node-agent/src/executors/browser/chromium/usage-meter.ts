@@ -1,7 +1,7 @@
 import { memoryBytesOf, type ProcessReading, readProcessTable } from './process-table.ts';
 import { treeOf } from './process-tree.ts';
 
-/** What a browser has used since it started. A GB has 10⁹ bytes. */
+/** The usage of a browser since its start. A GB has 10⁹ bytes. */
 export interface BrowserUsage {
   readonly cpuSeconds: number;
   readonly memoryGbSeconds: number;

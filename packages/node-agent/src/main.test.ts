@@ -149,6 +149,15 @@ describe('svc-node', () => {
     expect(await service.next('failed')).toEqual(first);
   });
 
+  test('says that its state directory cannot be written, and exits', async () => {
+    const file = path.join(stateDir, 'file');
+    writeFileSync(file, '');
+    const env = { ...environment(), SVC_NODE_STATE_DIR: path.join(file, 'state') };
+    const { code, text } = await outputOf(svcNode([], env));
+    expect(code).toBe(1);
+    expect(text).toContain(`svc-node: ${file}/state cannot be written.`);
+  });
+
   test('names a missing option, and exits', async () => {
     const { SVC_NODE_SECRET: _, ...incomplete } = environment();
     const child = svcNode([], incomplete);

@@ -7,20 +7,29 @@ import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
 import { readCommand, type RunOptions } from './options.ts';
 
-/** Errors whose message tells the node owner what to do. */
-function isForOwner(error: unknown): error is Error {
-  if (error instanceof DirectoryInUse || error instanceof CannotLock) return true;
-  return error instanceof Error && error.name === 'CannotStartBrowser';
+/** A sentence for the node owner about an error at the start, or undefined for a defect. */
+function sentenceOf(error: unknown, stateDir: string): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const isForOwner = error instanceof DirectoryInUse || error instanceof CannotLock;
+  // The class is loaded only by a node with a browser.
+  if (isForOwner || error.name === 'CannotStartBrowser') return error.message;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Free space on it.`;
+  const isUnwritable = code === 'EACCES' || code === 'EPERM' || code === 'EROFS';
+  return isUnwritable || code === 'ENOTDIR'
+    ? `${stateDir} cannot be written. Set --state-dir to a directory of this user.`
+    : undefined;
 }
 
-/** Ends the process with the message of an error that a node owner can do something about. */
-async function orExit<T>(log: Log, work: Promise<T>): Promise<T> {
+/** Ends the process with a sentence if the work fails for a reason that the node owner can change. */
+async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (!isForOwner(error)) throw error;
-    log('error', error.message);
-    process.stderr.write(`svc-node: ${error.message}\n`);
+    const sentence = sentenceOf(error, stateDir);
+    if (sentence === undefined) throw error;
+    log('error', sentence);
+    process.stderr.write(`svc-node: ${sentence}\n`);
     process.exit(1);
   }
 }
@@ -34,8 +43,8 @@ async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
 
 async function run(options: RunOptions): Promise<void> {
   const log = createLog(options.id);
-  const journal = await orExit(log, openJournal(options.stateDir));
-  const executor = await orExit(log, executorOf(options, log));
+  const journal = await orExit(options, log, openJournal(options.stateDir));
+  const executor = await orExit(options, log, executorOf(options, log));
   const agent = startAgent({
     link: options.link,
     nodeId: options.id,

@@ -1,7 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromiumBinary } from '@svc/local';
 import { bareEnvironment, waitUntil } from '@svc/testkit';
@@ -152,6 +161,21 @@ describe('a browser', () => {
     expect(await second.page.evaluate("localStorage.getItem('a')")).toBeNull();
     await first.close();
     expect(await second.page.title()).toBe('form');
+  });
+
+  test('starts below a long path, and removes its link to it', async () => {
+    const proxy = await startFormProxy();
+    const stateDir = path.join(newStateDir(), 'long-name'.repeat(12));
+    const profileDirectory = newProfileDirectory(stateDir);
+    const link = path.join(tmpdir(), `svc-node-${path.basename(profileDirectory)}`);
+    const { page, directory, close } = await openTestBrowser({
+      proxyUrl: proxy.url,
+      profileDirectory,
+    });
+    expect(readlinkSync(link)).toBe(directory);
+    await page.goto(url);
+    await close();
+    expect(lstatSync(link, { throwIfNoEntry: false })).toBeUndefined();
   });
 
   test('that does not exist is an error that says so, and leaves nothing', async () => {

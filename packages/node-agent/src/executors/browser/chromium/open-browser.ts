@@ -53,8 +53,8 @@ const locale = 'en-US';
 /** The browser gets no variable of the agent, because those hold the node's secret. */
 const searchPath = '/usr/local/bin:/usr/bin:/bin';
 
-function environmentOf({ home, temporary }: ProfileDirectory): Record<string, string> {
-  return { PATH: searchPath, LANG: 'C.UTF-8', HOME: home, TMPDIR: temporary };
+function environmentOf({ home, shortTemporary }: ProfileDirectory): Record<string, string> {
+  return { PATH: searchPath, LANG: 'C.UTF-8', HOME: home, TMPDIR: shortTemporary };
 }
 
 /** Starts the program. Its default context, which writes to the disk, stays without pages. */

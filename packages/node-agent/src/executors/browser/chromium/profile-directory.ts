@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { browserPreferences } from './flags.ts';
 import { killProcessesOf } from './process-tree.ts';
 
 const privateDirectory = 0o700;
 const privateFile = 0o600;
-/** Short names, because the browser makes sockets below them, whose paths have at most 107 bytes. */
+/** Short names, because a full Chromium makes a socket below them. */
 const parentName = 'b';
 const nameBytes = 4;
+
+/** The name of the socket of a full Chromium, which does not start if the path is too long. */
+const socketName = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
+/** On macOS. Linux allows four bytes more. */
+const socketPathBytesMax = 103;
 
 /** The directories of one browser. All of them are inside `root`. */
 export interface ProfileDirectory {
@@ -16,6 +22,20 @@ export interface ProfileDirectory {
   readonly profile: string;
   readonly home: string;
   readonly temporary: string;
+  /** The same directory by a path that is short enough for a socket. */
+  readonly shortTemporary: string;
+}
+
+/** A link to the directory for temporary files, if its path is too long. */
+function linkOf(root: string): string {
+  return path.join(tmpdir(), `svc-node-${path.basename(root)}`);
+}
+
+async function shorten(root: string, temporary: string): Promise<string> {
+  if (Buffer.byteLength(temporary + socketName) <= socketPathBytesMax) return temporary;
+  const link = linkOf(root);
+  await symlink(temporary, link);
+  return link;
 }
 
 /** The path of a new directory for one browser. It does not exist yet. */
@@ -42,11 +62,13 @@ export async function createProfileDirectory(root: string): Promise<ProfileDirec
   }
   const preferences = JSON.stringify(browserPreferences);
   await writeFile(path.join(defaults, 'Preferences'), preferences, { mode: privateFile });
-  return made;
+  return { ...made, shortTemporary: await shorten(root, made.temporary) };
 }
 
 /** Deletes a directory that a browser may still write to for a moment. */
 export async function deleteProfileDirectory(root: string): Promise<void> {
+  // Most directories need no link.
+  await unlink(linkOf(root)).catch(() => {});
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }
 

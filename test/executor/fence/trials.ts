@@ -79,7 +79,7 @@ export async function runTrial(browser: TestBrowser, trial: Trial): Promise<Tria
     server.setCut(trial.cut);
     const activate = async (): Promise<void> => void (await page.evaluate(senders[trial.sender]));
     const sent = await fence.submit(activate).catch(() => undefined);
-    // What the page still tries is aborted, and then it is done.
+    // The fence aborts the other requests of the page, and then the page is done.
     await page.evaluate('window.done').catch(() => {});
     return { sent, received: [...server.received], isCut: server.cuts() > 0 };
   });

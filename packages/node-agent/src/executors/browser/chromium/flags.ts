@@ -20,6 +20,8 @@ const disabledFeatures = [
   'PaintHolding',
   'PreconnectToSearch',
   'Translate',
+  // It joins a multicast group of the home network. Without UDP there is no address to hide.
+  'WebRtcHideLocalIpsWithMdns',
 ];
 
 /** The bytes of the disk cache, which lives in the profile directory of one job. */

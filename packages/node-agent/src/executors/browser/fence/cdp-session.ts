@@ -17,8 +17,8 @@ export function sessionOf(session: CDPSession): CdpSession {
 }
 
 /**
- * The sessions of targets inside another one. Playwright passes only messages of its own sessions,
- * so these travel inside messages of their parent.
+ * The sessions of targets inside another one. Playwright drops messages of sessions that it did not
+ * open, so these travel inside messages of their parent.
  */
 export class NestedSessions {
   readonly #parent: CdpSession;

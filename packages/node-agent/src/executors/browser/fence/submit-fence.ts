@@ -11,7 +11,7 @@ export interface PageRequest {
 /** True if the request carries the application to its endpoint (CONTRACT 10, "At most once"). */
 export type SubmissionMatcher = (request: PageRequest) => boolean;
 
-/** What became of the one submission request. */
+/** The end of the one submission request. */
 export type SubmissionSent =
   | {
       readonly kind: 'answered';

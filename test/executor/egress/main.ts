@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { parseArgs } from 'node:util';
+import { chromiumBinary } from '@svc/local';
+import { chromium } from 'playwright-core';
+import { startEgressProxy } from '../../../packages/node-agent/src/executors/browser/egress/proxy.ts';
+import { launchTestBrowser } from '../fence/test-browser.ts';
+import { listenEverywhere } from './listeners.ts';
+import { probeAll } from './probes.ts';
+
+/**
+ * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: lets a
+ * page contact these addresses in every way, through the guarded proxy. Prints the contacts of this
+ * machine, the packets that left by the interface, and the hosts that the proxy refused.
+ * `--unguarded` uses an ordinary browser without the proxy, to show that contacts would be seen.
+ */
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', multiple: true, default: [] },
+    address: { type: 'string', multiple: true, default: [] },
+    interface: { type: 'string' },
+    unguarded: { type: 'boolean', default: false },
+  },
+});
+const ports = values.port.map(Number);
+/** What is on its way when the page is done arrives within this time. */
+const lateMs = 1_500;
+
+const site = http.createServer((request, response) => {
+  const to = new URL(request.url ?? '/', 'http://site.example').searchParams.get('to');
+  response.setHeader('content-type', 'text/html');
+  if (to === null) response.end('<!doctype html><title>site</title><body></body>');
+  else response.writeHead(302, { location: to }).end();
+});
+site.listen(0, '127.0.0.1');
+await once(site, 'listening');
+const bound = site.address();
+const sitePort = typeof bound === 'object' && bound !== null ? bound.port : 0;
+
+const listeners = await listenEverywhere(ports);
+const hosts = [...values.address, 'localhost', 'inward.example', 'changing.example'];
+const targets = hosts.flatMap((host) => ports.map((port) => `${host}:${port}`));
+/** `changing.example` has a public address first, and then one of this machine. */
+const changing = [['93.184.216.34'], ['127.0.0.1']];
+const proxy = await startEgressProxy({
+  hostMap: new Map([['site.example:80', { address: '127.0.0.1', port: sitePort }]]),
+  lookUp: async (name) => {
+    if (name === 'changing.example') return changing.shift() ?? ['127.0.0.1'];
+    return ['127.0.0.1'];
+  },
+});
+/** The place of the sent packets in a line of `/proc/net/dev`, after the name. */
+const sentPacketsColumn = 9;
+
+/** The packets that this machine has sent to its network. */
+function sentPackets(): number {
+  if (values.interface === undefined) return 0;
+  const lines = readFileSync('/proc/self/net/dev', 'utf8').split('\n');
+  const line = lines.find((one) => one.trim().startsWith(`${values.interface}:`)) ?? '';
+  return Number(line.split(':')[1]?.trim().split(/\s+/)[sentPacketsColumn]);
+}
+
+const sentBefore = sentPackets();
+const guarded = values.unguarded ? undefined : await launchTestBrowser();
+const browser =
+  guarded?.browser ??
+  (await chromium.launch({ executablePath: await chromiumBinary(), args: ['--no-sandbox'] }));
+const page = (await guarded?.open(proxy.url)) ?? (await browser.newPage());
+await page.goto(values.unguarded ? `http://127.0.0.1:${sitePort}/` : 'http://site.example/');
+const failed = new Set<string>();
+page.on('requestfailed', (request) => failed.add(request.url()));
+await page.evaluate(probeAll(targets));
+await page.waitForTimeout(lateMs);
+const title = await page.title();
+await (guarded ?? browser).close();
+await proxy.close();
+listeners.close();
+site.close();
+process.stdout.write(
+  `${JSON.stringify({
+    contacts: [...new Set(listeners.contacts)].toSorted(),
+    refusals: proxy.refusals().toSorted(),
+    packets: sentPackets() - sentBefore,
+    failedCount: failed.size,
+    title,
+  })}\n`,
+);
+process.exit(0);

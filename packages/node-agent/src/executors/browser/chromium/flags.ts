@@ -48,6 +48,8 @@ const networkFlags = [
   '--disable-quic',
   '--dns-prefetch-disable',
   '--no-pings',
+  // The request gate does not see their requests. Service workers are blocked in the context.
+  '--disable-shared-workers',
 ];
 
 /** The browser does nothing but load the pages of the job. */

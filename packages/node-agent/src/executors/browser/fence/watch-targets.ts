@@ -10,13 +10,8 @@ export type TargetListener = (session: CdpSession, method: string, params: unkno
  * page's own session pauses the requests of workers.
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
-/** Targets that make requests without the gate of the page. */
-const outsiders = [
-  { type: 'page' },
-  { type: 'shared_worker' },
-  { type: 'service_worker' },
-  { exclude: true },
-];
+/** Other pages, which would make requests without the gate. */
+const outsiders = [{ type: 'page' }, { exclude: true }];
 
 function listenerOf(session: CdpSession, listener: TargetListener): CdpListener {
   const nested = new NestedSessions(session);
@@ -47,8 +42,8 @@ async function gate(session: CdpSession): Promise<void> {
 }
 
 /**
- * Listens to a page and its frames. Closes every other page and shared worker before it makes a
- * request, because an application form needs none. Rejects if the browser refuses.
+ * Listens to a page and its frames. Closes every other page before it makes a request, because
+ * an application form needs none. Rejects if the browser refuses.
  */
 export async function watchTargets(
   browser: Browser,

@@ -11,7 +11,7 @@ import {
 } from '../../packages/node-agent/src/executors/browser/fence/index.ts';
 import { launchTestBrowser, type TestBrowser } from './fence/test-browser.ts';
 
-/** Frames of other sites get processes of their own, as in a full Chromium. */
+/** Each site has its own process, as in a full Chromium. */
 let browser: TestBrowser;
 beforeAll(async () => {
   browser = await launchTestBrowser(['--site-per-process']);
@@ -103,7 +103,6 @@ test('a form in a frame of another process is submitted once', async () => {
 
 test('nothing that matches leaves before the submission, and other requests do', async () => {
   const { page, posted } = await openSite();
-  `fetch('${path}', { method: 'POST' }).then(() => 'sent', () => 'aborted')`;
   expect(await page.evaluate(postTo('/apply'))).toBe('aborted');
   expect(await page.evaluate(postTo('/autosave'))).toBe('sent');
   expect(posted).toEqual(['POST site.example/autosave']);

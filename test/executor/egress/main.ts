@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 const ports = values.port.map(Number);
-/** What is on its way when the page is done arrives within this time. */
+/** Contacts that are in flight when the page is done arrive within this time. */
 const lateMs = 1_500;
 
 const site = http.createServer((request, response) => {

@@ -23,7 +23,7 @@ export default defineConfig({
           ],
           exclude: [...configDefaults.exclude, ...replaceModules],
           // The files of a worker share its process, which loads the modules once. That saves half a
-          // second of CPU a file. What a file leaves open fails the file (see file-setup.ts).
+          // second of CPU a file. A file fails if it leaves something open (see file-setup.ts).
           isolate: false,
         },
       },

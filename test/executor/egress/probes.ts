@@ -56,5 +56,3 @@ export function probeAll(targets: readonly string[]): string {
   const codes = targets.flatMap((target) => Object.values(probes).map((probe) => probe(target)));
   return codes.map((code) => `try { ${code} } catch {}`).join('\n');
 }
-
-export const probeCount = Object.keys(probes).length;

@@ -9,7 +9,7 @@ export interface Destination {
 }
 
 /** An address of the operator's choosing (`--map-host`). It is not checked. */
-export interface MappedAddress {
+interface MappedAddress {
   readonly address: string;
   readonly port: number;
 }

@@ -13,8 +13,6 @@ export interface Door {
   /** Ends a seal. Does nothing after `shut`. */
   release(): void;
   shut(): void;
-  /** True if the one connection of the current seal was asked for. */
-  isSlotTaken(): boolean;
 }
 
 interface Held {
@@ -70,6 +68,5 @@ export function createDoor({ heldMax }: { readonly heldMax: number }): Door {
       refuseHeld();
       seal = { kind: 'shut' };
     },
-    isSlotTaken: () => seal.kind === 'sealed' && seal.slot !== 'free',
   };
 }

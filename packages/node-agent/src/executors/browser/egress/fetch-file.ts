@@ -18,7 +18,7 @@ export type FetchedFile =
   | { readonly kind: 'fetched'; readonly bytes: Uint8Array }
   | { readonly kind: 'failed'; readonly reason: FetchFailure };
 
-export type FetchFailure =
+type FetchFailure =
   | 'refused'
   | 'unreachable'
   | 'bad_status'

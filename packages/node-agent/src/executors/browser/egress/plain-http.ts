@@ -19,7 +19,7 @@ const hopHeaders = new Set([
  * The headers to pass on, as `[name, value, …]` in their order, without those of the connection.
  * `raw` is `rawHeaders` of a message.
  */
-export function endToEndHeaders(raw: readonly string[]): string[] {
+function endToEndHeaders(raw: readonly string[]): string[] {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at): [string, string] => [
     raw[at * 2] ?? '',
     raw[at * 2 + 1] ?? '',

@@ -210,7 +210,6 @@ test('a seal closes every connection, and then lets one through in all', async (
   const before = await tunnelTo(proxy, 'site.example:443');
   proxy.seal(submission);
   await before.closed;
-  expect(proxy.mayHaveSent()).toBe(false);
   const other = await connectTo(proxy);
   other.socket.write('CONNECT cdn.example:443 HTTP/1.1\r\n\r\n');
   const slot = await tunnelTo(proxy, 'site.example:443');
@@ -219,7 +218,6 @@ test('a seal closes every connection, and then lets one through in all', async (
   slot.socket.write('application');
   await slot.until('application');
   expect([seen.connections, other.received(), again.received()]).toEqual([2, '', '']);
-  expect(proxy.mayHaveSent()).toBe(true);
   proxy.release();
   await Promise.all([other.until(' 200 '), again.until(' 200 ')]);
   expect(seen.connections).toBe(4);
@@ -267,7 +265,6 @@ test('a site that cannot be reached uses up the seal', async () => {
   proxy.seal(submission);
   expect((await tunnelTo(proxy, 'site.example:443')).received()).toContain(' 502 ');
   expect((await tunnelTo(proxy, 'site.example:443')).received()).toContain(' 502 ');
-  expect(proxy.mayHaveSent()).toBe(true);
 });
 
 test('a shut proxy closes everything and opens nothing', async () => {

@@ -30,8 +30,6 @@ export interface EgressProxy {
    * this request. Other connections are held, and refused if that one ends before `release`.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
-  /** True if the one connection of the seal was asked for: the request may have left. */
-  mayHaveSent(): boolean;
   /** Ends the seal. Held connections are opened. */
   release(): void;
   /** Closes every connection, and refuses all new ones until `seal`. */
@@ -184,7 +182,6 @@ export async function startEgressProxy({
       door.seal({ key: destinationKey(destination), method });
       closeAll();
     },
-    mayHaveSent: () => door.isSlotTaken(),
     release: () => door.release(),
     shut,
     async close() {

@@ -1,8 +1,8 @@
 import type { CDPSession } from 'playwright-core';
 import { fieldsOf, textOf } from './paused-request.ts';
 
-export type CdpMethod = Parameters<CDPSession['send']>[0];
-export type CdpParameters = Parameters<CDPSession['send']>[1];
+type CdpMethod = Parameters<CDPSession['send']>[0];
+type CdpParameters = Parameters<CDPSession['send']>[1];
 
 /** A session of the DevTools protocol with one target. */
 export interface CdpSession {

@@ -1,7 +1,2 @@
-export { openSubmitFence, type SubmitFenceOptions } from './open-submit-fence.ts';
-export type {
-  PageRequest,
-  SubmissionMatcher,
-  SubmissionSent,
-  SubmitFence,
-} from './submit-fence.ts';
+export { openSubmitFence } from './open-submit-fence.ts';
+export type { SubmissionSent, SubmitFence } from './submit-fence.ts';

@@ -129,7 +129,7 @@ async function notSent({ page }: Application, target: FormTarget): Promise<JobFa
   return new JobFailed('node_error', 'The page did not send the application.');
 }
 
-/** Waits for the proof. What the answer proves by itself holds even if the page has crashed since. */
+/** Waits for the proof. A proof by the answer alone holds even if the page has crashed since. */
 async function confirmationOf(
   application: Application,
   target: FormTarget,

@@ -29,8 +29,12 @@ const units = new Set(['ms', 'seconds', 'minutes', 'hours', 'days', 'micros', 'b
  */
 const behindUnit = new Set(['max', 'min', 'default', 'per', 'of', 'to']);
 
+/** Names that Node's sockets have. */
+const ofNode = new Set(['bytesRead', 'bytesWritten']);
+
 /** True if a word other than these follows a unit. */
 export function hasMisplacedUnit(name: string): boolean {
+  if (ofNode.has(name)) return false;
   const words = wordsOf(name);
   return words.some((word, index) => {
     const next = words[index + 1];

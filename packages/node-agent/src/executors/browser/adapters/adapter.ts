@@ -37,7 +37,7 @@ export interface UploadRules {
 }
 
 /** Proof that the ATS has the application. */
-export interface SuccessRules {
+interface SuccessRules {
   /** Matches the path of the page or of the frame that had the form. */
   readonly path?: RegExp;
   /** Shown by the page. */
@@ -48,7 +48,7 @@ export interface SuccessRules {
   readonly isSentenceEnough: boolean;
 }
 
-export interface ClosedRules {
+interface ClosedRules {
   /** Matches the address after all redirects, without the host. */
   readonly address?: RegExp;
   readonly shown?: string;

@@ -42,7 +42,7 @@ export function mentionsCaptcha(json: unknown): boolean {
 }
 
 /** The fields that the member `errors` of a JSON answer names, as keys or as members of a list. */
-export function namedFields(json: unknown): string[] {
+function namedFields(json: unknown): string[] {
   const errors =
     memberOf(json, 'errors') ?? memberOf(json, 'fieldErrors') ?? memberOf(json, 'error');
   if (Array.isArray(errors)) {

@@ -8,7 +8,7 @@ export function pathOf(url: string): string {
 }
 
 /** True for the request of a form that the browser sends itself. */
-export function isFormsAction({ action }: FormToSend, request: PageRequest): boolean {
+function isFormsAction({ action }: FormToSend, request: PageRequest): boolean {
   if (action === undefined || !request.isNavigation || request.method === 'GET') return false;
   return withoutHash(request.url) === withoutHash(action);
 }

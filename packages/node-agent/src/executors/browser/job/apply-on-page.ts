@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobResult } from '@svc/contracts';
-import type { Page } from 'playwright-core';
 import { JobFailed } from '../../../executor.ts';
-import type { EgressProxy } from '../egress/proxy.ts';
-import type { SubmitFence } from '../fence/submit-fence.ts';
 import {
   controlsOf,
-  type FileBytes,
   fillForm,
   type FillResult,
   findForm,
@@ -14,35 +10,15 @@ import {
   type FormTarget,
   type InFlight,
   pressNext,
-  readChallenge,
   trackRequests,
 } from '../page/index.ts';
-import type { ApplicantProfile, ProfileFileName } from '../planner/index.ts';
-import type { JobMeter } from './metering.ts';
-import type { JobLog } from './run-job.ts';
-import type { Screenshot } from './screenshots.ts';
+import { type Application, refuseChallenge } from './application.ts';
 import { submitForm } from './submit-form.ts';
-
-export interface Application {
-  readonly page: Page;
-  readonly fence: SubmitFence;
-  readonly proxy: Pick<EgressProxy, 'refusals'>;
-  readonly profile: ApplicantProfile;
-  readonly files: ReadonlyMap<ProfileFileName, FileBytes>;
-  readonly applicationUrl: string;
-  readonly hint: string;
-  readonly meter: JobMeter;
-  readonly signal: AbortSignal;
-  readonly log: JobLog;
-  readonly screenshot: Screenshot;
-}
 
 /** CONTRACT 10, "Limits". */
 const navigationMsMax = 30_000;
 const stepMsMax = 60_000;
 const stepsMax = 12;
-/** The time for a captcha that solves itself. */
-const challengeMsMax = 3_000;
 
 const messages: Record<FindFailure, string> = {
   captcha: 'The page shows a captcha that waits for a person.',
@@ -132,19 +108,6 @@ async function targetOf(application: Application, status: number | undefined): P
   log('form found', { adapter: found.target.adapter.name });
   await refuseChallenge(application);
   return found.target;
-}
-
-/** A captcha that solves itself gets a moment. One that waits for a person ends the job. */
-export async function refuseChallenge({ page, signal }: Application): Promise<void> {
-  const startedMs = performance.now();
-  for (;;) {
-    const challenge = await readChallenge(page);
-    if (challenge === 'none') return;
-    if (challenge === 'challenge' || performance.now() - startedMs > challengeMsMax) {
-      throw new JobFailed('captcha', messages.captcha);
-    }
-    await sleep(200, undefined, { signal });
-  }
 }
 
 async function fillStep(

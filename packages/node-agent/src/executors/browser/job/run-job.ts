@@ -10,6 +10,7 @@ import type { HostMap } from '../egress/destination.ts';
 import { type EgressProxy, startEgressProxy } from '../egress/proxy.ts';
 import { openSubmitFence } from '../fence/index.ts';
 import { type ProfileReading, readProfile } from '../planner/index.ts';
+import type { JobLog } from './application.ts';
 import { applyOnPage } from './apply-on-page.ts';
 import { loadFiles } from './files.ts';
 import { createJobMeter } from './metering.ts';
@@ -26,9 +27,6 @@ export interface JobOptions {
   /** Keeps screenshots of forms there, with personal data. For sandboxes only. */
   readonly debugDir?: string | undefined;
 }
-
-/** Logs a step of a job. It gets keys of fields and durations, never values. */
-export type JobLog = (step: string, details: Readonly<Record<string, string | number>>) => void;
 
 /** The end of a run needs this long: to close the browser and to report. */
 const reserveSeconds = 10;

@@ -20,7 +20,7 @@ import {
   waitForQuiet,
 } from '../page/index.ts';
 import { refusedMessage } from '../planner/index.ts';
-import { type Application, refuseChallenge } from './apply-on-page.ts';
+import { type Application, refuseChallenge } from './application.ts';
 
 /** The time for the page to show what became of an answered submission. */
 const proofMsMax = 15_000;

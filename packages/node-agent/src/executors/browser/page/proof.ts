@@ -91,7 +91,7 @@ function messageLabels({ now, page, sent }: Evidence): string[] {
 }
 
 /** The labels of the fields that an ATS names by their key, their label, or in a message. */
-export function labelsNamed(names: readonly string[], fields: readonly FieldReport[]): string[] {
+function labelsNamed(names: readonly string[], fields: readonly FieldReport[]): string[] {
   return fields
     .filter((report) => names.some((name) => isNamedBy(report, name)))
     .map(({ field }) => field.label);

@@ -78,7 +78,7 @@ async function fillDate(
   if (dateFormat !== undefined) await control.press('Escape');
 }
 
-export function dateText(date: string, format: string | undefined): string {
+function dateText(date: string, format: string | undefined): string {
   if (format === undefined) return date;
   const [year = '', month = '', day = ''] = date.split('-');
   return format.replace('yyyy', year).replace('mm', month).replace('dd', day);

@@ -1,12 +1,11 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ReadingRules } from '../../adapters/adapter.ts';
-import type * as states from './states.ts';
 import type * as visibility from './visibility.ts';
 
 declare const isRendered: typeof visibility.isRendered;
 declare const closestAcross: typeof visibility.closestAcross;
-declare const nearestFieldBox: typeof states.nearestFieldBox;
+declare const nearestFieldBox: typeof visibility.nearestFieldBox;
 declare const allBelow: typeof visibility.allBelow;
 
 /** The text of an element as a person reads it, without the text of controls and hidden parts. */

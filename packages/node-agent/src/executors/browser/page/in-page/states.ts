@@ -9,6 +9,7 @@ import type * as visibility from './visibility.ts';
 declare const allBelow: typeof visibility.allBelow;
 declare const closestAcross: typeof visibility.closestAcross;
 declare const isVisible: typeof visibility.isVisible;
+declare const nearestFieldBox: typeof visibility.nearestFieldBox;
 declare const optionLabelOf: typeof groups.optionLabelOf;
 declare const textOf: typeof labels.textOf;
 
@@ -84,17 +85,4 @@ export function hasMessageFor(controls: readonly HTMLElement[], rules: ReadingRu
     const container = question ?? nearestFieldBox(control);
     return container !== null && allBelow(container, rules.fieldError).some(isVisible);
   });
-}
-
-/** The largest box around a control that holds no other question. */
-export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
-  const name = control.getAttribute('name');
-  let box: HTMLElement | null = null;
-  for (let at = control.parentElement; at !== null && !at.matches('form, body');) {
-    const others = [...at.querySelectorAll('input:not([type="hidden"]), select, textarea')];
-    if (others.some((other) => other !== control && other.getAttribute('name') !== name)) break;
-    box = at;
-    at = at.parentElement;
-  }
-  return box;
 }

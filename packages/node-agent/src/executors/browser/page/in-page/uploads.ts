@@ -11,7 +11,7 @@ declare const closestAcross: typeof visibility.closestAcross;
 declare const findRoot: typeof roots.findRoot;
 declare const hasMessageFor: typeof states.hasMessageFor;
 declare const isVisible: typeof visibility.isVisible;
-declare const nearestFieldBox: typeof states.nearestFieldBox;
+declare const nearestFieldBox: typeof visibility.nearestFieldBox;
 
 /** Reads the marks of an upload. */
 export function readUpload(

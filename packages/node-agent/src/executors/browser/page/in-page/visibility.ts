@@ -56,3 +56,16 @@ export function closestAcross(element: Element, selector: string): HTMLElement |
   }
   return null;
 }
+
+/** The largest box around a control that holds no other question. */
+export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
+  const name = control.getAttribute('name');
+  let box: HTMLElement | null = null;
+  for (let at = control.parentElement; at !== null && !at.matches('form, body');) {
+    const others = [...at.querySelectorAll('input:not([type="hidden"]), select, textarea')];
+    if (others.some((other) => other !== control && other.getAttribute('name') !== name)) break;
+    box = at;
+    at = at.parentElement;
+  }
+  return box;
+}

@@ -8,7 +8,7 @@ export interface ApplicantFile {
   readonly sha256: string;
 }
 
-export type Answer =
+type Answer =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'options'; readonly labels: readonly string[] }
   | { readonly kind: 'check' }

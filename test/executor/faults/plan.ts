@@ -3,10 +3,10 @@ import type { Ats, Behaviour } from '../employers/behaviours.ts';
 
 /** The victims of a strike. A killed link is cut without a close frame. */
 export const targets = ['none', 'agent', 'browser', 'both', 'link'] as const;
-export type Target = (typeof targets)[number];
+type Target = (typeof targets)[number];
 
 /** When it is killed. */
-export type Moment =
+type Moment =
   /** A part of the usual duration of the run, counted from `begin`. */
   | { readonly kind: 'time'; readonly fraction: number }
   /** After the journal has recorded `submitting`. */

@@ -39,7 +39,7 @@ export function visibleChallenge(kind: CaptchaKind): string {
  * The script, the badge and the hidden field of a captcha that asks the person nothing. The badge
  * of reCAPTCHA is a visible frame in the corner of the window.
  */
-export function invisibleCaptcha(kind: CaptchaKind): string {
+function invisibleCaptcha(kind: CaptchaKind): string {
   const badge = {
     recaptcha: `<div class="grecaptcha-badge" style="width:256px;height:60px;position:fixed;bottom:14px;right:-186px"><iframe title="reCAPTCHA" src="/recaptcha/api2/anchor?size=invisible" width="256" height="60"></iframe></div>`,
     hcaptcha: `<div id="h-captcha" class="h-captcha" data-size="invisible" data-sitekey="fixture"><iframe title="hCaptcha" src="/captcha/v1/hcaptcha.html?size=invisible" style="display:none"></iframe></div>`,

@@ -10,7 +10,7 @@ export interface ReceivedFile {
 }
 
 /** The values of a form, by field, in the order of their arrival. */
-export type ReceivedFields = Readonly<Record<string, readonly string[]>>;
+type ReceivedFields = Readonly<Record<string, readonly string[]>>;
 
 export interface ReceivedForm {
   readonly fields: ReceivedFields;
@@ -80,12 +80,4 @@ export function parseMultipart(body: Buffer, contentType: string): ReceivedForm 
     }
   }
   return { fields, files };
-}
-
-export function parseUrlEncoded(body: Buffer): ReceivedForm {
-  const { fields, add } = createFields();
-  for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
-    add(name, value.replaceAll('\r\n', '\n'));
-  }
-  return { fields, files: [] };
 }

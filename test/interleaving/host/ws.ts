@@ -66,7 +66,7 @@ export class SimulatedSocket extends EventEmitter {
   ended(code: number): void {
     if (this.readyState === closed) return;
     this.readyState = closed;
-    queueMicrotask(() => this.emit('close', code));
+    queueMicrotask(() => this.emit('close', code, Buffer.alloc(0)));
   }
 }
 

@@ -6,7 +6,10 @@ import { LongestFirst } from './packages/testkit/src/longest-first.ts';
 const workersPerCore = 1.5;
 
 /** These replace a module, so each needs its own process. */
-const replaceModules = ['packages/signing/src/unknown-key.test.ts'];
+const replaceModules = [
+  'packages/node-agent/src/journal.test.ts',
+  'packages/signing/src/unknown-key.test.ts',
+];
 
 export default defineConfig({
   test: {

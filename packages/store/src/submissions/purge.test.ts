@@ -80,7 +80,7 @@ test('an ended submission loses its personal data after its time and stays reada
   expect(failedBefore?.failure?.message).toBe('Ana was asked');
   expect(await findSubmission(store, tenantId, failedId)).toEqual({
     ...failedBefore,
-    failure: { code: 'captcha', message: '', begun: true },
+    failure: { ...failedBefore?.failure, message: '' },
   });
 });
 

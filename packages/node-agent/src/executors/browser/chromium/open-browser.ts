@@ -9,6 +9,7 @@ import {
   type ProfileDirectory,
 } from './profile-directory.ts';
 import { type BrowserUsage, meterUsage, type UsageMeter } from './usage-meter.ts';
+import { whileConnected } from './while-connected.ts';
 
 export interface BrowserOptions {
   /** The file of the browser's program. */
@@ -170,14 +171,14 @@ export async function openBrowser(options: BrowserOptions): Promise<OpenBrowser>
   try {
     const directory = await createProfileDirectory(profileDirectory);
     browser = await launch(options, directory);
-    const main = await mainProcessOf(browser);
+    const main = await whileConnected(browser, mainProcessOf(browser));
     running = new RunningBrowser(
       browser,
       main,
       profileDirectory,
       options.memoryBytesMax ?? memoryBytesMax,
     );
-    const { context, page } = await newPage(browser, options.proxyUrl);
+    const { context, page } = await whileConnected(browser, newPage(browser, options.proxyUrl));
     const open = running;
     page.on('crash', () => open.endLater('crashed'));
     const close = (): Promise<void> => open.end('closed');

@@ -5,6 +5,7 @@ import {
   newProfileDirectory,
   openBrowser,
   type OpenBrowser,
+  whileConnected,
 } from '../chromium/index.ts';
 import type { HostMap } from '../egress/destination.ts';
 import { type EgressProxy, startEgressProxy } from '../egress/proxy.ts';
@@ -28,6 +29,8 @@ export interface JobOptions {
   readonly debugDir?: string | undefined;
 }
 
+/** An application that the site has accepted is reported although the browser has crashed. */
+const lastWordsMs = 5_000;
 /** The end of a run needs this long: to close the browser and to report. */
 const reserveSeconds = 10;
 
@@ -110,14 +113,10 @@ async function runInBrowser(
   const screenshot = screenshotsOf(open.page, job.submissionId, debugDir);
   try {
     const { browser, page } = open;
-    const fence = await openSubmitFence({
-      browser,
-      page,
-      proxy,
-      submitting: async () => await context.submitting(),
-      signal,
-    });
-    return await applyOnPage({
+    const submitting = async (): Promise<void> => await context.submitting();
+    const opening = openSubmitFence({ browser, page, proxy, submitting, signal });
+    const fence = await whileConnected(browser, opening);
+    const applied = applyOnPage({
       page,
       fence,
       proxy,
@@ -130,10 +129,11 @@ async function runInBrowser(
       log: (step, details) => log(step, { submissionId: job.submissionId, ...details }),
       screenshot,
     });
+    return await whileConnected(browser, applied, lastWordsMs);
   } catch (error) {
     throw error instanceof JobFailed ? error : ended(end, error);
   } finally {
-    if (!signal.aborted) await screenshot('end');
+    if (!signal.aborted) await whileConnected(open.browser, screenshot('end')).catch(() => {});
     await open.close();
     await meter.finish();
   }

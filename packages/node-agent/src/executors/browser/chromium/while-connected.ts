@@ -1,0 +1,30 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Browser } from 'playwright-core';
+
+/**
+ * Resolves or rejects as `work` does. If the browser ends, `work` gets `graceMs` to end by itself,
+ * and then this rejects. Playwright never answers some calls, such as `newPage`, if the browser ends
+ * while it handles them.
+ */
+export async function whileConnected<T>(
+  browser: Browser,
+  work: Promise<T>,
+  graceMs = 0,
+): Promise<T> {
+  const gone = Promise.withResolvers<void>();
+  const onGone = (): void => gone.resolve();
+  browser.once('disconnected', onGone);
+  if (!browser.isConnected()) onGone();
+  const timer = new AbortController();
+  const failLate = async (): Promise<never> => {
+    await gone.promise;
+    await delay(graceMs, undefined, { signal: timer.signal });
+    throw new Error('the browser has ended');
+  };
+  try {
+    return await Promise.race([work, failLate()]);
+  } finally {
+    browser.off('disconnected', onGone);
+    timer.abort();
+  }
+}

@@ -175,8 +175,10 @@ export class Network implements Dialer {
   }
 
   #refused({ agent, agentSocket }: Connection, statusCode: number): void {
+    // An answer without a body.
+    const response = { statusCode, setTimeout() {}, async *[Symbol.asyncIterator]() {} };
     agent.run(() => {
-      agentSocket.emit('unexpected-response', {}, { statusCode, resume() {} });
+      agentSocket.emit('unexpected-response', {}, response);
     });
   }
 

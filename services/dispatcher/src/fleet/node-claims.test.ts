@@ -96,6 +96,8 @@ async function sayForeign(node: ScriptedNode, count: number): Promise<void> {
   }
 }
 
+const steps = 6;
+
 describe('frames about submissions that are not its own', () => {
   test('close the link (1008) after more than 100 in a minute', async () => {
     const node = await service.connect();
@@ -111,7 +113,12 @@ describe('frames about submissions that are not its own', () => {
     const node = await service.connect();
     await sayForeign(node, foreignFramesMax);
     await waitUntil(() => frameTypesOf(node).length > foreignFramesMax);
-    service.clock.advance(foreignFramesWindowMs);
+    // In steps with a frame each, because a silent link is closed.
+    for (let step = 1; step <= steps; step += 1) {
+      service.clock.advance(foreignFramesWindowMs / steps);
+      node.send({ type: 'accept', offerId: `step ${step}` });
+      await node.next('revoke', { where: ({ offerId }) => offerId === `step ${step}` });
+    }
     const { id } = await service.post();
     const submissionId = await node.runNext();
     await service.cancelled(id);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromiumBinary } from '@svc/local';
@@ -9,6 +9,20 @@ import { openBrowser, type BrowserOptions, type OpenBrowser } from './open-brows
 import { newProfileDirectory } from './profile-directory.ts';
 
 const formPage = '<!doctype html><title>form</title><form><input name="a"></form>';
+
+/** Listens on a free port of 127.0.0.1 until the test has finished. Returns the port. */
+export async function listenForTest(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
 
 /** A plain proxy that answers every request itself with a form, and notes what it was asked for. */
 export async function startFormProxy() {
@@ -23,17 +37,9 @@ export async function startFormProxy() {
     requests.push({ url: request.url ?? '', cookie: undefined });
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listenForTest(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     urls: () => ofPages().map(({ url }) => url),
     cookies: () => ofPages().map(({ cookie }) => cookie),
   };

@@ -40,7 +40,11 @@ export async function killTree(root: ProcessReading): Promise<void> {
   for (;;) {
     const tree = treeOf(root, readProcessTable()).filter(({ pid }) => pid !== process.pid);
     if (tree.every(({ isZombie }) => isZombie)) return;
-    if (performance.now() > untilMs) throw new Error('a browser could not be killed');
+    if (performance.now() > untilMs) {
+      throw new Error(
+        `process ${root.pid} or a descendant still runs ${killTimeoutMs} ms after it was killed`,
+      );
+    }
     for (const { pid } of tree) kill(pid);
     // oxlint-disable-next-line no-await-in-loop
     await delay(killPollMs);

@@ -65,13 +65,15 @@ class Fence implements SubmitFence {
   }
 
   arm(matcher: SubmissionMatcher): void {
-    if (this.#phase !== 'open' && this.#phase !== 'armed') throw new Error('the fence is in use');
+    if (this.#phase !== 'open' && this.#phase !== 'armed')
+      throw new Error('the fence is activated or closed already');
     this.#matcher = matcher;
     this.#phase = 'armed';
   }
 
   async submit(activate: () => Promise<void>): Promise<SubmissionSent> {
-    if (this.#phase !== 'armed' || this.#isUsed) throw new Error('the fence is not armed');
+    if (this.#phase !== 'armed' || this.#isUsed)
+      throw new Error('submit needs an armed fence, and works only once');
     this.#isUsed = true;
     try {
       await this.#options.submitting();

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import path from 'node:path';
 import { chromiumBinary } from '@svc/local';
 import { expect, onTestFinished, test } from 'vitest';
 import type { MeteredUsage } from '../../../executor.ts';
+import { listenForTest } from '../chromium/chromium.fixture.ts';
 import { createBrowserExecutor } from '../index.ts';
 
 const host = 'jobs.example.com';
@@ -31,18 +31,10 @@ async function startSite(answer: string, page = form): Promise<Site> {
       response.end(answer);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listenForTest(server);
   return {
     posts,
-    hostMap: new Map([[`${host}:80`, { address: '127.0.0.1', port: address.port }]]),
+    hostMap: new Map([[`${host}:80`, { address: '127.0.0.1', port }]]),
   };
 }
 

@@ -9,13 +9,15 @@ import {
   expectMoney,
   type Journey,
   refusal,
-  startJourney,
+  shareStack,
 } from '../support/journey.ts';
 
 /**
  * Redis is emptied, or the working service is killed, between each commit and the message about it.
  * The submission ends once, with the right money, and its event arrives.
  */
+
+const newJourney = shareStack({ gateways: 2, nodes: 1, failpoints: true });
 
 interface Fault {
   readonly name: 'FLUSHALL' | 'kill -9';
@@ -46,16 +48,16 @@ async function strikeAt(
   service: ServiceName,
   failpoint: string,
   fault: Fault,
-  key = 'crash',
 ): Promise<
   Journey & { creation: ReturnType<Client['submit']>; submissionId: () => Promise<string> }
 > {
-  const journey = await startJourney({ nodes: 1, failpoints: { [service]: [failpoint] } });
-  const creation = journey.client.submit(application(key));
+  const started = await newJourney();
+  await started.stack.armFailpoint(service, failpoint);
+  const creation = started.client.submit(application('crash'));
   creation.catch(() => {});
-  await journey.stack.failpointReached(service, failpoint);
-  await fault.strike(journey, service, failpoint);
-  return { ...journey, creation, submissionId: async () => (await creation).submissionId };
+  await started.stack.failpointReached(service, failpoint);
+  await fault.strike(started, service, failpoint);
+  return { ...started, creation, submissionId: async () => (await creation).submissionId };
 }
 
 /**
@@ -106,12 +108,9 @@ test('kill -9 of the gateway with the hold committed and nothing sent: the hold 
 });
 
 test('kill -9 of the gateway with the hold committed: the key retried at another one waits and gets the same answer', async () => {
-  const journey = await startJourney({
-    gateways: 2,
-    nodes: 1,
-    failpoints: { gateway: ['hold.committed'] },
-  });
+  const journey = await newJourney();
   const { stack, tenant, client } = journey;
+  await stack.armFailpoint('gateway', 'hold.committed');
   const creation = client.submit(application('crash'));
   creation.catch(() => {});
   await stack.failpointReached('gateway', 'hold.committed');
@@ -159,7 +158,9 @@ test('FLUSHALL with the webhook sent and not recorded: it is recorded and not se
   const journey = await strikeAt('webhooks', 'webhook.sent', flush);
   await expectSubmitted(journey, await journey.submissionId());
   await waitUntil(async () => {
-    const [row] = await journey.stack.query('SELECT status FROM deliveries');
+    const [row] = await journey.stack.query(
+      'SELECT status FROM deliveries ORDER BY id DESC LIMIT 1',
+    );
     return row?.['status'] === 'delivered';
   });
   expect(journey.receiver.received).toHaveLength(1);

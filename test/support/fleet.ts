@@ -16,7 +16,7 @@ import {
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { openAccounts } from './accounts.ts';
-import { clientOf, type Journey } from './journey.ts';
+import { clientOf, type Journey, redisPrefix } from './journey.ts';
 
 interface FleetNodeOptions {
   readonly dispatcher?: number;
@@ -45,8 +45,6 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
-/** The default prefix of the services. */
-const redisPrefix = 'svc';
 const creditsOfTenant = 100_000;
 
 export async function startFleet(): Promise<Fleet> {

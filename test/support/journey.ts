@@ -5,6 +5,7 @@ import {
   type SubmissionRequest,
   type Tier,
 } from '@svc/client';
+import { closeRedis, connectRedis, createFleetRegistry, waitForRedis } from '@svc/queue';
 import {
   connectScriptedNode,
   createWebhookReceiver,
@@ -37,6 +38,9 @@ export interface JourneyOptions extends StackOptions {
 }
 
 const creditsDefault = 5_000;
+const redisBoundMs = 5_000;
+/** The default of the services' `REDIS_PREFIX`. */
+export const redisPrefix = 'svc';
 
 /** Starts a stack with one tenant. Both end with the test. */
 export async function startJourney(options: JourneyOptions = {}): Promise<Journey> {
@@ -68,22 +72,29 @@ export function shareStack(options: StackOptions = {}): (credits?: number) => Pr
   return async (credits) => {
     starting ??= start();
     const { stack, accounts } = await starting;
-    if (options.nodes !== undefined && options.nodes > 0) await nodesHaveFreeSlots(stack);
+    if (options.nodes !== undefined && options.nodes > 0) await nodesAreFree(stack);
     return journeyOn(stack, accounts, credits);
   };
 }
 
-/** Simulated nodes stay with the stack, and the test before may have left work in their slots. */
-async function nodesHaveFreeSlots({ query }: TestStack): Promise<void> {
-  await waitUntil(
-    async () => {
-      const busy = await query(
-        "SELECT id FROM submissions WHERE state IN ('dispatched', 'running')",
-      );
-      return busy.length === 0;
-    },
-    { what: 'the simulated nodes to be free', timeoutMs: 30_000 },
-  );
+/**
+ * Simulated nodes stay with the stack. The test before may have left work in their slots, or have
+ * killed the dispatcher that they were linked to.
+ */
+async function nodesAreFree({ redisUrl, query }: TestStack): Promise<void> {
+  const redis = connectRedis(redisUrl, 'producer');
+  const registry = createFleetRegistry({ redis, prefix: redisPrefix });
+  const isFree = async () => {
+    const busy = await query("SELECT id FROM submissions WHERE state IN ('dispatched', 'running')");
+    const { slots, free } = await registry.capacity('ats.application');
+    return busy.length === 0 && slots > 0 && free === slots;
+  };
+  try {
+    await waitForRedis(redis, redisBoundMs);
+    await waitUntil(isFree, { what: 'the simulated nodes to be free', timeoutMs: 30_000 });
+  } finally {
+    await closeRedis(redis);
+  }
 }
 
 async function journeyOn(

@@ -62,10 +62,11 @@ it('shows the log of a process that ends before it is ready', async () => {
   });
 });
 
-it('receives and answers messages over the IPC channel', async () => {
-  const service = await start('ask', {
-    onMessage: (message, answer) => answer({ heard: message }),
-  });
+it('receives and sends messages over the IPC channel', async () => {
+  const heard: unknown[] = [];
+  const service = await start('ask', { onMessage: (message) => heard.push(message) });
+  await expect.poll(() => heard).toStrictEqual([{ question: 1 }]);
+  service.send({ heard: heard[0] });
   await expect
     .poll(() => service.logs().map(parseLogLine).at(-1))
     .toStrictEqual({ msg: 'answered', answer: { heard: { question: 1 } } });

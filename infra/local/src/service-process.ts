@@ -20,6 +20,8 @@ export interface ServiceProcess {
   /** The last lines that it wrote, oldest first. */
   logs(): readonly string[];
   isRunning(): boolean;
+  /** Sends a message over its IPC channel. Does nothing after the process has ended. */
+  send(message: object): void;
   /** Resolves when it has ended in any way, with a description. */
   readonly exited: Promise<string>;
   /** Sends SIGTERM to drain it; kills it after `boundMs`. */
@@ -41,8 +43,8 @@ export interface ServiceCommand {
   readonly env: NodeJS.ProcessEnv;
   /** Called with each line of its standard output and error. */
   readonly onLine?: (line: string) => void;
-  /** Called with each message of its IPC channel, and a function that answers it. */
-  readonly onMessage?: (message: unknown, answer: (message: object) => void) => void;
+  /** Called with each message of its IPC channel. */
+  readonly onMessage?: (message: unknown) => void;
 }
 
 const readyBoundMs = 30_000;
@@ -70,6 +72,7 @@ export async function startServiceProcess(command: ServiceCommand): Promise<Serv
       ready,
       logs: () => lines,
       isRunning: () => isAlive(child),
+      send: (message) => void (child.connected && child.send(message)),
       exited,
       stop,
       kill: () => stopChild(child, 'SIGKILL', stopBoundMs),
@@ -113,8 +116,7 @@ function spawnService({
   });
   // Without this listener a failed spawn would end this process.
   child.on('error', (error) => lines.push(error.message));
-  const answer = (message: object) => void (child.connected && child.send(message));
-  child.on('message', (message) => onMessage?.(message, answer));
+  child.on('message', (message) => onMessage?.(message));
   const lines: string[] = [];
   const keep = (line: string) => {
     lines.push(line);

@@ -1,32 +1,41 @@
 import { ConfigError } from './config.ts';
 
 /**
- * Named places at which tests stop a process, to kill it there or to empty Redis. They are armed by
- * `SVC_FAILPOINTS=name,name`, never in production, and only if a parent process with an IPC channel
- * can release the process. An armed failpoint stops the first caller that reaches it.
+ * Named places at which tests stop a process, to kill it there or to empty Redis. With
+ * `SVC_FAILPOINTS=on`, never in production, the parent process arms them over the IPC channel. An
+ * armed failpoint stops the first caller that reaches it, until the parent releases it.
+ *
+ * The parent sends `{ arm: name }` and `{ release: name }`. The process answers `{ armed: name }`,
+ * and sends `{ failpoint: name }` when it has stopped.
  */
 const armed = new Set<string>();
 
-/** Arms the failpoints that the environment names. Throws `ConfigError` if that is not allowed. */
-export function armFailpoints(env: NodeJS.ProcessEnv): void {
-  const names = (env['SVC_FAILPOINTS'] ?? '').split(',').filter((name) => name !== '');
-  if (names.length === 0) return;
+/** Lets the parent process arm failpoints if the environment asks for it. Throws `ConfigError`. */
+export function allowFailpoints(env: NodeJS.ProcessEnv): void {
+  const setting = env['SVC_FAILPOINTS'] ?? '';
+  if (setting === '') return;
   if (env['SVC_ENVIRONMENT'] === 'production') {
     throw new ConfigError('SVC_FAILPOINTS is for tests and must not be set in production.');
   }
+  if (setting !== 'on') throw new ConfigError('SVC_FAILPOINTS must be "on" or not set.');
   if (process.send === undefined) {
     throw new ConfigError('SVC_FAILPOINTS needs a parent process with an IPC channel.');
   }
-  for (const name of names) armed.add(name);
+  process.on('message', (message) => {
+    const name = nameIn(message, 'arm');
+    if (name === undefined) return;
+    armed.add(name);
+    process.send?.({ armed: name });
+  });
+  // The channel must not keep a process alive that has closed everything else.
+  process.channel?.unref();
 }
 
-function isRelease(message: unknown, name: string): boolean {
-  return (
-    typeof message === 'object' &&
-    message !== null &&
-    'release' in message &&
-    message.release === name
-  );
+/** The value of a message's member `key`, if it is a string. */
+function nameIn(message: unknown, key: 'arm' | 'release'): string | undefined {
+  if (typeof message !== 'object' || message === null) return undefined;
+  const name: unknown = Reflect.get(message, key);
+  return typeof name === 'string' ? name : undefined;
 }
 
 /** If `name` is armed, notifies the parent and waits until it is released. Else does nothing. */
@@ -34,7 +43,7 @@ export async function failpoint(name: string): Promise<void> {
   if (!armed.delete(name)) return;
   await new Promise<void>((resolve) => {
     const onMessage = (message: unknown): void => {
-      if (!isRelease(message, name)) return;
+      if (nameIn(message, 'release') !== name) return;
       process.off('message', onMessage);
       resolve();
     };

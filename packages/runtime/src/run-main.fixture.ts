@@ -11,9 +11,9 @@ await runMain({
     const behaviour = config.EXAMPLE_BEHAVIOUR;
     if (behaviour === 'cannot-start') throw new CannotStart('the schema is not known');
     if (behaviour === 'failpoint') {
-      await failpoint('example.point');
-      await failpoint('example.point');
-      logger.info('passed');
+      process.on('message', (message) => {
+        if (message === 'pass twice') void passTwice().then(() => logger.info('passed'));
+      });
     }
     if (behaviour === 'warn-and-die') {
       logger.info('before');
@@ -34,3 +34,8 @@ await runMain({
     };
   },
 });
+
+async function passTwice(): Promise<void> {
+  await failpoint('example.point');
+  await failpoint('example.point');
+}

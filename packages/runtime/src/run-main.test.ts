@@ -109,17 +109,21 @@ test('a service ends when the parent with its IPC channel ends', async () => {
 });
 
 test('an armed failpoint stops the process once, until it is released', async () => {
-  const service = start({ EXAMPLE_BEHAVIOUR: 'failpoint', SVC_FAILPOINTS: 'example.point' });
+  const service = start({ EXAMPLE_BEHAVIOUR: 'failpoint', SVC_FAILPOINTS: 'on' });
+  await service.said('ready');
+  service.process.send({ arm: 'example.point' });
+  const [armed] = await once(service.process, 'message');
+  expect(armed).toEqual({ armed: 'example.point' });
+  service.process.send('pass twice');
   const [reached] = await once(service.process, 'message');
   expect(reached).toEqual({ failpoint: 'example.point' });
-  expect(service.lines).toEqual([]);
   service.process.send({ release: 'another.point' });
   service.process.send({ release: 'example.point' });
   await service.said('passed');
 });
 
 test('failpoints are refused in production and without a channel', async () => {
-  const armed = { EXAMPLE_BEHAVIOUR: 'run', SVC_FAILPOINTS: 'example.point' };
+  const armed = { EXAMPLE_BEHAVIOUR: 'run', SVC_FAILPOINTS: 'on' };
   const production = start({ ...armed, SVC_ENVIRONMENT: 'production' });
   expect(await production.exited()).toBe(1);
   expect(production.lines[0]?.msg).toContain('must not be set in production');

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Static, TObject } from 'typebox';
 import { ConfigError, loadConfig } from './config.ts';
-import { armFailpoints } from './failpoints.ts';
+import { allowFailpoints } from './failpoints.ts';
 import { createLogger } from './logger.ts';
 
 /** A running service. */
@@ -81,7 +81,7 @@ export async function runMain<T extends TObject>({
   try {
     const config = loadConfig(schema, process.env);
     if (level !== undefined && level !== '') logger = createLogger({ service, level });
-    armFailpoints(process.env);
+    allowFailpoints(process.env);
     const running = await run(config, { logger });
     superviseUntilExit(running, logger);
     logger.info({ port: running.port, adminPort: running.adminPort }, 'ready');

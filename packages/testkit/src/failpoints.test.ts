@@ -1,30 +1,68 @@
+import type { ServiceName } from '@svc/local';
 import { expect, it } from 'vitest';
 import { createFailpoints } from './failpoints.ts';
+import type { Slot } from './stack-processes.ts';
+
+/** A process that notes what it is sent. It confirms what is armed if `confirm` is given. */
+function slotOf(service: ServiceName, index: number, confirm?: (slot: Slot, name: string) => void) {
+  const sent: object[] = [];
+  const slot: Slot = {
+    service,
+    index,
+    current: {
+      name: `${service} ${index}`,
+      pid: 0,
+      ready: {},
+      logs: () => [],
+      isRunning: () => true,
+      send(message) {
+        sent.push(message);
+        if ('arm' in message && typeof message.arm === 'string') confirm?.(slot, message.arm);
+      },
+      exited: new Promise(() => {}),
+      stop: async () => {},
+      kill: async () => {},
+    },
+    restart: async () => {},
+  };
+  return { slot, sent };
+}
 
 it('stops the first process that reaches a failpoint, and lets later ones pass', async () => {
   const failpoints = createFailpoints();
-  const released: string[] = [];
+  const [zero, one] = [slotOf('dispatcher', 0), slotOf('dispatcher', 1)];
   const reached = failpoints.reached('dispatcher', 'outcome.stored', 1_000);
-  for (const index of [1, 0]) {
-    const release = (name: string) => released.push(`${name} of ${index}`);
-    failpoints.receive('dispatcher', index, { failpoint: 'outcome.stored' }, release);
-  }
+  for (const { slot } of [one, zero]) failpoints.receive(slot, { failpoint: 'outcome.stored' });
   expect(await reached).toBe(1);
-  expect(released).toStrictEqual(['outcome.stored of 0']);
+  expect([zero.sent, one.sent]).toStrictEqual([[{ release: 'outcome.stored' }], []]);
   failpoints.release('dispatcher', 'outcome.stored');
-  expect(released).toStrictEqual(['outcome.stored of 0', 'outcome.stored of 1']);
+  expect(one.sent).toStrictEqual([{ release: 'outcome.stored' }]);
 });
 
 it('finds a failpoint that was reached before the call', async () => {
   const failpoints = createFailpoints();
-  failpoints.receive('gateway', 0, { failpoint: 'hold.committed' }, () => {});
+  failpoints.receive(slotOf('gateway', 0).slot, { failpoint: 'hold.committed' });
   expect(await failpoints.reached('gateway', 'hold.committed', 0)).toBe(0);
+});
+
+it('arms a failpoint again after a process has stopped at it', async () => {
+  const failpoints = createFailpoints();
+  const { slot, sent } = slotOf('webhooks', 0, (armed, name) =>
+    queueMicrotask(() => failpoints.receive(armed, { armed: name })),
+  );
+  for (const _ of [1, 2]) {
+    await failpoints.arm([slot], 'webhook.sent');
+    failpoints.receive(slot, { failpoint: 'webhook.sent' });
+    expect(await failpoints.reached('webhooks', 'webhook.sent', 0)).toBe(0);
+  }
+  expect(sent).toStrictEqual([{ arm: 'webhook.sent' }, { arm: 'webhook.sent' }]);
 });
 
 it('names the failpoint that no process reached', async () => {
   const failpoints = createFailpoints();
-  failpoints.receive('gateway', 0, { failpoint: 'hold.committed' }, () => {});
-  failpoints.receive('gateway', 0, 'something else', () => {});
+  const { slot } = slotOf('gateway', 0);
+  failpoints.receive(slot, { failpoint: 'hold.committed' });
+  failpoints.receive(slot, 'something else');
   await expect(failpoints.reached('settlement', 'hold.committed', 10)).rejects.toThrow(
     'no process reached settlement: hold.committed within 10 ms',
   );

@@ -1,25 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServiceName } from '@svc/local';
+import type { Slot } from './stack-processes.ts';
 
-/** A process that is stopped at a failpoint, and the function that lets it continue. */
-interface Stopped {
-  readonly index: number;
-  readonly release: () => void;
-}
+const armedBoundMs = 10_000;
 
 /**
  * Controls the failpoints of a stack's processes (packages/runtime/src/failpoints.ts). The first
- * process of a service that reaches a failpoint stops there. Later ones of the same service
+ * process of a service that reaches an armed failpoint stops there. Later ones of the same service
  * continue at once.
  */
 export interface Failpoints {
   /** Handles a message from a process's IPC channel. */
-  receive(
-    service: ServiceName,
-    index: number,
-    message: unknown,
-    release: (name: string) => void,
-  ): void;
+  receive(slot: Slot, message: unknown): void;
+  /** Resolves when the failpoint is armed in each of the processes. */
+  arm(slots: readonly Slot[], name: string): Promise<void>;
   /** Resolves with the index of the process at the failpoint. Throws after `timeoutMs`. */
   reached(service: ServiceName, name: string, timeoutMs: number): Promise<number>;
   /** Lets the process at the failpoint continue. */
@@ -28,46 +22,69 @@ export interface Failpoints {
 }
 
 export function createFailpoints(): Failpoints {
-  const stopped = new Map<string, Stopped>();
-  const arrivals = new EventEmitter();
-  arrivals.setMaxListeners(0);
+  /** The process that is stopped at a failpoint, or was last. */
+  const stopped = new Map<string, { readonly slot: Slot; readonly name: string }>();
+  const events = new EventEmitter();
+  events.setMaxListeners(0);
+  const release = ({ slot, name }: { readonly slot: Slot; readonly name: string }) =>
+    slot.current.send({ release: name });
   return {
-    receive(service, index, message, release) {
-      const name = failpointOf(message);
+    receive(slot, message) {
+      const armed = nameIn(message, 'armed');
+      if (armed !== undefined) events.emit(armedEvent(slot, armed));
+      const name = nameIn(message, 'failpoint');
       if (name === undefined) return;
-      const key = keyOf(service, name);
+      const key = keyOf(slot.service, name);
       if (stopped.has(key)) {
-        release(name);
+        release({ slot, name });
         return;
       }
-      stopped.set(key, { index, release: () => release(name) });
-      arrivals.emit(key);
+      stopped.set(key, { slot, name });
+      events.emit(key);
+    },
+    async arm(slots, name) {
+      const arming = slots.map(async (slot) => {
+        stopped.delete(keyOf(slot.service, name));
+        const armed = arrival(events, armedEvent(slot, name), armedBoundMs);
+        slot.current.send({ arm: name });
+        await armed;
+      });
+      await Promise.all(arming);
     },
     async reached(service, name, timeoutMs) {
       const key = keyOf(service, name);
-      if (!stopped.has(key)) await arrival(arrivals, key, timeoutMs);
-      return stopped.get(key)?.index ?? 0;
+      if (!stopped.has(key)) await arrival(events, key, timeoutMs);
+      return stopped.get(key)?.slot.index ?? 0;
     },
-    release: (service, name) => stopped.get(keyOf(service, name))?.release(),
+    release(service, name) {
+      const one = stopped.get(keyOf(service, name));
+      if (one !== undefined) release(one);
+    },
     releaseAll() {
-      for (const { release } of stopped.values()) release();
+      for (const one of stopped.values()) release(one);
     },
   };
 }
 
-function keyOf(service: ServiceName, name: string): string {
+function keyOf(service: Slot['service'], name: string): string {
   return `${service}: ${name}`;
 }
 
-async function arrival(arrivals: EventEmitter, key: string, timeoutMs: number): Promise<void> {
+function armedEvent({ service, index }: Slot, name: string): string {
+  return `${service} ${index} armed: ${name}`;
+}
+
+async function arrival(events: EventEmitter, key: string, timeoutMs: number): Promise<void> {
   try {
-    await once(arrivals, key, { signal: AbortSignal.timeout(timeoutMs) });
+    await once(events, key, { signal: AbortSignal.timeout(timeoutMs) });
   } catch (error) {
     throw new Error(`no process reached ${key} within ${timeoutMs} ms`, { cause: error });
   }
 }
 
-function failpointOf(message: unknown): string | undefined {
-  const isOne = typeof message === 'object' && message !== null && 'failpoint' in message;
-  return isOne && typeof message.failpoint === 'string' ? message.failpoint : undefined;
+/** The value of a message's member `key`, if it is a string. */
+function nameIn(message: unknown, key: 'armed' | 'failpoint'): string | undefined {
+  if (typeof message !== 'object' || message === null) return undefined;
+  const name: unknown = Reflect.get(message, key);
+  return typeof name === 'string' ? name : undefined;
 }

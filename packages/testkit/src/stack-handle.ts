@@ -53,6 +53,11 @@ export function stackHandle(parts: StackParts): TestStack {
     kill: (service, index) => find(service, index).current.kill(),
     stop: (service, index) => find(service, index).current.stop(),
     restart: (service, index) => find(service, index).restart(),
+    armFailpoint: (service, name) =>
+      failpoints.arm(
+        slots.filter((slot) => slot.service === service),
+        name,
+      ),
     failpointReached: (service, name, { timeoutMs = failpointMsDefault } = {}) =>
       failpoints.reached(service, name, timeoutMs),
     releaseFailpoint: (service, name) => failpoints.release(service, name),

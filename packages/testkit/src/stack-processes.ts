@@ -28,22 +28,18 @@ export interface SlotPlan {
   readonly service: ServiceName;
   readonly index: number;
   readonly env: NodeJS.ProcessEnv;
-  /** Armed only in the first process; a restarted one ignores them. */
-  readonly failpoints: readonly string[];
 }
 
 export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise<Slot> {
   const { service, index } = plan;
-  const start = (extra: NodeJS.ProcessEnv) =>
+  const start = (extra: NodeJS.ProcessEnv = {}) =>
     startServiceProcess({
       name: `${service} ${index}`,
       entry: entryUnderTest(serviceEntry(service)),
       env: { ...plan.env, ...extra },
-      onMessage: (message, answer) =>
-        failpoints.receive(service, index, message, (name) => answer({ release: name })),
+      onMessage: (message) => failpoints.receive(slot, message),
     });
-  const armed = plan.failpoints.join(',');
-  const first = await start(armed === '' ? {} : { SVC_FAILPOINTS: armed });
+  const first = await start();
   const slot: Slot = {
     service,
     index,

@@ -15,8 +15,8 @@ export interface StackOptions {
   readonly tls?: boolean;
   /** Variables for every process, which override those of the testkit. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The failpoints of each service, armed in its processes until their first restart. */
-  readonly failpoints?: Partial<Record<ServiceName, readonly string[]>>;
+  /** True if tests may arm failpoints in the services. */
+  readonly failpoints?: boolean;
 }
 
 /** Real service processes with their own Postgres database and Redis server. */
@@ -44,6 +44,8 @@ export interface TestStack {
   stop(service: ServiceName | 'node', index?: number): Promise<void>;
   /** Kills the process if it still runs, and restarts it on the same ports without failpoints. */
   restart(service: ServiceName | 'node', index?: number): Promise<void>;
+  /** Lets the first process of the service that reaches the failpoint stop there. */
+  armFailpoint(service: ServiceName, name: string): Promise<void>;
   /** Resolves with the index of the process at the failpoint. */
   failpointReached(
     service: ServiceName,

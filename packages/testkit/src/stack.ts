@@ -78,7 +78,7 @@ function writeCertificate(dir: string): { ca: string; env: Record<string, string
 function stackEnvironment(
   { databaseUrl }: TestDatabase,
   { redisUrl }: TestRedis,
-  { env }: StackOptions,
+  { env, failpoints }: StackOptions,
 ): NodeJS.ProcessEnv {
   return {
     ...bareEnvironment(),
@@ -86,6 +86,7 @@ function stackEnvironment(
     GATEWAY_PORT: '0',
     NODE_LINK_PORT: '0',
     ADMIN_PORT: '0',
+    SVC_FAILPOINTS: failpoints === true ? 'on' : '',
     RECONCILE_INTERVAL_MS: `${reconcileIntervalMs}`,
     SVC_CLI_ENTRY: entryUnderTest(adminCliEntry),
     ...env,
@@ -109,7 +110,6 @@ async function startServices(
       service,
       index,
       env,
-      failpoints: options.failpoints?.[service] ?? [],
     })),
   );
   const starts = plans.map(async (plan) => slots.push(await startSlot(plan, failpoints)));

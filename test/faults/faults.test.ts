@@ -16,7 +16,7 @@ test(`the three promises hold under ${faults} faults`, async () => {
     faults,
     seed,
     minutes: 0,
-    perSecond: 12,
+    perSecond: 8,
     size: shortSize,
     pace: shortPace,
     movesClock: true,

@@ -21,4 +21,4 @@ export const shortSize: WorldSize = {
 export const longPace: Pace = { lastsMs: [300, 6_000], pauseMs: 10_000 };
 
 /** For the run that every change must pass: the same faults at a faster pace. */
-export const shortPace: Pace = { lastsMs: [150, 600], pauseMs: 1_200 };
+export const shortPace: Pace = { lastsMs: [150, 600], pauseMs: 900 };

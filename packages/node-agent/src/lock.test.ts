@@ -7,7 +7,7 @@ import { bareEnvironment } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 
 const contenderFile = path.join(import.meta.dirname, 'lock-contender.fixture.ts');
-const rounds = 25;
+const rounds = 10;
 const contendersAtOnce = 3;
 
 async function newDirectory(): Promise<string> {

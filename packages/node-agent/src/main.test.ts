@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { chromiumBinary } from '@svc/local';
-import { bareEnvironment } from '@svc/testkit';
+import { chromiumBinary, nodeAgentEntry } from '@svc/local';
+import { bareEnvironment, entryUnderTest } from '@svc/testkit';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   nodeId,
@@ -15,7 +15,6 @@ import {
 
 const submissionId = 'sub_01kajh8z2wf5xav9c3q7m4n6rt';
 const offerId = 'ofr_01kajh8z2wf5xav9c3q7m4n6rt';
-const entry = path.join(import.meta.dirname, 'main.ts');
 
 let service: ScriptedService;
 let stateDir: string;
@@ -28,7 +27,7 @@ beforeEach(async () => {
 
 /** Runs `svc-node` as a node owner does. */
 function svcNode(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  const child = spawn(process.execPath, [entry, ...args], {
+  const child = spawn(process.execPath, [entryUnderTest(nodeAgentEntry), ...args], {
     env: { ...bareEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { adminCliEntry, inCheckout, nodeAgentEntry, serviceEntry, serviceNames } from '@svc/local';
@@ -11,7 +10,7 @@ export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.
 /** The main file of each process that a stack under test can start. */
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
-/** Native modules cannot be bundled, and a browser's client is loaded only by a node that has one. */
+/** Native modules cannot be bundled, and the client of a browser is large and rarely loaded. */
 const native = /^(?:msgpackr-extract|pg-native|playwright-core)$/;
 
 /**
@@ -68,13 +67,10 @@ function sourcesHash(): string {
  */
 const nativeModules: Plugin = {
   name: 'native-modules',
-  resolveId(id, importer) {
+  async resolveId(id, importer, { kind }) {
     if (!native.test(id) || importer === undefined) return null;
-    try {
-      return { id: createRequire(importer).resolve(id), external: true };
-    } catch {
-      return { id, external: true };
-    }
+    const resolved = await this.resolve(id, importer, { kind, skipSelf: true });
+    return { id: resolved?.id ?? id, external: true };
   },
 };
 

@@ -26,8 +26,6 @@ export function createFailpoints(): Failpoints {
   const stopped = new Map<string, { readonly slot: Slot; readonly name: string }>();
   const events = new EventEmitter();
   events.setMaxListeners(0);
-  const release = ({ slot, name }: { readonly slot: Slot; readonly name: string }) =>
-    slot.current.send({ release: name });
   return {
     receive(slot, message) {
       const armed = nameIn(message, 'armed');
@@ -64,6 +62,10 @@ export function createFailpoints(): Failpoints {
       for (const one of stopped.values()) release(one);
     },
   };
+}
+
+function release({ slot, name }: { readonly slot: Slot; readonly name: string }): void {
+  slot.current.send({ release: name });
 }
 
 function keyOf(service: Slot['service'], name: string): string {

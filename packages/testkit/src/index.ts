@@ -8,6 +8,7 @@ export type {
   WebhookAnswer,
   WebhookReceiver,
 } from '@svc/local';
+
 export * from './database-clock.ts';
 export * from './database.ts';
 export * from './database-gate.ts';

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { compileCache } from '@svc/local';
 import { inject } from 'vitest';
 
 /** The values that the global set-up provides to every test file. */
@@ -57,7 +58,9 @@ export function bareEnvironment(): NodeJS.ProcessEnv {
 /** The base environment of processes that are started outside a test. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'];
-  return Object.fromEntries(
-    names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined),
-  );
+  const given = names.map((name) => [name, process.env[name]]);
+  return {
+    ...compileCache,
+    ...Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+  };
 }

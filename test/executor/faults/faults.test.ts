@@ -4,7 +4,7 @@ import { planRun, targets } from './plan.ts';
 import { describeEnd, runTrial } from './trial.ts';
 
 /** CONTRACT 10, "At most once": the short form of `pnpm executor:faults`. */
-const runs = 30;
+const runs = 24;
 const seed = 3;
 
 test(`${runs} killed runs: no application arrives twice, or denied, or unreported`, async () => {

@@ -1,3 +1,5 @@
+import { serviceEntry } from '@svc/local';
+import { entryUnderTest } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { kindsCount } from './catalogue/schedule.ts';
 import { describeFault, describeReport } from './report.ts';
@@ -20,6 +22,7 @@ test(`the three promises hold under ${faults} faults`, async () => {
     size: shortSize,
     pace: shortPace,
     movesClock: true,
+    entryOf: (service) => entryUnderTest(serviceEntry(service)),
   });
   const described = [...report.struck.map(describeFault), ...describeReport(report)].join('\n');
   expect(report.violations.length === 0 ? 'held' : described).toBe('held');

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toWireId } from '@svc/domain';
+import type { ServiceName } from '@svc/local';
 import { checkHistory } from '../history/check.ts';
 import type { History } from '../history/history.ts';
 import { recordLedger } from '../history/ledger.ts';
@@ -35,6 +36,8 @@ export interface FaultsOptions {
    */
   readonly restBoundMs?: number;
   readonly bug?: InjectedBug;
+  /** The file that a service starts from; by default its source. */
+  readonly entryOf?: (service: ServiceName) => string;
   /**
    * Strikes no more after the first violation, because probes would only wait for submissions that
    * are lost.
@@ -59,11 +62,11 @@ const wireNames = {
 
 /** Runs world, load, faults, rest and audit. Throws only if it cannot run at all. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
-  const { seed, faults, bug, say = () => {} } = options;
+  const { seed, faults, bug, entryOf, size, say = () => {} } = options;
   const { restBoundMs = restBoundMsDefault } = options;
   const startedMs = performance.now();
   const recorder = createRecorder();
-  const world = await startWorld({ size: options.size, bug, recorder });
+  const world = await startWorld({ size, bug, entryOf, recorder });
   const nodes = followNodes(recorder, world.nodes);
   try {
     const population = await populate(world, createRandom(seed + 1));

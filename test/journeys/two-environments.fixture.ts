@@ -1,4 +1,4 @@
-import { createNode, createTenant, svc, type TenantCredentials } from '@svc/local';
+import { createNode, createTenant, type TenantCredentials } from '@svc/local';
 import {
   bareEnvironment,
   connectScriptedNode,
@@ -7,6 +7,7 @@ import {
   newMasterKey,
   type ScriptedNode,
   startStack,
+  svcJson,
   type TestStack,
   type WebhookReceiver,
 } from '@svc/testkit';
@@ -54,9 +55,13 @@ export async function startEnvironment(name: 'sandbox' | 'production'): Promise<
     SVC_OPERATOR_SECRET: operator.secret,
   };
   const [tenant, pauper, nodeCredentials] = await Promise.all([
-    createTenant({ name: 'Example', webhookUrl: receiver.url, grantCredits: 2_000 }, context),
-    createTenant({ name: 'Pauper', grantCredits: 0 }, context),
-    createNode('attic', context),
+    createTenant(
+      { name: 'Example', webhookUrl: receiver.url, grantCredits: 2_000 },
+      context,
+      svcJson,
+    ),
+    createTenant({ name: 'Pauper', grantCredits: 0 }, context, svcJson),
+    createNode('attic', context, undefined, svcJson),
   ]);
   const { nodeId, nodeSecret: secret } = nodeCredentials;
   const node = await connectScriptedNode({ link, nodeId, secret, ca, slots: 100 });
@@ -82,7 +87,7 @@ export async function startEnvironment(name: 'sandbox' | 'production'): Promise<
 }
 
 async function createOperator(context: NodeJS.ProcessEnv): Promise<OperatorKey> {
-  const record = Object(await svc(['operator', 'create', '--name', 'Ana'], context));
+  const record = Object(await svcJson(['operator', 'create', '--name', 'Ana'], context));
   return { operatorId: String(record.operatorId), secret: String(record.operatorSecret) };
 }
 

@@ -1,5 +1,4 @@
-import { CommandError, svc } from '@svc/local';
-import { connectScriptedNode, LinkRefused } from '@svc/testkit';
+import { connectScriptedNode, LinkRefused, svcJson } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedByOperator } from '../support/accounts.ts';
 import { job } from '../support/job.ts';
@@ -53,7 +52,7 @@ test('the same requests get the same answers', async () => {
 });
 
 const listTenants = (context: NodeJS.ProcessEnv) =>
-  svc(['tenant', 'list'], context).catch((error: unknown) => error);
+  svcJson(['tenant', 'list'], context).catch((error: unknown) => error);
 
 describe.each([
   { from: 'sandbox', at: 'production', of: () => ({ ours: sandbox, theirs: production }) },
@@ -99,7 +98,6 @@ describe.each([
     expect(await listTenants(ours.context)).toHaveLength(from === 'sandbox' ? 3 : 2);
     const { DATABASE_URL, SVC_MASTER_KEY, SVC_OPERATOR_ID, SVC_OPERATOR_SECRET } = theirs.context;
     const mixed = await listTenants({ ...ours.context, DATABASE_URL });
-    expect(mixed).toBeInstanceOf(CommandError);
     expect(String(mixed)).toContain(`The database belongs to ${at}`);
     expect(String(await listTenants({ ...ours.context, SVC_MASTER_KEY }))).toContain(
       'SVC_MASTER_KEY cannot open the sealed values of the database',

@@ -20,7 +20,7 @@ export * from './stack-types.ts';
 export * from './stack.ts';
 export { entryUnderTest } from './stack-processes.ts';
 export * from './submission-lock.ts';
-export { type Ran, runSvc, runSvcProcess } from './svc.ts';
+export { type Ran, runSvc, runSvcProcess, svcJson } from './svc.ts';
 export * from './table-lock.ts';
 export * from './test-author.ts';
 export * from './template-database.ts';

@@ -53,7 +53,7 @@ export async function startService(
   const toRedis = await world.wire(`${name} - Redis`, () => ({ port: redis.port() }));
   const process = await startControlled({
     ...placeOf(world, name),
-    entry: serviceEntry(service),
+    entry: (options.entryOf ?? serviceEntry)(service),
     env: {
       ...env,
       ...preloads(world, name, options),

@@ -13,6 +13,8 @@ import type { TcpProxy } from './tcp-proxy.ts';
 export interface WorldOptions {
   readonly size: WorldSize;
   readonly bug?: InjectedBug | undefined;
+  /** The file that a service starts from. By default its source, which an injected bug needs. */
+  readonly entryOf?: ((service: ServiceName) => string) | undefined;
   /** Each process can be asked how much memory it uses (soak/collected.ts). */
   readonly reportsMemory?: boolean;
   /** Records the history of the run. Undefined if the run has none. */

@@ -3,9 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { startDriver } from './load/children.ts';
 import { isWanted, options } from './options.ts';
-import { measureShapes } from './parts/shapes.ts';
+import { compared, measureShapes } from './parts/shapes.ts';
+import { growthFigures } from './report/goal-figures.ts';
 import type { Report } from './report/report.ts';
-import { memoryTable, ratiosLine, shapesTable } from './report/tables.ts';
+import { memoryTable, shapesTable } from './report/shapes-table.ts';
 import { seedSubmissions } from './seed/seed.ts';
 import { created1, created64, life64 } from './shapes.ts';
 import { startProduct } from './systems/product.ts';
@@ -41,15 +42,10 @@ export async function runGrowth(report: Report): Promise<void> {
     const shapes = [created64, created1, life64].filter(({ name }) => isWanted(name));
     await report.part(
       'growth',
-      () => measureShapes(driver, systems, shapes, { ...options.growth, seconds }),
-      (results) => {
-        report.lastLine(ratiosLine(results, labels[1] ?? ''));
-        return [
-          shapesTable(results, labels),
-          'Goal: CPU and p50 at most 1.20 ×.',
-          memoryTable(results, labels),
-        ].join('\n\n');
-      },
+      () =>
+        measureShapes(driver, systems, compared(shapes, systems), { ...options.growth, seconds }),
+      (results) => `${shapesTable(results, labels)}\n\n${memoryTable(results, labels)}`,
+      growthFigures,
     );
   } finally {
     for (const system of systems) await system.close();

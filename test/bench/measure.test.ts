@@ -3,10 +3,16 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDriver } from './load/children.ts';
-import { measure, type Shape } from './measure.ts';
+import { measure } from './measure.ts';
+import type { Shape } from './sample.ts';
 import { startProduct } from './systems/product.ts';
 
-const created: Shape = { name: 'created', inFlight: 8, tenants: 2, until: 'created' };
+const created: Shape = {
+  name: 'created',
+  tenants: 2,
+  until: 'created',
+  pace: { inFlight: 8 },
+};
 const life: Shape = { ...created, name: 'whole life', until: 'notified' };
 
 test('a measurement of the product leaves its nodes ready for the next one', async () => {

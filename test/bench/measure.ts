@@ -1,44 +1,11 @@
 import type { Driver } from './load/children.ts';
-import { cpuSeconds, memoryMib } from './load/cpu.ts';
-import type { LoadTenant } from './load/messages.ts';
-import { quantile } from './quantile.ts';
+import { monotonicMs } from './load/clock.ts';
+import type { Arrival, LoadResult, LoadTenant, Pace } from './load/messages.ts';
+import { startMeter } from './meter.ts';
+import { type Backlog, percentilesOf, refusedShareMax, type Sample, type Shape } from './sample.ts';
 import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
-export interface Shape {
-  readonly name: string;
-  readonly inFlight: number;
-  readonly tenants: number;
-  /** From the post to the 201, or to the acknowledged webhook. */
-  readonly until: 'created' | 'notified';
-  /** The maximum rate per second. Undefined: as fast as answers come. */
-  readonly perSecond?: number;
-}
-
-/**
- * One measurement: rates per second, milliseconds, and CPU microseconds per submission by process.
- */
-export interface Sample {
-  readonly perSecond: number;
-  readonly created: number;
-  /** Answers other than 201. */
-  readonly refused: number;
-  readonly p50Ms: number;
-  readonly p95Ms: number;
-  readonly p99Ms: number;
-  /** From the settlement's statement to the acknowledged first attempt. Only for a whole life. */
-  readonly notified?: { readonly p50Ms: number; readonly p99Ms: number };
-  readonly cpuMicros: Readonly<Record<string, number>>;
-  readonly totalCpuMicros: number;
-  /** MiB by process so far (load/cpu.ts). */
-  readonly memoryMib: Readonly<Record<string, number>>;
-}
-
-/**
- * Some of the baseline's answers are 503, because `waitUntilFinished` misses jobs that finish too
- * soon.
- */
-export const refusedShareMax = 0.02;
 /** Nodes have slots for this many accepted submissions, with the headroom of the tier. */
 const acceptedMax = 20_000;
 
@@ -54,78 +21,71 @@ export async function measure(
   const tenants = (isLife ? system.notified : system.quiet).slice(0, shape.tenants);
   const before = await world.ask({ kind: 'mode', mode: isLife ? 'complete' : 'accept' });
   await world.ask({ kind: 'arrivals' });
-  const cpuBefore = cpuSeconds(system.pids());
-  const startedMs = Date.now();
-  const result = await drive(driver, system, tenants, {
-    ...shape,
-    seconds,
-    requestsMax: isLife ? Number.MAX_SAFE_INTEGER : acceptedMax,
-  });
-  const { created } = result;
-  let elapsedSeconds = result.seconds;
-  if (isLife) {
-    const expected = before.webhooks + created;
+  const stopMeter = await startMeter(system);
+  const sinceMs = Date.now();
+  const startedAtMs = monotonicMs();
+  const { posts, refused, open } = await drive(driver, system, tenants, paceOf(shape, seconds));
+  const created = posts.length;
+  const expected = before.webhooks + created;
+  if (isLife)
     await untilNoneLeft(`${system.name}'s webhooks of "${shape.name}"`, async () => {
       const now = await world.ask({ kind: 'count' });
-      elapsedSeconds = (now.lastWebhookAtMs - startedMs) / 1_000;
       return expected - now.webhooks;
     });
-  }
-  const cpuMicros = perSubmission(cpuBefore, cpuSeconds(system.pids()), created);
+  const usage = await stopMeter(created);
   await comeToRest(system, shape.name);
-  const notified = isLife ? await notifiedAfterMs(system, startedMs) : undefined;
-  const at = (share: number) => quantile(result.latenciesMs, share);
+  const ends = isLife ? await endsOf(system, sinceMs) : undefined;
+  const answeredAtMs = posts.map((post) => post.answeredAtMs);
+  const endedAtMs = ends === undefined ? answeredAtMs : [...ends.atMs.values()];
+  const backlog: Backlog | undefined = open && {
+    duePerSecond: 'perSecond' in shape.pace ? shape.pace.perSecond : 0,
+    unanswered: open.unanswered,
+    unnotified: endedAtMs.filter((atMs) => atMs > open.endAtMs).length,
+    isAbandoned: open.isAbandoned,
+    lateP99Ms: open.lateP99Ms,
+  };
   return {
-    perSecond: created / elapsedSeconds,
+    perSecond: (created / (latest(endedAtMs) - startedAtMs)) * 1_000,
     created,
-    refused: result.refused,
-    p50Ms: at(0.5),
-    p95Ms: at(0.95),
-    p99Ms: at(0.99),
-    ...(notified === undefined
+    refused,
+    answered: percentilesOf(posts.map((post) => post.answeredAtMs - post.dueAtMs)),
+    ...(ends === undefined
       ? {}
-      : { notified: { p50Ms: quantile(notified, 0.5), p99Ms: quantile(notified, 0.99) } }),
-    cpuMicros,
-    totalCpuMicros: Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0),
-    memoryMib: memoryMib(system.pids()),
+      : {
+          notified: percentilesOf(
+            posts.map((post) => (ends.atMs.get(post.submissionId) ?? Number.NaN) - post.dueAtMs),
+          ),
+          firstWebhook: percentilesOf(ends.afterSettlementMs),
+        }),
+    ...usage,
+    ...(backlog === undefined ? {} : { backlog }),
   };
 }
 
-interface Drive {
-  readonly inFlight: number;
-  readonly seconds: number;
-  readonly requestsMax: number;
-  readonly perSecond?: number;
+/** The seed is the rate, so that both systems get the same schedule. */
+function paceOf({ pace, until }: Shape, seconds: number): Pace {
+  if ('perSecond' in pace) return { kind: 'open', ...pace, seconds, seed: pace.perSecond };
+  const requestsMax = until === 'notified' ? Number.MAX_SAFE_INTEGER : acceptedMax;
+  return { kind: 'closed', inFlight: pace.inFlight, seconds, requestsMax };
 }
 
-/** Throws if more than a few requests were refused, or if none was created. */
+/**
+ * Throws if none was created, and if a closed loop had more than a few requests refused, because
+ * its rate would be wrong.
+ */
 export async function drive(
   driver: Driver,
   { name, gatewayUrls }: System,
   tenants: readonly LoadTenant[],
-  { inFlight, seconds, requestsMax, perSecond }: Drive,
-) {
-  const load = { gatewayUrls, tenants, inFlight, seconds, requestsMax };
-  const result = await driver.ask(perSecond === undefined ? load : { ...load, perSecond });
+  pace: Pace,
+): Promise<Omit<LoadResult, 'refused'> & { readonly refused: number }> {
+  const result = await driver.ask({ gatewayUrls, tenants, pace });
   const refused = Object.values(result.refused).reduce((sum, count) => sum + count, 0);
-  if (result.created === 0 || refused > result.created * refusedShareMax)
-    throw new Error(
-      `${name}: ${result.created} created, refused ${JSON.stringify(result.refused)}`,
-    );
+  const created = result.posts.length;
+  const isWrong = pace.kind === 'closed' && refused > created * refusedShareMax;
+  if (created === 0 || isWrong)
+    throw new Error(`${name}: ${created} created, refused ${JSON.stringify(result.refused)}`);
   return { ...result, refused };
-}
-
-export function perSubmission(
-  before: Readonly<Record<string, number>>,
-  after: Readonly<Record<string, number>>,
-  count: number,
-): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(after).map(([name, seconds]) => [
-      name,
-      ((seconds - (before[name] ?? 0)) / count) * 1e6,
-    ]),
-  );
 }
 
 /** Waits until nothing is in flight and every node is free. */
@@ -134,14 +94,30 @@ async function comeToRest(system: System, after: string): Promise<void> {
   await untilNoneLeft(`${system.name}'s submissions of "${after}" to end`, () => system.inFlight());
 }
 
-/** The latencies of all notifications since then, when all have arrived. */
-async function notifiedAfterMs(system: System, sinceMs: number): Promise<number[]> {
+interface Ends {
+  /** The first acknowledgement of each submission's webhook, by the monotonic clock. */
+  readonly atMs: ReadonlyMap<string, number>;
+  /** From the statement that settled to the acknowledgement, for each notification. */
+  readonly afterSettlementMs: readonly number[];
+}
+
+/** The ends of all whole lives since then, when all notifications have arrived. */
+async function endsOf(system: System, sinceMs: number): Promise<Ends> {
   const made = await system.deliveriesSince(sinceMs);
-  const arrivals = new Map<string, number>();
+  const arrivals: Arrival[] = [];
+  const left = new Set(made.keys());
   await untilNoneLeft(`${system.name}'s webhooks`, async () => {
     const { arrivals: more = [] } = await system.world.ask({ kind: 'arrivals' });
-    for (const [id, atMs] of more) arrivals.set(id, atMs);
-    return [...made.keys()].filter((id) => !arrivals.has(id)).length;
+    for (const { deliveryId } of more) left.delete(deliveryId);
+    arrivals.push(...more);
+    return left.size;
   });
-  return [...made].map(([id, madeAtMs]) => (arrivals.get(id) ?? Number.NaN) - madeAtMs);
+  return {
+    atMs: new Map(arrivals.map((one) => [one.submissionId, one.monotonicMs])),
+    afterSettlementMs: arrivals.map((one) => one.atMs - (made.get(one.deliveryId) ?? Number.NaN)),
+  };
+}
+
+function latest(valuesMs: readonly number[]): number {
+  return valuesMs.reduce((most, value) => Math.max(most, value), 0);
 }

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 
 /**
- * `pnpm bench [--quick] [--only TEXT] [--rounds N] [--seconds N] [--seed-rows N] [--profile DIR]`:
+ * `pnpm bench [--quick] [--only TEXT] [--rounds N] [--seconds N] [--rates N,N]
+ * [--seed-rows N] [--profile DIR]`:
  * see docs/PERFORMANCE.md.
  */
 const { values } = parseArgs({
@@ -10,6 +11,7 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     only: { type: 'string', default: '' },
+    rates: { type: 'string' },
     profile: { type: 'string' },
     'seed-rows': { type: 'string', default: '0' },
   },
@@ -25,7 +27,7 @@ function natural(name: string, text: string): number {
 
 export const options = {
   quick,
-  /** Runs only the shapes whose names contain this text. */
+  /** Runs only the parts and shapes whose names contain this text. */
   only: values.only,
   /** The directory for the profiles of the product's services. */
   profileDir: values.profile,
@@ -38,11 +40,20 @@ export const options = {
   seconds: natural('seconds', values.seconds ?? (quick ? '1' : '6')),
   tenants: quick ? 100 : 1_000,
   nodes: 24,
+  /** Fixed rates, and a share of each system's own capacity. */
+  openLoop: {
+    perSecond: (values.rates ?? (quick ? '50,200' : '25,50,100,200,300'))
+      .split(',')
+      .map((rate) => natural('rates', rate)),
+    shareOfCapacity: 0.8,
+    rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')),
+    seconds: natural('seconds', values.seconds ?? (quick ? '2' : '10')),
+  },
   halfLoad: quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 15 },
   backlog: quick ? { rounds: 1, count: 500 } : { rounds: 3, count: 5_000 },
   cancels: quick ? { count: 100, atOnce: 4 } : { count: 1_000, atOnce: 8 },
   deadNodes: { nodes: 20, waitForRuns: !quick },
-  twoOfEach: { rounds: quick ? 1 : 4 },
+  someOfEach: { rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')) },
   growth: { rounds: quick ? 1 : 4 },
 } as const;
 

@@ -1,26 +1,56 @@
+import type { Schedule } from './schedule.ts';
+
 export interface LoadTenant {
   readonly tenantId: string;
   readonly hmacSecret: string;
 }
 
-/** The driver's task: requests for a number of seconds, or a number of requests. */
+/** The driver's task. */
 export interface Load {
-  /** Connections use the tenants in turn. */
+  /** Requests use the gateways and the tenants in turn. */
   readonly gatewayUrls: readonly string[];
   readonly tenants: readonly LoadTenant[];
-  readonly inFlight: number;
-  readonly seconds: number;
-  readonly requestsMax: number;
-  /** The maximum rate per second. Undefined: as fast as answers come. */
-  readonly perSecond?: number;
+  readonly pace: Pace;
+}
+
+/**
+ * Closed: a number of connections, each of which sends a request as soon as it has the answer to
+ * the one before. Open: requests at scheduled instants, which do not wait for answers.
+ */
+export type Pace =
+  | {
+      readonly kind: 'closed';
+      readonly inFlight: number;
+      readonly seconds: number;
+      readonly requestsMax: number;
+    }
+  | ({ readonly kind: 'open' } & Schedule);
+
+/** A request that was answered with 201. Times are of the monotonic clock (clock.ts). */
+export interface Post {
+  readonly submissionId: string;
+  /** The scheduled instant in an open loop. Otherwise the instant at which it was sent. */
+  readonly dueAtMs: number;
+  readonly answeredAtMs: number;
 }
 
 export interface LoadResult {
-  readonly created: number;
-  /** The count of each status other than 201. */
+  readonly posts: readonly Post[];
+  /** The count of each status other than 201. 0 counts failed connections. */
   readonly refused: Readonly<Record<string, number>>;
-  readonly seconds: number;
-  readonly latenciesMs: readonly number[];
+  /** Only of an open loop. */
+  readonly open?: OpenResult;
+}
+
+export interface OpenResult {
+  /** The end of the schedule, by the monotonic clock. */
+  readonly endAtMs: number;
+  /** Requests that were due and without an answer at that instant. */
+  readonly unanswered: number;
+  /** True if so many were unanswered that the rest of the schedule was not sent. */
+  readonly isAbandoned: boolean;
+  /** How long after its instant the 99th of a hundred requests was sent. */
+  readonly lateP99Ms: number;
 }
 
 /** The behaviour of the nodes with assignments: only accept, complete, or begin and keep running. */
@@ -50,9 +80,16 @@ export interface WorldCounts {
   readonly webhooks: number;
   /** The time of the last acknowledged webhook, in milliseconds of the epoch. */
   readonly lastWebhookAtMs: number;
-  /**
-   * The time at which each delivery was first acknowledged, in milliseconds of the epoch. Only on
-   * request.
-   */
-  readonly arrivals?: readonly (readonly [deliveryId: string, atMs: number])[];
+  /** Only on request. */
+  readonly arrivals?: readonly Arrival[];
+}
+
+/** The first acknowledgement of a delivery. */
+export interface Arrival {
+  readonly deliveryId: string;
+  readonly submissionId: string;
+  /** In milliseconds of the epoch, to compare with a database's time. */
+  readonly atMs: number;
+  /** The same instant by the monotonic clock, to compare with the driver's. */
+  readonly monotonicMs: number;
 }

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { signRequest } from '@svc/signing';
 import { WebSocket } from 'ws';
-import type { LinkTo, NodeMode, WorldCounts, WorldMessage } from './messages.ts';
+import { monotonicMs } from './clock.ts';
+import type { Arrival, LinkTo, NodeMode, WorldCounts, WorldMessage } from './messages.ts';
+import { submissionIdIn } from './request.ts';
 import { textOf } from './text-of.ts';
 
 /**
@@ -13,7 +15,9 @@ import { textOf } from './text-of.ts';
 const slots = 200;
 const seen = { connected: 0, acknowledged: 0, webhooks: 0, lastWebhookAtMs: 0 };
 const accepted = new Map<string, WebSocket>();
-const arrivals = new Map<string, number>();
+/** The arrivals since the last request for them. */
+let arrivals: Arrival[] = [];
+const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
 /**
  * True from `release` to the next `mode`, because a tenant's answer may arrive before the node's
@@ -22,10 +26,12 @@ let mode: NodeMode = 'complete';
 let isReleasing = false;
 
 const server = createServer((request, response) => {
-  request.resume();
+  let body = '';
+  request.setEncoding('utf8');
+  request.on('data', (chunk: string) => (body += chunk));
   request.once('end', () => {
     response.writeHead(204).end();
-    note(String(request.headers['x-svc-delivery']));
+    note(String(request.headers['x-svc-delivery']), body);
   });
 });
 server.keepAliveTimeout = 60_000;
@@ -54,17 +60,20 @@ function answer(more: Pick<WorldCounts, 'arrivals'> = {}): void {
   process.send?.(counts);
 }
 
-function note(deliveryId: string): void {
-  if (arrivals.has(deliveryId)) return;
-  const nowMs = Date.now();
-  arrivals.set(deliveryId, nowMs);
+function note(deliveryId: string, body: string): void {
+  if (arrived.has(deliveryId)) return;
+  arrived.add(deliveryId);
+  const atMs = Date.now();
+  const submissionId = submissionIdIn(body) ?? '';
+  arrivals.push({ deliveryId, submissionId, atMs, monotonicMs: monotonicMs() });
   seen.webhooks += 1;
-  seen.lastWebhookAtMs = nowMs;
+  seen.lastWebhookAtMs = atMs;
 }
 
 function takeArrivals(): Required<Pick<WorldCounts, 'arrivals'>> {
-  const taken = [...arrivals];
-  arrivals.clear();
+  const taken = arrivals;
+  arrivals = [];
+  arrived.clear();
   return { arrivals: taken };
 }
 

@@ -1,8 +1,11 @@
 import type { Driver } from '../load/children.ts';
 import { cpuSeconds } from '../load/cpu.ts';
-import { drive, perSubmission } from '../measure.ts';
+import { drive } from '../measure.ts';
+import { perSubmission } from '../meter.ts';
+import { options } from '../options.ts';
 import type { BackgroundService, Span, System } from '../systems/system.ts';
 import { untilNoneLeft } from '../wait.ts';
+import { inTurn } from './shapes.ts';
 
 /**
  * How fast a backlog was processed: the rate from the first to the last, and the CPU microseconds
@@ -20,11 +23,29 @@ export interface BacklogSample {
 const inFlight = 64;
 const drivenSecondsMax = 300;
 
+/** The samples of each system, measured in turns. */
+export async function measureBacklogs(
+  driver: Driver,
+  systems: readonly System[],
+  away: BackgroundService,
+): Promise<readonly (readonly BacklogSample[])[]> {
+  const { rounds, count } = options.backlog;
+  const samples = systems.map((): BacklogSample[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const index of inTurn(systems.length, round)) {
+      const system = systems[index];
+      if (system === undefined) continue;
+      samples[index]?.push(await measureBacklog(driver, system, away, count));
+    }
+  }
+  return samples;
+}
+
 /**
  * A number of submissions arrive while a service is down. Then it starts and processes its backlog:
  * deliveries of settled submissions that are all due, or outcomes that are all stored.
  */
-export async function measureBacklog(
+async function measureBacklog(
   driver: Driver,
   system: System,
   away: BackgroundService,
@@ -36,7 +57,8 @@ export async function measureBacklog(
   await world.ask({ kind: 'arrivals' });
   await system.stopService(away);
   const sinceMs = Date.now();
-  const { created } = await drive(driver, system, isNotified ? system.notified : system.quiet, {
+  const { posts } = await drive(driver, system, isNotified ? system.notified : system.quiet, {
+    kind: 'closed',
     inFlight,
     seconds: drivenSecondsMax,
     requestsMax: count,
@@ -46,7 +68,7 @@ export async function measureBacklog(
   } else {
     await untilNoneLeft(`${name}'s outcomes to be stored`, async () => {
       const { acknowledged } = await world.ask({ kind: 'count' });
-      return before.acknowledged + created - acknowledged;
+      return before.acknowledged + posts.length - acknowledged;
     });
   }
   const startedMs = Date.now();
@@ -73,7 +95,7 @@ async function untilNotified(system: System, sinceMs: number): Promise<Span> {
   const atMs: number[] = [];
   await untilNoneLeft(`${system.name}'s deliveries`, async () => {
     const { arrivals = [] } = await system.world.ask({ kind: 'arrivals' });
-    for (const [id, arrivedMs] of arrivals) if (waiting.delete(id)) atMs.push(arrivedMs);
+    for (const one of arrivals) if (waiting.delete(one.deliveryId)) atMs.push(one.atMs);
     return waiting.size;
   });
   atMs.sort((one, other) => one - other);

@@ -52,8 +52,12 @@ export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadN
     }
     await world.ask({ kind: 'mode', mode: 'run' });
     const sinceId = lowestIdAt(Date.now());
-    const load = { gatewayUrls: [gatewayUrl], tenants, inFlight: 4 };
-    const { created } = await driver.ask({ ...load, seconds: 30, requestsMax: runs });
+    const { posts } = await driver.ask({
+      gatewayUrls: [gatewayUrl],
+      tenants,
+      pace: { kind: 'closed', inFlight: 4, seconds: 30, requestsMax: runs },
+    });
+    const created = posts.length;
     const countOf = async (where: string): Promise<number> => {
       const { rows } = await pool.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM submissions WHERE id >= $1 AND ${where}`,

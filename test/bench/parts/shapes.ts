@@ -1,21 +1,33 @@
 import type { Driver } from '../load/children.ts';
-import { measure, type Sample, type Shape } from '../measure.ts';
+import { measure } from '../measure.ts';
 import { medianOf } from '../report/medians.ts';
+import type { Sample, Shape } from '../sample.ts';
 import type { System } from '../systems/system.ts';
 
-/** The results of two systems for one shape: the medians of their rounds, and each round. */
+/** A shape for each system. They differ in a rate that depends on the system's capacity. */
+export interface Comparison {
+  readonly name: string;
+  readonly shapes: readonly Shape[];
+}
+
+/** The results of some systems for one shape: the medians of their rounds, and each round. */
 export interface ShapeResult {
   readonly name: string;
   readonly medians: readonly Sample[];
   readonly samples: readonly (readonly Sample[])[];
 }
 
-interface Rounds {
+export interface Rounds {
   readonly rounds: number;
   readonly seconds: number;
 }
 
 const warmUpSeconds = 1;
+
+/** The same shape for every system. */
+export function compared(shapes: readonly Shape[], systems: readonly System[]): Comparison[] {
+  return shapes.map((shape) => ({ name: shape.name, shapes: systems.map(() => shape) }));
+}
 
 /**
  * Runs every shape against every system, in turns. The first round warms up. Results keep the order
@@ -24,25 +36,22 @@ const warmUpSeconds = 1;
 export async function measureShapes(
   driver: Driver,
   systems: readonly System[],
-  shapes: readonly Shape[],
+  comparisons: readonly Comparison[],
   { rounds, seconds }: Rounds,
 ): Promise<ShapeResult[]> {
-  const taken = shapes.map((shape) => ({ shape, samples: systems.map((): Sample[] => []) }));
+  const taken = comparisons.map((one) => ({ ...one, samples: systems.map((): Sample[] => []) }));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { shape, samples } of taken) {
+    for (const { shapes, samples } of taken) {
       for (const index of inTurn(systems.length, round)) {
         const system = systems[index];
-        if (system === undefined) continue;
+        const shape = shapes[index];
+        if (system === undefined || shape === undefined) continue;
         const sample = await measure(driver, system, shape, round === 0 ? warmUpSeconds : seconds);
         if (round > 0) samples[index]?.push(sample);
       }
     }
   }
-  return taken.map(({ shape: { name }, samples }) => ({
-    name,
-    medians: samples.map(medianOf),
-    samples,
-  }));
+  return taken.map(({ name, samples }) => ({ name, medians: samples.map(medianOf), samples }));
 }
 
 /** The first system of a round is the last of the next. */

@@ -1,3 +1,5 @@
+import { median } from '../quantile.ts';
+
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** A table that can be pasted into a document. */
@@ -16,3 +18,14 @@ export const ratio = (one: number, other: number): string => {
   const value = one / other;
   return Number.isFinite(value) ? `${value.toFixed(2)} ×` : '–';
 };
+
+const text = (value: number): string => value.toFixed(2);
+
+/** The median, and the least and the greatest if there are several. */
+export function spread(values: readonly number[], unit = ' ×'): string {
+  if (values.length === 0) return '–';
+  if (!Number.isFinite(median(values))) return 'not held';
+  const middle = `${text(median(values))}${unit}`;
+  if (values.length === 1) return middle;
+  return `${middle} (${text(Math.min(...values))}–${text(Math.max(...values))})`;
+}

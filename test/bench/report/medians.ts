@@ -1,33 +1,73 @@
-import type { Sample } from '../measure.ts';
 import { median } from '../quantile.ts';
+import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
 /** The median of each figure by itself. Memory is the last value. */
 export function medianOf(samples: readonly Sample[]): Sample {
-  const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
+  const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));
   const last = samples.at(-1);
-  const notified = samples.flatMap((sample) => sample.notified ?? []);
+  const percentiles = (pick: (sample: Sample) => Percentiles | undefined) => {
+    const some = samples.flatMap((sample) => pick(sample) ?? []);
+    return some.length === 0 ? undefined : medianPercentiles(some);
+  };
+  const parts = (pick: (sample: Sample) => Readonly<Record<string, number>>) =>
+    Object.fromEntries(
+      Object.keys(last === undefined ? {} : pick(last)).map((name) => [
+        name,
+        of((sample) => pick(sample)[name] ?? 0),
+      ]),
+    );
+  const notified = percentiles((sample) => sample.notified);
+  const firstWebhook = percentiles((sample) => sample.firstWebhook);
+  const backlogs = samples.flatMap(({ backlog }) => backlog ?? []);
+  const [{ duePerSecond } = { duePerSecond: 0 }] = backlogs;
+  const ofBacklogs = (figure: (backlog: (typeof backlogs)[number]) => number): number =>
+    median(backlogs.map(figure));
   return {
     perSecond: of(({ perSecond }) => perSecond),
     created: of(({ created }) => created),
     refused: of(({ refused }) => refused),
+    answered: medianPercentiles(samples.map(({ answered }) => answered)),
+    ...(notified === undefined ? {} : { notified }),
+    ...(firstWebhook === undefined ? {} : { firstWebhook }),
+    cpuMicros: parts(({ cpuMicros }) => cpuMicros),
+    totalCpuMicros: of(({ totalCpuMicros }) => totalCpuMicros),
+    wakeUps: parts(({ wakeUps }) => wakeUps),
+    totalWakeUps: of(({ totalWakeUps }) => totalWakeUps),
+    walBytes: of(({ walBytes }) => walBytes),
+    memoryMib: last?.memoryMib ?? {},
+    ...(backlogs.length === 0
+      ? {}
+      : {
+          backlog: {
+            duePerSecond,
+            unanswered: ofBacklogs(({ unanswered }) => unanswered),
+            unnotified: ofBacklogs(({ unnotified }) => unnotified),
+            isAbandoned:
+              backlogs.filter(({ isAbandoned }) => isAbandoned).length * 2 > backlogs.length,
+            lateP99Ms: ofBacklogs(({ lateP99Ms }) => lateP99Ms),
+          },
+        }),
+  };
+}
+
+function medianPercentiles(some: readonly Percentiles[]): Percentiles {
+  const of = (figure: (one: Percentiles) => number): number => median(some.map(figure));
+  return {
     p50Ms: of(({ p50Ms }) => p50Ms),
     p95Ms: of(({ p95Ms }) => p95Ms),
     p99Ms: of(({ p99Ms }) => p99Ms),
-    ...(notified.length === 0
-      ? {}
-      : {
-          notified: {
-            p50Ms: median(notified.map(({ p50Ms }) => p50Ms)),
-            p99Ms: median(notified.map(({ p99Ms }) => p99Ms)),
-          },
-        }),
-    cpuMicros: Object.fromEntries(
-      Object.keys(last?.cpuMicros ?? {}).map((name) => [
-        name,
-        of(({ cpuMicros }) => cpuMicros[name] ?? 0),
-      ]),
-    ),
-    totalCpuMicros: of(({ totalCpuMicros }) => totalCpuMicros),
-    memoryMib: last?.memoryMib ?? {},
   };
+}
+
+/** A figure of the first system divided by that of another, for each round. */
+export function ratiosOf(
+  samples: readonly (readonly Sample[])[],
+  figure: (sample: Sample) => number,
+  other = 1,
+): number[] {
+  return (samples[0] ?? []).flatMap((one, round) => {
+    const compared = samples[other]?.[round];
+    if (compared === undefined) return [];
+    return [isHeld(one) ? figure(one) / figure(compared) : Number.POSITIVE_INFINITY];
+  });
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { aboutThisRun } from './about.ts';
+import { type GoalFigures, goalsTable, verdictLine } from './goals.ts';
 
 const file = 'bench/results.json';
 
@@ -9,7 +10,7 @@ export class Report {
   readonly #parts: Record<string, unknown> = {};
   readonly #failed: string[] = [];
   #about: object = aboutThisRun({});
-  #lastLine = '';
+  readonly #goals = new Map<string, readonly number[]>();
 
   /** Called when the servers are up. */
   servers(versions: Readonly<Record<string, string>>): void {
@@ -20,22 +21,19 @@ export class Report {
     process.stdout.write(`${text}\n`);
   }
 
-  /** Printed at the end. */
-  lastLine(text: string): void {
-    this.#lastLine = text;
-  }
-
-  /** One part. If it fails, that is printed and the other parts continue. */
+  /** One part, and its figures for the goals. If it fails, that is printed and the other parts continue. */
   async part<T>(
     name: string,
     measure: () => Promise<T>,
     describe: (result: T) => string,
+    goalFigures: (result: T) => GoalFigures = () => new Map(),
   ): Promise<T | undefined> {
     const startedMs = performance.now();
     try {
       const result = await measure();
       this.#parts[name] = result;
       this.say(`\n${describe(result)}\n`);
+      for (const [goal, figures] of goalFigures(result)) this.#goals.set(goal, figures);
       return result;
     } catch (error) {
       this.#failed.push(name);
@@ -52,17 +50,19 @@ export class Report {
   end(): void {
     this.#write();
     const seconds = ((performance.now() - this.#startedMs) / 1_000).toFixed(0);
+    this.say(`\n${goalsTable(this.#goals)}\n`);
     this.say(`${file} has every round; ${seconds} s in all.`);
     if (this.#failed.length > 0) {
       this.say(`Failed: ${this.#failed.join(', ')}.`);
       process.exitCode = 1;
     }
-    if (this.#lastLine !== '') this.say(this.#lastLine);
+    this.say(verdictLine(this.#goals));
   }
 
   #write(): void {
     mkdirSync('bench', { recursive: true });
-    const whole = { ...this.#about, failed: this.#failed, results: this.#parts };
+    const goals = Object.fromEntries(this.#goals);
+    const whole = { ...this.#about, failed: this.#failed, goals, results: this.#parts };
     writeFileSync(file, `${JSON.stringify(whole, null, 2)}\n`);
   }
 }

@@ -6,6 +6,7 @@ import { Pool } from 'pg';
 import { startBaseline } from '../baseline/start.ts';
 import { startWorld } from '../load/children.ts';
 import type { LoadTenant } from '../load/messages.ts';
+import { readWritten } from './counters.ts';
 import { startServers } from './servers.ts';
 import { lowestIdAt, type Span, type System, type SystemOptions } from './system.ts';
 
@@ -70,8 +71,11 @@ export async function startBaselineSystem(options: SystemOptions): Promise<Syste
 }
 
 /** The figures that the bench reads from the tables of the baseline. */
-function readsOf(pool: Pool): Pick<System, 'inFlight' | 'endedSince' | 'deliveriesSince'> {
+function readsOf(
+  pool: Pool,
+): Pick<System, 'written' | 'inFlight' | 'endedSince' | 'deliveriesSince'> {
   return {
+    written: () => readWritten(pool),
     async inFlight() {
       const { rows } = await pool.query<{ count: number }>(
         'SELECT COALESCE(sum(held / 200000000), 0)::int AS count FROM baseline.accounts',

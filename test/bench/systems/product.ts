@@ -1,6 +1,7 @@
 import { toWireId } from '@svc/domain';
 import { serviceNames, type ServiceName, type ServiceProcess } from '@svc/local';
 import { startWorld } from '../load/children.ts';
+import { readWritten } from './counters.ts';
 import { createNodes, createTenants, openStack, type Stack } from './stack.ts';
 import { lowestIdAt, type Span, type System, type SystemOptions } from './system.ts';
 
@@ -33,7 +34,7 @@ export async function startProduct(options: ProductOptions): Promise<System> {
   const portsOf = (service: ServiceName): number[] =>
     (processes.get(service) ?? []).map(({ ready }) => ready.port ?? 0);
   return {
-    name: 'product',
+    name: each === 1 ? 'product' : `product, ${each} of each`,
     gatewayUrls: portsOf('gateway').map((port) => `http://127.0.0.1:${port}`),
     links: await createNodes(stack, options.nodes, portsOf('dispatcher')),
     world,
@@ -46,6 +47,7 @@ export async function startProduct(options: ProductOptions): Promise<System> {
       postgres: [servers.postgres.pid],
       redis: [servers.redis.pid],
     }),
+    written: () => readWritten(pool),
     async inFlight() {
       const { rows } = await pool.query<{ count: number }>(
         'SELECT COALESCE(sum(in_flight), 0)::int AS count FROM credit_accounts',

@@ -1,10 +1,11 @@
 import type { ServiceName } from '@svc/local';
 import type { World } from '../load/children.ts';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
+import type { Written } from './counters.ts';
 
 /** A system under measurement, on its own Postgres and Redis, and everything outside it. */
 export interface System {
-  readonly name: 'product' | 'baseline';
+  readonly name: string;
   readonly gatewayUrls: readonly string[];
   readonly links: readonly LinkTo[];
   readonly world: World;
@@ -13,6 +14,8 @@ export interface System {
   readonly notified: readonly LoadTenant[];
   /** The processes by their kind. */
   pids(): Readonly<Record<string, readonly number[]>>;
+  /** The WAL and the rows that its Postgres has written so far. */
+  written(): Promise<Written>;
   /** The number of submissions that have not ended yet. */
   inFlight(): Promise<number>;
   /** The end times of the submissions created since a moment (ms of the epoch). */

@@ -1,0 +1,7 @@
+/**
+ * Milliseconds of the kernel's monotonic clock. All processes of a machine read the same clock, so
+ * that one can send an instant to another.
+ */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

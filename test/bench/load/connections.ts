@@ -1,0 +1,50 @@
+import { type Connection, connectTo } from './connection.ts';
+
+/** Shorter than any gateway keeps an idle connection. */
+const idleMsMax = 2_000;
+
+/**
+ * The connections of an open loop: as many as requests are in flight, up to a maximum. Then
+ * requests wait for one. The most recently used connection is used first.
+ */
+export class Connections {
+  readonly #gatewayUrl: string;
+  readonly #free: { connection: Connection; sinceMs: number }[] = [];
+  readonly #waiting: ((connection: Connection | undefined) => void)[] = [];
+  #left: number;
+
+  constructor(gatewayUrl: string, connectionsMax: number) {
+    this.#gatewayUrl = gatewayUrl;
+    this.#left = connectionsMax;
+  }
+
+  /** Throws if the gateway refuses a new connection. */
+  async take(): Promise<Connection> {
+    for (let last = this.#free.pop(); last !== undefined; last = this.#free.pop()) {
+      const isFresh = performance.now() - last.sinceMs < idleMsMax;
+      if (isFresh && last.connection.isOpen()) return last.connection;
+      last.connection.close();
+      this.#left += 1;
+    }
+    if (this.#left === 0) {
+      const given = await new Promise<Connection | undefined>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+      if (given !== undefined) return given;
+    }
+    this.#left -= 1;
+    return connectTo(this.#gatewayUrl);
+  }
+
+  give(connection: Connection): void {
+    const isOpen = connection.isOpen();
+    const next = this.#waiting.shift();
+    if (!isOpen) this.#left += 1;
+    if (next !== undefined) next(isOpen ? connection : undefined);
+    else if (isOpen) this.#free.push({ connection, sinceMs: performance.now() });
+  }
+
+  close(): void {
+    for (const { connection } of this.#free) connection.close();
+  }
+}

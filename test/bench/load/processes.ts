@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The processes of a system by their kind. Their children count as part of them. */
+export type Pids = Readonly<Record<string, readonly number[]>>;
+
+/** The sum of `of` over the processes of each kind. */
+export function sumByKind(pids: Pids, of: (pid: number) => number): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(pids).map(([kind, some]) => [kind, some.reduce((sum, pid) => sum + of(pid), 0)]),
+  );
+}
+
+export type Children = ReadonlyMap<number, readonly number[]>;
+
+/** The running processes below each process. */
+export function childrenByParent(): Children {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync('/proc')) {
+    const parent = Number(statFields(Number(entry))?.[1]);
+    if (parent > 0) children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
+  }
+  return children;
+}
+
+/** A process and everything below it. */
+export function treeOf(pid: number, children: Children): number[] {
+  return [pid, ...(children.get(pid) ?? []).flatMap((child) => treeOf(child, children))];
+}
+
+/** The fields of `/proc/PID/stat` from the state on. Undefined if the process has ended. */
+export function statFields(pid: number): string[] | undefined {
+  if (!Number.isInteger(pid)) return undefined;
+  return textOf(`/proc/${pid}/stat`)?.split(/\) /)[1]?.split(' ');
+}
+
+/** A number in a file of lines like `name:   17 kB`. 0 if the process has ended. */
+export function fieldOf(file: string, name: string): number {
+  const found = new RegExp(`^${name}:\\s+([0-9]+)`, 'm').exec(textOf(file) ?? '');
+  return Number(found?.[1] ?? 0);
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+import { createRandom } from '../../simulation/random.ts';
+
+/** Requests that arrive at a rate, whether or not earlier ones have been answered. */
+export interface Schedule {
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** The same seed gives the same instants. */
+  readonly seed: number;
+}
+
+/**
+ * The instants of the requests, in milliseconds from the start, in order. They are independent of
+ * one another, as those of many tenants are, so some are close together. Whole milliseconds,
+ * because timers are no finer.
+ */
+export function arrivalsMs({ perSecond, seconds, seed }: Schedule): number[] {
+  const random = createRandom(seed);
+  const count = Math.round(perSecond * seconds);
+  return Array.from({ length: count }, () => random.nat(seconds * 1_000)).toSorted((a, b) => a - b);
+}

@@ -1,0 +1,51 @@
+import { cpuSeconds, memoryMib } from './load/cpu.ts';
+import { wakeUpsBetween, wakeUpsOf } from './load/wake-ups.ts';
+import type { Sample } from './sample.ts';
+import type { System } from './systems/system.ts';
+
+type Usage = Pick<
+  Sample,
+  'cpuMicros' | 'totalCpuMicros' | 'wakeUps' | 'totalWakeUps' | 'walBytes' | 'memoryMib'
+>;
+
+/** What a system uses from now on, until the returned function is called: per submission. */
+export async function startMeter(system: System): Promise<(submissions: number) => Promise<Usage>> {
+  const writtenBefore = await system.written();
+  const wakeUpsBefore = wakeUpsOf(system.pids());
+  const cpuBefore = cpuSeconds(system.pids());
+  return async (submissions) => {
+    const cpuMicros = perSubmission(cpuBefore, cpuSeconds(system.pids()), submissions);
+    const wakeUps = divided(wakeUpsBetween(wakeUpsBefore, wakeUpsOf(system.pids())), submissions);
+    const written = await system.written();
+    return {
+      cpuMicros,
+      totalCpuMicros: totalOf(cpuMicros),
+      wakeUps,
+      totalWakeUps: totalOf(wakeUps),
+      walBytes: (written.walBytes - writtenBefore.walBytes) / submissions,
+      memoryMib: memoryMib(system.pids()),
+    };
+  };
+}
+
+/** CPU microseconds of each submission. */
+export function perSubmission(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+  count: number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, seconds]) => [
+      name,
+      ((seconds - (before[name] ?? 0)) / count) * 1e6,
+    ]),
+  );
+}
+
+function divided(sums: Readonly<Record<string, number>>, by: number): Record<string, number> {
+  return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum / by]));
+}
+
+function totalOf(parts: Readonly<Record<string, number>>): number {
+  return Object.values(parts).reduce((sum, part) => sum + part, 0);
+}

@@ -1,0 +1,111 @@
+import { median } from '../quantile.ts';
+import { spread, table } from './markdown.ts';
+
+/** A figure that a run should reach. Figures are medians of rounds. */
+interface Goal {
+  readonly name: string;
+  readonly unit: string;
+  readonly limit: { readonly atMost: number } | { readonly atLeast: number };
+}
+
+const atMost = (name: string, limit: number, unit = ' ×'): Goal => ({
+  name,
+  unit,
+  limit: { atMost: limit },
+});
+const atLeast = (name: string, limit: number, unit = ' ×'): Goal => ({
+  name,
+  unit,
+  limit: { atLeast: limit },
+});
+
+/** The rates at which the product may take no longer than the baseline. */
+const goalRates = [50, 100, 200] as const;
+type GoalRate = (typeof goalRates)[number];
+const latencies = ['201 p50', '201 p99', 'webhook p50', 'webhook p99'] as const;
+type Latency = (typeof latencies)[number];
+
+export const openLoopGoal = (perSecond: number, latency: Latency): string =>
+  `open loop, ${perSecond} a second: post → ${latency}`;
+export const isGoalRate = (perSecond: number): perSecond is GoalRate =>
+  goalRates.some((rate) => rate === perSecond);
+
+/** The names of the goals, by which a run reports its figures. */
+export const goalNames = {
+  oneP50: 'created, 1 in flight: p50',
+  createdRate: 'created, 64 in flight: rate',
+  createdCpu: 'created, 64 in flight: CPU',
+  hotTenantRate: 'created, 64 in flight, one tenant: rate',
+  lifeRate: 'whole life, 64 in flight: rate',
+  lifeCpu: 'whole life, 64 in flight: CPU',
+  lifeWal: 'whole life, 64 in flight: WAL',
+  hotUpdates: 'whole lives: heap-only updates',
+  twoCreatedCpu: 'two of each / one, created: CPU',
+  twoCreatedRate: 'two of each / one, created: rate',
+  twoLifeCpu: 'two of each / one, whole life: CPU',
+  twoLifeRate: 'two of each / one, whole life: rate',
+  firstWebhook: 'settled → first webhook at half load: p99',
+  growthCpu: 'ten million rows / ten thousand: CPU',
+  growthP50: 'ten million rows / ten thousand: p50',
+  deadNode: 'a dead node is excluded',
+  cancel: 'cancel → node’s frame: p99',
+} as const;
+
+export const goals: readonly Goal[] = [
+  ...goalRates.flatMap((rate) => latencies.map((one) => atMost(openLoopGoal(rate, one), 1))),
+  atMost(goalNames.oneP50, 1.2),
+  atLeast(goalNames.createdRate, 2),
+  atMost(goalNames.createdCpu, 0.5),
+  atLeast(goalNames.hotTenantRate, 3),
+  atLeast(goalNames.lifeRate, 2.2),
+  atMost(goalNames.lifeCpu, 0.45),
+  atMost(goalNames.lifeWal, 4, ' KB'),
+  atLeast(goalNames.hotUpdates, 90, ' %'),
+  atMost(goalNames.twoCreatedCpu, 1.25),
+  atLeast(goalNames.twoCreatedRate, 0.85),
+  atMost(goalNames.twoLifeCpu, 1.25),
+  atLeast(goalNames.twoLifeRate, 0.85),
+  atMost(goalNames.firstWebhook, 100, ' ms'),
+  atMost(goalNames.growthCpu, 1.1),
+  atMost(goalNames.growthP50, 1.1),
+  atMost(goalNames.deadNode, 15, ' s'),
+  atMost(goalNames.cancel, 200, ' ms'),
+];
+
+/** The figures of a run: of each goal, those of its rounds. */
+export type GoalFigures = ReadonlyMap<string, readonly number[]>;
+
+type Verdict = 'met' | 'missed' | 'not measured';
+
+export function verdictOf({ limit }: Goal, figures: readonly number[] | undefined): Verdict {
+  if (figures === undefined || figures.length === 0) return 'not measured';
+  const figure = median(figures);
+  const isMet = 'atMost' in limit ? figure <= limit.atMost : figure >= limit.atLeast;
+  return isMet ? 'met' : 'missed';
+}
+
+/** The measured goals, and a line with the names of the others. */
+export function goalsTable(figures: GoalFigures): string {
+  const isMeasured = (goal: Goal): boolean =>
+    verdictOf(goal, figures.get(goal.name)) !== 'not measured';
+  const rows = goals
+    .filter(isMeasured)
+    .map((goal) => [
+      goal.name,
+      'atMost' in goal.limit
+        ? `≤ ${goal.limit.atMost}${goal.unit}`
+        : `≥ ${goal.limit.atLeast}${goal.unit}`,
+      spread(figures.get(goal.name) ?? [], goal.unit),
+      verdictOf(goal, figures.get(goal.name)),
+    ]);
+  const measured = table(['goal', 'limit', 'median (least–greatest)', 'verdict'], rows);
+  const left = goals.filter((goal) => !isMeasured(goal)).map(({ name }) => name);
+  return left.length === 0 ? measured : `${measured}\n\nNot measured: ${left.join('; ')}.`;
+}
+
+/** The last line of a run. */
+export function verdictLine(figures: GoalFigures): string {
+  const verdicts = goals.map((goal) => verdictOf(goal, figures.get(goal.name)));
+  const count = (verdict: Verdict): number => verdicts.filter((one) => one === verdict).length;
+  return `Verdict: ${count('met')} of ${goals.length} goals met, ${count('missed')} missed, ${count('not measured')} not measured.`;
+}

@@ -1,0 +1,29 @@
+import type { Pool } from 'pg';
+
+/** The WAL and the rows that Postgres has written so far. */
+export interface Written {
+  readonly walBytes: number;
+  /**
+   * Rows, by how they were written. A backend reports its rows late: at most 11 s after it has
+   * become idle.
+   */
+  readonly inserts: number;
+  readonly updates: number;
+  /** Updates that needed no new index entries (heap-only tuples). */
+  readonly hotUpdates: number;
+  readonly deletes: number;
+}
+
+export const rowsReportedMs = 11_000;
+
+export async function readWritten(pool: Pool): Promise<Written> {
+  const { rows } = await pool.query<Written>(
+    `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS "walBytes",
+       sum(n_tup_ins)::float8 AS inserts, sum(n_tup_upd)::float8 AS updates,
+       sum(n_tup_hot_upd)::float8 AS "hotUpdates", sum(n_tup_del)::float8 AS deletes
+     FROM pg_stat_user_tables`,
+  );
+  const [written] = rows;
+  if (written === undefined) throw new Error('Postgres has no counters');
+  return written;
+}

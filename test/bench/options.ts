@@ -53,6 +53,8 @@ export const options = {
   backlog: quick ? { rounds: 1, count: 500 } : { rounds: 3, count: 5_000 },
   cancels: quick ? { count: 100, atOnce: 4 } : { count: 1_000, atOnce: 8 },
   deadNodes: { nodes: 20, waitForRuns: !quick },
+  /** Its processes take longer to start than the rest of a quick run. */
+  hasFourOfEach: !quick || values.only !== '',
   someOfEach: { rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')) },
   growth: { rounds: quick ? 1 : 4 },
 } as const;

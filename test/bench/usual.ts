@@ -45,7 +45,7 @@ export async function runUsual(report: Report): Promise<void> {
       await usual.rates(measured);
       await usual.backlogs();
       await usual.someOfEach('two of each', 2);
-      await usual.someOfEach('four of each', 4);
+      if (options.hasFourOfEach) await usual.someOfEach('four of each', 4);
     }
   } finally {
     await systems.closeAll();

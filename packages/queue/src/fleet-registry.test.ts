@@ -64,6 +64,53 @@ describe('reserving', () => {
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 5, free: 3 });
   });
 
+  test('takes a node of its own dispatcher if it is within a thirty-second of the freest', async () => {
+    await fleet.refresh('d2');
+    await fleet.join(node('n1', { slots: 62 }));
+    await fleet.join(node('n2', { slots: 64, dispatcherId: 'd2' }));
+    const chosen: unknown[] = [];
+    for (const submissionId of ['s1', 's2', 's3', 's4']) {
+      chosen.push(await fleet.reserve(wanted(submissionId)));
+    }
+    // 62 of 64 is within, 61 of 64 is not, and then 61 of 63 is not either.
+    const nodeIds = ['n1', 'n2', 'n2', 'n1'];
+    expect(chosen).toMatchObject(nodeIds.map((nodeId) => ({ nodeId })));
+  });
+
+  test('takes the freest node if its own is excluded, silent or full', async () => {
+    await fleet.refresh('d2');
+    await fleet.join(node('n1', { slots: 1 }));
+    await fleet.join(node('n2', { slots: 1 }));
+    await fleet.join(node('n3', { slots: 1, dispatcherId: 'd2' }));
+    await fleet.release('n2', 's0', { silent: true });
+    const asked = { excludeNodeIds: ['n1'] };
+    expect(await fleet.reserve(wanted('s1', asked))).toMatchObject({ nodeId: 'n3' });
+    expect(await fleet.reserve(wanted('s2', asked))).toMatchObject({ nodeId: 'n2' });
+    await fleet.release('n3', 's1');
+    await fleet.reserve(wanted('s3'));
+    expect(await fleet.reserve(wanted('s4'))).toMatchObject({ nodeId: 'n3' });
+  });
+
+  test('finds a node of its own dispatcher among hundreds that are equally free', async () => {
+    await fleet.refresh('d2');
+    const others = Array.from({ length: 300 }, (_, i) => node(`z${i}`, { dispatcherId: 'd2' }));
+    await Promise.all([...others, node('n1')].map((one) => fleet.join(one)));
+    expect(await fleet.reserve(wanted('s1'))).toMatchObject({ nodeId: 'n1' });
+  });
+
+  test.each([10, 300])('reads one of %i nodes per reservation', async (nodes) => {
+    for (let index = 0; index < nodes; index += 1) {
+      await fleet.join(node(`n${index}`, { slots: 4 }));
+    }
+    const before = await callsOf('hget');
+    await fleet.reserve(wanted('s1'));
+    expect((await callsOf('hget')) - before).toBe(1);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => fleet.reserve(wanted(`more-${index}`))),
+    );
+    expect((await callsOf('hget')) - before).toBeLessThanOrEqual(21);
+  });
+
   test('takes no excluded node and no node of another job type', async () => {
     await fleet.join(node('n1', { slots: 5 }));
     await fleet.join(node('n2'));
@@ -307,9 +354,10 @@ describe('dispatchers', () => {
   });
 });
 
-async function scriptCalls(): Promise<number> {
+/** The calls of a command since Redis started, including those of scripts. */
+async function callsOf(command: string): Promise<number> {
   const stats = await redis.info('commandstats');
-  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
 }
 
 /** Every third of the nodes `n0`, `n1`, … takes both job types. */
@@ -323,12 +371,12 @@ describe('concurrent steps', () => {
     await fleet.reserve(wanted('first'));
     const ask = (name: string) =>
       Array.from({ length: 20 }, (_, i) => fleet.reserve(wanted(`${name}${i}`)));
-    const before = await scriptCalls();
+    const before = await callsOf('evalsha');
     const early = ask('early');
     await new Promise((resolve) => setImmediate(resolve));
     const late = [...ask('late'), fleet.confirm('n1', 'first'), fleet.release('n1', 'first')];
     await Promise.all([...early, ...late]);
-    expect((await scriptCalls()) - before).toBe(2);
+    expect((await callsOf('evalsha')) - before).toBe(2);
     expect(await fleet.capacity()).toEqual({ slots: 50, free: 10 });
   });
 

@@ -89,6 +89,17 @@ local aliveSince = now - tonumber(ARGV[2])
 local born = redis.call('GET', key('born'))
 local rebuilding = born and now - born < tonumber(ARGV[3])
 
+-- What the script knows of a node that it may choose: its free slots, and whether it is silent. The
+-- script reads the rest of a node only when it chooses it.
+local entries = {}
+local function entryOf(nodeId, score)
+  local entry = entries[nodeId] or { nodeId = nodeId }
+  entry.free = freeOf(score)
+  entry.isSilent = tonumber(score) < 1
+  entries[nodeId] = entry
+  return entry
+end
+
 -- Nodes whose slots have changed. They are counted once, before the next read of their entries. The
 -- value is the number of slots taken, or true if anything else has changed too.
 local changed = {}
@@ -99,7 +110,7 @@ local function countChanged()
       count(node)
     elseif node then
       for i, jobType in ipairs(node.jobTypes) do
-        redis.call('ZADD', key('free:' .. jobType), placeOf(node), nodeId)
+        redis.call('ZADD', key('free:' .. jobType), placeOf(entries[nodeId]), nodeId)
         addToTotals(jobType, 0 - taken, 0)
         if i == 1 then addToTotals('*', 0 - taken, 0) end
       end
@@ -152,26 +163,37 @@ local function viewOf(jobType, nodesMin)
   local limit = nodesMin + 24
   local page = redis.call('ZREVRANGEBYSCORE', key('free:' .. jobType), '+inf', '(0',
     'WITHSCORES', 'LIMIT', 0, limit)
-  view = { limit = limit, slots = tonumber(totals[1] or 0), free = tonumber(totals[2] or 0), nodes = {} }
-  for i = 1, #page, 2 do
-    local node = load(page[i])
-    local score = tonumber(page[i + 1])
-    node.free = freeOf(score)
-    node.isSilent = score < 1
-    view.nodes[#view.nodes + 1] = node
-    view.least = score
-  end
+  view = { limit = limit, slots = tonumber(totals[1] or 0), free = tonumber(totals[2] or 0),
+    nodes = {}, own = {} }
+  for i = 1, #page, 2 do view.nodes[#view.nodes + 1] = entryOf(page[i], page[i + 1]) end
   -- Nodes outside the page have at most the score of its last node. A page that is not full has all.
-  if #view.nodes < limit then view.least = 0 end
+  view.least = #view.nodes < limit and 0 or tonumber(page[#page])
   views[jobType] = view
   return view
 end
 
-local function bestOf(view, asked)
+-- Some nodes of a dispatcher. In a large fleet the page may have none that is free enough.
+local function ownOf(view, jobType, dispatcherId)
+  if not view.own[dispatcherId] then
+    local own = {}
+    local nodeIds = redis.call('SRANDMEMBER', key('links:' .. dispatcherId), 24)
+    local scores = #nodeIds > 0 and redis.call('ZMSCORE', key('free:' .. jobType), unpack(nodeIds)) or {}
+    for i, nodeId in ipairs(nodeIds) do
+      -- The script has not written its own reservations yet, so an entry is newer than the score.
+      if scores[i] then own[#own + 1] = entries[nodeId] or entryOf(nodeId, scores[i]) end
+    end
+    view.own[dispatcherId] = own
+  end
+  return view.own[dispatcherId]
+end
+
+-- Among equals the greater id wins, as in a page. So the result does not depend on the order.
+local function bestOf(nodes, asked)
   local best
-  for _, node in ipairs(view.nodes) do
-    if not asked[node.nodeId] and node.free > 0 and (not best or placeOf(node) > placeOf(best)) then
-      best = node
+  for _, node in ipairs(nodes) do
+    if not asked[node.nodeId] and node.free > 0 then
+      local lead = best and placeOf(node) - placeOf(best) or 1
+      if lead > 0 or lead == 0 and node.nodeId > best.nodeId then best = node end
     end
   end
   return best
@@ -181,7 +203,8 @@ local function reserveOn(node, submissionId, ttlMs)
   if not take(node.nodeId, submissionId, ttlMs) then return end
   local before = changed[node.nodeId]
   changed[node.nodeId] = before == true or (before or 0) + 1
-  node.free = node.free - 1
+  local entry = entries[node.nodeId]
+  entry.free = entry.free - 1
   for _, jobType in ipairs(node.jobTypes) do
     if views[jobType] then views[jobType].free = views[jobType].free - 1 end
   end
@@ -198,13 +221,16 @@ function steps.reserve(dispatcherId, jobType, hundredths, submissionId, ttlMs, .
     local view = viewOf(jobType, select('#', ...))
     local kept = math.floor(view.slots * hundredths / 100)
     if view.free <= kept then return {rebuilding and 'rebuilding' or 'no_headroom'} end
-    local node = bestOf(view, asked)
-    if node and placeOf(node) < view.least or not node and view.least > 0 then
+    local freest = bestOf(view.nodes, asked)
+    if freest and placeOf(freest) < view.least or not freest and view.least > 0 then
       -- A node outside the page may have more free slots than the best node inside.
       views[jobType] = nil
-    elseif not node then
+    elseif not freest then
       return {rebuilding and 'rebuilding' or 'none_left'}
     else
+      local own = bestOf(ownOf(view, jobType, dispatcherId), asked)
+      local isNear = own and placeOf(own) * 32 >= placeOf(freest) * 31
+      local node = load((isNear and own or freest).nodeId)
       local at = heard(node.dispatcherId)
       if at and at >= aliveSince then
         reserveOn(node, submissionId, ttlMs)

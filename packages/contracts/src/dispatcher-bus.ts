@@ -97,3 +97,17 @@ export const DispatcherMessage = Type.Union([
   RegistryLost,
 ]);
 export type DispatcherMessage = Static<typeof DispatcherMessage>;
+
+/** The most messages in one batch. */
+export const busBatchMax = 64;
+
+/**
+ * The messages that one dispatcher sends to another at the same time. Dispatchers of a version with
+ * batches read them from a channel of their own, so older ones never get one. A receiver checks each
+ * message against `DispatcherMessage`, because a newer version may send a kind that it does not know.
+ */
+export const DispatcherBatch = Type.Object({
+  /** The id of the sender. */
+  from: Id,
+  messages: Type.Array(Type.Unknown(), { minItems: 1, maxItems: busBatchMax }),
+});

@@ -1,34 +1,38 @@
 import { EventEmitter, once } from 'node:events';
-import type { DispatcherMessage } from '@svc/contracts';
+import { busBatchMax, type DispatcherMessage } from '@svc/contracts';
 import { waitUntil } from '@svc/testkit';
-import { afterEach, expect, test } from 'vitest';
-import { createDispatcherBus, publishCancelled, type DispatcherBus } from './index.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { closeRedis, connectRedis, createDispatcherBus, publishCancelled } from './index.ts';
 import { useRedis } from './queue-harness.fixture.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
-const opened: DispatcherBus[] = [];
+const closing: (() => Promise<void>)[] = [];
 const { server, redis } = await useRedis();
 
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((bus) => bus.close()));
+  await Promise.all(closing.splice(0).map((close) => close()));
 });
 
 async function openBus(dispatcherId: string, prefix = 'test') {
-  const heard = new EventEmitter();
+  const events = new EventEmitter();
+  const heard: DispatcherMessage[] = [];
   const bus = createDispatcherBus({
     redis,
     redisUrl: server.redisUrl,
     prefix,
     dispatcherId,
-    onMessage: (message) => heard.emit('message', message),
+    onMessage(message) {
+      heard.push(message);
+      events.emit('message', message);
+    },
     logger: silent,
   });
-  opened.push(bus);
+  closing.push(() => bus.close());
   expect(await bus.listening(5_000)).toBe(true);
-  return { bus, next: () => once(heard, 'message') };
+  return { bus, heard, next: () => once(events, 'message') };
 }
 
-const revoke: DispatcherMessage = { kind: 'revoke_offer', nodeId: 'n', offerId: 'o' };
+const revoke = { kind: 'revoke_offer', nodeId: 'n', offerId: 'o' } as const;
 
 test('a message reaches its dispatcher, and the sender learns if no dispatcher is subscribed', async () => {
   const one = await openBus('one');
@@ -36,7 +40,8 @@ test('a message reaches its dispatcher, and the sender learns if no dispatcher i
   const received = two.next();
   expect(await one.bus.send('two', revoke)).toBe(true);
   expect(await received).toEqual([revoke]);
-  expect(await one.bus.send('nobody', revoke)).toBe(false);
+  const toNobody = [one.bus.send('nobody', revoke), one.bus.send('nobody', revoke)];
+  expect(await Promise.all(toNobody)).toEqual([false, false]);
 });
 
 test('a message to the sender itself reaches the same handler', async () => {
@@ -82,7 +87,7 @@ test('later messages arrive after one whose handler throws or that nests 100,000
     },
     logger: { ...silent, error: (fields) => void errors.push(fields) },
   });
-  opened.push(bus);
+  closing.push(() => bus.close());
   expect(await bus.listening(5_000)).toBe(true);
   await bus.send('fragile', revoke);
   await publishCancelled(redis, 'test', 'sub');
@@ -92,4 +97,128 @@ test('later messages arrive after one whose handler throws or that nests 100,000
   await waitUntil(() => heard.length === 3);
   expect(heard.at(-1)).toEqual({ kind: 'stop_submission', submissionId: 'last' });
   expect(errors).toHaveLength(2);
+});
+
+function revokes(count: number, fields: Partial<typeof revoke> = {}) {
+  return Array.from({ length: count }, (_, index) => ({
+    ...revoke,
+    ...fields,
+    offerId: `o${index}`,
+  }));
+}
+
+/** Subscribes like a dispatcher without batches, and collects the texts that it gets. */
+async function openOldDispatcher(dispatcherId: string): Promise<readonly string[]> {
+  const texts: string[] = [];
+  const subscriber = connectRedis(server.redisUrl, 'subscriber');
+  subscriber.on('message', (_channel, text: string) => texts.push(text));
+  await subscriber.subscribe(`{test}:dispatcher.v1:${dispatcherId}`, '{test}:dispatchers.v1');
+  closing.push(() => closeRedis(subscriber));
+  return texts;
+}
+
+async function publishes(): Promise<number> {
+  const stats = await redis.info('commandstats');
+  return Number(/cmdstat_publish:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
+
+/** The number of PUBLISH commands that `work` causes. */
+async function publishesOf(work: () => Promise<unknown>): Promise<number> {
+  const before = await publishes();
+  await work();
+  return (await publishes()) - before;
+}
+
+describe('batches', () => {
+  test('messages of one moment to one dispatcher share a PUBLISH, in their order', async () => {
+    const { bus } = await openBus('one');
+    const { heard } = await openBus('two');
+    const sent = revokes(busBatchMax);
+    const count = await publishesOf(async () => {
+      const areReceived = await Promise.all(sent.map((message) => bus.send('two', message)));
+      expect(new Set(areReceived)).toEqual(new Set([true]));
+    });
+    expect(count).toBe(1);
+    await waitUntil(() => heard.length === sent.length);
+    expect(heard).toEqual(sent);
+  });
+
+  test('are bounded in number and in characters, and no message is lost', async () => {
+    const { bus } = await openBus('one');
+    const { heard } = await openBus('two');
+    const many = revokes(busBatchMax + 1);
+    expect(
+      await publishesOf(() => Promise.all(many.map((message) => bus.send('two', message)))),
+    ).toBe(2);
+    const long = revokes(5).map((message) => ({
+      kind: 'offer_ended' as const,
+      submissionId: 's',
+      offerId: message.offerId,
+      result: 'declined' as const,
+      reason: 'r'.repeat(100_000),
+    }));
+    expect(
+      await publishesOf(() => Promise.all(long.map((message) => bus.send('two', message)))),
+    ).toBe(3);
+    await waitUntil(() => heard.length === many.length + long.length);
+    expect(heard).toEqual([...many, ...long]);
+  });
+
+  test('a malformed message of a batch does not affect the others', async () => {
+    const { heard } = await openBus('two');
+    const [first, last] = revokes(2);
+    const messages = [first, { kind: 'surprise' }, { kind: 'revoke_offer' }, null, last];
+    await redis.publish('{test}:dispatcher.v2:two', JSON.stringify({ from: 'x', messages }));
+    await waitUntil(() => heard.length === 2);
+    expect(heard).toEqual([first, last]);
+  });
+
+  test.each([
+    ['too many messages', JSON.stringify({ from: 'x', messages: revokes(busBatchMax + 1) })],
+    ['no message', '{"from":"x","messages":[]}'],
+    ['no sender', JSON.stringify({ messages: revokes(1) })],
+    [
+      'too many characters',
+      JSON.stringify({ from: 'x', messages: revokes(1), a: 'a'.repeat(2e6) }),
+    ],
+    ['too many levels', `{"from":"x","messages":${'['.repeat(1e5)}${']'.repeat(1e5)}}`],
+    ['no JSON', '{"from":"x","messages":['],
+  ])('a batch with %s is dropped, and the next one is read', async (_name, text) => {
+    const { heard } = await openBus('two');
+    await redis.publish('{test}:dispatcher.v2:two', text);
+    await redis.publish(
+      '{test}:dispatcher.v2:two',
+      JSON.stringify({ from: 'x', messages: [revoke] }),
+    );
+    await waitUntil(() => heard.length > 0);
+    expect(heard).toEqual([revoke]);
+  });
+});
+
+describe('next to a dispatcher of a version without batches', () => {
+  test('that dispatcher gets single messages only, as it reads them', async () => {
+    const texts = await openOldDispatcher('old');
+    const { bus } = await openBus('new');
+    const [first, second, third] = revokes(3);
+    if (first === undefined || second === undefined || third === undefined) throw new Error();
+    expect(await Promise.all([bus.send('old', first), bus.send('old', second)])).toEqual([
+      true,
+      true,
+    ]);
+    expect(await publishesOf(() => bus.send('old', third))).toBe(1);
+    await bus.broadcast({ kind: 'registry_lost' });
+    await waitUntil(() => texts.length === 4);
+    const messages = [first, second, third, { kind: 'registry_lost' }];
+    expect(texts.map((text): unknown => JSON.parse(text))).toEqual(
+      messages.map((message) => ({ from: 'new', message })),
+    );
+  });
+
+  test('its single messages are understood', async () => {
+    const { heard } = await openBus('new');
+    const text = JSON.stringify({ from: 'old', message: revoke });
+    await redis.publish('{test}:dispatcher.v1:new', text);
+    await waitUntil(() => heard.length > 0);
+    expect(heard).toEqual([revoke]);
+  });
 });

@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DispatcherMessage } from '@svc/contracts';
-import { parseBoundedJson } from '@svc/domain';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { DispatcherMessage } from '@svc/contracts';
 import type { Redis } from 'ioredis';
-import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
+import { readBusMessages } from './bus-reader.ts';
+import { channelOfAll, channelsOf, createBusSender } from './bus-sender.ts';
+import { closeRedis, connectRedis, redisIsReady, type QueueLogger } from './redis.ts';
 
-/** The channels between dispatchers: one for each dispatcher, and one that all subscribe to. */
+/**
+ * The channels between dispatchers: two for each dispatcher, for batches and for the single messages
+ * of older versions, and one that all subscribe to.
+ */
 export interface DispatcherBus {
   /**
-   * Sends to one dispatcher. A message to itself goes to the same handler later, without Redis.
-   * Returns false if the dispatcher is not subscribed. Throws if Redis is unreachable.
+   * Sends to one dispatcher, in a batch with what else goes there at the same time (decision 31). A
+   * message to itself goes to the same handler later, without Redis. Returns false if the dispatcher
+   * is not subscribed. Throws if Redis is unreachable, or if too many messages wait for it.
    */
   send(dispatcherId: string, message: DispatcherMessage): Promise<boolean>;
   /** Sends to all other dispatchers. Throws if Redis is unreachable. */
@@ -18,37 +22,6 @@ export interface DispatcherBus {
   /** Waits until this dispatcher receives messages; false if it does not within `timeoutMs`. */
   listening(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
-}
-
-/** Messages are a few hundred characters, three levels deep. */
-const messageBounds = { charactersMax: 1_048_576, depthMax: 32 };
-
-// Ajv does not check TypeBox's schemas against the meta-schema: loading it costs 70 ms of CPU.
-const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
-/** Ajv keeps what it compiled, so the schema is compiled once, at the first message. */
-const validateMessage = (): ValidateFunction<DispatcherMessage> =>
-  ajv.compile<DispatcherMessage>(DispatcherMessage);
-
-function channelOf(prefix: string, dispatcherId: string): string {
-  return `${keyPrefix(prefix)}:dispatcher.v1:${dispatcherId}`;
-}
-
-function channelOfAll(prefix: string): string {
-  return `${keyPrefix(prefix)}:dispatchers.v1`;
-}
-
-interface Envelope {
-  readonly from: string;
-  readonly message: unknown;
-}
-
-function readEnvelope(text: string): Envelope | undefined {
-  const parsed = parseBoundedJson(text, messageBounds);
-  if (parsed.kind === 'refused') return undefined;
-  const { value } = parsed;
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { from, message } = value as Partial<Envelope>;
-  return typeof from === 'string' ? { from, message } : undefined;
 }
 
 /**
@@ -74,11 +47,15 @@ export function createDispatcherBus({
   const subscriber = connectRedis(redisUrl, 'subscriber', logger);
   let closed = false;
 
+  const sender = createBusSender({ redis, prefix, dispatcherId });
+
   subscriber.on('message', (channel: string, text: string) => {
-    const envelope = readEnvelope(text);
-    if (closed || envelope?.from === dispatcherId) return;
-    if (envelope !== undefined && validateMessage()(envelope.message)) handle(envelope.message);
-    else logger.warn({ channel }, 'dropped a malformed message between dispatchers');
+    if (closed) return;
+    const { from, messages, malformed } = readBusMessages(text);
+    if (malformed > 0) {
+      logger.warn({ channel, malformed }, 'dropped malformed messages between dispatchers');
+    }
+    if (from !== dispatcherId) for (const message of messages) handle(message);
   });
 
   /** Drops a message whose handler throws. This is safe because every message may be lost. */
@@ -95,27 +72,23 @@ export function createDispatcherBus({
 
   async function subscribe(): Promise<void> {
     try {
-      await subscriber.subscribe(channelOf(prefix, dispatcherId), channelOfAll(prefix));
+      await subscriber.subscribe(...channelsOf(prefix, dispatcherId));
       isSubscribed = true;
     } catch (error) {
       logger.warn({ err: error }, 'could not subscribe to messages of dispatchers');
     }
   }
 
-  async function publish(channel: string, message: DispatcherMessage): Promise<number> {
-    return await redis.publish(channel, JSON.stringify({ from: dispatcherId, message }));
-  }
-
   return {
     async send(to, message) {
-      if (to !== dispatcherId) return (await publish(channelOf(prefix, to), message)) > 0;
+      if (to !== dispatcherId) return await sender.send(to, message);
       queueMicrotask(() => {
         if (!closed) handle(message);
       });
       return true;
     },
     async broadcast(message) {
-      await publish(channelOfAll(prefix), message);
+      await sender.broadcast(message);
     },
     isListening: () => isSubscribed && redisIsReady(subscriber),
     async listening(timeoutMs) {

@@ -64,7 +64,7 @@ describe('reserving', () => {
     expect(await fleet.capacity('ats.application')).toEqual({ slots: 5, free: 3 });
   });
 
-  test('takes a node of its own dispatcher if it is within a thirty-second of the freest', async () => {
+  test('takes a node of the asking dispatcher if it is within a thirty-second of the freest', async () => {
     await fleet.refresh('d2');
     await fleet.join(node('n1', { slots: 62 }));
     await fleet.join(node('n2', { slots: 64, dispatcherId: 'd2' }));
@@ -91,7 +91,7 @@ describe('reserving', () => {
     expect(await fleet.reserve(wanted('s4'))).toMatchObject({ nodeId: 'n3' });
   });
 
-  test('finds a node of its own dispatcher among hundreds that are equally free', async () => {
+  test('finds a node of the asking dispatcher among hundreds that are equally free', async () => {
     await fleet.refresh('d2');
     const others = Array.from({ length: 300 }, (_, i) => node(`z${i}`, { dispatcherId: 'd2' }));
     await Promise.all([...others, node('n1')].map((one) => fleet.join(one)));

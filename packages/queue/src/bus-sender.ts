@@ -41,7 +41,7 @@ interface Target {
   isWithoutBatches: boolean;
 }
 
-/** Divides JSON texts into batches, in their order. A long text is a batch of its own. */
+/** Divides JSON texts into batches, in their order. A long text is alone in its batch. */
 function divide(texts: readonly string[]): string[][] {
   const batches: string[][] = [];
   let charactersLeft = 0;

@@ -31,7 +31,7 @@ import {
 import { afterAll, afterEach } from 'vitest';
 import { dispatcherConfig } from './config.ts';
 import { type MovableTime, movableTime } from './movable-time.fixture.ts';
-import { post, type PostOptions } from './post.fixture.ts';
+import { post, postJobs, type PostOptions } from './post.fixture.ts';
 import { run } from './run.ts';
 import { submissionRows } from './submission-rows.fixture.ts';
 
@@ -121,6 +121,8 @@ export async function startDispatching({
       offered.push(posted.replied);
       return posted;
     },
+    /** Holds submissions and enqueues a few jobs with many each. Returns the replies. */
+    postJobs: (jobs: Parameters<typeof postJobs>[1]) => postJobs(context, jobs),
     /** Ends the links and waits for the offerings of a test, so that they do not reach the next. */
     async settled() {
       await Promise.all(linked.splice(0).map((node) => node.cut()));

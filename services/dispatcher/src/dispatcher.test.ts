@@ -77,6 +77,32 @@ describe('the life of a submission', () => {
   });
 });
 
+async function publishes(): Promise<number> {
+  const stats = await service.redis.info('commandstats');
+  return Number(/cmdstat_publish:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
+
+describe('two dispatchers with many submissions at once', () => {
+  const size = { jobs: 8, idsPerJob: 12 };
+
+  test.each([
+    ['both', [0, 0, 1, 1]],
+    ['one', [1, 1, 1, 1]],
+  ])(
+    'and nodes on %s of them publish at most once per two submissions, replies included',
+    async (_which, dispatchers) => {
+      for (const dispatcher of dispatchers) {
+        const node = await service.connect({ dispatcher, slots: 100 });
+        node.autoPilot({ outcome: () => undefined });
+      }
+      const before = await publishes();
+      const replies = await service.postJobs(size);
+      expect(new Set(replies)).toEqual(new Set(['dispatched']));
+      expect((await publishes()) - before).toBeLessThanOrEqual(replies.length / 2);
+    },
+  );
+});
+
 describe('a run that has ended elsewhere', () => {
   test('is cancelled at its node, whose slot is free after stopped', async () => {
     const node = await service.connect({ dispatcher: 1 });

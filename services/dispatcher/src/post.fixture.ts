@@ -18,18 +18,15 @@ export interface PostOptions {
 export const payloadText =
   '{"applicationUrl":"https://Jobs.Example.com:8443/apply?x=1","atsType":"greenhouse","applicantProfile":{"z":12345678901234567890.10,"name":"Ana"},"jobContext":{"title":"Welder","company":"Example Works"}}';
 
-/** Holds a submission and enqueues its dispatch. `replied` is the reply to the gateway. */
-export async function post(
-  context: {
-    store: Store;
-    producer: Producer;
-    replies: ReplyListener;
-    tenantId: string;
-    clock: Clock;
-  },
-  options: PostOptions = {},
-) {
-  const { store, producer, replies, tenantId, clock } = context;
+interface Context {
+  readonly store: Store;
+  readonly producer: Producer;
+  readonly replies: ReplyListener;
+  readonly tenantId: string;
+  readonly clock: Clock;
+}
+
+async function hold({ store, tenantId }: Context, options: PostOptions) {
   const id = newId();
   const held = await holdSubmission(store, {
     id,
@@ -48,6 +45,13 @@ export async function post(
     },
   });
   if (held.kind !== 'held') throw new Error(`not held: ${held.kind}`);
+  return { id, heldAtMs: held.heldAtMs };
+}
+
+/** Holds a submission and enqueues its dispatch. `replied` is the reply to the gateway. */
+export async function post(context: Context, options: PostOptions = {}) {
+  const { producer, replies, clock } = context;
+  const { id, heldAtMs } = await hold(context, options);
   const replied = replies.wait(id, 8_000);
   await options.meanwhile?.(id);
   const { says, tier = 'instant' } = options;
@@ -60,9 +64,30 @@ export async function post(
       : {
           held: {
             sentAtMs: Math.round(clock.nowMs() - says.agoMs),
-            each: [{ heldAtMs: held.heldAtMs, facts: { ...facts, targetHost: says.targetHost } }],
+            each: [{ heldAtMs, facts: { ...facts, targetHost: says.targetHost } }],
           },
         }),
   });
   return { id, wireId: toWireId('sub', id), replied };
+}
+
+/** Holds submissions, and enqueues their dispatch in `jobs` jobs. Returns all replies. */
+export async function postJobs(
+  context: Context,
+  { jobs, idsPerJob }: { readonly jobs: number; readonly idsPerJob: number },
+) {
+  const { producer, replies } = context;
+  const held = await Promise.all(Array.from({ length: jobs * idsPerJob }, () => hold(context, {})));
+  const ids = held.map(({ id }) => id);
+  const replied = ids.map((id) => replies.wait(id, 8_000));
+  await producer.enqueueBulk(
+    'dispatch',
+    Array.from({ length: jobs }, (_, index) => ({
+      job: {
+        submissionIds: ids.slice(index * idsPerJob, (index + 1) * idsPerJob),
+        replyTo: replies.channel,
+      },
+    })),
+  );
+  return await Promise.all(replied);
 }

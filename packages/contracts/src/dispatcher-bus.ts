@@ -103,7 +103,7 @@ export const busBatchMax = 64;
 
 /**
  * The messages that one dispatcher sends to another at the same time. Dispatchers of a version with
- * batches read them from a channel of their own, so older ones never get one. A receiver checks each
+ * batches read them from a separate channel, so older ones never get one. A receiver checks each
  * message against `DispatcherMessage`, because a newer version may send a kind that it does not know.
  */
 export const DispatcherBatch = Type.Object({

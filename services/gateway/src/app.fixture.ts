@@ -26,6 +26,7 @@ const credentials: TenantCredentials = {
   rateLimitPerSecond: 4,
   rateLimitBurst: 10,
   rateCardVersion: 1,
+  accountEpoch: 0n,
 };
 
 /** Switches with which a test changes the running app. */

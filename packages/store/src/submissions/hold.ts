@@ -22,10 +22,17 @@ export interface NewSubmission {
   /** JSON text, stored and sent to the node exactly as the tenant sent it. */
   payloadText: string;
   quote: StoredQuote & { rateCardVersion: number };
+  /**
+   * The epoch of the credentials that authenticated the request (`TenantCredentials`). The hold is
+   * refused if they have changed. Null or undefined: not compared.
+   */
+  accountEpoch?: bigint | null;
 }
 
 export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
+  /** The credentials of the request have changed since they were read. Nothing else is told. */
+  | { kind: 'stale_credentials' }
   | { kind: 'key_taken' }
   /** The tenant has reached its limit of submissions in flight. */
   | { kind: 'in_flight_max' }
@@ -42,8 +49,8 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3).
- * Returns `key_taken` if a live submission of the tenant has this key. The key is
- * checked first, so `key_taken` wins over the other refusals. Calls that wait at the same time
+ * Returns `key_taken` if a live submission of the tenant has this key. `stale_credentials` wins over
+ * every other refusal, and `key_taken` over the rest. Calls that wait at the same time
  * share one statement; each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
@@ -100,6 +107,7 @@ function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] 
 interface HoldRow {
   /** The position in the input, from 1. */
   position: number;
+  is_stale: boolean;
   key_taken: boolean;
   has_room: boolean;
   /** Null if the hold was not granted. */
@@ -109,6 +117,7 @@ interface HoldRow {
 
 /** A tenant without an account has no row, and no credits. */
 function outcomeOf(row: HoldRow | undefined): HoldOutcome {
+  if (row?.is_stale === true) return { kind: 'stale_credentials' };
   if (row?.key_taken === true) return { kind: 'key_taken' };
   if (row?.has_room === false) return { kind: 'in_flight_max' };
   if (row === undefined || row.available_after === null) return { kind: 'insufficient_credits' };
@@ -137,6 +146,7 @@ const placeHolds = statement(
     idempotency_key: 'text[]',
     max: 'bigint[]',
     turn: 'int[]',
+    epoch: 'bigint[]',
     account_tenant_id: 'uuid[]',
     id: 'uuid[]',
     entry_id: 'uuid[]',
@@ -156,26 +166,29 @@ const placeHolds = statement(
   `
   WITH RECURSIVE checked AS MATERIALIZED (
     SELECT r.*, earlier.tenant_id IS NOT NULL AS key_taken
-    FROM unnest($tenant_id, $idempotency_key, $max, $turn) WITH ORDINALITY
-      AS r (tenant_id, idempotency_key, max, turn, position)
+    FROM unnest($tenant_id, $idempotency_key, $max, $turn, $epoch) WITH ORDINALITY
+      AS r (tenant_id, idempotency_key, max, turn, epoch, position)
     LEFT JOIN LATERAL (
       SELECT s.tenant_id, s.idempotency_key FROM submissions s
       WHERE (s.tenant_id, s.idempotency_key) >= (r.tenant_id, r.idempotency_key) AND s.state ${isNotRejected}
       ORDER BY s.tenant_id, s.idempotency_key LIMIT 1) earlier
     ON earlier.tenant_id = r.tenant_id AND earlier.idempotency_key = r.idempotency_key
   ), walk AS (
-    SELECT a.tenant_id, 0 AS turn, 0::bigint AS position, 0::bigint AS max, false AS key_taken,
-      false AS granted, true AS has_room, a.balance_micros - a.held_micros AS available,
+    SELECT a.tenant_id, 0 AS turn, 0::bigint AS position, 0::bigint AS max, a.epoch, false AS is_stale,
+      false AS key_taken, false AS granted, true AS has_room, a.balance_micros - a.held_micros AS available,
       a.in_flight, COALESCE(a.in_flight_max, 2147483647) AS in_flight_max, a.balance_micros AS balance
     FROM unnest($account_tenant_id) AS t (tenant_id)
     CROSS JOIN LATERAL (
       SELECT * FROM credit_accounts c WHERE c.tenant_id = t.tenant_id FOR UPDATE) a
     UNION ALL
-    SELECT w.tenant_id, c.turn, c.position, c.max, c.key_taken, d.granted, w.in_flight < w.in_flight_max,
+    SELECT w.tenant_id, c.turn, c.position, c.max, w.epoch, d.is_stale, c.key_taken, d.granted,
+      w.in_flight < w.in_flight_max,
       CASE WHEN d.granted THEN w.available - c.max ELSE w.available END,
       w.in_flight + d.granted::int, w.in_flight_max, w.balance
     FROM walk w JOIN checked c ON c.tenant_id = w.tenant_id AND c.turn = w.turn + 1
-    CROSS JOIN LATERAL (SELECT NOT c.key_taken AND w.in_flight < w.in_flight_max AND c.max <= w.available AS granted) d
+    CROSS JOIN LATERAL (SELECT c.epoch <> w.epoch IS TRUE AS is_stale,
+      c.epoch <> w.epoch IS NOT TRUE AND NOT c.key_taken AND w.in_flight < w.in_flight_max
+        AND c.max <= w.available AS granted) d
   ), submission AS (
     INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier,
       state, payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
@@ -200,7 +213,7 @@ const placeHolds = statement(
       balance - available, ($id)[position], svc_now()
     FROM walk WHERE granted AND max > 0 ORDER BY position
   )
-  SELECT position::int AS position, key_taken, has_room, CASE WHEN granted THEN available END AS available_after,
+  SELECT position::int AS position, is_stale, key_taken, has_room, CASE WHEN granted THEN available END AS available_after,
     round(extract(epoch FROM svc_now()) * 1000)::float8 AS held_at_ms
   FROM walk WHERE turn > 0`,
 );
@@ -213,6 +226,7 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
     idempotency_key: submissions.map(({ idempotencyKey }) => idempotencyKey),
     max: quotes.map(({ maxMicros }) => maxMicros),
     turn: turns,
+    epoch: submissions.map(({ accountEpoch }) => accountEpoch ?? null),
     account_tenant_id: tenantIds,
     id: submissions.map(({ id }) => id),
     entry_id: submissions.map(() => store.newId()),

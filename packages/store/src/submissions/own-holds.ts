@@ -10,8 +10,8 @@ export interface HeldFigures {
 }
 
 /**
- * Returns the outcomes of a repeated batch. A `key_taken` becomes `held` if the submission itself
- * has taken the key: its first hold was committed, and the answer was lost. The submission is
+ * Returns the outcomes of a repeated batch. A `key_taken` or `stale_credentials` becomes `held` if the
+ * submission itself has taken the key: its first hold was committed, and the answer was lost. The submission is
  * recognised by its id. A submission that was rejected meanwhile has given its key back.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
@@ -19,7 +19,7 @@ export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   submissions: readonly { readonly id: string }[],
   outcomes: readonly Outcome[],
 ): Promise<(Outcome | ({ kind: 'held' } & HeldFigures))[]> {
-  const doubtful = submissions.filter((_, index) => outcomes[index]?.kind === 'key_taken');
+  const doubtful = submissions.filter((_, index) => isDoubtful(outcomes[index]?.kind));
   if (doubtful.length === 0) return [...outcomes];
   const rows = await findHeld<HeldRow>(store.query, {
     id: doubtful.map(({ id }) => id),
@@ -31,6 +31,10 @@ export async function recogniseOwn<Outcome extends { readonly kind: string }>(
     if (row === undefined) return outcome;
     return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
   });
+}
+
+function isDoubtful(kind: string | undefined): boolean {
+  return kind === 'key_taken' || kind === 'stale_credentials';
 }
 
 interface HeldRow {

@@ -19,6 +19,11 @@ export interface TenantCredentials {
    * none.
    */
   rateCardVersion: number | null;
+  /**
+   * Changes whenever another field changes, except when a secret expires. A hold compares it
+   * (`holdSubmission`).
+   */
+  accountEpoch: bigint;
 }
 
 interface CredentialsRow {
@@ -28,6 +33,7 @@ interface CredentialsRow {
   readonly rate_limit_per_second: number;
   readonly rate_limit_burst: number;
   readonly rate_card_version: number | null;
+  readonly epoch: bigint;
   readonly secret_id: string | null;
   readonly sealed: Uint8Array | null;
 }
@@ -35,6 +41,7 @@ interface CredentialsRow {
 const credentialsSql = `
   SELECT t.id AS tenant_id, t.disabled_at IS NOT NULL AS disabled, t.allowed_job_types,
     t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.sealed,
+    COALESCE((SELECT epoch FROM credit_accounts WHERE tenant_id = t.id), 0) AS epoch,
     COALESCE(
       (SELECT version FROM rate_cards WHERE tenant_id = t.id ORDER BY version DESC LIMIT 1),
       (SELECT version FROM rate_cards WHERE tenant_id IS NULL ORDER BY version DESC LIMIT 1)
@@ -82,6 +89,7 @@ function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCre
     rateLimitPerSecond: first.rate_limit_per_second,
     rateLimitBurst: first.rate_limit_burst,
     rateCardVersion: first.rate_card_version,
+    accountEpoch: first.epoch,
   };
 }
 

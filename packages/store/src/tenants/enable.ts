@@ -1,7 +1,7 @@
 import { toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
-import { findTenant, type TenantRecord } from './tenants.ts';
+import { findTenant, lockEpochSql, type TenantRecord } from './tenants.ts';
 
 /**
  * Disables or enables a tenant. The keys of a disabled tenant are refused. Its submissions in
@@ -14,6 +14,7 @@ export async function setTenantEnabled(
   by: Author,
 ): Promise<TenantRecord | null> {
   await store.transaction(async (query) => {
+    await query(lockEpochSql, [tenantId]);
     const [changed] = await query(
       `UPDATE tenants SET disabled_at = CASE WHEN $2::boolean THEN NULL ELSE svc_now() END
        WHERE id = $1::uuid AND (disabled_at IS NULL) <> $2::boolean RETURNING 1`,

@@ -1,7 +1,7 @@
 import { toWireId } from '@svc/domain';
 import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Store } from '../connection/store.ts';
-import { insertSecret, type TenantSecretKind } from './tenants.ts';
+import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts';
 
 /**
  * The most valid secrets of a kind at a time, while a rotation overlaps (CONTRACT 1).
@@ -35,6 +35,7 @@ export async function rotateTenantSecret(
 ): Promise<RotationOutcome> {
   const { tenantId, kind, secret, overlapMs, force } = rotation;
   return store.transaction(async (query): Promise<RotationOutcome> => {
+    await query(lockEpochSql, [tenantId]);
     const tenants = await query('SELECT 1 FROM tenants WHERE id = $1::uuid FOR UPDATE', [tenantId]);
     if (tenants.length === 0) return { kind: 'unknown_tenant' };
     const valid = await query<{ id: string }>(

@@ -54,6 +54,12 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
   await insertWebhookCap(query, id, tenant.webhookAttemptsPerHour);
 }
 
+/**
+ * Locks the account of a tenant. A change of the tenant or its secrets increments the account's epoch,
+ * and accounts are locked before tenants.
+ */
+export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
+
 export async function insertSecret(
   store: Store,
   query: Query,

@@ -31,6 +31,7 @@ async function attempt(options: Attempt = {}) {
     rateLimitPerSecond: 1,
     rateLimitBurst: 1,
     rateCardVersion: 1,
+    accountEpoch: 0n,
   };
   const keys: Keys = {
     tenant: async (id) =>

@@ -144,6 +144,8 @@ async function holdIfSound(
   switch (hold.kind) {
     case 'key_taken':
       return hold;
+    case 'stale_credentials':
+      throw new Error('a hold without an epoch compares none');
     case 'in_flight_max':
       return tooManyInFlight;
     case 'insufficient_credits':

@@ -38,6 +38,13 @@ const checks = [
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
   },
   {
+    violation: 'the table of submissions in flight differs from the submissions in flight',
+    sql: `SELECT COALESCE(s.id, f.submission_id) AS subject, s.state AS detail
+      FROM submissions s FULL JOIN submissions_in_flight f ON f.submission_id = s.id
+      WHERE (s.finished_at IS NULL) IS DISTINCT FROM (f.submission_id IS NOT NULL)
+        OR s.tenant_id IS DISTINCT FROM COALESCE(f.tenant_id, s.tenant_id)`,
+  },
+  {
     violation: 'an ended submission was not charged and released exactly once, up to its hold',
     sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s LEFT JOIN LATERAL (
         SELECT COALESCE(sum(amount_micros) FILTER (WHERE type = 'hold'), 0) AS hold,

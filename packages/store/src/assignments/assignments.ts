@@ -1,6 +1,6 @@
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { isAssignedOrSettling, openStates } from '../schema/submission-states.ts';
+import { assignedOrSettlingStates, inFlightIds, openStates } from '../schema/submission-states.ts';
 
 export interface Assignment {
   submissionId: string;
@@ -26,12 +26,15 @@ export async function findEnded(store: Store, submissionIds: readonly string[]):
  * node's `hello`.
  */
 export async function assignmentsOf(store: Store, nodeId: string): Promise<Assignment[]> {
-  return await findAssignments<Assignment>(store.query, { node_id: nodeId });
+  return await findAssignments<Assignment>(store.query, {
+    node_id: nodeId,
+    state: assignedOrSettlingStates,
+  });
 }
 
 const findAssignments = statement(
-  { node_id: 'uuid' },
+  { node_id: 'uuid', state: 'text[]' },
   `
   SELECT id AS "submissionId", state FROM submissions
-  WHERE node_id = $node_id AND state ${isAssignedOrSettling}`,
+  WHERE id = ANY(${inFlightIds}) AND node_id = $node_id AND state = ANY($state)`,
 );

@@ -2,7 +2,7 @@ import { type SubmissionState, transitions } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { assignedStates, isAssigned } from '../schema/submission-states.ts';
+import { assignedStates, inFlightIds } from '../schema/submission-states.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
@@ -80,12 +80,13 @@ interface Locked {
 
 /** Locks and returns the node's assignments that have not ended. */
 export async function lockAssignments(query: Query, nodeId: string): Promise<Locked[]> {
-  return await lockAssignedTo<Locked>(query, { node_id: nodeId });
+  return await lockAssignedTo<Locked>(query, { node_id: nodeId, state: assignedStates });
 }
 
 const lockAssignedTo = statement(
-  { node_id: 'uuid' },
-  `SELECT id, tenant_id AS "tenantId" FROM submissions WHERE node_id = $node_id AND state ${isAssigned}
+  { node_id: 'uuid', state: 'text[]' },
+  `SELECT id, tenant_id AS "tenantId" FROM submissions
+   WHERE id = ANY(${inFlightIds}) AND node_id = $node_id AND state = ANY($state)
    ORDER BY id FOR UPDATE`,
 );
 

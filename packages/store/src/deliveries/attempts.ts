@@ -106,6 +106,7 @@ const recordRows = statement(
   )
   UPDATE deliveries d SET status = h.status,
     next_attempt_at = CASE WHEN h.status = 'pending' THEN h.next_at END,
+    due_at = CASE WHEN h.status = 'pending' THEN h.next_at ELSE d.due_at END,
     finished_at = CASE WHEN h.status <> 'pending' THEN svc_now() END
   FROM held h
   WHERE d.id = ANY($delivery_id) AND d.id = h.id AND d.status = $pending AND d.round = h.round AND d.attempt_count = h.number

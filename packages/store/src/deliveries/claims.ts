@@ -136,6 +136,9 @@ function bodyOf({ sealer }: Store, row: ClaimedRow): string | null {
 }
 
 /**
+ * A claim changes no column of an index: claimed deliveries keep their place by `due_at` and are
+ * skipped. They are as few as the attempts in flight.
+ *
  * Rows that are looked up by id are found by a condition on those ids or by a lateral join of one
  * row. With a plain join the planner reads a whole table that was small when the plan was made.
  */
@@ -167,8 +170,9 @@ const claimRows = statement(
       ELSE 'pending' END AS status
     FROM allowed e CROSS JOIN LATERAL (
       SELECT id, attempt_count, round_started_at FROM deliveries
-      WHERE tenant_id = e.tenant_id AND status = 'pending' AND next_attempt_at <= svc_now()
-      ORDER BY next_attempt_at LIMIT e.room FOR UPDATE SKIP LOCKED
+      WHERE tenant_id = e.tenant_id AND status = 'pending' AND due_at <= svc_now()
+        AND next_attempt_at <= svc_now()
+      ORDER BY due_at LIMIT e.room FOR UPDATE SKIP LOCKED
     ) d
   ), moved AS (
     UPDATE deliveries d SET status = p.status, attempt_count = d.attempt_count + (p.status = 'pending')::int,

@@ -49,7 +49,8 @@ const dueEndpointsSql = `
   )
   SELECT e.tenant_id, EXISTS (
     SELECT FROM deliveries d
-    WHERE d.tenant_id = e.tenant_id AND d.status = 'pending' AND d.next_attempt_at <= svc_now()
+    WHERE d.tenant_id = e.tenant_id AND d.status = 'pending' AND d.due_at <= svc_now()
+      AND d.next_attempt_at <= svc_now()
   ) AS due
   FROM endpoint e ORDER BY e.position`;
 

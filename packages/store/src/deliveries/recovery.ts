@@ -71,7 +71,7 @@ export async function recoverDeliveries(
         COALESCE(${after?.id ?? null}::uuid, '00000000-0000-0000-0000-000000000000'))
       ORDER BY d.created_at, d.id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
     )
-    UPDATE deliveries d SET status = 'pending', next_attempt_at = svc_now(), finished_at = NULL,
+    UPDATE deliveries d SET status = 'pending', next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
       round = d.round + 1, round_started_at = svc_now(), attempt_count = 0
     FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
     RETURNING d.id, p.status, d.created_at AS "createdAt"`;

@@ -46,7 +46,7 @@ export async function redeliver(
     const retryInMs = await untilWebhooksAllowedMs(query, tenantId);
     if (retryInMs > 0) return { kind: 'over_cap', retryInMs };
     await query(
-      `UPDATE deliveries SET next_attempt_at = svc_now(), status = 'pending', finished_at = NULL,
+      `UPDATE deliveries SET next_attempt_at = svc_now(), due_at = svc_now(), status = 'pending', finished_at = NULL,
          round = CASE WHEN status = 'pending' THEN round ELSE round + 1 END,
          round_started_at = CASE WHEN status = 'pending' THEN round_started_at ELSE svc_now() END,
          attempt_count = CASE WHEN status = 'pending' THEN attempt_count ELSE 0 END

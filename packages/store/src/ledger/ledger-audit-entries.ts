@@ -1,7 +1,7 @@
 import type { QueryResultRow } from 'pg';
 import type { Query } from '../connection/query.ts';
 import { Prisma } from '../generated/client.ts';
-import { isInFlight } from '../schema/submission-states.ts';
+import { inFlightIds } from '../schema/submission-states.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 /**
@@ -146,7 +146,7 @@ function auditHolds(query: Query, accounts: Prisma.Sql): Promise<LedgerFault[]> 
           COALESCE(s.count, 0)) AS detail
       FROM credit_accounts a LEFT JOIN (
         SELECT tenant_id, sum(quote_max_micros) AS held, count(*) AS count FROM submissions a
-        WHERE state ${Prisma.raw(isInFlight)} AND ${accounts}
+        WHERE id = ANY(${Prisma.raw(inFlightIds)}) AND finished_at IS NULL AND ${accounts}
         GROUP BY tenant_id) s USING (tenant_id)
       WHERE ${accounts}
         AND (a.held_micros <> COALESCE(s.held, 0) OR a.in_flight <> COALESCE(s.count, 0))

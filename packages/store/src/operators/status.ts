@@ -1,6 +1,6 @@
 import type { SubmissionState } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
-import { isInFlight } from '../schema/submission-states.ts';
+import { inFlightIds } from '../schema/submission-states.ts';
 
 export interface InFlightCounts {
   /** By state. States without submissions are left out. */
@@ -10,11 +10,11 @@ export interface InFlightCounts {
   deliveriesDue: number;
 }
 
-/** Counts the work in flight, using the partial indexes of rows that have not ended. */
+/** Counts the work in flight, using the table of submissions in flight and the index of pending deliveries. */
 export async function countInFlight(store: Store): Promise<InFlightCounts> {
   const states = await store.query<{ state: SubmissionState; count: number }>(
     `SELECT state, count(*)::int AS count FROM submissions
-     WHERE state ${isInFlight} GROUP BY state`,
+     WHERE id = ANY(${inFlightIds}) GROUP BY state`,
     [],
   );
   const [deliveries] = await store.query<{ pending: number; due: number }>(

@@ -1,7 +1,6 @@
 import { dispatchGraceMs, firstState, transitions } from '@svc/domain';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { isInFlight } from '../schema/submission-states.ts';
 import {
   type CandidatePage,
   candidatesSql,
@@ -29,7 +28,7 @@ export interface OverdueCandidate extends ReconcileCandidate {
 export const unsettledGraceMs = 2_000;
 
 /**
- * A page of overdue submissions, oldest first. Reading changes nothing; each submission is checked
+ * A page of overdue submissions, in the order of their ids, which is the order of their holds. Reading changes nothing; each submission is checked
  * again when it is reconciled.
  */
 export async function findOverdue(
@@ -58,15 +57,15 @@ const findDue = statement(
       WHEN c.state = $dispatched THEN 'not_started'
       ELSE 'lease_expired' END AS kind,`,
     rows: `
-    SELECT id, node_id, state, run_deadline_at, ${dueAt} AS at
+    SELECT id, node_id, state, run_deadline_at, '-infinity'::timestamptz AS at
     FROM submissions
-    WHERE state ${isInFlight}
-      AND ${dueAt} <= svc_now() AND (${dueAt}, id) > ($after_at, $after_id)
+    WHERE id = ANY(ARRAY(SELECT submission_id FROM submissions_in_flight WHERE submission_id > $after_id))
+      AND ${dueAt} <= svc_now() AND $after_at = '-infinity'
       AND CASE state
         WHEN $pending THEN dispatch_deadline_at <= svc_now() - ${dispatchGraceMs} * interval '1 millisecond'
         WHEN $settling THEN outcome_at <= svc_now() - ${unsettledGraceMs} * interval '1 millisecond'
         ELSE true END
-    ORDER BY ${dueAt}, id
+    ORDER BY id
     LIMIT $limit`,
   }),
 );

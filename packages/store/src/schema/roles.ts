@@ -39,6 +39,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // A row is deleted when its subject is reconciled.
   reconcile_failures: [...change, 'DELETE'],
   submissions: change,
+  // Written by a trigger that runs with the owner's rights.
+  submissions_in_flight: ['SELECT'],
   surge_pin: change,
   tenant_secrets: change,
   tenants: change,
@@ -51,10 +53,10 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
 const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
 
 /**
- * Functions that run with the owner's rights, because only the owner creates partitions and writes
- * the audit chain. Each uses fixed table names.
+ * Functions that run with the owner's rights, because only the owner creates partitions, writes the
+ * audit chain and the table of submissions in flight. Each uses fixed table names.
  */
-const ownersFunctions = ['svc_chain_audit', 'svc_make_partition'];
+const ownersFunctions = ['svc_chain_audit', 'svc_make_partition', 'svc_track_in_flight'];
 
 const roleExists = ['42710', '23505'];
 

@@ -1,7 +1,8 @@
 import { submissionStates } from '@svc/domain';
 import { expect, test } from 'vitest';
+import { cancelSubmission } from '../endings/endings.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
-import { isAssignedOrSettling, isEnded, isInFlight, isNotRejected } from './submission-states.ts';
+import { isEnded, isNotRejected, statesOtherwise } from './submission-states.ts';
 
 /** The states for which Postgres finds the condition true. `finished_at` is set. */
 async function statesOf({ database }: Fixture, condition: string): Promise<string> {
@@ -12,17 +13,59 @@ async function statesOf({ database }: Fixture, condition: string): Promise<strin
   return rows.map(({ state }) => state).join(' ');
 }
 
-test('each condition on the state has a partial index with exactly its states', async () => {
+/** The columns that change between the hold and the end of a successful submission. */
+const changingColumns = [
+  'state',
+  'node_id',
+  'offers',
+  'start_deadline_at',
+  'run_deadline_at',
+  'lease_expires_at',
+  'dispatched_at',
+  'started_at',
+  'begun_instance',
+  'usage_[a-z_]+',
+  'outcome_[a-z_]+',
+  'charged_micros',
+  'finished_at',
+];
+
+test('no index of submissions names a column that changes before a submission has succeeded', async () => {
+  const { database } = await createFixture();
+  const indexes = await database.query<{ definition: string }>(
+    `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index
+     WHERE indrelid = 'submissions'::regclass`,
+  );
+  expect(indexes).toHaveLength(6);
+  const changing = new RegExp(`\\b(?:${changingColumns.join('|')})\\b`);
+  for (const { definition } of indexes) expect(definition).not.toMatch(changing);
+});
+
+test('the column for indexes has the state of every end without success, and no other', async () => {
   const fixture = await createFixture();
-  const predicates = await fixture.database.query<{ predicate: string }>(
-    `SELECT pg_get_expr(indpred, indrelid) AS predicate FROM pg_index
-     WHERE indrelid = 'submissions'::regclass AND pg_get_expr(indpred, indrelid) ~ '^\\(+state'`,
+  const [column] = await fixture.database.query<{ value: string }>(
+    `SELECT pg_get_expr(adbin, adrelid) AS value FROM pg_attrdef
+     WHERE adrelid = 'submissions'::regclass AND pg_get_expr(adbin, adrelid) ~ 'CASE'`,
   );
-  const indexed = await Promise.all(
-    predicates.map(({ predicate }) => statesOf(fixture, predicate)),
-  );
-  for (const condition of [isNotRejected, isInFlight, isAssignedOrSettling])
-    expect(indexed).toContain(await statesOf(fixture, `state ${condition}`));
+  const value = column?.value ?? 'NULL';
+  expect(await statesOf(fixture, `${value} = state`)).toBe(statesOtherwise.join(' '));
+  expect(await statesOf(fixture, `${value} IS NOT NULL`)).toBe(statesOtherwise.join(' '));
+  expect(await statesOf(fixture, `NOT (${value} ${isNotRejected})`)).toBe('rejected');
+});
+
+test('the table of submissions in flight has a submission from its hold to its end', async () => {
+  const { store, tenant, hold, database } = await createFixture();
+  const tenantId = await tenant();
+  const { id: submissionId } = await hold(tenantId);
+  const inFlight = () => database.query('SELECT * FROM submissions_in_flight');
+  expect(await inFlight()).toEqual([{ submission_id: submissionId, tenant_id: tenantId }]);
+  await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
+  expect(await inFlight()).toEqual([]);
+  await database.query(`UPDATE submissions SET state = 'pending', finished_at = NULL,
+    charged_micros = NULL, cancelled_by = NULL`);
+  expect(await inFlight()).toHaveLength(1);
+  await database.query('DELETE FROM submissions');
+  expect(await inFlight()).toEqual([]);
 });
 
 test('the CHECKs of a submission allow the states of the domain, and an end in those that end it', async () => {

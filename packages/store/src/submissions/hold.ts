@@ -5,7 +5,7 @@ import { concatenated } from '../connection/concatenated.ts';
 import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { isNotRejected } from '../schema/submission-states.ts';
+import { holdsItsKey } from '../schema/submission-states.ts';
 import { payloadPlace } from '../sealing/sealed.ts';
 import { type HeldFigures, recogniseOwn } from './own-holds.ts';
 import { type StoredQuote } from './submissions.ts';
@@ -31,7 +31,7 @@ export interface NewSubmission {
 
 export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
-  /** The credentials of the request have changed since they were read. Nothing else is told. */
+  /** The credentials of the request have changed since they were read. It wins over every other refusal. */
   | { kind: 'stale_credentials' }
   | { kind: 'key_taken' }
   /** The tenant has reached its limit of submissions in flight. */
@@ -49,8 +49,8 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3).
- * Returns `key_taken` if a live submission of the tenant has this key. `stale_credentials` wins over
- * every other refusal, and `key_taken` over the rest. Calls that wait at the same time
+ * Returns `key_taken` if a live submission of the tenant has this key, before any other refusal except
+ * `stale_credentials`. Calls that wait at the same time
  * share one statement; each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
@@ -170,7 +170,7 @@ const placeHolds = statement(
       AS r (tenant_id, idempotency_key, max, turn, epoch, position)
     LEFT JOIN LATERAL (
       SELECT s.tenant_id, s.idempotency_key FROM submissions s
-      WHERE (s.tenant_id, s.idempotency_key) >= (r.tenant_id, r.idempotency_key) AND s.state ${isNotRejected}
+      WHERE (s.tenant_id, s.idempotency_key) >= (r.tenant_id, r.idempotency_key) AND s.${holdsItsKey}
       ORDER BY s.tenant_id, s.idempotency_key LIMIT 1) earlier
     ON earlier.tenant_id = r.tenant_id AND earlier.idempotency_key = r.idempotency_key
   ), walk AS (

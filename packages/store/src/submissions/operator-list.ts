@@ -1,7 +1,12 @@
 import type { SubmissionState } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
-import { inFlightStates, isInFlight, isNotRejected } from '../schema/submission-states.ts';
+import {
+  inFlightIds,
+  inFlightStates,
+  isInState,
+  isNotRejected,
+} from '../schema/submission-states.ts';
 import {
   recordColumns,
   recordOfRow,
@@ -44,8 +49,8 @@ export async function findAnySubmission(
 
 /**
  * A page of all submissions, newest first. Each combination of filters is served by an index. Ids
- * begin with their time. The submissions in flight are few and have their own index. So have the
- * submissions that ended in another state than `submitted`.
+ * begin with their time. The submissions in flight are few and have their own table. The submissions
+ * that ended in another state than `submitted` have an index.
  */
 export async function listEverySubmission(
   store: Store,
@@ -86,16 +91,16 @@ function idsOf(
     // A tenant's own are found by its index, which is in the order of creation, as ids are.
     return tenantId === null
       ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
-      : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND state ${Prisma.raw(isNotRejected)}
+      : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ended_otherwise ${Prisma.raw(isNotRejected)}
           ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
   }
   // States are literals, so that the planner recognises the partial index for each.
   const parts = states.map((state) => {
-    const isState = Prisma.raw(`state = '${state}'`);
+    const isState = Prisma.raw(isInState(state));
     if (inFlightStates.includes(state)) {
-      return Prisma.sql`(SELECT id FROM (SELECT id FROM submissions
-        WHERE state ${Prisma.raw(isInFlight)} AND ${isState} AND ${conditions}
-        OFFSET 0) in_flight ORDER BY id DESC LIMIT ${limit})`;
+      return Prisma.sql`(SELECT id FROM (SELECT * FROM submissions
+        WHERE id = ANY(${Prisma.raw(inFlightIds)}) OFFSET 0) in_flight WHERE ${isState} AND ${conditions}
+        ORDER BY id DESC LIMIT ${limit})`;
     }
     return Prisma.sql`(SELECT id FROM submissions WHERE ${isState} AND ${conditions}
       ORDER BY id DESC LIMIT ${limit})`;

@@ -166,16 +166,16 @@ test('a pass reads only rows that are due, however many are not', async () => {
        payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
        available_after_micros, dispatch_deadline_at, created_at, finished_at, charged_micros, cancelled_by)
      SELECT gen_random_uuid(), $1, 'seed-' || n, '\\x00', 'seed', 'ats.application', 'standard', 'cancelled',
-       CASE WHEN n % 2 = 0 THEN '\\x00'::bytea END, 0, 0, 1000000, 1, 0, svc_now(), svc_now(),
-       svc_now() + CASE WHEN n % 2 = 0 THEN interval '1 day' ELSE interval '-1 day' END, 0, 'tenant'
+       CASE WHEN n % 2 = 0 THEN '\\x00'::bytea END, 0, 0, 1000000, 1, 0, svc_now(),
+       svc_now() + interval '1 day', svc_now() + CASE WHEN n % 2 = 0 THEN interval '1 day' ELSE interval '-1 day' END, 0, 'tenant'
      FROM generate_series(1, 20000) AS n`,
     [tenantId],
   );
   await database.query('ANALYZE');
   const plan = await database.query<{ 'QUERY PLAN': string }>(
     `EXPLAIN (ANALYZE) SELECT id FROM submissions
-     WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
-       AND finished_at <= svc_now() - 0 * interval '1 day' ORDER BY finished_at LIMIT 500`,
+     WHERE payload_sealed IS NOT NULL AND finished_at <= svc_now() - 0 * interval '1 day'
+       AND created_at <= svc_now() - 0 * interval '1 day' ORDER BY created_at LIMIT 500`,
   );
   const text = plan.map((row) => row['QUERY PLAN']).join('\n');
   expect(text).toContain('submissions_unpurged_idx');

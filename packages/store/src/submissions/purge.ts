@@ -43,11 +43,12 @@ const selectExpired = statement(
   { ...pageParameters, retention_days: 'int' },
   candidatesSql('purge', {
     rows: `
-    SELECT id, finished_at AS at FROM submissions
-    WHERE finished_at IS NOT NULL AND payload_sealed IS NOT NULL
+    SELECT id, created_at AS at FROM submissions
+    WHERE payload_sealed IS NOT NULL
       AND finished_at <= svc_now() - $retention_days * interval '1 day'
-      AND (finished_at, id) > ($after_at, $after_id)
-    ORDER BY finished_at, id LIMIT $limit`,
+      AND created_at <= svc_now() - $retention_days * interval '1 day'
+      AND (created_at, id) > ($after_at, $after_id)
+    ORDER BY created_at, id LIMIT $limit`,
   }),
 );
 

@@ -1,7 +1,12 @@
-import type { WireStatus } from '@svc/domain';
+import type { SubmissionState, WireStatus } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
-import { isNotRejected, isShownAs } from '../schema/submission-states.ts';
+import {
+  inFlightStates,
+  isInState,
+  isNotRejected,
+  statesShownAs,
+} from '../schema/submission-states.ts';
 import {
   recordColumns,
   recordOfRow,
@@ -32,9 +37,10 @@ export async function listSubmissions(
   filter: SubmissionFilter,
 ): Promise<SubmissionRecord[]> {
   const { status, idempotencyKey, createdAfter, createdBefore, after } = filter;
+  const states = status === null ? null : statesShownAs(status);
   const conditions = [
-    Prisma.sql`tenant_id = ${tenantId}::uuid AND state ${Prisma.raw(isNotRejected)}`,
-    ...(status === null ? [] : [Prisma.raw(`state ${isShownAs(status)}`)]),
+    Prisma.sql`tenant_id = ${tenantId}::uuid AND ended_otherwise ${Prisma.raw(isNotRejected)}`,
+    ...(states === null ? [] : [Prisma.raw(`(${states.map(isInState).join(' OR ')})`)]),
     ...(idempotencyKey === null ? [] : [Prisma.sql`idempotency_key = ${idempotencyKey}`]),
     ...(createdAfter === null ? [] : [Prisma.sql`created_at >= ${createdAfter}::timestamptz`]),
     ...(createdBefore === null ? [] : [Prisma.sql`created_at < ${createdBefore}::timestamptz`]),
@@ -43,8 +49,16 @@ export async function listSubmissions(
       : [Prisma.sql`(created_at, id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`]),
   ];
   const { text, values } = Prisma.sql`
-    SELECT ${Prisma.raw(recordColumns)} FROM submissions WHERE ${Prisma.join(conditions, ' AND ')}
+    SELECT ${Prisma.raw(recordColumns)} FROM ${rowsOf(tenantId, states)} WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY created_at DESC, id DESC LIMIT ${filter.limit}`;
   const rows = await store.query<RecordRow>(text, values);
   return rows.map((row) => recordOfRow(store, row));
+}
+
+/** Those in flight are few: the statement reads them all instead of the tenant's whole list. */
+function rowsOf(tenantId: string, states: readonly SubmissionState[] | null): Prisma.Sql {
+  const areInFlight = states?.every((state) => inFlightStates.includes(state)) ?? false;
+  if (!areInFlight) return Prisma.sql`submissions`;
+  return Prisma.sql`(SELECT * FROM submissions WHERE id = ANY(ARRAY(
+    SELECT submission_id FROM submissions_in_flight WHERE tenant_id = ${tenantId}::uuid)) OFFSET 0) s`;
 }

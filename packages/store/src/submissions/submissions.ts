@@ -11,7 +11,7 @@ import { batched } from '../connection/batching.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 import { usageOfText } from '../pricing/rate-cards.ts';
-import { isNotRejected } from '../schema/submission-states.ts';
+import { holdsItsKey, isNotRejected } from '../schema/submission-states.ts';
 import { outcomePlace, unsealText } from '../sealing/sealed.ts';
 
 export interface StoredQuote {
@@ -87,7 +87,7 @@ const findByKeys = statement(
   FROM unnest($tenant_id, $idempotency_key) WITH ORDINALITY AS asked (tenant_id, idempotency_key, position)
   CROSS JOIN LATERAL (
     SELECT * FROM submissions
-    WHERE (tenant_id, idempotency_key) >= (asked.tenant_id, asked.idempotency_key) AND state ${isNotRejected}
+    WHERE (tenant_id, idempotency_key) >= (asked.tenant_id, asked.idempotency_key) AND ${holdsItsKey}
     ORDER BY tenant_id, idempotency_key LIMIT 1) s
   WHERE s.tenant_id = asked.tenant_id AND s.idempotency_key = asked.idempotency_key`,
 );
@@ -231,7 +231,7 @@ const readVisible = statement(
   { id: 'uuid', tenant_id: 'uuid' },
   `
   SELECT ${recordColumns} FROM submissions
-  WHERE id = $id AND tenant_id = $tenant_id AND state ${isNotRejected}`,
+  WHERE id = $id AND tenant_id = $tenant_id AND ended_otherwise ${isNotRejected}`,
 );
 
 /** The texts of a node's outcome. They are sealed at rest because they may hold personal data. */

@@ -14,6 +14,8 @@ export interface DatabaseGate {
    * answer. The marker is a text among the statement's parameters.
    */
   loseAnswerTo(marker: string): void;
+  /** How often a client has sent something after an answer, over all connections. */
+  roundTrips(): number;
   /** Cuts every connection and refuses new ones. */
   close(): Promise<void>;
 }
@@ -24,6 +26,7 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
   const sockets = new Set<Socket>();
   const markers = new Set<string>();
   let isStalled = false;
+  let roundTrips = 0;
 
   function keep(socket: Socket): Socket {
     sockets.add(socket);
@@ -33,6 +36,7 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
   const server = createServer((client) => {
     const upstream = keep(connect(Number(target.port), target.hostname));
     let isLost = false;
+    let isAnswered = true;
     const cut = (): void => {
       client.destroy();
       upstream.destroy();
@@ -41,12 +45,15 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
     upstream.on('close', cut);
     client.on('data', (chunk) => {
       if (isStalled) return;
+      if (isAnswered) roundTrips += 1;
+      isAnswered = false;
       for (const marker of markers) {
         if (chunk.includes(marker)) isLost = markers.delete(marker);
       }
       upstream.write(chunk);
     });
     upstream.on('data', (chunk) => {
+      isAnswered = true;
       if (isLost) cut();
       else if (!isStalled) client.write(chunk);
     });
@@ -61,6 +68,7 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
     databaseUrl: url.href,
     stall: () => void (isStalled = true),
     loseAnswerTo: (marker) => void markers.add(marker),
+    roundTrips: () => roundTrips,
     async close() {
       if (!server.listening) return;
       const closed = once(server, 'close');

@@ -6,6 +6,12 @@ import { TransactionExpired } from './errors.ts';
 export interface TransactionOptions {
   /** All statements read the same snapshot, and none may write. */
   readonly isSnapshot?: boolean;
+  /**
+   * BEGIN is sent with the first statements, which saves waiting for its answer. The statements that
+   * `work` sends before its first answer must write nothing: they are answered only if the transaction
+   * has begun.
+   */
+  readonly opensWithReads?: boolean;
   /** The time limit; default 10 s. */
   readonly timeoutMs?: number;
 }
@@ -60,7 +66,11 @@ const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 export async function inTransaction<Result>(
   client: PoolClient,
   work: (query: Query) => Promise<Result>,
-  { isSnapshot = false, timeoutMs = transactionTimeoutMs }: TransactionOptions,
+  {
+    isSnapshot = false,
+    opensWithReads = false,
+    timeoutMs = transactionTimeoutMs,
+  }: TransactionOptions,
 ): Promise<Result> {
   const expiresMs = performance.now() + timeoutMs;
   let isBroken = false;
@@ -74,11 +84,19 @@ export async function inTransaction<Result>(
   };
   const query = queryOf(client);
   try {
-    await onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
-    const result = await work(async (text, values) => {
-      if (performance.now() > expiresMs) throw new TransactionExpired();
-      return await onConnection(() => query(text, values));
-    });
+    const begun = onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
+    // Its rejection reaches whoever awaits it below. Without a handler it would end the process.
+    begun.catch(() => {});
+    if (!opensWithReads) await begun;
+    const result = await work(
+      async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
+        if (performance.now() > expiresMs) throw new TransactionExpired();
+        const answer = onConnection(() => query<Row>(text, values));
+        const [rows] = await Promise.all([answer, begun]);
+        return rows;
+      },
+    );
+    await begun;
     const { command } = await onConnection(() => client.query('COMMIT'));
     assertInvariant(command === 'COMMIT', 'work that resolved has left no failed statement');
     return result;

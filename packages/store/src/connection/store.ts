@@ -122,6 +122,8 @@ export function openStore(options: StoreOptions): Store {
     ...pinnedSession(options.databaseUrl, plannerOptions),
     types: rowTypes,
     max: options.poolMax ?? poolConnectionsMax,
+    // A statement does not wait for the answer to the one before it.
+    pipeline: true,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
     query_timeout: answerTimeoutMs,

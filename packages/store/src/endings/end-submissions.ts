@@ -36,8 +36,9 @@ export async function endSubmissions(
 ): Promise<Ended[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await store.transaction((query) =>
-        endInTransaction(store, query, submissionIds, request, scope),
+      return await store.transaction(
+        (query) => endInTransaction(store, query, submissionIds, request, scope),
+        { opensWithReads: true },
       );
     } catch (error) {
       if (attempt >= transientAttemptsMax || !isTransient(error)) throw error;
@@ -52,9 +53,13 @@ async function endInTransaction(
   request: EndingRequest,
   { tenantId: onlyTenantId = null, alsoWrite }: EndingScope,
 ): Promise<Ended[]> {
-  const accounts = await lockAccounts(query, submissionIds, onlyTenantId);
+  // Sent together. Postgres runs them one after another, so the second one reads after the first one
+  // has waited for its locks.
+  const [accounts, submissions] = await Promise.all([
+    lockAccounts(query, submissionIds, onlyTenantId),
+    lockSubmissions(query, submissionIds, onlyTenantId),
+  ]);
   if (accounts.size === 0) return [];
-  const submissions = await lockSubmissions(query, submissionIds, onlyTenantId);
   const versions = submissions.map(({ rateCardVersion }) => rateCardVersion);
   const cardOf = await pinnedCards(store, query, versions);
   const decided = submissions.map((submission) => {

@@ -9,7 +9,6 @@ import { answerSigned, type SignedOptions } from './access/answer-signed.ts';
 import { type Answer, notFound, problem, unavailable } from './http/answer.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { beginExchange, type Exchange, type ObserveRequest } from './http/exchange.ts';
-import { securityHeaders } from './http/security-headers.ts';
 import { sendAnswer } from './http/send.ts';
 
 export interface AppOptions extends SignedOptions {
@@ -42,13 +41,11 @@ export function createApp(options: AppOptions): Express {
   const reply = async (request: Request, response: Response, answer: Answer): Promise<void> => {
     const exchange = exchangeOf(request, response);
     exchange.answer = answer;
-    await sendAnswer(request, response, answer, exchange.requestId);
+    await sendAnswer(request, response, answer, exchange);
   };
 
   app.use(async (request, response, next) => {
-    for (const [name, value] of securityHeaders) response.setHeader(name, value);
     exchangeOf(request, response);
-    response.setHeader('cache-control', 'no-store');
     const refusal = refusalBeforeRoute(request, options);
     if (refusal === undefined) next();
     else await reply(request, response, refusal);

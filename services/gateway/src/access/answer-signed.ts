@@ -7,7 +7,6 @@ import type { Request, Response } from 'express';
 import { type Answer, problem, type ProblemAnswer, rateLimited } from '../http/answer.ts';
 import type { SignedEndpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { rateLimitHeaders } from '../http/rate-limit-headers.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import { authenticate, type Keys, type Principal } from './authenticate.ts';
@@ -52,7 +51,7 @@ export async function answerSigned(
   }
   options.failures.succeeded(sender);
   const { principal } = authentication;
-  const refusal = await countRequest(principal, response, exchange, options.limiter);
+  const refusal = await countRequest(principal, exchange, options.limiter);
   if (refusal !== undefined) return refusal;
   const signed: SignedRequest = {
     requestId: exchange.requestId,
@@ -77,7 +76,6 @@ function senderOf(request: Request): Sender {
 /** Adds the principal to the log line. For a tenant, takes a token from its rate limit bucket. */
 async function countRequest(
   principal: Principal,
-  response: Response,
   exchange: Exchange,
   limiter: RateLimiter,
 ): Promise<ProblemAnswer | undefined> {
@@ -89,9 +87,7 @@ async function countRequest(
   exchange.tenantId = toWireId('tnt', tenant.tenantId);
   const policy = policyOf(tenant);
   const decision = await limiter.take(exchange.tenantId, policy);
-  for (const [name, value] of Object.entries(rateLimitHeaders(policy, decision))) {
-    response.setHeader(name, value);
-  }
+  exchange.rateLimit = { policy, decision };
   if (decision.allowed) return undefined;
   return rateLimited(decision.retryInMs, errorCatalogue.rate_limited.description);
 }

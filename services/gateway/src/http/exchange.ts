@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, type Logger, requestIdOf } from '@svc/runtime';
 import type { Answer } from './answer.ts';
+import type { RateLimitState } from './rate-limit-headers.ts';
 
 /** One request and its answer. Collects the fields of the log line. */
 export interface Exchange {
@@ -9,6 +10,8 @@ export interface Exchange {
   route?: string;
   tenantId?: string;
   operatorId?: string;
+  /** The state of the tenant's rate limit. Undefined before it is known. */
+  rateLimit?: RateLimitState;
   answer?: Answer;
 }
 
@@ -34,7 +37,6 @@ export function beginExchange(
   const requestId = requestIdOf(request.headers['x-request-id'], newId);
   const startedMs = clock.monotonicMs();
   const exchange: Exchange = { requestId };
-  response.setHeader('x-request-id', requestId);
   response.once('close', () => {
     const { route, tenantId, operatorId, answer } = exchange;
     const status = response.headersSent ? response.statusCode : undefined;

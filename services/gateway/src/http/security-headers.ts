@@ -21,12 +21,12 @@ const securityMiddleware = helmet({
   xXssProtection: false,
 });
 
-/** Records headers with their names as written. `ServerResponse` returns them in lower case only. */
+/** Records headers with their names in lower case. */
 class HeaderRecord extends ServerResponse {
   readonly entries: [string, string][] = [];
 
   override setHeader(name: string, value: number | string | readonly string[]): this {
-    this.entries.push([name, String(value)]);
+    this.entries.push([name.toLowerCase(), String(value)]);
     return this;
   }
 }

@@ -10,6 +10,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import { authenticate, type Keys, type Principal } from './authenticate.ts';
+import { readSigningHeaders } from './signing-headers.ts';
 
 export interface SignedOptions {
   readonly keys: Keys;
@@ -37,10 +38,10 @@ export async function answerSigned(
   if (reading.kind === 'aborted') return undefined;
   if (reading.kind === 'problem') return reading;
   const target = request.originalUrl;
-  const { method, headersDistinct: headers } = request;
+  const headers = readSigningHeaders(request.rawHeaders);
   const bodySha256 = sha256Hex(reading.bytes);
   const authentication = await authenticate(
-    { method, target, headers, bodySha256 },
+    { method: request.method, target, headers, bodySha256 },
     endpoint.access,
     options.keys,
     options.clock.nowMs(),

@@ -3,6 +3,7 @@ import { sha256Hex, signRequest } from '@svc/signing';
 import type { TenantCredentials } from '@svc/store';
 import { describe, expect, test } from 'vitest';
 import { type Access, authenticate, type Keys } from './authenticate.ts';
+import { readSigningHeaders } from './signing-headers.ts';
 
 const tenantId = '019ab000-0000-7000-8000-000000000001';
 const operatorId = '019ab000-0000-7000-8000-00000000000b';
@@ -43,12 +44,14 @@ async function attempt(options: Attempt = {}) {
       method: 'GET',
       target,
       bodySha256,
-      headers: {
-        'x-svc-tenant': [toWireId('tnt', tenantId)],
-        'x-svc-timestamp': [String(timestamp)],
-        'x-svc-signature': [signRequest({ secret, timestamp, method: 'GET', target, body: '' })],
-        ...headers,
-      },
+      headers: readSigningHeaders(
+        rawHeadersOf({
+          'X-SVC-Tenant': [toWireId('tnt', tenantId)],
+          'X-SVC-Timestamp': [String(timestamp)],
+          'X-SVC-Signature': [signRequest({ secret, timestamp, method: 'GET', target, body: '' })],
+          ...headers,
+        }),
+      ),
     },
     options.access ?? 'tenant',
     keys,
@@ -57,7 +60,13 @@ async function attempt(options: Attempt = {}) {
   return answer.kind === 'authenticated' ? answer.principal.kind : answer;
 }
 
-const signed = (...values: string[]) => attempt({ headers: { 'x-svc-signature': values } });
+function rawHeadersOf(headers: NodeJS.Dict<string[]>): string[] {
+  return Object.entries(headers).flatMap(([name, values = []]) =>
+    values.flatMap((value) => [name, value]),
+  );
+}
+
+const signed = (...values: string[]) => attempt({ headers: { 'X-SVC-Signature': values } });
 
 describe('a tenant’s request', () => {
   test('is accepted under both the newer and the older secret of a rotation', async () => {
@@ -94,8 +103,8 @@ describe('a tenant’s request', () => {
       attempt({ known: false }),
       attempt({ disabled: true }),
       attempt({ secret: 'hsk_test_other' }),
-      attempt({ headers: { 'x-svc-tenant': ['nobody'] } }),
-      attempt({ headers: { 'x-svc-tenant': [toWireId('nod', tenantId)] } }),
+      attempt({ headers: { 'X-SVC-Tenant': ['nobody'] } }),
+      attempt({ headers: { 'X-SVC-Tenant': [toWireId('nod', tenantId)] } }),
     ]);
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0]).toMatchObject({
@@ -105,12 +114,12 @@ describe('a tenant’s request', () => {
   });
 
   test.each<[string, NodeJS.Dict<string[]>, string]>([
-    ['no tenant', { 'x-svc-tenant': undefined }, 'X-SVC-Tenant is missing'],
-    ['two identities', { 'x-svc-operator': ['op_x'] }, 'more than one identity'],
-    ['one identity twice', { 'x-svc-tenant': ['tnt_a', 'tnt_a'] }, 'more than one identity'],
-    ['no timestamp', { 'x-svc-timestamp': undefined }, 'X-SVC-Timestamp is missing'],
-    ['no signature', { 'x-svc-signature': undefined }, 'X-SVC-Signature is missing'],
-    ['two timestamps', { 'x-svc-timestamp': ['1', '2'] }, 'X-SVC-Timestamp is not'],
+    ['no tenant', { 'X-SVC-Tenant': undefined }, 'X-SVC-Tenant is missing'],
+    ['two identities', { 'X-SVC-Operator': ['op_x'] }, 'more than one identity'],
+    ['one identity twice', { 'X-SVC-Tenant': ['tnt_a', 'tnt_a'] }, 'more than one identity'],
+    ['no timestamp', { 'X-SVC-Timestamp': undefined }, 'X-SVC-Timestamp is missing'],
+    ['no signature', { 'X-SVC-Signature': undefined }, 'X-SVC-Signature is missing'],
+    ['two timestamps', { 'X-SVC-Timestamp': ['1', '2'] }, 'X-SVC-Timestamp is not'],
   ])('with %s is refused with that reason', async (_name, headers, detail) => {
     expect(await attempt({ headers })).toMatchObject({ detail: expect.stringContaining(detail) });
   });
@@ -118,8 +127,8 @@ describe('a tenant’s request', () => {
 
 describe('an operator’s endpoint', () => {
   const headers = {
-    'x-svc-tenant': undefined,
-    'x-svc-operator': [toWireId('op', operatorId)],
+    'X-SVC-Tenant': undefined,
+    'X-SVC-Operator': [toWireId('op', operatorId)],
   };
 
   test('authenticates operators, and tenants so that they can be answered 403', async () => {
@@ -128,7 +137,7 @@ describe('an operator’s endpoint', () => {
     expect(await attempt({ access: 'operator', headers })).toMatchObject({
       code: 'unauthenticated',
     });
-    const nobody = { ...headers, 'x-svc-operator': undefined };
+    const nobody = { ...headers, 'X-SVC-Operator': undefined };
     expect(await attempt({ access: 'operator', headers: nobody })).toMatchObject({
       detail: expect.stringContaining('X-SVC-Operator is missing.'),
     });

@@ -2,14 +2,14 @@ import { fromWireId } from '@svc/domain';
 import { describeRefusal, verifyRequest } from '@svc/signing';
 import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { problem, type ProblemAnswer } from '../http/answer.ts';
+import type { SigningHeaders } from './signing-headers.ts';
 
 /** The parts of a request that the signature covers, and the headers with the identity. */
 export interface SignedParts {
   readonly method: string;
   /** The request target exactly as sent. */
   readonly target: string;
-  /** Every header, with its values as separate strings. */
-  readonly headers: NodeJS.Dict<string[]>;
+  readonly headers: SigningHeaders;
   readonly bodySha256: string;
 }
 
@@ -33,8 +33,6 @@ export interface Keys {
  */
 export type Access = 'tenant' | 'operator';
 
-const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'] as const;
-
 /**
  * Finds who signed this request (CONTRACT 1). An unknown key, a disabled key and a wrong
  * signature get the same answer by the same code path. Throws if the keys cannot be loaded.
@@ -50,8 +48,8 @@ export async function authenticate(
   const { principal, secrets } = await findKey(identity, keys);
   const verification = verifyRequest({
     secrets,
-    timestamp: joined(request.headers['x-svc-timestamp']),
-    signature: joined(request.headers['x-svc-signature']),
+    timestamp: request.headers.timestamp,
+    signature: request.headers.signature,
     nowSeconds: Math.floor(nowMs / 1000),
     method: request.method,
     target: request.target,
@@ -69,22 +67,20 @@ interface Identity {
 }
 
 function readIdentity(
-  headers: NodeJS.Dict<string[]>,
+  { identities }: SigningHeaders,
   access: Access,
 ): Identity | { kind: 'malformed'; detail: string } {
-  const values = identityHeaders.flatMap((name) => headers[name] ?? []);
-  if (values.length > 1) {
+  const [identity] = identities;
+  if (identities.length > 1) {
     return {
       kind: 'malformed',
       detail:
         'The request has more than one identity header. Send exactly one of X-SVC-Tenant and X-SVC-Operator.',
     };
   }
-  const [tenant] = headers['x-svc-tenant'] ?? [];
-  if (tenant !== undefined) return { kind: 'tenant', id: tenant };
+  if (identity?.name === 'x-svc-tenant') return { kind: 'tenant', id: identity.id };
   if (access === 'tenant') return missing('X-SVC-Tenant');
-  const [operator] = headers['x-svc-operator'] ?? [];
-  if (operator !== undefined) return { kind: 'operator', id: operator };
+  if (identity?.name === 'x-svc-operator') return { kind: 'operator', id: identity.id };
   return missing('X-SVC-Operator');
 }
 
@@ -112,11 +108,6 @@ async function findKey({ kind, id }: Identity, keys: Keys): Promise<FoundKey> {
   const operator = operatorId === undefined ? null : await keys.operator(operatorId);
   if (operator === null || operator.disabled) return noKey;
   return { principal: { kind, operator }, secrets: [operator.secret] };
-}
-
-/** Joins the values of a repeated header into one list, as HTTP defines it. */
-function joined(values: string[] | undefined): string | undefined {
-  return values?.join(', ');
 }
 
 function unauthenticated(detail: string): ProblemAnswer {

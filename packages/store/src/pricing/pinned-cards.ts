@@ -12,6 +12,8 @@ const cardsSql = 'SELECT version, card FROM rate_cards WHERE version = ANY($1::i
 
 /** One rate card, read and parsed once. Throws if the version does not exist. */
 export async function rateCardOfVersion(store: Store, version: number): Promise<RateCard> {
+  const known = knownCards.get(store)?.get(version);
+  if (known !== undefined) return known;
   const asked = pinnedCards(store, store.query, [version]);
   return (await answeredWithin(dispatchDeadlineMs, asked))(version);
 }

@@ -55,6 +55,7 @@ export function createPricing(sources: {
     entriesMax: 1,
     clock,
   });
+  const prices = createPrices();
   return {
     rateCard,
     surgeMicros: () => surge.get(''),
@@ -64,7 +65,41 @@ export function createPricing(sources: {
         usages.get(jobType),
         surge.get(''),
       ]);
-      return quote(card, { jobType, tier, surgeMicros, typicalUsage });
+      return prices.quote(card, { jobType, tier, surgeMicros, typicalUsage });
+    },
+  };
+}
+
+interface PricedJob {
+  readonly jobType: string;
+  readonly tier: Tier;
+  readonly surgeMicros: bigint;
+  readonly typicalUsage: Usage | null;
+}
+
+/**
+ * Keeps the last price of each job type and tier of a card. The formula is exact decimal arithmetic,
+ * and its inputs change far less often than requests arrive. A card object never changes.
+ */
+function createPrices() {
+  const pricesOfCards = new WeakMap<
+    RateCard,
+    Map<string, { job: PricedJob; quoted: QuoteOutcome }>
+  >();
+  return {
+    quote(card: RateCard, job: PricedJob): QuoteOutcome {
+      const prices = pricesOfCards.get(card) ?? new Map();
+      pricesOfCards.set(card, prices);
+      const name = `${job.tier} ${job.jobType}`;
+      const last = prices.get(name);
+      const isSame =
+        last !== undefined &&
+        last.job.surgeMicros === job.surgeMicros &&
+        last.job.typicalUsage === job.typicalUsage;
+      if (isSame) return last.quoted;
+      const quoted = quote(card, job);
+      prices.set(name, { job, quoted });
+      return quoted;
     },
   };
 }

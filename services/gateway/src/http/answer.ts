@@ -9,7 +9,12 @@ export interface JsonAnswer {
   readonly status: number;
   readonly body: object;
   /** Added to the log line of the request; not sent to the client. */
-  readonly logFields?: Readonly<Record<string, string>>;
+  readonly logFields?: AnswerLogFields;
+}
+
+export interface AnswerLogFields {
+  readonly submissionId?: string;
+  readonly deliveryId?: string;
 }
 
 /** A page or a document, sent unchanged. */
@@ -38,12 +43,10 @@ export interface ProblemAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function json(
-  status: number,
-  body: object,
-  logFields: Readonly<Record<string, string>> = {},
-): JsonAnswer {
-  return { kind: 'json', status, body, logFields };
+export function json(status: number, body: object, logFields?: AnswerLogFields): JsonAnswer {
+  return logFields === undefined
+    ? { kind: 'json', status, body }
+    : { kind: 'json', status, body, logFields };
 }
 
 export function text(

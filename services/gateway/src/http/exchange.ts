@@ -38,19 +38,21 @@ export function beginExchange(
   const startedMs = clock.monotonicMs();
   const exchange: Exchange = { requestId };
   response.once('close', () => {
-    const { route, tenantId, operatorId, answer } = exchange;
+    const { route, answer } = exchange;
     const status = response.headersSent ? response.statusCode : undefined;
     const durationMs = clock.monotonicMs() - startedMs;
+    const logFields = answer?.kind === 'json' ? answer.logFields : undefined;
     observe({ route, status }, durationMs);
     const fields = {
       requestId,
       method: request.method,
       route,
-      tenantId,
-      operatorId,
+      tenantId: exchange.tenantId,
+      operatorId: exchange.operatorId,
       status,
       code: answer?.kind === 'problem' ? answer.code : undefined,
-      ...(answer?.kind === 'json' ? answer.logFields : {}),
+      submissionId: logFields?.submissionId,
+      deliveryId: logFields?.deliveryId,
       durationMs: Math.round(durationMs),
     };
     logger.info(fields, response.writableFinished ? 'request' : 'request abandoned');

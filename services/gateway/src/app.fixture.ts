@@ -23,6 +23,7 @@ const credentials: TenantCredentials = {
   disabled: false,
   allowedJobTypes: [],
   hmacSecrets: [secret],
+  hasExpiringSecret: false,
   rateLimitPerSecond: 4,
   rateLimitBurst: 10,
   rateCardVersion: 1,
@@ -92,7 +93,8 @@ const operator: OperatorCredentials = {
   secret: 'osk_1',
 };
 const keys: Keys = {
-  tenant: async (id) => await Promise.resolve(id === tenantUuid ? credentials : null),
+  tenant: async (id) =>
+    await Promise.resolve(id === tenantUuid ? { credentials, isRecent: true } : null),
   operator: async (id) => await Promise.resolve(id === operatorUuid ? operator : null),
 };
 

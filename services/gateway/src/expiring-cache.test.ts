@@ -41,10 +41,19 @@ test('a failed load is not cached', async () => {
   expect(await cache.get('a')).toBe('a2');
 });
 
-test('the number of values is limited, and the oldest one is evicted', async () => {
+test('a caller decides how old a value may be', async () => {
+  const { clock, cache } = setUp();
+  expect(await cache.get('a')).toBe('a1');
+  clock.nowMs = 1e9;
+  expect(await cache.get('a', Infinity)).toBe('a1');
+  expect(await cache.get('a', 0)).toBe('a2');
+  expect(await cache.get('a')).toBe('a2');
+});
+
+test('the number of values is limited, and the least recently used one is evicted', async () => {
   const { loads, cache } = setUp(2);
-  for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await cache.get(key);
-  expect(loads).toEqual(['a', 'b', 'c', 'a']);
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(key);
+  expect(loads).toEqual(['a', 'b', 'c', 'b']);
 });
 
 test('absent values are cached too, with their own limit, and evict no present ones', async () => {

@@ -1,8 +1,11 @@
 import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
-  /** Returns a value loaded at most `ttlMs` ago. Throws the error of a failed load, uncached. */
-  get(key: string): Promise<Value>;
+  /**
+   * Returns a value loaded at most `ageMsMax` ago; without it, at most `ttlMs` ago. With 0 it is loaded
+   * now. Throws the error of a failed load, uncached.
+   */
+  get(key: string, ageMsMax?: number): Promise<Value>;
 }
 
 interface Entry<Value> {
@@ -11,10 +14,11 @@ interface Entry<Value> {
 }
 
 /**
- * Caches loaded values for at most `ttlMs`, and at most `entriesMax` of them. Callers that ask while
- * a value is loading share that load. Age counts from the start of the load, so every returned
- * value was true at most `ttlMs` ago. Absent values are cached separately, at most `absentMax`, so
- * that they never evict present ones.
+ * Caches loaded values, at most `entriesMax` of them, and removes the least recently used first. A
+ * caller that does not say how old its value may be gets one of at most `ttlMs`. Callers that ask
+ * while a value is loading share that load. Age counts from the start of the load, so every returned
+ * value was true at most that long ago. Absent values are cached separately, at most `absentMax` and
+ * for at most `ttlMs`, so that they never evict present ones.
  */
 export function createExpiringCache<Value>({
   load,
@@ -57,16 +61,24 @@ export function createExpiringCache<Value>({
   }
 
   return {
-    async get(key) {
+    async get(key, ageMsMax = ttlMs) {
       const nowMs = clock.monotonicMs();
-      const found = loading.get(key) ?? present.get(key) ?? absent.get(key);
-      const isFresh = found !== undefined && nowMs - found.loadedAtMs < ttlMs;
-      return await (isFresh ? found : loadEntry(key, nowMs)).value;
+      const isFresh = (entry: Entry<Value> | undefined, ageMs: number): entry is Entry<Value> =>
+        entry !== undefined && nowMs - entry.loadedAtMs < ageMs;
+      const found = present.get(key);
+      if (isFresh(found, ageMsMax)) {
+        present.delete(key);
+        present.set(key, found);
+        return await found.value;
+      }
+      const other = loading.get(key) ?? absent.get(key);
+      const isUsable = isFresh(other, Math.min(ageMsMax, ttlMs));
+      return await (isUsable ? other : loadEntry(key, nowMs)).value;
     },
   };
 }
 
-/** The map stays in the order of loading, so its first entry is the oldest one and is evicted. */
+/** The map stays in the order of use, so its first entry is the least recently used one. */
 function keep<Kept>(
   entries: Map<string, Kept>,
   entriesMax: number,

@@ -74,7 +74,7 @@ export const dispatchBugs: readonly InjectedBug[] = [
     what: 'a gateway answers 201 after any message or its deadline, without a check of the state',
     edits: [
       {
-        file: 'services/gateway/src/submissions/create-submission.ts',
+        file: 'services/gateway/src/submissions/dispatch-held.ts',
         from: "return (await replied) === 'dispatched' ? asDispatched(held) : undefined;",
         to: 'return (await replied, asDispatched(held));',
       },

@@ -4,6 +4,7 @@ import { newId } from '@svc/runtime';
 import { isUnavailable, rateCardOfVersion, type TenantCredentials } from '@svc/store';
 import type { GatewayDeps } from '../../../services/gateway/src/deps.ts';
 import type { Answer } from '../../../services/gateway/src/http/answer.ts';
+import type { HoldReply, TenantRequest } from '../../../services/gateway/src/http/endpoint.ts';
 import { createPricing } from '../../../services/gateway/src/pricing/pricing.ts';
 import { cancelSubmissionEndpoint } from '../../../services/gateway/src/submissions/cancel-submission.ts';
 import { createSubmissionEndpoint } from '../../../services/gateway/src/submissions/create-submission.ts';
@@ -31,16 +32,19 @@ interface ThrownAnswer {
 export class SimulatedGateway {
   readonly process: SimulatedProcess;
   readonly #ground: Ground;
-  readonly #endpoints: Record<Ask['what'], ReturnType<typeof createSubmissionEndpoint>>;
+  readonly #handlers: Record<Ask['what'], (request: TenantRequest) => Promise<Answer>>;
 
   constructor(ground: Ground, name: string, skewMs: number) {
     this.#ground = ground;
     this.process = new SimulatedProcess(ground.scheduler, name, skewMs);
     const deps = this.process.run(() => depsOf(ground, this.process));
-    this.#endpoints = {
-      create: createSubmissionEndpoint(deps),
-      cancel: cancelSubmissionEndpoint(deps),
-      settings: changeSettingsEndpoint(deps),
+    const creation = createSubmissionEndpoint(deps);
+    const cancel = cancelSubmissionEndpoint(deps);
+    const settings = changeSettingsEndpoint(deps);
+    this.#handlers = {
+      create: async (request) => answerOf(await creation.handle(request)),
+      cancel: (request) => cancel.handle(request),
+      settings: (request) => settings.handle(request),
     };
   }
 
@@ -57,7 +61,7 @@ export class SimulatedGateway {
     };
     start(this.#ground, this.process, async () => {
       try {
-        const answer = await this.#endpoints[what].handle(request);
+        const answer = await this.#handlers[what](request);
         onAnswer({ kind: 'answered', answer });
       } catch (error) {
         onAnswer({ kind: 'thrown', isUnavailable: isUnavailable(error), error });
@@ -68,6 +72,12 @@ export class SimulatedGateway {
   kill(): void {
     this.process.kill();
   }
+}
+
+/** Nothing here changes what the credentials of a tenant depend on. */
+function answerOf(reply: HoldReply): Answer {
+  if (reply.kind === 'stale_credentials') throw new Error('the credentials have changed');
+  return reply.answer;
 }
 
 function depsOf(ground: Ground, process: SimulatedProcess): GatewayDeps {

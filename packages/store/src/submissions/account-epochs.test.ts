@@ -79,6 +79,22 @@ test('a stale hold is refused as such even if its key is taken, and costs its ba
   expect(repeated.map(({ kind }) => kind)).toEqual(['held', 'stale_credentials']);
 });
 
+test('a stale hold learns nothing from a current one with the same key in its batch', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const tenantId = await fixture.tenant();
+  const accountEpoch = await epochOf(fixture, tenantId);
+  const [current, stale] = [
+    { ...(await newSubmission(store, tenantId, { key: 'same' })), accountEpoch },
+    {
+      ...(await newSubmission(store, tenantId, { key: 'same' })),
+      accountEpoch: accountEpoch - 1n,
+    },
+  ];
+  const outcomes = await holdSubmissions(store, [current, stale]);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'stale_credentials']);
+});
+
 test('a hold that waited for a change of the credentials compares them after the wait', async () => {
   const fixture = await createFixture();
   const { store } = fixture;

@@ -98,7 +98,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    const key = `${submission.tenantId} ${submission.idempotencyKey}`;
+    // The epoch is part of it, so that each epoch is compared. At most one of them is the account's.
+    const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }
   return [...byKey.values()];

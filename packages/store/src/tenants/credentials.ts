@@ -12,6 +12,8 @@ export interface TenantCredentials {
   allowedJobTypes: string[];
   /** The valid secrets: one, or two while a rotation overlaps. */
   hmacSecrets: string[];
+  /** True while a rotation overlaps. The epoch does not change when the older secret expires. */
+  hasExpiringSecret: boolean;
   rateLimitPerSecond: number;
   rateLimitBurst: number;
   /**
@@ -36,11 +38,13 @@ interface CredentialsRow {
   readonly epoch: bigint;
   readonly secret_id: string | null;
   readonly sealed: Uint8Array | null;
+  readonly expires: boolean;
 }
 
 const credentialsSql = `
   SELECT t.id AS tenant_id, t.disabled_at IS NOT NULL AS disabled, t.allowed_job_types,
     t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.sealed,
+    s.expires_at IS NOT NULL AS expires,
     COALESCE((SELECT epoch FROM credit_accounts WHERE tenant_id = t.id), 0) AS epoch,
     COALESCE(
       (SELECT version FROM rate_cards WHERE tenant_id = t.id ORDER BY version DESC LIMIT 1),
@@ -48,7 +52,7 @@ const credentialsSql = `
     ) AS rate_card_version
   FROM tenants t
   LEFT JOIN LATERAL (
-    SELECT id, sealed FROM tenant_secrets
+    SELECT id, sealed, expires_at FROM tenant_secrets
     WHERE tenant_id = t.id AND kind = 'hmac' AND (expires_at IS NULL OR expires_at > svc_now())
     ORDER BY created_at DESC) s ON true
   WHERE t.id = ANY($1::uuid[])`;
@@ -86,6 +90,7 @@ function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCre
         ? []
         : [unsealHmacSecret(store, { id: secret_id, tenantId: first.tenant_id, sealed })],
     ),
+    hasExpiringSecret: rows.some(({ expires }) => expires),
     rateLimitPerSecond: first.rate_limit_per_second,
     rateLimitBurst: first.rate_limit_burst,
     rateCardVersion: first.rate_card_version,

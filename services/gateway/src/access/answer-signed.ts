@@ -5,11 +5,12 @@ import { sha256Hex } from '@svc/signing';
 import type { TenantCredentials } from '@svc/store';
 import type { Request, Response } from 'express';
 import { type Answer, problem, type ProblemAnswer, rateLimited } from '../http/answer.ts';
-import type { SignedEndpoint } from '../http/endpoint.ts';
+import { decidedBeforeHold, type HoldReply, type SignedEndpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import { authenticate, type Keys, type Principal } from './authenticate.ts';
+import { answerWithCurrentKeys } from './current-keys.ts';
 import { readSigningHeaders } from './signing-headers.ts';
 
 export interface SignedOptions {
@@ -39,21 +40,9 @@ export async function answerSigned(
   if (reading.kind === 'problem') return reading;
   const target = request.originalUrl;
   const headers = readSigningHeaders(request.rawHeaders);
-  const bodySha256 = sha256Hex(reading.bytes);
-  const authentication = await authenticate(
-    { method: request.method, target, headers, bodySha256 },
-    endpoint.access,
-    options.keys,
-    options.clock.nowMs(),
-  );
-  if (authentication.kind === 'problem') {
-    options.failures.failed(sender);
-    return authentication;
-  }
-  options.failures.succeeded(sender);
-  const { principal } = authentication;
-  const refusal = await countRequest(principal, exchange, options.limiter);
-  if (refusal !== undefined) return refusal;
+  const parts = { method: request.method, target, headers, bodySha256: sha256Hex(reading.bytes) };
+  const access = endpoint.access === 'operator' ? 'operator' : 'tenant';
+  const nowMs = options.clock.nowMs();
   const signed: SignedRequest = {
     requestId: exchange.requestId,
     target,
@@ -62,7 +51,25 @@ export async function answerSigned(
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],
   };
-  return handle(endpoint, principal, signed);
+  const { isAuthenticated, answer } = await answerWithCurrentKeys({
+    firstAge: endpoint.access === 'tenant_hold' ? 'any' : 'recent',
+    identify: (age) => authenticate(parts, access, options.keys, nowMs, age),
+    async attempt(principal) {
+      const refusal = await countRequest(principal, exchange, options.limiter);
+      return refusal === undefined
+        ? handle(endpoint, principal, signed)
+        : decidedBeforeHold(refusal);
+    },
+  });
+  if (isAuthenticated) {
+    options.failures.succeeded(sender);
+    return answer;
+  }
+  options.failures.failed(sender);
+  // A principal that old keys accepted gets no headers of the tenant.
+  delete exchange.tenantId;
+  delete exchange.rateLimit;
+  return answer;
 }
 
 const tooManyFailures =
@@ -74,7 +81,10 @@ function senderOf(request: Request): Sender {
   return { address: addressGroup(request.ip), identity: identity.slice(0, identityLengthMax) };
 }
 
-/** Adds the principal to the log line. For a tenant, takes a token from its rate limit bucket. */
+/**
+ * Adds the principal to the log line. For a tenant, takes a token from its rate limit bucket, one for
+ * each request.
+ */
 async function countRequest(
   principal: Principal,
   exchange: Exchange,
@@ -87,7 +97,8 @@ async function countRequest(
   const { tenant } = principal;
   exchange.tenantId = toWireId('tnt', tenant.tenantId);
   const policy = policyOf(tenant);
-  const decision = await limiter.take(exchange.tenantId, policy);
+  const taken = exchange.rateLimit?.decision;
+  const decision = taken?.allowed === true ? taken : await limiter.take(exchange.tenantId, policy);
   exchange.rateLimit = { policy, decision };
   if (decision.allowed) return undefined;
   return rateLimited(decision.retryInMs, errorCatalogue.rate_limited.description);
@@ -103,12 +114,17 @@ async function handle(
   endpoint: SignedEndpoint,
   principal: Principal,
   signed: SignedRequest,
-): Promise<Answer> {
+): Promise<HoldReply> {
   if (endpoint.access === 'operator') {
-    return principal.kind === 'operator'
-      ? await endpoint.handle({ ...signed, operator: principal.operator })
-      : operatorOnly;
+    return decidedBeforeHold(
+      principal.kind === 'operator'
+        ? await endpoint.handle({ ...signed, operator: principal.operator })
+        : operatorOnly,
+    );
   }
   if (principal.kind === 'operator') throw new Error('an operator reached a tenant endpoint');
-  return endpoint.handle({ ...signed, tenant: principal.tenant });
+  const request = { ...signed, tenant: principal.tenant };
+  return endpoint.access === 'tenant_hold'
+    ? endpoint.handle(request)
+    : decidedBeforeHold(await endpoint.handle(request));
 }

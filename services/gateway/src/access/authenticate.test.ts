@@ -29,6 +29,7 @@ async function attempt(options: Attempt = {}) {
     disabled: options.disabled ?? false,
     allowedJobTypes: [],
     hmacSecrets: secrets,
+    hasExpiringSecret: false,
     rateLimitPerSecond: 1,
     rateLimitBurst: 1,
     rateCardVersion: 1,
@@ -36,7 +37,9 @@ async function attempt(options: Attempt = {}) {
   };
   const keys: Keys = {
     tenant: async (id) =>
-      await Promise.resolve(id === tenantId && (options.known ?? true) ? tenant : null),
+      await Promise.resolve(
+        id === tenantId && (options.known ?? true) ? { credentials: tenant, isRecent: true } : null,
+      ),
     operator: async (id) => await Promise.resolve(id === operatorId ? operator : null),
   };
   const answer = await authenticate(

@@ -14,16 +14,27 @@ export interface SignedParts {
 }
 
 export type Principal =
-  | { readonly kind: 'tenant'; readonly tenant: TenantCredentials }
+  | {
+      readonly kind: 'tenant';
+      readonly tenant: TenantCredentials;
+      /** True if the credentials may decide by themselves. False if a hold must compare their epoch. */
+      readonly isRecent: boolean;
+    }
   | { readonly kind: 'operator'; readonly operator: OperatorCredentials };
 
 export type Authentication =
   | { readonly kind: 'authenticated'; readonly principal: Principal }
   | ProblemAnswer;
 
+/** `any`: the caller compares the epoch. `recent`: within the time that a change may take. */
+export type KeyAge = 'any' | 'recent' | 'new';
+
 /** Looks up keys by id. Null if the id is unknown. */
 export interface Keys {
-  tenant(tenantId: string): Promise<TenantCredentials | null>;
+  tenant(
+    tenantId: string,
+    age: KeyAge,
+  ): Promise<{ readonly credentials: TenantCredentials; readonly isRecent: boolean } | null>;
   operator(operatorId: string): Promise<OperatorCredentials | null>;
 }
 
@@ -42,10 +53,11 @@ export async function authenticate(
   access: Access,
   keys: Keys,
   nowMs: number,
+  age: KeyAge = 'recent',
 ): Promise<Authentication> {
   const identity = readIdentity(request.headers, access);
   if (identity.kind === 'malformed') return unauthenticated(identity.detail);
-  const { principal, secrets } = await findKey(identity, keys);
+  const { principal, secrets } = await findKey(identity, keys, age);
   const verification = verifyRequest({
     secrets,
     timestamp: request.headers.timestamp,
@@ -96,13 +108,14 @@ interface FoundKey {
 
 const noKey: FoundKey = { principal: null, secrets: [] };
 
-async function findKey({ kind, id }: Identity, keys: Keys): Promise<FoundKey> {
+async function findKey({ kind, id }: Identity, keys: Keys, age: KeyAge): Promise<FoundKey> {
   // A malformed id is treated as an unknown one.
   if (kind === 'tenant') {
     const tenantId = fromWireId('tnt', id);
-    const tenant = tenantId === undefined ? null : await keys.tenant(tenantId);
-    if (tenant === null || tenant.disabled) return noKey;
-    return { principal: { kind, tenant }, secrets: tenant.hmacSecrets };
+    const found = tenantId === undefined ? null : await keys.tenant(tenantId, age);
+    if (found === null || found.credentials.disabled) return noKey;
+    const { credentials: tenant, isRecent } = found;
+    return { principal: { kind, tenant, isRecent }, secrets: tenant.hmacSecrets };
   }
   const operatorId = fromWireId('op', id);
   const operator = operatorId === undefined ? null : await keys.operator(operatorId);

@@ -1,7 +1,7 @@
-import { rotateTenantSecret } from '@svc/store';
-import { testAuthor } from '@svc/testkit';
-import { expect, test } from 'vitest';
-import { problemOf } from '../answers.fixture.ts';
+import { changeSettings, rotateTenantSecret, setTenantEnabled } from '@svc/store';
+import { advanceDatabaseClock, type SignedRequest, testAuthor } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import { problemOf, submission } from '../answers.fixture.ts';
 import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
 const gateways = await useGateways();
@@ -13,6 +13,25 @@ const statuses = async (tenant: TestTenant, secret = tenant.secret) => {
   );
   return answers.map(({ status }) => status);
 };
+
+const [one = '', other = ''] = gateways.baseUrls;
+
+const create = (tenant: TestTenant, key: string, options: Partial<SignedRequest> = {}) =>
+  tenant.send({
+    method: 'POST',
+    target: '/v1/submissions',
+    body: JSON.stringify(submission(key)),
+    headers: { 'content-type': 'application/json', 'x-request-id': 'same' },
+    ...options,
+  });
+
+/** Makes both gateways know the credentials of the tenant, longer ago than reads may use them. */
+async function knownTenant(options?: { credits: number }): Promise<TestTenant> {
+  const tenant = await gateways.tenant(options);
+  for (const baseUrl of gateways.baseUrls) await tenant.send({ baseUrl, target: '/v1/settings' });
+  gateways.advanceCaches(5_000);
+  return tenant;
+}
 
 const rotate = (tenant: TestTenant, secret: string, force = false) =>
   rotateTenantSecret(
@@ -61,4 +80,70 @@ test('a disabled tenant gets the answer of an unknown one within five seconds, b
   const wrong = await (await gateways.tenant()).send({ target, headers, secret: 'hsk_test_x' });
   expect(problemOf(disabled).code).toBe('unauthenticated');
   expect(new Set([disabled.text, unknown.text, wrong.text]).size).toBe(1);
+});
+
+describe('a creation with credentials that the gateway has known for long', () => {
+  test('sends Postgres the hold and nothing else', async () => {
+    const tenant = await gateways.tenant();
+    expect((await create(tenant, 'a')).status).toBe(201);
+    gateways.advanceCaches(5_000);
+    const before = gateways.gate.roundTrips();
+    expect((await create(tenant, 'b')).status).toBe(201);
+    expect(gateways.gate.roundTrips() - before).toBe(1);
+  });
+
+  test('is refused from the moment at which its secret is dropped', async () => {
+    const tenant = await knownTenant();
+    expect((await create(tenant, 'kept')).status).toBe(201);
+    await rotate(tenant, 'hsk_test_second');
+    await rotate(tenant, 'hsk_test_third', true);
+    const body = JSON.stringify(submission('kept', { tier: 'priority' }));
+    const attempts = [
+      { key: 'new' },
+      { key: 'kept' },
+      { key: 'kept', options: { body } },
+      { key: 'new', options: { body: '{' } },
+    ];
+    for (const baseUrl of gateways.baseUrls) {
+      for (const { key, options } of attempts) {
+        const refused = await create(tenant, key, { baseUrl, ...options });
+        expect([refused.status, refused.headers['ratelimit-policy']]).toEqual([401, undefined]);
+      }
+    }
+    expect((await create(tenant, 'new', { secret: 'hsk_test_third' })).status).toBe(201);
+  });
+
+  test('of a disabled tenant gets the answer of an unknown one at once, byte for byte', async () => {
+    const tenant = await knownTenant({ credits: 1 });
+    await setTenantEnabled(gateways.store, tenant.uuid, false, testAuthor);
+    const unknown = await create(tenant, 'a', { tenantId: 'tnt_nobody' });
+    for (const baseUrl of gateways.baseUrls) {
+      expect((await create(tenant, 'a', { baseUrl })).text).toBe(unknown.text);
+    }
+    await setTenantEnabled(gateways.store, tenant.uuid, true, testAuthor);
+    gateways.advanceCaches(5_000);
+    expect(problemOf(await create(tenant, 'a')).code).toBe('insufficient_credits');
+  });
+
+  test('is held under a new secret, rate limit or list of job types at once', async () => {
+    const tenant = await knownTenant();
+    await rotate(tenant, 'hsk_test_second');
+    const second = { secret: 'hsk_test_second' };
+    expect((await create(tenant, 'a', { baseUrl: one, ...second })).status).toBe(201);
+    const change = { rateLimitPerSecond: 7, rateLimitBurst: 70, allowedJobTypes: [] };
+    await changeSettings(gateways.store, tenant.uuid, change, testAuthor);
+    const refused = await create(tenant, 'b', { baseUrl: other });
+    expect(problemOf(refused).code).toBe('job_type_not_allowed');
+    expect(refused.headers['ratelimit-policy']).toBe('"tenant";q=70;w=10');
+  });
+
+  test('stops to be accepted when the overlap of its secret ends', async () => {
+    const tenant = await knownTenant();
+    await rotate(tenant, 'hsk_test_second');
+    expect((await create(tenant, 'a')).status).toBe(201);
+    await advanceDatabaseClock(gateways.database.databaseUrl, 3_600_001);
+    gateways.advanceCaches(5_000);
+    expect((await create(tenant, 'a')).status).toBe(401);
+    expect((await create(tenant, 'a', { secret: 'hsk_test_second' })).status).toBe(200);
+  });
 });

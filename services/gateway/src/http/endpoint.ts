@@ -47,6 +47,25 @@ export interface TenantEndpoint extends Route {
   handle(request: TenantRequest): Promise<Answer>;
 }
 
+/**
+ * The answer of a handler that places a hold. `decidedByHold`: the hold compared the epoch of the
+ * credentials, so the answer may be sent however old they are.
+ */
+export type HoldReply =
+  | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
+  /** The hold found that the credentials have changed. Nothing was held. */
+  | { readonly kind: 'stale_credentials' };
+
+/**
+ * An endpoint for requests signed by a tenant whose handler places a hold. It may get credentials of
+ * any age. The caller sends an answer that no hold decided only after it has loaded recent ones.
+ */
+export interface HoldEndpoint extends Route {
+  readonly access: 'tenant_hold';
+  readonly parameters: readonly string[];
+  handle(request: TenantRequest): Promise<HoldReply>;
+}
+
 /** An endpoint for requests signed by an operator. A tenant's key gets `403 operator_only`. */
 export interface OperatorEndpoint extends Route {
   readonly access: 'operator';
@@ -54,31 +73,46 @@ export interface OperatorEndpoint extends Route {
   handle(request: OperatorRequest): Promise<Answer>;
 }
 
-export type SignedEndpoint = TenantEndpoint | OperatorEndpoint;
+export type SignedEndpoint = TenantEndpoint | HoldEndpoint | OperatorEndpoint;
 export type Endpoint = OpenEndpoint | SignedEndpoint;
 
-interface Definition<Request, Query extends TObject> extends Route {
+interface Definition<Request, Query extends TObject, Reply = Answer> extends Route {
   /** The schema of the query parameters. It must be closed (`additionalProperties: false`). */
   readonly query: Query;
-  handle(request: Request, query: Static<Query>): Promise<Answer>;
+  handle(request: Request, query: Static<Query>): Promise<Reply>;
 }
 
 /** Makes a tenant's endpoint. Its query is checked before `handle` runs (CONTRACT 3). */
 export function tenantEndpoint<Query extends TObject>(
   definition: Definition<TenantRequest, Query>,
 ): TenantEndpoint {
-  return { access: 'tenant', ...withQuery(definition) };
+  return { access: 'tenant', ...withQuery(definition, sameAnswer) };
+}
+
+/** Makes a tenant's endpoint that places a hold, with the same check of the query. */
+export function holdEndpoint<Query extends TObject>(
+  definition: Definition<TenantRequest, Query, HoldReply>,
+): HoldEndpoint {
+  return { access: 'tenant_hold', ...withQuery(definition, decidedBeforeHold) };
+}
+
+/** An answer that no hold has decided. */
+export function decidedBeforeHold(answer: Answer): HoldReply {
+  return { kind: 'answered', answer, decidedByHold: false };
 }
 
 /** Makes an operator's endpoint, with the same check of the query. */
 export function operatorEndpoint<Query extends TObject>(
   definition: Definition<OperatorRequest, Query>,
 ): OperatorEndpoint {
-  return { access: 'operator', ...withQuery(definition) };
+  return { access: 'operator', ...withQuery(definition, sameAnswer) };
 }
 
-function withQuery<Request extends SignedRequest, Query extends TObject>(
-  definition: Definition<Request, Query>,
+const sameAnswer = (answer: Answer): Answer => answer;
+
+function withQuery<Request extends SignedRequest, Query extends TObject, Reply>(
+  definition: Definition<Request, Query, Reply>,
+  refused: (answer: Answer) => Reply,
 ) {
   const { method, path, query } = definition;
   const readQuery = compileQuery(query);
@@ -86,9 +120,10 @@ function withQuery<Request extends SignedRequest, Query extends TObject>(
     method,
     path,
     parameters: Object.keys(query.properties),
-    async handle(request: Request): Promise<Answer> {
+    async handle(request: Request): Promise<Reply> {
       const reading = readQuery(request.target);
-      return reading.kind === 'problem' ? reading : await definition.handle(request, reading.query);
+      if (reading.kind === 'problem') return refused(reading);
+      return definition.handle(request, reading.query);
     },
   };
 }

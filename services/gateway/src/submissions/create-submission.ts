@@ -1,14 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NoQuery, type OfferFacts, offerFacts } from '@svc/contracts';
-import {
-  assertNever,
-  creditsToNumber,
-  dispatchDeadlineMs,
-  formatCredits,
-  type Tier,
-  toWireId,
-} from '@svc/domain';
-import type { ReplyNews } from '@svc/queue';
+import { assertNever, creditsToNumber, formatCredits } from '@svc/domain';
 import { failpoint } from '@svc/runtime';
 import { requestHash } from '@svc/signing';
 import {
@@ -16,42 +8,34 @@ import {
   holdSubmission,
   type KeyedSubmission,
   type NewSubmission,
-  readDispatchOutcome,
   rejectPending,
 } from '@svc/store';
 import type { GatewayDeps } from '../deps.ts';
+import { type Answer, problem, type ProblemAnswer, rateLimited } from '../http/answer.ts';
 import {
-  type Answer,
-  problem,
-  type ProblemAnswer,
-  rateLimited,
-  unavailable,
-} from '../http/answer.ts';
-import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
+  decidedBeforeHold,
+  type HoldEndpoint,
+  holdEndpoint,
+  type HoldReply,
+  type TenantRequest,
+} from '../http/endpoint.ts';
 import { type JsonBody, readObject } from '../http/read-object.ts';
-import { awaitDispatchOutcome, lookEveryMs, pollIntervalMs } from './await-outcome.ts';
+import { pollIntervalMs } from './await-outcome.ts';
+import { creationAnswer, decideDuplicate, keyConflict } from './creation-answer.ts';
 import {
-  creationAnswer,
-  decideDuplicate,
-  keyConflict,
-  type CreationState,
-} from './creation-answer.ts';
+  answerWhenDecided,
+  dispatchHeld,
+  type HeldSubmission,
+  outcomeUnknown,
+} from './dispatch-held.ts';
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
-
-/** BullMQ's job priorities; 1 runs first. Every dispatch job has one. */
-const queuePriority: Readonly<Record<Tier, number>> = { instant: 1, priority: 2, standard: 3 };
 
 /** If a key is taken and freed this often during one request, the answer is `outcomeUnknown`. */
 const keyRoundsMax = 5;
 
-const outcomeUnknown = unavailable(
-  'unavailable',
-  'The outcome of this creation is unknown. Repeat the request with the same idempotency key.',
-);
-
 /** `POST /v1/submissions` (CONTRACT 3). */
-export function createSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
-  return tenantEndpoint({
+export function createSubmissionEndpoint(deps: GatewayDeps): HoldEndpoint {
+  return holdEndpoint({
     method: 'post',
     path: '/v1/submissions',
     query: NoQuery,
@@ -67,19 +51,23 @@ interface KeyedRequest {
   readonly hash: Uint8Array;
 }
 
-async function createSubmission(deps: GatewayDeps, request: TenantRequest): Promise<Answer> {
+async function createSubmission(deps: GatewayDeps, request: TenantRequest): Promise<HoldReply> {
   const body = readObject(request);
-  if (body.kind === 'problem') return body;
+  if (body.kind === 'problem') return decidedBeforeHold(body);
   const read = readIdempotencyKey(body);
-  if (read.kind === 'problem') return read;
+  if (read.kind === 'problem') return decidedBeforeHold(read);
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
   // The key may be freed and taken again between the hold that found it taken and its look-up.
   for (let round = 0; round < keyRoundsMax; round += 1) {
-    const answer = await createUnlessTaken(deps, keyed);
-    if (answer !== 'look_again') return answer;
+    const reply = await createUnlessTaken(deps, keyed);
+    if (reply !== 'look_again') return reply;
   }
-  return outcomeUnknown;
+  return decidedByHold(outcomeUnknown);
+}
+
+function decidedByHold(answer: Answer): HoldReply {
+  return { kind: 'answered', answer, decidedByHold: true };
 }
 
 /**
@@ -90,12 +78,16 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
 async function createUnlessTaken(
   deps: GatewayDeps,
   keyed: KeyedRequest,
-): Promise<Answer | 'look_again'> {
+): Promise<HoldReply | 'look_again'> {
   const creation = await holdIfSound(deps, keyed);
-  if (creation.kind === 'held') return dispatchHeld(deps, creation);
+  if (creation.kind === 'stale_credentials') return creation;
+  if (creation.kind === 'held') return decidedByHold(await dispatchHeld(deps, creation));
   const found = await findByIdempotencyKey(deps.store, keyed.request.tenant.tenantId, keyed.key);
-  if (found !== null) return answerDuplicate(deps, found, keyed.hash);
-  return creation.kind === 'key_taken' ? 'look_again' : creation;
+  const answer = found === null ? undefined : await answerDuplicate(deps, found, keyed.hash);
+  if (creation.kind === 'key_taken') {
+    return answer === undefined || answer === 'look_again' ? 'look_again' : decidedByHold(answer);
+  }
+  return answer === 'look_again' ? answer : { ...creation, answer: answer ?? creation.answer };
 }
 
 async function answerDuplicate(
@@ -122,34 +114,23 @@ async function answerDuplicate(
   }
 }
 
-/** A submission whose hold is committed, with the figures for the answer. */
-interface HeldSubmission {
-  readonly kind: 'held';
-  readonly submission: NewSubmission;
-  readonly facts: OfferFacts;
-  readonly availableAfterMicros: bigint;
-  /** Unix time by the database's clock. */
-  readonly heldAtMs: number;
-}
-
 /** Runs every check that needs no write, then places the hold. */
 async function holdIfSound(
   deps: GatewayDeps,
   keyed: KeyedRequest,
-): Promise<HeldSubmission | { readonly kind: 'key_taken' } | ProblemAnswer> {
+): Promise<HeldSubmission | { readonly kind: 'key_taken' } | HoldReply> {
   const prepared = await prepareSubmission(deps, keyed);
-  if (prepared.kind === 'problem') return prepared;
+  if (prepared.kind === 'problem') return decidedBeforeHold(prepared);
   const { submission, facts } = prepared;
   const hold = await holdSubmission(deps.store, submission);
   switch (hold.kind) {
     case 'key_taken':
-      return hold;
     case 'stale_credentials':
-      throw new Error('a hold without an epoch compares none');
+      return hold;
     case 'in_flight_max':
-      return tooManyInFlight;
+      return decidedByHold(tooManyInFlight);
     case 'insufficient_credits':
-      return insufficientCredits(submission.quote.maxMicros);
+      return decidedByHold(insufficientCredits(submission.quote.maxMicros));
     case 'held':
       await failpoint('hold.committed');
       return { ...hold, submission, facts };
@@ -169,7 +150,7 @@ async function prepareSubmission(
   deps: GatewayDeps,
   { request, body, key, hash }: KeyedRequest,
 ): Promise<PreparedSubmission | ProblemAnswer> {
-  const { tenantId, allowedJobTypes, rateCardVersion } = request.tenant;
+  const { tenantId, allowedJobTypes, rateCardVersion, accountEpoch } = request.tenant;
   const job = checkJob(body, 'submission', allowedJobTypes);
   if (job.kind === 'problem') return job;
   const { jobType, tier, payloadText, payload } = job;
@@ -186,89 +167,11 @@ async function prepareSubmission(
     tier,
     payloadText,
     quote: quoted,
+    accountEpoch,
   };
   const isSandbox = deps.environment === 'sandbox';
   const facts = offerFacts({ jobType, tier, requestId }, payload, { isSandbox });
   return { kind: 'prepared', submission, facts };
-}
-
-/** Enqueues a held submission. Answers when a node has accepted it or it is rejected. */
-async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
-  const { id, tier, requestId } = held.submission;
-  // A reply without a waiter is dropped, so the wait begins before the job is enqueued.
-  let reply: Promise<ReplyNews | 'timeout'> | undefined = deps.replies.wait(id, lookEveryMs);
-  try {
-    const { heldAtMs, facts } = held;
-    await deps.enqueueDispatch({ submissionId: id, heldAtMs, facts }, queuePriority[tier]);
-  } catch (error) {
-    deps.logger.warn(
-      { err: error, requestId, submissionId: toWireId('sub', id) },
-      'could not enqueue the dispatch job',
-    );
-    return answerUnsent(deps, id);
-  }
-  return answerWhenDecided(
-    deps,
-    { id, remainingMs: dispatchDeadlineMs },
-    {
-      isReplay: false,
-      pause: async (ms) => {
-        const replied = reply ?? deps.replies.wait(id, ms);
-        reply = undefined;
-        return (await replied) === 'dispatched' ? asDispatched(held) : undefined;
-      },
-    },
-  );
-}
-
-/**
- * The submission as of the commit of `dispatched`. The hold pinned its figures, so later changes do
- * not alter its `201`.
- */
-function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
-  return {
-    id: submission.id,
-    state: 'dispatched',
-    dispatched: true,
-    quote: submission.quote,
-    availableAfterMicros,
-    chargedMicros: null,
-    refundedMicros: null,
-  };
-}
-
-/**
- * Answers a creation that could not be enqueued. The hold is released at once, unless the job
- * reached Redis despite the error and a node has accepted it.
- */
-async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
-  const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
-  if (rejection.kind === 'rejected') return outcomeUnknown;
-  const creation = await readDispatchOutcome(deps.store, id);
-  if (creation === null || creation.state === 'rejected') return outcomeUnknown;
-  return creationAnswer(creation, { isReplay: false }) ?? outcomeUnknown;
-}
-
-async function answerWhenDecided(
-  deps: GatewayDeps,
-  { id, remainingMs }: { readonly id: string; readonly remainingMs: number },
-  {
-    isReplay,
-    pause,
-  }: {
-    readonly isReplay: boolean;
-    readonly pause: (ms: number, attempt: number) => Promise<CreationState | undefined>;
-  },
-): Promise<Answer> {
-  const creation = await awaitDispatchOutcome({
-    read: () => readDispatchOutcome(deps.store, id),
-    reject: () => rejectPending(deps.store, id, { onlyOverdue: true }),
-    pause,
-    monotonicMs: () => deps.clock.monotonicMs(),
-    remainingMs,
-  });
-  if (creation === undefined) return outcomeUnknown;
-  return creationAnswer(creation, { isReplay }) ?? outcomeUnknown;
 }
 
 /** `Retry-After` is 1 s, because the service cannot know when a submission in flight will end. */

@@ -1,0 +1,106 @@
+import type { OfferFacts } from '@svc/contracts';
+import { dispatchDeadlineMs, type Tier, toWireId } from '@svc/domain';
+import type { ReplyNews } from '@svc/queue';
+import { type NewSubmission, readDispatchOutcome, rejectPending } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { type Answer, unavailable } from '../http/answer.ts';
+import { awaitDispatchOutcome, lookEveryMs } from './await-outcome.ts';
+import { creationAnswer, type CreationState } from './creation-answer.ts';
+
+/** BullMQ's job priorities; 1 runs first. Every dispatch job has one. */
+const queuePriority: Readonly<Record<Tier, number>> = { instant: 1, priority: 2, standard: 3 };
+
+export const outcomeUnknown = unavailable(
+  'unavailable',
+  'The outcome of this creation is unknown. Repeat the request with the same idempotency key.',
+);
+
+/** A submission whose hold is committed, with the figures for the answer. */
+export interface HeldSubmission {
+  readonly kind: 'held';
+  readonly submission: NewSubmission;
+  readonly facts: OfferFacts;
+  readonly availableAfterMicros: bigint;
+  /** Unix time by the database's clock. */
+  readonly heldAtMs: number;
+}
+
+/** Enqueues a held submission. Answers when a node has accepted it or it is rejected. */
+export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
+  const { id, tier, requestId } = held.submission;
+  // A reply without a waiter is dropped, so the wait begins before the job is enqueued.
+  let reply: Promise<ReplyNews | 'timeout'> | undefined = deps.replies.wait(id, lookEveryMs);
+  try {
+    const { heldAtMs, facts } = held;
+    await deps.enqueueDispatch({ submissionId: id, heldAtMs, facts }, queuePriority[tier]);
+  } catch (error) {
+    deps.logger.warn(
+      { err: error, requestId, submissionId: toWireId('sub', id) },
+      'could not enqueue the dispatch job',
+    );
+    return answerUnsent(deps, id);
+  }
+  return answerWhenDecided(
+    deps,
+    { id, remainingMs: dispatchDeadlineMs },
+    {
+      isReplay: false,
+      pause: async (ms) => {
+        const replied = reply ?? deps.replies.wait(id, ms);
+        reply = undefined;
+        return (await replied) === 'dispatched' ? asDispatched(held) : undefined;
+      },
+    },
+  );
+}
+
+/**
+ * The submission as of the commit of `dispatched`. The hold pinned its figures, so later changes do
+ * not alter its `201`.
+ */
+function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
+  return {
+    id: submission.id,
+    state: 'dispatched',
+    dispatched: true,
+    quote: submission.quote,
+    availableAfterMicros,
+    chargedMicros: null,
+    refundedMicros: null,
+  };
+}
+
+/**
+ * Answers a creation that could not be enqueued. The hold is released at once, unless the job
+ * reached Redis despite the error and a node has accepted it.
+ */
+async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
+  const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
+  if (rejection.kind === 'rejected') return outcomeUnknown;
+  const creation = await readDispatchOutcome(deps.store, id);
+  if (creation === null || creation.state === 'rejected') return outcomeUnknown;
+  return creationAnswer(creation, { isReplay: false }) ?? outcomeUnknown;
+}
+
+/** Waits for the outcome of a pending creation. `pause` may return it, so that Postgres is not read. */
+export async function answerWhenDecided(
+  deps: GatewayDeps,
+  { id, remainingMs }: { readonly id: string; readonly remainingMs: number },
+  {
+    isReplay,
+    pause,
+  }: {
+    readonly isReplay: boolean;
+    readonly pause: (ms: number, attempt: number) => Promise<CreationState | undefined>;
+  },
+): Promise<Answer> {
+  const creation = await awaitDispatchOutcome({
+    read: () => readDispatchOutcome(deps.store, id),
+    reject: () => rejectPending(deps.store, id, { onlyOverdue: true }),
+    pause,
+    monotonicMs: () => deps.clock.monotonicMs(),
+    remainingMs,
+  });
+  if (creation === undefined) return outcomeUnknown;
+  return creationAnswer(creation, { isReplay }) ?? outcomeUnknown;
+}

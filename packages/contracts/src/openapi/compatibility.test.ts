@@ -16,7 +16,7 @@ test('the frozen copy has every addition; if not, run `pnpm openapi:freeze`', ()
 
 const schema = '/components/schemas';
 const post = '/paths/~1v1~1submissions/post';
-const requestSchema = `${post}/requestBody/content/application~1json/schema`;
+const requestSchema = `${schema}/SubmissionRequest`;
 const completed =
   '/webhooks/submission.completed/post/requestBody/content/application~1json/schema';
 

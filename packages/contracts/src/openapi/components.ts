@@ -1,18 +1,21 @@
 import { errorCodes } from '@svc/domain';
 import type { TSchema } from 'typebox';
 import { QuoteFigures, RefundFigures, UsageFigures } from '../api/common.ts';
-import { Balance, Transaction } from '../api/credits.ts';
-import { Delivery, DeliveryAttempt } from '../api/deliveries.ts';
+import { Balance, Transaction, TransactionPage } from '../api/credits.ts';
+import { Delivery, DeliveryAttempt, DeliveryPage, DeliveryQueued } from '../api/deliveries.ts';
 import { Problem, ProblemError } from '../api/problem.ts';
 import { RateCardAnswer, RateFigures } from '../api/rate-card.ts';
 import { NotReady, Ready } from '../api/ready.ts';
-import { Settings } from '../api/settings.ts';
+import { Settings, SettingsChange } from '../api/settings.ts';
 import {
   CancelAnswer,
   QuoteAnswer,
+  QuoteRequest,
   SubmissionCreated,
   SubmissionDetail,
   SubmissionFailure,
+  SubmissionPage,
+  SubmissionRequest,
 } from '../api/submissions.ts';
 import { findJobType, jobTypeNames } from '../job-types/catalogue.ts';
 import { JobResult } from '../node-link.ts';
@@ -30,16 +33,23 @@ const named: Readonly<Record<string, TSchema>> = {
   Rate: RateFigures,
   Ready,
   NotReady,
+  SubmissionRequest,
   SubmissionCreated,
   Submission: SubmissionDetail,
+  SubmissionPage,
   SubmissionFailure,
   JobResult,
   CancelAnswer,
+  QuoteRequest,
   QuoteAnswer,
   Transaction,
+  TransactionPage,
   Delivery,
   DeliveryAttempt,
+  DeliveryPage,
+  DeliveryQueued,
   Settings,
+  SettingsChange,
 };
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -74,8 +84,7 @@ function payloadName(jobType: string): string {
 }
 
 /** The schema of a body whose payload is that of any job type. */
-export function withPayloads(schema: TSchema): Json {
-  const body = schemaJson(schema);
+function withPayloads(body: Json): Json {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { properties } = body;
   if (typeof properties !== 'object' || properties === null || !('payload' in properties)) {
@@ -98,7 +107,10 @@ export function components(): object {
   return {
     schemas: {
       ...Object.fromEntries(
-        Object.entries(named).map(([name, schema]) => [name, withRefs(toJson(schema), true)]),
+        Object.entries(named).map(([name, schema]) => [
+          name,
+          withPayloads(withRefs(toJson(schema), true)),
+        ]),
       ),
       ...Object.fromEntries(payloads),
     },

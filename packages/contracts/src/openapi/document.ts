@@ -1,6 +1,6 @@
 import { errorCodes, eventTypes } from '@svc/domain';
 import { webhookEvents } from '../webhook-events.ts';
-import { components, schemaJson, withPayloads } from './components.ts';
+import { components, schemaJson } from './components.ts';
 import * as examples from './examples.ts';
 import {
   type AnswerDefinition,
@@ -97,7 +97,7 @@ function operationObject(operation: OperationDefinition): object {
               ['application/json', ...(request.mediaTypes ?? [])].map((mediaType) => [
                 mediaType,
                 {
-                  schema: withPayloads(request.schema),
+                  schema: schemaJson(request.schema),
                   examples: examplesObject(request.examples),
                 },
               ]),

@@ -1,11 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { generatedFiles } from './client-types/write.ts';
 import { breakingChanges } from './compatibility.ts';
 import { openApiDocument } from './document.ts';
 import { frozenDocumentUrl } from './frozen.ts';
 
 /**
  * `pnpm openapi:freeze`: copies additions to v1 into the frozen copy and refuses any other change
- * (CONTRACT 0). A change that would break clients belongs under /v2/.
+ * (CONTRACT 0). A change that would break clients belongs under /v2/. Then generates the types of the
+ * client libraries from the frozen copy.
  */
 const present = openApiDocument();
 const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);
@@ -16,5 +18,9 @@ if (changes.length > 0) {
   process.exitCode = 1;
 } else {
   writeFileSync(frozenDocumentUrl, `${JSON.stringify(present, null, 2)}\n`);
-  process.stdout.write('The frozen copy of v1 is up to date.\n');
+  for (const { url, text } of generatedFiles(present)) {
+    mkdirSync(new URL('.', url), { recursive: true });
+    writeFileSync(url, text);
+  }
+  process.stdout.write('The frozen copy of v1 and the types of the clients are up to date.\n');
 }

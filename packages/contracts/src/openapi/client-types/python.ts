@@ -1,0 +1,120 @@
+import { memberOf, textOf } from '../read-json.ts';
+import { type ClientTypes, type NamedType, pascalCase } from './model.ts';
+import { type Member, type Shape, shapeOf } from './shape.ts';
+
+const heading = `"""The requests, answers and events of the service.
+
+Generated from the OpenAPI document by \`pnpm openapi:freeze\`: do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, Union
+
+`;
+
+/** The types of the Python client as one module: a \`TypedDict\` for each object. */
+export function pythonTypes({ types, events }: ClientTypes): string {
+  const declared: Declared = { lines: [], names: [] };
+  for (const type of types) declare(declared, type);
+  const union = events.map(({ name }) => `    ${name},\n`).join('');
+  declared.names.push('WebhookEvent');
+  const all = declared.names.toSorted().map((name) => `    "${name}",\n`);
+  return [
+    heading,
+    `__all__ = [\n${all.join('')}]\n\n`,
+    ...declared.lines,
+    // Type checkers resolve the names. Python does not, so the order of the classes is free.
+    `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add types: acknowledge and ignore those you do not know."""\n`,
+  ].join('\n');
+}
+
+interface Declared {
+  readonly lines: string[];
+  readonly names: string[];
+}
+
+function declare(declared: Declared, { name, direction, schema }: NamedType): void {
+  const shape = shapeOf(schema, direction);
+  const doc = textOf(memberOf(schema, 'description'));
+  if (shape.kind === 'object') {
+    declareObject(declared, name, shape.members, doc);
+    return;
+  }
+  declared.names.push(name);
+  const lines = [`${name} = ${runtimeText(declared, shape, name)}`];
+  if (doc !== '') lines.push(docString(doc, ''));
+  declared.lines.push(`${lines.join('\n')}\n`);
+}
+
+/** Aliases are evaluated when the module loads, so they name no class that follows. */
+function runtimeText(declared: Declared, shape: Shape, name: string): string {
+  return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);
+}
+
+function declareObject(
+  declared: Declared,
+  name: string,
+  members: readonly Member[],
+  doc: string,
+): void {
+  const lines = (list: readonly Member[]) =>
+    list.flatMap((member) => {
+      const type = text(declared, member.shape, name + pascalCase(member.name));
+      const line = `    ${member.name}: ${type}`;
+      return member.description === '' ? [line] : [line, docString(member.description, '    ')];
+    });
+  const required = members.filter(({ isRequired }) => isRequired);
+  const optional = members.filter(({ isRequired }) => !isRequired);
+  const body = (list: readonly Member[], about: string) => {
+    const whole = [...(about === '' ? [] : [docString(about, '    ')]), ...lines(list)];
+    return whole.length === 0 ? '    pass' : whole.join('\n');
+  };
+  if (optional.length > 0 && required.length > 0) {
+    declared.lines.push(`class _${name}Required(TypedDict):\n${body(required, '')}\n\n`);
+    declared.lines.push(
+      `class ${name}(_${name}Required, total=False):\n${body(optional, doc)}\n\n`,
+    );
+  } else {
+    const total = optional.length > 0 ? ', total=False' : '';
+    declared.lines.push(`class ${name}(TypedDict${total}):\n${body(members, doc)}\n\n`);
+  }
+  declared.names.push(name);
+}
+
+function docString(description: string, indent: string): string {
+  return `${indent}"""${description.replaceAll('\\', '\\\\').replaceAll('"""', "'''")}"""`;
+}
+
+/** `name` is for an object without a name: the path of its members. */
+function text(declared: Declared, shape: Shape, name: string): string {
+  switch (shape.kind) {
+    case 'named':
+      return shape.name;
+    case 'literals': {
+      const values = `Literal[${shape.values.map((value) => JSON.stringify(value)).join(', ')}]`;
+      return shape.isOpen ? `Union[${values}, str]` : values;
+    }
+    case 'union':
+      return `Union[${shape.parts.map((part) => text(declared, part, name)).join(', ')}]`;
+    case 'array':
+      return `list[${text(declared, shape.items, name)}]`;
+    case 'object':
+      declareObject(declared, name, shape.members, '');
+      return name;
+    case 'record':
+      return 'dict[str, Any]';
+    case 'string':
+      return 'str';
+    case 'integer':
+      return 'int';
+    case 'number':
+      return 'float';
+    case 'boolean':
+      return 'bool';
+    case 'null':
+      return 'None';
+    case 'unknown':
+      return 'Any';
+  }
+}

@@ -1,0 +1,26 @@
+import { clientTypes } from './model.ts';
+import { pythonTypes } from './python.ts';
+import { typescriptTypes } from './typescript.ts';
+
+/** A generated file of a client library. */
+export interface GeneratedFile {
+  readonly url: URL;
+  readonly text: string;
+}
+
+const checkout = new URL('../../../../../', import.meta.url);
+
+/** The type modules of both client libraries, from the frozen document. */
+export function generatedFiles(document: unknown): readonly GeneratedFile[] {
+  const types = clientTypes(document);
+  return [
+    {
+      url: new URL('packages/client/src/generated/types.ts', checkout),
+      text: typescriptTypes(types),
+    },
+    {
+      url: new URL('clients/python/src/svc_client/_generated.py', checkout),
+      text: pythonTypes(types),
+    },
+  ];
+}

@@ -1,4 +1,4 @@
-import type { Tier } from '@svc/client';
+import type { Tier } from '@svc/domain';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditMoney } from '../support/audit.ts';

@@ -83,11 +83,14 @@ async function submit(client: Client, payload: AtsApplicationPayload): Promise<S
   const startedMs = performance.now();
   for (;;) {
     try {
-      return await client.submit({
-        idempotencyKey,
-        jobType: 'ats.application',
-        payload,
-      });
+      return await client.submit(
+        {
+          idempotencyKey,
+          jobType: 'ats.application',
+          payload,
+        },
+        { retryDispatchUnavailable: false },
+      );
     } catch (error) {
       const isEarly = error instanceof ApiError && error.code === 'dispatch_unavailable';
       if (!isEarly || performance.now() - startedMs > dispatchBoundMs) throw error;
@@ -121,8 +124,8 @@ function hasEnded(submission: { readonly status: string }): submission is EndedS
   return ['submitted', 'failed', 'cancelled'].includes(submission.status);
 }
 
-function describe(status: string, usage: Usage | null): string {
-  const metered = Object.entries(usage ?? {}).map(
+function describe(status: string, usage: Usage): string {
+  const metered = Object.entries(usage).map(
     ([unit, amount]) => `${unit} ${Number(amount.toFixed(decimalsShown))}`,
   );
   return metered.length === 0 ? status : `${status}: ${metered.join(', ')}`;

@@ -1,7 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Client, type ClientOptions, createClient } from './client.ts';
+import { requestIdOf } from './call.ts';
+import { type Client, createClient } from './client.ts';
+import type { ClientOptions } from './connection.ts';
 import { ApiError, unrecognisedAnswer, WaitTimeoutError } from './errors.ts';
 
 const secret = 'hsk_test_client';
@@ -71,6 +73,7 @@ function client(options: Partial<ClientOptions> = {}): Client {
     baseUrl,
     tenantId: 'tnt_1',
     secret,
+    maxRetries: 0,
     now: () => nowMs,
     sleep: async (milliseconds) => {
       sleptMs.push(milliseconds);
@@ -148,6 +151,87 @@ describe('requests', () => {
     expect(request.headers['x-svc-signature']).toBe(expectedSignature(request));
   });
 
+  const intent = { reference: 'ref', solanaPayUrl: 'solana:abc', status: 'pending' };
+  const others: [string, string, object | null, object, (api: Client) => Promise<unknown>][] = [
+    [
+      'POST',
+      '/v1/quotes',
+      { jobType: 'x', payload: {} },
+      { quote: {} },
+      (api) => api.quote({ jobType: 'x', payload: {} }),
+    ],
+    ['GET', '/v1/settings', null, { tenantId: 'tnt_1' }, (api) => api.getSettings()],
+    [
+      'PATCH',
+      '/v1/settings',
+      { webhookUrl: null },
+      { tenantId: 'tnt_1' },
+      (api) => api.changeSettings({ webhookUrl: null }),
+    ],
+    ['POST', '/v1/webhooks/test', null, { deliveryId: 'dlv_1' }, (api) => api.testWebhook()],
+    [
+      'GET',
+      '/v1/webhooks/deliveries/dlv_1',
+      null,
+      { attempts: [] },
+      (api) => api.getDelivery('dlv_1'),
+    ],
+    [
+      'POST',
+      '/v1/webhooks/deliveries/dlv_1/redeliver',
+      null,
+      { deliveryId: 'dlv_1' },
+      (api) => api.redeliver('dlv_1'),
+    ],
+    [
+      'POST',
+      '/v1/credits/purchase-intents',
+      { credits: 5, token: 'USDC' },
+      intent,
+      (api) => api.createPurchaseIntent({ credits: 5 }),
+    ],
+    [
+      'GET',
+      '/v1/credits/purchase-intents/ref',
+      null,
+      intent,
+      (api) => api.getPurchaseIntent('ref'),
+    ],
+    [
+      'GET',
+      '/v1/credits/purchase-intents/ref/await',
+      null,
+      intent,
+      (api) => api.awaitPurchaseIntent('ref'),
+    ],
+    [
+      'GET',
+      '/v1/credits/purchase-intents/ref/await?timeoutSeconds=0',
+      null,
+      intent,
+      (api) => api.awaitPurchaseIntent('ref', { timeoutSeconds: 0 }),
+    ],
+  ];
+
+  test.each(others)('%s %s is sent with its body', async (method, target, body, answer, call) => {
+    answers = [{ body: answer }];
+    await expect(call(client())).resolves.toEqual(answer);
+    expect(only()).toMatchObject({ method, target });
+    expect(only().body === '' ? null : JSON.parse(only().body)).toEqual(body);
+    expect(only().headers['x-svc-signature']).toBe(expectedSignature(only()));
+  });
+
+  test('the QR code of a purchase intent is text', async () => {
+    answers = [{ body: '<svg></svg>' }];
+    await expect(client().purchaseIntentQr('ref')).resolves.toBe('<svg></svg>');
+    expect(only().target).toBe('/v1/credits/purchase-intents/ref/qr.svg');
+  });
+
+  test('the request id of an answer is known', async () => {
+    answers = [{ headers: { 'x-request-id': 'req-7' }, body: { available: 1 } }];
+    expect(requestIdOf(await client().balance())).toBe('req-7');
+  });
+
   test('a given fetch function is used', async () => {
     const api = client({ fetch: async () => Response.json({ available: 7 }) });
     await expect(api.balance()).resolves.toEqual({ available: 7 });
@@ -185,7 +269,7 @@ describe('errors', () => {
     answers = [problem(402, 'insufficient_credits', { required: 200, requestId: 'req-1' })];
     const error = await failure(client().submit(submission));
     expect(error).toMatchObject({
-      name: 'ApiError',
+      name: 'InsufficientCreditsError',
       message: '402 insufficient_credits: Why.',
       status: 402,
       code: 'insufficient_credits',
@@ -211,13 +295,16 @@ describe('errors', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('without an answer are those of fetch', async () => {
+  test('without an answer have the error of fetch as their cause', async () => {
     const api = client({
       fetch: async () => {
         throw new TypeError('fetch failed');
       },
     });
-    await expect(api.balance()).rejects.toThrow('fetch failed');
+    await expect(api.balance()).rejects.toMatchObject({
+      name: 'ApiConnectionError',
+      cause: { message: 'fetch failed' },
+    });
   });
 
   test('a request that takes too long is cancelled', async () => {
@@ -230,7 +317,65 @@ describe('errors', () => {
           });
         }),
     });
-    await expect(api.balance()).rejects.toThrow('given up');
+    await expect(api.balance()).rejects.toMatchObject({ name: 'ApiTimeoutError' });
+  });
+});
+
+describe('limits of a call', () => {
+  test('a call ends at its time limit, without a pause that would exceed it', async () => {
+    answers = [problem(503, 'unavailable')];
+    const call = client({ maxRetries: 9 }).balance({ timeoutMs: 1200 });
+    await expect(call).rejects.toMatchObject({ name: 'ServerError', code: 'unavailable' });
+    expect(nowMs).toBeLessThan(startMs + 1200);
+    expect(received.length).toBeGreaterThan(1);
+  });
+
+  test('a signal ends the pause before a repeat, and its reason is the error', async () => {
+    answers = [problem(503, 'unavailable', { retryAfterSeconds: 60 })];
+    const controller = new AbortController();
+    const api = createClient({ baseUrl, tenantId: 'tnt_1', secret });
+    const call = api.balance({ signal: controller.signal });
+    while (received.length === 0)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+    controller.abort(new Error('no longer wanted'));
+    await expect(call).rejects.toThrow('no longer wanted');
+    expect(received).toHaveLength(1);
+  });
+
+  test('a signal that has aborted sends nothing', async () => {
+    const signal = AbortSignal.abort(new Error('too late'));
+    await expect(client().balance({ signal })).rejects.toThrow('too late');
+    expect(received).toEqual([]);
+  });
+
+  test('a pause of more than a minute is left to the caller', async () => {
+    answers = [problem(429, 'rate_limited', { retryAfterSeconds: 61 })];
+    const error = await failure(client({ maxRetries: 3 }).balance());
+    expect(error).toMatchObject({ name: 'RateLimitError', problem: { retryAfterSeconds: 61 } });
+    expect(received).toHaveLength(1);
+  });
+
+  test('the time until the date of Retry-After is measured by the Date of the answer', async () => {
+    const headers = {
+      date: 'Sun, 22 Nov 2026 10:00:00 GMT',
+      'retry-after': 'Sun, 22 Nov 2026 10:00:07 GMT',
+    };
+    answers = [{ status: 503, headers, body: '<html>' }, { body: { available: 1 } }];
+    await client({ maxRetries: 1 }).balance();
+    expect(sleptMs).toEqual([7000]);
+  });
+
+  test('the pauses double from half a second to eight seconds', async () => {
+    answers = [{ status: 500, body: '' }];
+    await failure(client({ maxRetries: 6 }).balance());
+    const longestMs = [500, 1000, 2000, 4000, 8000, 8000];
+    expect(sleptMs).toHaveLength(longestMs.length);
+    for (const [index, ms] of longestMs.entries()) {
+      expect(sleptMs[index]).toBeLessThanOrEqual(ms);
+      expect(sleptMs[index]).toBeGreaterThanOrEqual(ms / 2);
+    }
   });
 });
 

@@ -1,43 +1,24 @@
-import type { Submission } from './types.ts';
-
-/** The body of an error: RFC 9457 problem details. */
-export interface Problem {
-  readonly type?: string;
-  readonly title?: string;
-  readonly status?: number;
-  readonly detail?: string;
-  readonly code?: string;
-  readonly requestId?: string;
-  /** For 402: the credits that the submission would have held. */
-  readonly required?: number;
-  /** For 422: each violation, at a JSON Pointer into the body or in a query parameter. */
-  readonly errors?: readonly {
-    readonly path: string;
-    readonly message: string;
-    readonly keyword?: string;
-    readonly parameter?: string;
-  }[];
-  readonly submissionId?: string;
-  readonly submissionStatus?: string;
-  /** For 409 `terminal_state` of a cancelled submission. */
-  readonly refund?: { readonly amount: number; readonly charged: number };
-  /** For 429 and 503. */
-  readonly retryAfterSeconds?: number;
-}
+import type { Problem, Submission } from './types.ts';
 
 /** The `code` of an answer that is not from the service, for example from a proxy. */
 export const unrecognisedAnswer = 'unrecognised_answer';
 
+/** Every error of this library. */
+export class SvcError extends Error {
+  override readonly name: string = 'SvcError';
+}
+
 /** The service answered with an error. Decide by `code`. Quote `requestId` when you ask for support. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
+export class ApiError extends SvcError {
+  override readonly name: string = 'ApiError';
   readonly status: number;
   readonly code: string;
   readonly detail: string;
   readonly requestId: string | null;
-  readonly problem: Problem;
+  /** The body of the error (RFC 9457). Empty if the answer is not from the service. */
+  readonly problem: Partial<Problem>;
 
-  constructor(status: number, requestId: string | null, problem: Problem) {
+  constructor(status: number, requestId: string | null, problem: Partial<Problem>) {
     const code = problem.code ?? unrecognisedAnswer;
     const detail = problem.detail ?? problem.title ?? 'The answer does not come from the service.';
     super(`${status} ${code}: ${detail}`);
@@ -49,11 +30,86 @@ export class ApiError extends Error {
   }
 }
 
+/** 400, 405, 408, 413, 415 and 431: the request itself is wrong. */
+export class BadRequestError extends ApiError {
+  override readonly name = 'BadRequestError';
+}
+
+/** 401: the signature, the credentials or the clock. */
+export class AuthenticationError extends ApiError {
+  override readonly name = 'AuthenticationError';
+}
+
+/** 402. `problem.required` is the amount that the submission would have held. */
+export class InsufficientCreditsError extends ApiError {
+  override readonly name = 'InsufficientCreditsError';
+}
+
+/** 403. */
+export class PermissionDeniedError extends ApiError {
+  override readonly name = 'PermissionDeniedError';
+}
+
+/** 404. */
+export class NotFoundError extends ApiError {
+  override readonly name = 'NotFoundError';
+}
+
+/** 409. */
+export class ConflictError extends ApiError {
+  override readonly name = 'ConflictError';
+}
+
+/** 422. `problem.errors` lists the violations. */
+export class ValidationError extends ApiError {
+  override readonly name = 'ValidationError';
+}
+
+/** 429. `problem.retryAfterSeconds` says when to repeat the call. */
+export class RateLimitError extends ApiError {
+  override readonly name = 'RateLimitError';
+}
+
+/** 5xx. The outcome of a creation may be unknown: repeat it with the same key. */
+export class ServerError extends ApiError {
+  override readonly name = 'ServerError';
+}
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  401: AuthenticationError,
+  402: InsufficientCreditsError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: ValidationError,
+  429: RateLimitError,
+};
+
+/** The error of an answer, in the class of its status. */
+export function apiError(
+  status: number,
+  requestId: string | null,
+  problem: Partial<Problem>,
+): ApiError {
+  const other = status >= 500 ? ServerError : status >= 400 ? BadRequestError : ApiError;
+  return new (classes[status] ?? other)(status, requestId, problem);
+}
+
+/** No complete answer arrived. `cause` is the error of `fetch`. The outcome of the call is unknown. */
+export class ApiConnectionError extends SvcError {
+  override readonly name: string = 'ApiConnectionError';
+}
+
+/** No complete answer arrived in time. */
+export class ApiTimeoutError extends ApiConnectionError {
+  override readonly name = 'ApiTimeoutError';
+}
+
 /**
  * `waitFor` reached its timeout. The submission continues. `last` is its last known state, and
  * `cause` the last error, if any.
  */
-export class WaitTimeoutError extends Error {
+export class WaitTimeoutError extends SvcError {
   override readonly name = 'WaitTimeoutError';
   readonly last: Submission | null;
 
@@ -64,6 +120,6 @@ export class WaitTimeoutError extends Error {
 }
 
 /** The webhook cannot be trusted. Answer 400 or 401 and do not act on it. */
-export class WebhookVerificationError extends Error {
+export class WebhookVerificationError extends SvcError {
   override readonly name = 'WebhookVerificationError';
 }

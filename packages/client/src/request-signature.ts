@@ -1,15 +1,31 @@
-import { createHash, createHmac } from 'node:crypto';
+const encoder = new TextEncoder();
+const hash = 'SHA-256';
 
-/** The value of `X-SVC-Signature`. `target` is the path and query exactly as sent. */
-export function signRequest(request: {
-  readonly secret: string;
+function hex(bytes: ArrayBuffer): string {
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Imports an HMAC-SHA256 key. WebCrypto is the only cryptography of this package. */
+export function hmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash }, false, ['sign', 'verify']);
+}
+
+export interface SignedParts {
   readonly timestampSeconds: number;
   readonly method: string;
+  /** The path and query exactly as sent. */
   readonly target: string;
   readonly body: string;
-}): string {
-  const bodySha256 = createHash('sha256').update(request.body).digest('hex');
-  const { timestampSeconds, method, target } = request;
-  const lines = ['SVC1-HMAC-SHA256', timestampSeconds, method, target, bodySha256];
-  return `v1=${createHmac('sha256', request.secret).update(lines.join('\n')).digest('hex')}`;
+}
+
+/** Signs requests with a secret: the value of `X-SVC-Signature` (CONTRACT 1). */
+export function requestSigner(secret: string): (request: SignedParts) => Promise<string> {
+  let importing: Promise<CryptoKey> | undefined;
+  return async ({ timestampSeconds, method, target, body }) => {
+    importing ??= hmacKey(encoder.encode(secret));
+    const bodySha256 = hex(await crypto.subtle.digest(hash, encoder.encode(body)));
+    const lines = ['SVC1-HMAC-SHA256', timestampSeconds, method, target, bodySha256];
+    const text = encoder.encode(lines.join('\n'));
+    return `v1=${hex(await crypto.subtle.sign('HMAC', await importing, text))}`;
+  };
 }

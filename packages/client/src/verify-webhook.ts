@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { WebhookVerificationError } from './errors.ts';
+import { hmacKey } from './request-signature.ts';
 import type { WebhookEvent } from './types.ts';
 
 const toleranceSecondsDefault = 300;
@@ -41,26 +41,50 @@ function checkTimestamp(timestamp: string, nowSeconds: number, toleranceSeconds:
   }
 }
 
-function isSignedWith(secret: string, content: Buffer, signatures: readonly Buffer[]): boolean {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Undefined if the text is not base64. */
+function fromBase64(text: string): Bytes | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** WebCrypto compares in constant time. */
+async function isSignedWith(
+  secret: string,
+  content: Bytes,
+  signatures: readonly Bytes[],
+): Promise<boolean> {
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''));
   // With an empty key, anyone could sign.
-  if (key.byteLength === 0)
+  if (bytes === undefined || bytes.byteLength === 0) {
     throw new WebhookVerificationError(
       'The webhook secret is malformed. Pass the whole secret, whsec_….',
     );
-  const expected = createHmac('sha256', key).update(content).digest();
-  return signatures.some(
-    (signature) =>
-      signature.byteLength === expected.byteLength && timingSafeEqual(signature, expected),
-  );
+  }
+  const key = await hmacKey(bytes);
+  for (const signature of signatures) {
+    if (await crypto.subtle.verify('HMAC', key, signature, content)) return true;
+  }
+  return false;
+}
+
+function joined(head: Bytes, body: Uint8Array): Bytes {
+  const whole = new Uint8Array(head.byteLength + body.byteLength);
+  whole.set(head);
+  whole.set(body, head.byteLength);
+  return whole;
 }
 
 /**
  * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the received bytes
- * before any parsing. While a rotation overlaps, either secret or both work. Throws
+ * before any parsing. While a rotation overlaps, either secret or both work. Rejects with
  * `WebhookVerificationError` if the webhook cannot be trusted.
  */
-export function verifyWebhook(webhook: {
+export async function verifyWebhook(webhook: {
   /** The webhook secret, `whsec_…`. It is not the secret that signs requests. */
   readonly secret: string | readonly string[];
   readonly headers: WebhookHeaders;
@@ -68,29 +92,31 @@ export function verifyWebhook(webhook: {
   readonly toleranceSeconds?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-}): VerifiedWebhook {
+}): Promise<VerifiedWebhook> {
   const { secret, headers, toleranceSeconds = toleranceSecondsDefault, now = Date.now } = webhook;
   const deliveryId = readHeader(headers, 'webhook-id');
   const timestamp = readHeader(headers, 'webhook-timestamp');
   const signatures = readHeader(headers, 'webhook-signature')
     .split(' ', signaturesMax)
     .filter((value) => value.startsWith('v1,'))
-    .map((value) => Buffer.from(value.slice('v1,'.length), 'base64'));
+    .flatMap((value) => fromBase64(value.slice('v1,'.length)) ?? []);
   checkTimestamp(timestamp, Math.floor(now() / 1000), toleranceSeconds);
-  const body = Buffer.from(webhook.body);
-  const content = Buffer.concat([Buffer.from(`${deliveryId}.${timestamp}.`), body]);
-  const secrets = typeof secret === 'string' ? [secret] : secret;
-  if (!secrets.some((candidate) => isSignedWith(candidate, content, signatures))) {
-    throw new WebhookVerificationError(
-      'No signature of the webhook matches. Check the secret, and pass the body as received.',
-    );
+  const encoder = new TextEncoder();
+  const body = typeof webhook.body === 'string' ? encoder.encode(webhook.body) : webhook.body;
+  const content = joined(encoder.encode(`${deliveryId}.${timestamp}.`), body);
+  for (const candidate of typeof secret === 'string' ? [secret] : secret) {
+    if (await isSignedWith(candidate, content, signatures)) {
+      return { deliveryId, event: parseEvent(body) };
+    }
   }
-  return { deliveryId, event: parseEvent(body) };
+  throw new WebhookVerificationError(
+    'No signature of the webhook matches. Check the secret, and pass the body as received.',
+  );
 }
 
-function parseEvent(body: Buffer): WebhookEvent {
+function parseEvent(body: Uint8Array): WebhookEvent {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(new TextDecoder().decode(body));
   } catch (cause) {
     throw new WebhookVerificationError('The body is not JSON.', { cause });
   }

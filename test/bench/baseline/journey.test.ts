@@ -72,7 +72,12 @@ test.each([
   await connectPilot(system);
   const tenant = await system.createTenant(receiver.url, 500);
   const { tenantId, hmacSecret: secret } = tenant;
-  const client = createClient({ baseUrl: system.gatewayUrl, tenantId, secret });
+  const client = createClient({
+    baseUrl: system.gatewayUrl,
+    tenantId,
+    secret,
+    maxRetries: 0,
+  });
 
   const created = await client.submit(application('first'));
   expect(created).toMatchObject({

@@ -31,7 +31,7 @@ export async function measureCancels(options: Cancelling): Promise<CancelLatenci
   const cancelled = new Moments('cancel');
   const sockets = await Promise.all(options.nodes.map((node) => link(node, begun, cancelled)));
   const clients = tenants.map(({ tenantId, hmacSecret: secret }) =>
-    createClient({ baseUrl, tenantId, secret }),
+    createClient({ baseUrl, tenantId, secret, maxRetries: 0 }),
   );
   const fromRequestMs: number[] = [];
   const fromAnswerMs: number[] = [];

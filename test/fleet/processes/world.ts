@@ -45,7 +45,12 @@ export class ProcessWorld implements Fleet, Playground {
     this.agents = parts.agents;
     const { tenantId, hmacSecret: secret } = parts.tenant;
     this.tenantId = fromWireId('tnt', tenantId) ?? '';
-    this.#client = createClient({ baseUrl: stack.gatewayUrl, tenantId, secret });
+    this.#client = createClient({
+      baseUrl: stack.gatewayUrl,
+      tenantId,
+      secret,
+      maxRetries: 0,
+    });
     this.#isUp = stack.nodeLinkUrls.map(() => true);
     this.nodes = parts.nodes.map(({ id, secret: nodeSecret }, index) => {
       this.#secrets.set(id, nodeSecret);

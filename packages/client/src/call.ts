@@ -1,0 +1,134 @@
+import type { CallOptions, Connection } from './connection.ts';
+import { ApiConnectionError, ApiError, apiError } from './errors.ts';
+import { retryPauseMs } from './retry.ts';
+import { type Answer, type RequestParts, send } from './send.ts';
+
+/** One operation: its request, whether it may be repeated, and how its answer is read. */
+export interface Call<Result> extends RequestParts {
+  /** True if a repeat does no more than the first request. */
+  readonly isRepeatable: boolean;
+  /** The time that the service may wait on purpose before it answers. */
+  readonly waitMs?: number;
+  /** Undefined if the answer is not one of the service. */
+  readonly read: (text: string) => Result | undefined;
+  /** Reads an error that says that an earlier attempt of this call has succeeded. */
+  readonly readRepeat?: (error: ApiError) => Result | undefined;
+}
+
+const requestIds = new WeakMap<object, string>();
+
+/** The request id of an answer: an object that a method of the client returned. */
+export function requestIdOf(answer: object): string | undefined {
+  return requestIds.get(answer);
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Reads a JSON object. Recognises it by one required member. */
+export function having<Result extends object>(member: keyof Result & string) {
+  const isResult = (value: object): value is Result => member in value;
+  return (text: string): Result | undefined => {
+    const value = parseJson(text);
+    return isObject(value) && isResult(value) ? value : undefined;
+  };
+}
+
+/** The error of an answer. */
+export function errorOf({ status, headers, text }: Answer): ApiError {
+  const body = parseJson(text);
+  const isProblem = status >= 400 && isObject(body) && typeof body['code'] === 'string';
+  return apiError(status, headers.get('x-request-id'), isProblem ? body : {});
+}
+
+const clockWindowMs = 300_000;
+
+/** The clock offset from an answer that refuses the timestamp. Undefined for any other answer. */
+function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
+  if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
+  const offsetMs = Date.parse(answer.headers.get('date') ?? '') - nowMs;
+  // Both clocks are read in whole seconds.
+  return Math.abs(offsetMs) > clockWindowMs - 2000 ? offsetMs : undefined;
+}
+
+type Outcome<Result> =
+  | { readonly kind: 'done'; readonly result: Result }
+  | {
+      readonly kind: 'failed';
+      readonly error: ApiError | ApiConnectionError;
+      readonly answer?: Answer;
+    };
+
+async function attempt<Result>(
+  connection: Connection,
+  call: Call<Result>,
+  signal: AbortSignal | undefined,
+  timeoutMs: number,
+): Promise<Outcome<Result>> {
+  try {
+    const answer = await send(connection, call, { isSigned: true, signal, timeoutMs });
+    const isOk = answer.status >= 200 && answer.status < 300;
+    const result = isOk ? call.read(answer.text) : undefined;
+    if (result === undefined) return { kind: 'failed', error: errorOf(answer), answer };
+    const requestId = answer.headers.get('x-request-id');
+    if (typeof result === 'object' && result !== null && requestId !== null) {
+      requestIds.set(result, requestId);
+    }
+    return { kind: 'done', result };
+  } catch (error) {
+    if (error instanceof ApiConnectionError) return { kind: 'failed', error };
+    throw error;
+  }
+}
+
+/** Makes a call, and repeats it after temporary errors. Throws the last error. */
+export async function callService<Result>(
+  connection: Connection,
+  call: Call<Result>,
+  options: CallOptions = {},
+): Promise<Result> {
+  const { signal, timeoutMs = Infinity, maxRetries = connection.maxRetries } = options;
+  const { retryDispatchUnavailable = connection.retryDispatchUnavailable } = options;
+  const startMs = connection.elapsed();
+  const attemptMs = connection.requestTimeoutMs + (call.waitMs ?? 0);
+  const offsetBeforeMs = connection.clockOffsetMs;
+  let mayCorrectClock = true;
+  for (let retries = 0; ;) {
+    const leftMs = timeoutMs - (connection.elapsed() - startMs);
+    const outcome = await attempt(
+      connection,
+      call,
+      signal,
+      Math.max(1, Math.min(attemptMs, leftMs)),
+    );
+    if (outcome.kind === 'done') return outcome.result;
+    const { error, answer } = outcome;
+    if (error instanceof ApiError && answer !== undefined) {
+      const repeated = retries > 0 ? call.readRepeat?.(error) : undefined;
+      if (repeated !== undefined) return repeated;
+      const offsetMs = offsetFrom(answer, error, connection.now());
+      if (offsetMs !== undefined && mayCorrectClock) {
+        mayCorrectClock = false;
+        connection.clockOffsetMs = offsetMs;
+        continue;
+      }
+      // The corrected clock was refused as well, so it is not kept.
+      if (offsetMs !== undefined) connection.clockOffsetMs = offsetBeforeMs;
+    }
+    const pauseMs = retryPauseMs(error, retries, answer, { retryDispatchUnavailable });
+    const spentMs = connection.elapsed() - startMs;
+    const isLast = !call.isRepeatable || retries >= maxRetries || pauseMs === undefined;
+    if (isLast || spentMs + pauseMs >= timeoutMs) throw error;
+    await connection.sleep(pauseMs, signal);
+    retries += 1;
+  }
+}

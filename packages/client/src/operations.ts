@@ -1,0 +1,113 @@
+import { type Call, having } from './call.ts';
+import type { ApiError } from './errors.ts';
+import { withQuery } from './pages.ts';
+import type {
+  Balance,
+  CancelAnswer,
+  Delivery,
+  DeliveryQueued,
+  PurchaseIntent,
+  QuoteAnswer,
+  QuoteRequest,
+  RateCard,
+  Settings,
+  SettingsChange,
+  Submission,
+  SubmissionCreated,
+  SubmissionRequest,
+} from './types.ts';
+
+/** The request of each operation, and how its answer is recognised. */
+
+export const submissionsPath = '/v1/submissions';
+export const transactionsPath = '/v1/credits/transactions';
+export const deliveriesPath = '/v1/webhooks/deliveries';
+const intentsPath = '/v1/credits/purchase-intents';
+
+function get<Result extends object>(path: string, member: keyof Result & string): Call<Result> {
+  return { method: 'GET', path, isRepeatable: true, read: having<Result>(member) };
+}
+
+function post<Result extends object>(
+  path: string,
+  body: object | undefined,
+  member: keyof Result & string,
+  isRepeatable: boolean,
+): Call<Result> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return { method: 'POST', path, body: text, isRepeatable, read: having<Result>(member) };
+}
+
+function under(path: string, id: string): string {
+  return `${path}/${encodeURIComponent(id)}`;
+}
+
+/** The key makes it repeatable. */
+export const submit = (request: SubmissionRequest) =>
+  post<SubmissionCreated>(submissionsPath, request, 'submissionId', true);
+
+export const quote = (request: QuoteRequest) =>
+  post<QuoteAnswer>('/v1/quotes', request, 'quote', true);
+
+export const getSubmission = (id: string) => get<Submission>(under(submissionsPath, id), 'id');
+
+export const cancel = (id: string): Call<CancelAnswer> => ({
+  ...post<CancelAnswer>(`${under(submissionsPath, id)}/cancel`, undefined, 'refund', true),
+  readRepeat: earlierCancel,
+});
+
+/** If the answer of a cancel was lost, its repeat is refused with the refund of the first one. */
+function earlierCancel({ code, problem }: ApiError): CancelAnswer | undefined {
+  const { submissionId, submissionStatus, refund } = problem;
+  if (code !== 'terminal_state' || submissionStatus !== 'cancelled') return undefined;
+  if (submissionId === undefined || refund === undefined) return undefined;
+  return { submissionId, status: 'cancelled', refund };
+}
+
+export const balance = () => get<Balance>('/v1/credits/balance', 'available');
+export const rateCard = () => get<RateCard>('/v1/rate-card', 'jobTypes');
+export const getSettings = () => get<Settings>('/v1/settings', 'tenantId');
+
+export const changeSettings = (change: SettingsChange): Call<Settings> => ({
+  ...post<Settings>('/v1/settings', change, 'tenantId', true),
+  method: 'PATCH',
+});
+
+/** Each test event is a new one, so a lost answer is not repeated. */
+export const testWebhook = () =>
+  post<DeliveryQueued>('/v1/webhooks/test', undefined, 'deliveryId', false);
+
+export const getDelivery = (id: string) => get<Delivery>(under(deliveriesPath, id), 'attempts');
+
+/** A repeat could start a second round of attempts. */
+export const redeliver = (id: string) =>
+  post<DeliveryQueued>(`${under(deliveriesPath, id)}/redeliver`, undefined, 'deliveryId', false);
+
+/** It has no key, so a repeat could leave a second intent. */
+export const createPurchaseIntent = (request: {
+  readonly credits: number;
+  readonly token: string;
+}) => post<PurchaseIntent>(intentsPath, request, 'solanaPayUrl', false);
+
+export const getPurchaseIntent = (reference: string) =>
+  get<PurchaseIntent>(under(intentsPath, reference), 'solanaPayUrl');
+
+const awaitSecondsDefault = 30;
+
+export const awaitPurchaseIntent = (
+  reference: string,
+  timeoutSeconds: number | undefined,
+): Call<PurchaseIntent> => ({
+  ...get<PurchaseIntent>(
+    withQuery(`${under(intentsPath, reference)}/await`, { timeoutSeconds }),
+    'solanaPayUrl',
+  ),
+  waitMs: (timeoutSeconds ?? awaitSecondsDefault) * 1000,
+});
+
+export const purchaseIntentQr = (reference: string): Call<string> => ({
+  method: 'GET',
+  path: `${under(intentsPath, reference)}/qr.svg`,
+  isRepeatable: true,
+  read: (text) => (text.includes('<svg') ? text : undefined),
+});

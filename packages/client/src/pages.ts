@@ -1,0 +1,46 @@
+import { callService, having } from './call.ts';
+import type { CallOptions, Connection } from './connection.ts';
+import type { Page } from './types.ts';
+
+/** A list: an async iterator over the items of all pages. Each page is one request. */
+export interface Pages<Item> extends AsyncIterable<Item> {
+  /** The first page, or the one of the `cursor` of the query. */
+  page(): Promise<Page<Item>>;
+}
+
+/** A path with the members of a query that are not undefined. */
+export function withQuery(path: string, query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, `${value}`])).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+export function listOf<Item>(
+  connection: Connection,
+  path: string,
+  query: { readonly cursor?: string } = {},
+  options?: CallOptions,
+): Pages<Item> {
+  const pageAt = (cursor: string | undefined): Promise<Page<Item>> =>
+    callService(
+      connection,
+      {
+        method: 'GET',
+        path: withQuery(path, { ...query, cursor }),
+        isRepeatable: true,
+        read: having<Page<Item>>('nextCursor'),
+      },
+      options,
+    );
+  return {
+    page: () => pageAt(query.cursor),
+    async *[Symbol.asyncIterator]() {
+      let cursor: string | null | undefined = query.cursor;
+      do {
+        const page: Page<Item> = await pageAt(cursor);
+        yield* page.data;
+        cursor = page.nextCursor;
+      } while (cursor !== null);
+    },
+  };
+}

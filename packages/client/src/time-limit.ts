@@ -1,0 +1,44 @@
+import { ApiTimeoutError } from './errors.ts';
+
+/**
+ * Runs work with a signal that aborts when `parent` does or after `timeoutMs`. Throws the reason of
+ * `parent`, or `ApiTimeoutError`. It leaves no timer and no listener behind.
+ */
+export async function withTimeLimit<Result>(
+  parent: AbortSignal | undefined,
+  timeoutMs: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  parent?.throwIfAborted();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const follow = () => controller.abort(parent?.reason);
+  parent?.addEventListener('abort', follow, { once: true });
+  const timer = setTimeout(() => {
+    controller.abort(new ApiTimeoutError(`No complete answer within ${timeoutMs} ms.`));
+  }, timeoutMs);
+  try {
+    return await work(signal);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+    parent?.removeEventListener('abort', follow);
+  }
+}
+
+/** Resolves after the pause. Rejects with the reason of the signal as soon as it aborts. */
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}

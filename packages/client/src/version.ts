@@ -1,0 +1,2 @@
+/** The version of this package. A test compares it with the manifest. */
+export const version = '0.1.0';

@@ -1,0 +1,53 @@
+import { callService } from './call.ts';
+import type { CallOptions, Connection } from './connection.ts';
+import { ApiConnectionError, ApiError, WaitTimeoutError } from './errors.ts';
+import { getSubmission } from './operations.ts';
+import type { EndedSubmission, Submission } from './types.ts';
+
+const pollFirstMs = 250;
+const pollGrowth = 1.5;
+const pollMaxMs = 2000;
+
+function hasEnded(submission: Submission): submission is EndedSubmission {
+  return ['submitted', 'failed', 'cancelled'].includes(submission.status);
+}
+
+/** True for errors that do not concern the submission: rate limits, outages, connection errors. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ApiConnectionError) return true;
+  return error instanceof ApiError && ([408, 429].includes(error.status) || error.status >= 500);
+}
+
+/** Polls until the submission has ended. Throws `WaitTimeoutError` after `timeoutMs`. */
+export async function waitFor(
+  connection: Connection,
+  submissionId: string,
+  { timeoutMs, signal }: CallOptions & { readonly timeoutMs: number },
+): Promise<EndedSubmission> {
+  const deadlineMs = connection.elapsed() + timeoutMs;
+  let pauseMs = pollFirstMs;
+  let last: Submission | null = null;
+  let cause: unknown;
+  for (;;) {
+    try {
+      const leftMs = Math.max(1, deadlineMs - connection.elapsed());
+      last = await callService(connection, getSubmission(submissionId), {
+        signal,
+        timeoutMs: leftMs,
+        maxRetries: 0,
+      });
+      cause = undefined;
+      if (hasEnded(last)) return last;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      cause = error;
+    }
+    const askedSeconds = cause instanceof ApiError ? (cause.problem.retryAfterSeconds ?? 0) : 0;
+    const waitMs = Math.max(pauseMs, askedSeconds * 1000);
+    if (connection.elapsed() + waitMs > deadlineMs) {
+      throw new WaitTimeoutError(submissionId, timeoutMs, last, cause);
+    }
+    await connection.sleep(waitMs, signal);
+    pauseMs = Math.min(pauseMs * pollGrowth, pollMaxMs);
+  }
+}

@@ -1,4 +1,4 @@
-import type { CallOptions, Connection } from './connection.ts';
+import { type CallOptions, type Connection, given } from './connection.ts';
 import { ApiConnectionError, ApiError, apiError } from './errors.ts';
 import { retryPauseMs } from './retry.ts';
 import { type Answer, type RequestParts, send } from './send.ts';
@@ -15,6 +15,7 @@ export interface Call<Result> extends RequestParts {
   readonly readRepeat?: (error: ApiError) => Result | undefined;
 }
 
+const requestIdHeader = 'x-request-id';
 const requestIds = new WeakMap<object, string>();
 
 /** The request id of an answer: an object that a method of the client returned. */
@@ -22,7 +23,14 @@ export function requestIdOf(answer: object): string | undefined {
   return requestIds.get(answer);
 }
 
-export function parseJson(text: string): unknown {
+function withRequestId<Result>(result: Result, requestId: string | null): Result {
+  if (typeof result === 'object' && result !== null && requestId !== null) {
+    requestIds.set(result, requestId);
+  }
+  return result;
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -31,7 +39,7 @@ export function parseJson(text: string): unknown {
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null;
 }
 
 /** Reads a JSON object. Recognises it by one required member. */
@@ -44,10 +52,10 @@ export function having<Result extends object>(member: keyof Result & string) {
 }
 
 /** The error of an answer. */
-export function errorOf({ status, headers, text }: Answer): ApiError {
+function errorOf({ status, headers, text }: Answer): ApiError {
   const body = parseJson(text);
   const isProblem = status >= 400 && isObject(body) && typeof body['code'] === 'string';
-  return apiError(status, headers.get('x-request-id'), isProblem ? body : {});
+  return apiError(status, headers.get(requestIdHeader), isProblem ? body : {});
 }
 
 const clockWindowMs = 300_000;
@@ -61,12 +69,8 @@ function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | un
 }
 
 type Outcome<Result> =
-  | { readonly kind: 'done'; readonly result: Result }
-  | {
-      readonly kind: 'failed';
-      readonly error: ApiError | ApiConnectionError;
-      readonly answer?: Answer;
-    };
+  | { readonly result: Result }
+  | { readonly error: ApiError | ApiConnectionError; readonly answer?: Answer };
 
 async function attempt<Result>(
   connection: Connection,
@@ -75,17 +79,13 @@ async function attempt<Result>(
   timeoutMs: number,
 ): Promise<Outcome<Result>> {
   try {
-    const answer = await send(connection, call, { isSigned: true, signal, timeoutMs });
+    const answer = await send(connection, call, { signal, timeoutMs });
     const isOk = answer.status >= 200 && answer.status < 300;
-    const result = isOk ? call.read(answer.text) : undefined;
-    if (result === undefined) return { kind: 'failed', error: errorOf(answer), answer };
-    const requestId = answer.headers.get('x-request-id');
-    if (typeof result === 'object' && result !== null && requestId !== null) {
-      requestIds.set(result, requestId);
-    }
-    return { kind: 'done', result };
+    const result = isOk || call.isOpen ? call.read(answer.text) : undefined;
+    if (result === undefined) return { error: errorOf(answer), answer };
+    return { result: withRequestId(result, answer.headers.get(requestIdHeader)) };
   } catch (error) {
-    if (error instanceof ApiConnectionError) return { kind: 'failed', error };
+    if (error instanceof ApiConnectionError) return { error };
     throw error;
   }
 }
@@ -96,8 +96,8 @@ export async function callService<Result>(
   call: Call<Result>,
   options: CallOptions = {},
 ): Promise<Result> {
-  const { signal, timeoutMs = Infinity, maxRetries = connection.maxRetries } = options;
-  const { retryDispatchUnavailable = connection.retryDispatchUnavailable } = options;
+  const { timeoutMs = Infinity, ...settings } = { ...connection, ...given(options) };
+  const { signal, maxRetries } = settings;
   const startMs = connection.elapsed();
   const attemptMs = connection.requestTimeoutMs + (call.waitMs ?? 0);
   const offsetBeforeMs = connection.clockOffsetMs;
@@ -110,11 +110,11 @@ export async function callService<Result>(
       signal,
       Math.max(1, Math.min(attemptMs, leftMs)),
     );
-    if (outcome.kind === 'done') return outcome.result;
+    if ('result' in outcome) return outcome.result;
     const { error, answer } = outcome;
     if (error instanceof ApiError && answer !== undefined) {
       const repeated = retries > 0 ? call.readRepeat?.(error) : undefined;
-      if (repeated !== undefined) return repeated;
+      if (repeated !== undefined) return withRequestId(repeated, error.requestId);
       const offsetMs = offsetFrom(answer, error, connection.now());
       if (offsetMs !== undefined && mayCorrectClock) {
         mayCorrectClock = false;
@@ -124,7 +124,7 @@ export async function callService<Result>(
       // The corrected clock was refused as well, so it is not kept.
       if (offsetMs !== undefined) connection.clockOffsetMs = offsetBeforeMs;
     }
-    const pauseMs = retryPauseMs(error, retries, answer, { retryDispatchUnavailable });
+    const pauseMs = retryPauseMs(error, retries, answer, settings);
     const spentMs = connection.elapsed() - startMs;
     const isLast = !call.isRepeatable || retries >= maxRetries || pauseMs === undefined;
     if (isLast || spentMs + pauseMs >= timeoutMs) throw error;

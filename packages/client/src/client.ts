@@ -1,8 +1,7 @@
-import { callService, errorOf, having } from './call.ts';
-import { type CallOptions, type ClientOptions, connect, type Connection } from './connection.ts';
+import { type Call, callService } from './call.ts';
+import { type CallOptions, type ClientOptions, connect } from './connection.ts';
 import * as operations from './operations.ts';
-import { listOf, type Pages } from './pages.ts';
-import { send } from './send.ts';
+import { listOf, type ListQuery, type Pages } from './pages.ts';
 import type {
   Balance,
   CancelAnswer,
@@ -76,50 +75,43 @@ export interface Client {
 /** Creates a client that signs requests and returns typed answers. It holds no timers between calls. */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
+  const read =
+    <Result>(make: () => Call<Result>) =>
+    (call?: CallOptions) =>
+      callService(connection, make(), call);
+  const by =
+    <Argument, Result>(make: (argument: Argument) => Call<Result>) =>
+    (argument: Argument, call?: CallOptions) =>
+      callService(connection, make(argument), call);
+  const list =
+    <Item>(path: string) =>
+    (query?: ListQuery, call?: CallOptions) =>
+      listOf<Item>(connection, path, query, call);
   return {
-    submit: (request, call) => callService(connection, operations.submit(request), call),
-    quote: (request, call) => callService(connection, operations.quote(request), call),
-    getSubmission: (id, call) => callService(connection, operations.getSubmission(id), call),
-    listSubmissions: (query, call) =>
-      listOf<Submission>(connection, operations.submissionsPath, query, call),
-    cancel: (id, call) => callService(connection, operations.cancel(id), call),
+    submit: by(operations.submit),
+    quote: by(operations.quote),
+    getSubmission: by(operations.getSubmission),
+    listSubmissions: list<Submission>(operations.submissionsPath),
+    cancel: by(operations.cancel),
     waitFor: (id, call) => waitFor(connection, id, call),
-    balance: (call) => callService(connection, operations.balance(), call),
-    rateCard: (call) => callService(connection, operations.rateCard(), call),
-    listTransactions: (query, call) =>
-      listOf<Transaction>(connection, operations.transactionsPath, query, call),
-    getSettings: (call) => callService(connection, operations.getSettings(), call),
-    changeSettings: (change, call) =>
-      callService(connection, operations.changeSettings(change), call),
-    testWebhook: (call) => callService(connection, operations.testWebhook(), call),
-    listDeliveries: (query, call) =>
-      listOf<Delivery>(connection, operations.deliveriesPath, query, call),
-    getDelivery: (id, call) => callService(connection, operations.getDelivery(id), call),
-    redeliver: (id, call) => callService(connection, operations.redeliver(id), call),
-    createPurchaseIntent: (request, call) =>
-      callService(connection, operations.createPurchaseIntent({ token: 'USDC', ...request }), call),
-    getPurchaseIntent: (reference, call) =>
-      callService(connection, operations.getPurchaseIntent(reference), call),
+    balance: read(operations.balance),
+    rateCard: read(operations.rateCard),
+    listTransactions: list<Transaction>(operations.transactionsPath),
+    getSettings: read(operations.getSettings),
+    changeSettings: by(operations.changeSettings),
+    testWebhook: read(operations.testWebhook),
+    listDeliveries: list<Delivery>(operations.deliveriesPath),
+    getDelivery: by(operations.getDelivery),
+    redeliver: by(operations.redeliver),
+    createPurchaseIntent: by(operations.createPurchaseIntent),
+    getPurchaseIntent: by(operations.getPurchaseIntent),
     awaitPurchaseIntent: (reference, call) =>
       callService(
         connection,
         operations.awaitPurchaseIntent(reference, call?.timeoutSeconds),
         call,
       ),
-    purchaseIntentQr: (reference, call) =>
-      callService(connection, operations.purchaseIntentQr(reference), call),
-    ready: (call) => ready(connection, call),
+    purchaseIntentQr: by(operations.purchaseIntentQr),
+    ready: read(operations.ready),
   };
-}
-
-const readReadiness = having<Readiness>('status');
-
-async function ready(connection: Connection, options: CallOptions = {}): Promise<Readiness> {
-  const { signal, timeoutMs = connection.requestTimeoutMs } = options;
-  const parts = { method: 'GET', path: '/ready' } as const;
-  const answer = await send(connection, parts, { isSigned: false, signal, timeoutMs });
-  const readiness = readReadiness(answer.text);
-  const isKnown = readiness?.status === 'ready' || readiness?.status === 'not_ready';
-  if (readiness === undefined || !isKnown) throw errorOf(answer);
-  return readiness;
 }

@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly retryDispatchUnavailable?: boolean | undefined;
 }
 
-/** What all calls of a client share. */
+/** The settings of a client. Its calls share them. */
 export interface Connection {
   readonly baseUrl: string;
   readonly tenantId: string;
@@ -46,23 +46,27 @@ export interface Connection {
   clockOffsetMs: number;
 }
 
-const maxRetriesDefault = 3;
-const requestTimeoutMsDefault = 30_000;
+/** The members that are not undefined. */
+export function given<Members extends object>(members: Members): Given<Members>;
+export function given(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+type Given<Members> = { [Name in keyof Members]: Exclude<Members[Name], undefined> };
 
 export function connect(options: ClientOptions): Connection {
-  const { baseUrl, tenantId, secret, now } = options;
   return {
-    baseUrl: baseUrl.replace(/\/+$/, ''),
-    tenantId,
-    maxRetries: options.maxRetries ?? maxRetriesDefault,
-    retryDispatchUnavailable: options.retryDispatchUnavailable ?? true,
-    requestTimeoutMs: options.requestTimeoutMs ?? requestTimeoutMsDefault,
+    maxRetries: 3,
+    retryDispatchUnavailable: true,
+    requestTimeoutMs: 30_000,
     // Some platforms refuse a `fetch` that is called as a method of another object.
-    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
-    sign: requestSigner(secret),
-    now: now ?? Date.now,
-    elapsed: now ?? (() => performance.now()),
-    sleep: options.sleep ?? pause,
+    fetch: (input, init) => globalThis.fetch(input, init),
+    now: Date.now,
+    elapsed: options.now ?? (() => performance.now()),
+    sleep: pause,
+    ...given(options),
+    baseUrl: options.baseUrl.replace(/\/+$/, ''),
+    sign: requestSigner(options.secret),
     clockOffsetMs: 0,
   };
 }

@@ -10,6 +10,7 @@ import type {
   QuoteAnswer,
   QuoteRequest,
   RateCard,
+  Readiness,
   Settings,
   SettingsChange,
   Submission,
@@ -86,8 +87,8 @@ export const redeliver = (id: string) =>
 /** It has no key, so a repeat could leave a second intent. */
 export const createPurchaseIntent = (request: {
   readonly credits: number;
-  readonly token: string;
-}) => post<PurchaseIntent>(intentsPath, request, 'solanaPayUrl', false);
+  readonly token?: string;
+}) => post<PurchaseIntent>(intentsPath, { token: 'USDC', ...request }, 'solanaPayUrl', false);
 
 export const getPurchaseIntent = (reference: string) =>
   get<PurchaseIntent>(under(intentsPath, reference), 'solanaPayUrl');
@@ -111,3 +112,16 @@ export const purchaseIntentQr = (reference: string): Call<string> => ({
   isRepeatable: true,
   read: (text) => (text.includes('<svg') ? text : undefined),
 });
+
+/** `not_ready` has the status 503 and is an answer. */
+export const ready = (): Call<Readiness> => {
+  const call = get<Readiness>('/ready', 'status');
+  return {
+    ...call,
+    isOpen: true,
+    read: (text) => {
+      const readiness = call.read(text);
+      return ['ready', 'not_ready'].includes(`${readiness?.status}`) ? readiness : undefined;
+    },
+  };
+};

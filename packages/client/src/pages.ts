@@ -1,5 +1,5 @@
 import { callService, having } from './call.ts';
-import type { CallOptions, Connection } from './connection.ts';
+import { type CallOptions, type Connection, given } from './connection.ts';
 import type { Page } from './types.ts';
 
 /** A list: an async iterator over the items of all pages. Each page is one request. */
@@ -10,15 +10,18 @@ export interface Pages<Item> extends AsyncIterable<Item> {
 
 /** A path with the members of a query that are not undefined. */
 export function withQuery(path: string, query: object): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(given.map(([name, value]) => [name, `${value}`])).toString();
+  const text = new URLSearchParams(Object.entries(given(query))).toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+export interface ListQuery {
+  readonly cursor?: string;
 }
 
 export function listOf<Item>(
   connection: Connection,
   path: string,
-  query: { readonly cursor?: string } = {},
+  query: ListQuery = {},
   options?: CallOptions,
 ): Pages<Item> {
   const pageAt = (cursor: string | undefined): Promise<Page<Item>> =>

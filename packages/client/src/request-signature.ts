@@ -1,4 +1,4 @@
-const encoder = new TextEncoder();
+export const encoder = new TextEncoder();
 const hash = 'SHA-256';
 
 function hex(bytes: ArrayBuffer): string {

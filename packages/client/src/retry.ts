@@ -5,7 +5,8 @@ const firstPauseMs = 500;
 const pauseMsMax = 8000;
 /** If the service asks for a longer pause, the error is reported instead. */
 const askedPauseMsMax = 60_000;
-const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
+/** The statuses of errors that do not concern the request itself. */
+export const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 /** The pause that the answer asks for, in milliseconds. */
 function askedPauseMs(error: ApiError, headers: Headers | undefined): number | undefined {

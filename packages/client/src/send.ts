@@ -9,6 +9,8 @@ export interface RequestParts {
   /** The path and query after the base URL. */
   readonly path: string;
   readonly body?: string | undefined;
+  /** True if it needs no signature, and its answer may have any status. */
+  readonly isOpen?: true;
 }
 
 /** A complete answer, from the service or from a proxy before it. */
@@ -28,7 +30,6 @@ export async function send(
   connection: Connection,
   parts: RequestParts,
   options: {
-    readonly isSigned: boolean;
     readonly signal: AbortSignal | undefined;
     readonly timeoutMs: number;
   },
@@ -37,7 +38,7 @@ export async function send(
   const url = new URL(baseUrl + parts.path);
   const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
   if (parts.body !== undefined) headers['content-type'] = 'application/json';
-  if (options.isSigned) Object.assign(headers, await signatureHeaders(connection, parts, url));
+  if (!parts.isOpen) Object.assign(headers, await signatureHeaders(connection, parts, url));
   return withTimeLimit(options.signal, options.timeoutMs, async (signal) => {
     try {
       const response = await fetch(url, {

@@ -1,5 +1,5 @@
 import { WebhookVerificationError } from './errors.ts';
-import { hmacKey } from './request-signature.ts';
+import { encoder, hmacKey } from './request-signature.ts';
 import type { WebhookEvent } from './types.ts';
 
 const toleranceSecondsDefault = 300;
@@ -72,13 +72,6 @@ async function isSignedWith(
   return false;
 }
 
-function joined(head: Bytes, body: Uint8Array): Bytes {
-  const whole = new Uint8Array(head.byteLength + body.byteLength);
-  whole.set(head);
-  whole.set(body, head.byteLength);
-  return whole;
-}
-
 /**
  * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the received bytes
  * before any parsing. While a rotation overlaps, either secret or both work. Rejects with
@@ -101,12 +94,11 @@ export async function verifyWebhook(webhook: {
     .filter((value) => value.startsWith('v1,'))
     .flatMap((value) => fromBase64(value.slice('v1,'.length)) ?? []);
   checkTimestamp(timestamp, Math.floor(now() / 1000), toleranceSeconds);
-  const encoder = new TextEncoder();
-  const body = typeof webhook.body === 'string' ? encoder.encode(webhook.body) : webhook.body;
-  const content = joined(encoder.encode(`${deliveryId}.${timestamp}.`), body);
+  const bytes = typeof webhook.body === 'string' ? encoder.encode(webhook.body) : webhook.body;
+  const content = Uint8Array.from([...encoder.encode(`${deliveryId}.${timestamp}.`), ...bytes]);
   for (const candidate of typeof secret === 'string' ? [secret] : secret) {
     if (await isSignedWith(candidate, content, signatures)) {
-      return { deliveryId, event: parseEvent(body) };
+      return { deliveryId, event: parseEvent(bytes) };
     }
   }
   throw new WebhookVerificationError(

@@ -2,6 +2,7 @@ import { callService } from './call.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import { ApiConnectionError, ApiError, WaitTimeoutError } from './errors.ts';
 import { getSubmission } from './operations.ts';
+import { temporaryStatuses } from './retry.ts';
 import type { EndedSubmission, Submission } from './types.ts';
 
 const pollFirstMs = 250;
@@ -15,7 +16,7 @@ function hasEnded(submission: Submission): submission is EndedSubmission {
 /** True for errors that do not concern the submission: rate limits, outages, connection errors. */
 function isPassing(error: unknown): boolean {
   if (error instanceof ApiConnectionError) return true;
-  return error instanceof ApiError && ([408, 429].includes(error.status) || error.status >= 500);
+  return error instanceof ApiError && temporaryStatuses.includes(error.status);
 }
 
 /** Polls until the submission has ended. Throws `WaitTimeoutError` after `timeoutMs`. */

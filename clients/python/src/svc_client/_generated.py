@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict, Union
 
-
 __all__ = [
     "AtsApplicationPayload",
     "AtsApplicationPayloadJobContext",
@@ -191,7 +190,7 @@ class _SubmissionCreatedRequired(TypedDict):
 
 
 class SubmissionCreated(_SubmissionCreatedRequired, total=False):
-    idempotent: Literal[true]
+    idempotent: Literal[True]
 
 
 class SubmissionLateOutcome(TypedDict):

@@ -10,7 +10,6 @@ Generated from the OpenAPI document by \`pnpm openapi:freeze\`: do not edit.
 from __future__ import annotations
 
 from typing import Any, Literal, TypedDict, Union
-
 `;
 
 /** The types of the Python client as one module: a \`TypedDict\` for each object. */
@@ -86,13 +85,18 @@ function docString(description: string, indent: string): string {
   return `${indent}"""${description.replaceAll('\\', '\\\\').replaceAll('"""', "'''")}"""`;
 }
 
+function literal(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  return value === null ? 'None' : JSON.stringify(value);
+}
+
 /** `name` is for an object without a name: the path of its members. */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {
     case 'named':
       return shape.name;
     case 'literals': {
-      const values = `Literal[${shape.values.map((value) => JSON.stringify(value)).join(', ')}]`;
+      const values = `Literal[${shape.values.map(literal).join(', ')}]`;
       return shape.isOpen ? `Union[${values}, str]` : values;
     }
     case 'union':

@@ -42,7 +42,7 @@ export function shapeOf(schema: unknown, direction: Direction): Shape {
   return shapeOfType(schema, textOf(type), direction);
 }
 
-/** A list of values beside any string is an open list. */
+/** A list of values in a union with any string is an open list. */
 function unionOf(parts: readonly Shape[]): Shape {
   const literals = parts.find((part) => part.kind === 'literals');
   const isOpen = parts.some((part) => part.kind === 'string');

@@ -1,0 +1,3 @@
+"""The version of this package. A test compares it with the manifest."""
+
+__version__ = "0.1.0"

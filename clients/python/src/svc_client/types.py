@@ -1,0 +1,46 @@
+"""The requests, answers and events of the service, as on the wire.
+
+Members and values may be added at any time, so ignore those that you do not know. Amounts are
+credits with at most six decimals. Times are RFC 3339 in UTC.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, Union
+
+from ._generated import *  # noqa: F403
+from ._generated import NotReady, Ready
+
+Readiness = Union[Ready, NotReady]
+
+
+class Page(TypedDict):
+    """One page of a list, newest first. ``nextCursor`` is None on the last page."""
+
+    data: list[Any]
+    nextCursor: str | None
+
+
+class PurchaseIntentPayment(TypedDict):
+    """One payment of a purchase intent. ``amount`` is USDC."""
+
+    signature: str
+    amount: float
+    at: str
+
+
+class PurchaseIntent(TypedDict):
+    """An order to buy credits with USDC on Solana. Amounts are USDC with at most six decimals."""
+
+    reference: str
+    solanaPayUrl: str
+    credits: float
+    amount: float
+    token: Union[Literal["USDC"], str]
+    status: Union[Literal["pending", "confirmed", "expired", "failed"], str]
+    paidAmount: float
+    signature: str | None
+    confirmedAt: str | None
+    payments: list[PurchaseIntentPayment]
+    createdAt: str
+    expiresAt: str

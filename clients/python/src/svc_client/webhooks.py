@@ -1,0 +1,95 @@
+"""Verifies webhooks (Standard Webhooks v1)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from .errors import WebhookVerificationError
+from .types import WebhookEvent
+
+_SIGNATURES_MAX = 16
+
+
+@dataclass(frozen=True)
+class VerifiedWebhook:
+    """A webhook that the service has signed.
+
+    ``delivery_id`` is the same for every attempt. Deduplicate by it before you act.
+    """
+
+    delivery_id: str
+    event: WebhookEvent
+
+
+def _header(headers: Mapping[str, str], name: str) -> str:
+    for key, value in headers.items():
+        if key.lower() == name and value:
+            return value
+    raise WebhookVerificationError(f"The header {name} is missing.")
+
+
+def _base64(text: str) -> bytes | None:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _key(secret: str) -> bytes:
+    key = _base64(secret.removeprefix("whsec_"))
+    # With an empty key, anyone could sign.
+    if not key:
+        raise WebhookVerificationError(
+            "The webhook secret is malformed. Pass the whole secret, whsec_…."
+        )
+    return key
+
+
+def verify_webhook(
+    *,
+    secret: str | Sequence[str],
+    headers: Mapping[str, str],
+    body: bytes | str,
+    tolerance_seconds: float = 300,
+    now: Callable[[], float] = time.time,
+) -> VerifiedWebhook:
+    """Verifies a webhook and returns its event.
+
+    ``secret`` is the webhook secret, ``whsec_…``, or several of them while a rotation overlaps.
+    ``body`` must be the received bytes before any parsing. Raises ``WebhookVerificationError`` if
+    the webhook cannot be trusted.
+    """
+    delivery_id = _header(headers, "webhook-id")
+    timestamp = _header(headers, "webhook-timestamp")
+    values = _header(headers, "webhook-signature").split(" ")[:_SIGNATURES_MAX]
+    signatures = [_base64(value[3:]) for value in values if value.startswith("v1,")]
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 15):
+        raise WebhookVerificationError("webhook-timestamp is not Unix time in seconds.")
+    if abs(int(timestamp) - int(now())) > tolerance_seconds:
+        raise WebhookVerificationError(
+            "webhook-timestamp is too far from the local clock. Check that the clock is right."
+        )
+    raw = body.encode() if isinstance(body, str) else bytes(body)
+    content = f"{delivery_id}.{timestamp}.".encode() + raw
+    for one in [secret] if isinstance(secret, str) else secret:
+        expected = hmac.new(_key(one), content, hashlib.sha256).digest()
+        if any(found is not None and hmac.compare_digest(found, expected) for found in signatures):
+            return VerifiedWebhook(delivery_id, _event(raw))
+    raise WebhookVerificationError(
+        "No signature of the webhook matches. Check the secret, and pass the body as received."
+    )
+
+
+def _event(raw: bytes) -> WebhookEvent:
+    try:
+        return cast(WebhookEvent, json.loads(raw))
+    except ValueError as cause:
+        raise WebhookVerificationError("The body is not JSON.") from cause

@@ -1,0 +1,181 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {
+  connectScriptedNode,
+  type ScriptedNode,
+  startStack,
+  type TestStack,
+  waitUntil,
+} from '@svc/testkit';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditMoney } from '../support/audit.ts';
+import { application, expectCall, expectWebhook, type Subject, table } from './behaviours.ts';
+import { type Driver, startDriver } from './driver-process.ts';
+import { installPacked } from './packed.ts';
+import { startProxy } from './proxy.ts';
+import { findPython, startPython, typescriptCommands } from './subjects.ts';
+
+/**
+ * The client libraries against a live gateway behind a proxy that breaks connections. The
+ * TypeScript client is tested as packed.
+ */
+
+const python = findPython();
+if (python === undefined) process.stdout.write('Python 3.10 or newer is missing: not tested.\n');
+else if (!python.hasHttpx) process.stdout.write('httpx is missing: async Python is not tested.\n');
+
+const starters: Record<string, (dir: string) => Driver> = {
+  ...Object.fromEntries(
+    typescriptCommands().map(([name, words]) => [
+      name,
+      (dir: string) => startDriver(name, [...words, 'driver.mjs'], { cwd: dir }),
+    ]),
+  ),
+  ...(python === undefined ? {} : { Python: () => startPython(python.program, 'sync') }),
+  ...(python?.hasHttpx ? { 'async Python': () => startPython(python.program, 'async') } : {}),
+};
+
+const dir = mkdtempSync(path.join(tmpdir(), 'svc-packed-'));
+let stack: TestStack;
+let node: ScriptedNode;
+const subjects = new Map<string, Subject>();
+
+/** Completes every job at once, except those that ask to be slow. */
+function completeAllButSlow(): void {
+  const slow = new Set<string>();
+  node.autoPilot({
+    answer: (offer) => {
+      if (offer.sandboxBehaviour === 'sandbox.slow') slow.add(offer.submissionId);
+      return 'accept';
+    },
+    outcome: (submissionId) => (slow.has(submissionId) ? undefined : { completed: {} }),
+  });
+}
+
+/** `fetch` of Deno and Bun repeats a request if a reused connection closes before the answer. */
+const repeatsByItself = /^(Deno|Bun)/;
+
+async function startSubject(name: string, start: (dir: string) => Driver): Promise<Subject> {
+  const tenant = await stack.createTenant({ grantCredits: 1_000_000 });
+  return {
+    driver: start(dir),
+    proxy: await startProxy(stack.gatewayUrl, { keepsConnections: !repeatsByItself.test(name) }),
+    tenantId: tenant.tenantId,
+    secret: tenant.hmacSecret,
+    ended: async (submissionId) => {
+      await waitUntil(async () => hasEnded(await stack.svc(['submission', 'show', submissionId])));
+    },
+  };
+}
+
+function hasEnded(submission: unknown): boolean {
+  return ['submitted', 'failed', 'cancelled'].includes(Object(submission).status);
+}
+
+beforeAll(async () => {
+  const [started] = await Promise.all([startStack(), installPacked(dir)]);
+  stack = started;
+  const credentials = await stack.createNode('scripted');
+  node = await connectScriptedNode({
+    link: stack.nodeLinkUrl,
+    nodeId: credentials.nodeId,
+    secret: credentials.nodeSecret,
+    slots: 200,
+  });
+  completeAllButSlow();
+  for (const [name, start] of Object.entries(starters)) {
+    subjects.set(name, await startSubject(name, start));
+  }
+});
+afterAll(async () => {
+  for (const { driver, proxy } of subjects.values()) {
+    await driver.close();
+    await proxy.close();
+  }
+  await node.close();
+  await stack.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function subjectOf(name: string): Subject {
+  const subject = subjects.get(name);
+  if (subject === undefined) throw new Error(`${name} did not start`);
+  return subject;
+}
+
+describe.each(Object.keys(starters))('%s', (name) => {
+  test.each(table.calls)('$name', (row) => expectCall(subjectOf(name), row));
+  test.each(table.webhooks)('webhook: $name', (row) => expectWebhook(subjectOf(name).driver, row));
+});
+
+/** The share of requests whose connection the proxy breaks. */
+const brokenShare = 0.2;
+const submissions = Number(process.env['CLIENT_SUBMISSIONS'] ?? 40);
+/** With this many, 2,000 submissions all succeed in all but one of a thousand runs. */
+const maxRetries = 8;
+/** In the short form, pauses take a hundredth of their time. */
+const pauseFactor = Number(process.env['CLIENT_PAUSE_FACTOR'] ?? 0.01);
+
+test.each(Object.keys(starters))(
+  '%s: each of many submissions arrives once, although a fifth of all connections break',
+  async (name) => {
+    const subject = subjectOf(name);
+    const { driver, proxy, tenantId, secret } = subject;
+    let broken = 0;
+    let requests = 0;
+    proxy.plan(['pass']);
+    proxy.decide(() => {
+      requests += 1;
+      if (Math.random() >= brokenShare) return 'pass';
+      broken += 1;
+      return (['cut', 'lose', 'truncate'] as const)[broken % 3] ?? 'cut';
+    });
+    const keys = Array.from({ length: submissions }, (_, index) => `${name} ${index}`);
+    const run = {
+      keys,
+      submission: application('sandbox.succeed'),
+      atOnce: 8,
+      maxRetries,
+      pauseFactor,
+    };
+    const { ok } = await driver.ask({ do: 'submitAll', baseUrl: proxy.url, tenantId, secret, run });
+    const { ids, errors, pauses } = Object(ok);
+    expect(errors).toEqual([]);
+    expect(Object.keys(ids).toSorted()).toEqual(keys.toSorted());
+    expect(new Set(Object.values(ids)).size).toBe(submissions);
+    const stored = await stack.query(
+      `SELECT idempotency_key, count(*)::int AS held FROM submissions
+       WHERE idempotency_key LIKE '${name} %' AND state <> 'rejected' GROUP BY 1`,
+    );
+    expect(stored).toHaveLength(submissions);
+    expect(stored.filter(({ held }) => held !== 1)).toEqual([]);
+    expect(broken).toBeGreaterThan(0);
+    expect(await auditMoney(stack.query)).toEqual([]);
+    process.stdout.write(
+      `${name}: ${submissions} submissions, ${requests} requests, ${broken} broken, ${pauses} pauses, ${errors.length} errors\n`,
+    );
+  },
+);
+
+describe('the packed TypeScript client', () => {
+  const packed = path.join(dir, 'node_modules/@svc/client');
+  const bytesMax = 10 * 1024;
+
+  test('has at most 10 KB when minified', async () => {
+    const bundle = await rolldown({ input: path.join(packed, 'dist/index.js') });
+    const { output } = await bundle.generate({ format: 'esm', minify: true });
+    await bundle.close();
+    expect(Buffer.byteLength(output[0].code)).toBeLessThanOrEqual(bytesMax);
+  });
+
+  test('has no dependencies, and its version is the one that it sends', () => {
+    const manifest = JSON.parse(readFileSync(path.join(packed, 'package.json'), 'utf8'));
+    expect(manifest.dependencies).toEqual({});
+    expect(readFileSync(path.join(packed, 'dist/version.js'), 'utf8')).toContain(
+      `'${manifest.version}'`,
+    );
+  });
+});

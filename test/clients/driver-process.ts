@@ -1,0 +1,59 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** The answer of a driver to one message. */
+export interface DriverAnswer {
+  readonly ok?: unknown;
+  readonly requestId?: string;
+  readonly pausesMs?: readonly number[];
+  readonly error?: Readonly<Record<string, unknown>>;
+}
+
+/** A process that runs calls of one client library: one JSON object a line in, one out. */
+export interface Driver {
+  readonly name: string;
+  ask(message: Readonly<Record<string, unknown>>): Promise<DriverAnswer>;
+  close(): Promise<void>;
+}
+
+export function startDriver(
+  name: string,
+  command: readonly string[],
+  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): Driver {
+  const [program = '', ...words] = command;
+  const child = spawn(program, words, {
+    cwd: options.cwd,
+    // Without NODE_OPTIONS: older runtimes cannot load the TypeScript files that tests preload.
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
+  });
+  let errors = '';
+  child.stderr.on('data', (data: Buffer) => {
+    errors += data.toString();
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  let last: Promise<unknown> = Promise.resolve();
+  const ask = async (message: Readonly<Record<string, unknown>>): Promise<DriverAnswer> => {
+    child.stdin.write(`${JSON.stringify(message)}\n`);
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error(`${name} ended:\n${errors}`);
+    return JSON.parse(value);
+  };
+  return {
+    name,
+    ask(message) {
+      const answer = last.then(() => ask(message));
+      last = answer.catch(() => {});
+      return answer;
+    },
+    close: () => close(child),
+  };
+}
+
+async function close(child: ChildProcessWithoutNullStreams): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.stdin.end();
+  await ended;
+}

@@ -7,6 +7,7 @@ DECLARE
   partition text := parent || to_char(from_at, CASE WHEN is_month THEN '_YYYY_MM' ELSE '_YYYY_MM_DD_HH24MI' END);
   key text := CASE parent
     WHEN 'usage_reports' THEN 'submission_id' WHEN 'deliveries' THEN 'id' WHEN 'delivery_attempts' THEN 'delivery_id' END;
+  room text := CASE parent WHEN 'deliveries' THEN ' WITH (fillfactor = 50)' ELSE '' END;
   moved bigint;
 BEGIN
   IF key IS NULL THEN
@@ -18,7 +19,7 @@ BEGIN
   IF EXISTS (SELECT FROM pg_class WHERE relname = partition AND relnamespace = current_schema()::regnamespace) THEN
     RETURN NULL;
   END IF;
-  EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', partition, parent);
+  EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', partition, parent, room);
   EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent || '_default');
   EXECUTE format('WITH stray AS (DELETE FROM %I WHERE %I >= %L AND %I < %L RETURNING *) INSERT INTO %I SELECT * FROM stray',
     parent || '_default', key, svc_uuid_floor(from_at), key, svc_uuid_floor(to_at), partition);

@@ -8,7 +8,7 @@ type Usage = Pick<
   'cpuMicros' | 'totalCpuMicros' | 'wakeUps' | 'totalWakeUps' | 'walBytes' | 'memoryMib'
 >;
 
-/** What a system uses from now on, until the returned function is called: per submission. */
+/** Measures the use of a system until the returned function is called, for each submission. */
 export async function startMeter(system: System): Promise<(submissions: number) => Promise<Usage>> {
   const writtenBefore = await system.written();
   const wakeUpsBefore = wakeUpsOf(system.pids());

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 /**
  * `pnpm bench [--quick] [--only TEXT] [--rounds N] [--seconds N] [--rates N,N]
- * [--seed-rows N] [--profile DIR]`:
+ * [--seed-rows N] [--profile DIR] [--against DIR]`:
  * see docs/PERFORMANCE.md.
  */
 const { values } = parseArgs({
@@ -12,6 +12,7 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     only: { type: 'string', default: '' },
     rates: { type: 'string' },
+    against: { type: 'string' },
     profile: { type: 'string' },
     'seed-rows': { type: 'string', default: '0' },
   },
@@ -29,6 +30,8 @@ export const options = {
   quick,
   /** Runs only the parts and shapes whose names contain this text. */
   only: values.only,
+  /** Another checkout, whose product takes the place of the baseline. */
+  againstDir: values.against,
   /** The directory for the profiles of the product's services. */
   profileDir: values.profile,
   /**

@@ -18,6 +18,7 @@ import {
   shapeFigures,
   twoOfEachFigures,
 } from './report/goal-figures.ts';
+import type { GoalFigures } from './report/goals.ts';
 import type { Report } from './report/report.ts';
 import { firstWebhookTable, memoryTable, refusedLine, shapesTable } from './report/shapes-table.ts';
 import { backlogTable, cancelTable, deadNodesTable, rowsTable } from './report/tables.ts';
@@ -27,7 +28,9 @@ import { startProduct } from './systems/product.ts';
 import { RunningSystems } from './systems/running.ts';
 import type { System } from './systems/system.ts';
 
-const names = ['product', 'baseline'];
+const { againstDir } = options;
+const other = againstDir === undefined ? 'baseline' : 'the other checkout';
+const names = ['product', other];
 
 /**
  * The product and the baseline, then several of each service against one, then the parts about the
@@ -86,7 +89,7 @@ class Usual {
           firstWebhookTable(results, names),
           memoryTable(results, names),
         ].join('\n\n'),
-      shapeFigures,
+      ifBaseline(shapeFigures),
     );
     return measured ?? [];
   }
@@ -106,7 +109,7 @@ class Usual {
           [shapesTable(results, names), refusedLine(results, names), rowsTable(rows, names)].join(
             '\n\n',
           ),
-        ({ results, rows }) => openLoopFigures(results, rows),
+        ifBaseline(({ results, rows }) => openLoopFigures(results, rows)),
       );
     if (isWanted(half))
       await this.#report.part(
@@ -152,9 +155,9 @@ class Usual {
   async #both(): Promise<readonly System[]> {
     const product = await this.#product();
     const { tenants, nodes } = options;
-    const dir = path.join(this.#dir, 'baseline');
-    const start = () => startBaselineSystem({ tenants, nodes, dir });
-    return [product, await this.#systems.get('baseline', start)];
+    const dir = path.join(this.#dir, 'other');
+    const start = againstDir === undefined ? startBaselineSystem : await productOf(againstDir);
+    return [product, await this.#systems.get(other, () => start({ tenants, nodes, dir }))];
   }
 
   async #product(): Promise<System> {
@@ -169,6 +172,18 @@ class Usual {
     const dir = path.join(this.#dir, name.replaceAll(' ', '-'));
     return startProduct({ tenants, nodes, dir, env, each });
   }
+}
+
+/** The goals are ratios to the baseline. */
+function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
+  return againstDir === undefined ? figures : () => new Map();
+}
+
+/** Starts the product of another checkout, which has the same benchmark. */
+async function productOf(checkoutDir: string): Promise<typeof startProduct> {
+  const file = path.resolve(checkoutDir, 'test/bench/systems/product.ts');
+  const module: { readonly startProduct: typeof startProduct } = await import(file);
+  return module.startProduct;
 }
 
 async function fleet(report: Report, driver: Driver, dir: string): Promise<void> {

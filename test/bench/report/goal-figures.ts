@@ -80,7 +80,7 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
   ]);
 }
 
-/** After many rows, then after few. Of each round the worst shape. */
+/** After many rows, then after few. Each round counts with its worst shape. */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
   return new Map([
     [names.growthCpu, worst(results, cpuOf)],

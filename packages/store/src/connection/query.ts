@@ -85,7 +85,7 @@ export async function inTransaction<Result>(
   const query = queryOf(client);
   try {
     const begun = onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
-    // Its rejection reaches whoever awaits it below. Without a handler it would end the process.
+    // Its rejection is thrown where it is awaited. Without this handler it could end the process.
     begun.catch(() => {});
     if (!opensWithReads) await begun;
     const result = await work(

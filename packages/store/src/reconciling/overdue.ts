@@ -6,7 +6,6 @@ import {
   candidatesSql,
   pageOf,
   type PageOptions,
-  pageParameters,
   pageValues,
   type ReconcileCandidate,
 } from './reconcile-page.ts';
@@ -35,8 +34,10 @@ export async function findOverdue(
   store: Store,
   page: PageOptions,
 ): Promise<CandidatePage<OverdueCandidate>> {
+  const { after_id, limit } = pageValues(page);
   const rows = await findDue<OverdueCandidate & { at: string }>(store.query, {
-    ...pageValues(page),
+    after_id,
+    limit,
     pending: firstState,
     dispatched: transitions.dispatch.to,
     settling: transitions.store_outcome.to,
@@ -48,7 +49,7 @@ const dueAt =
   'svc_due_at(state, dispatch_deadline_at, start_deadline_at, lease_expires_at, run_deadline_at, outcome_at)';
 
 const findDue = statement(
-  { ...pageParameters, pending: 'text', dispatched: 'text', settling: 'text' },
+  { after_id: 'uuid', limit: 'int', pending: 'text', dispatched: 'text', settling: 'text' },
   candidatesSql('settlement', {
     columns: `c.node_id AS "nodeId", CASE
       WHEN c.state = $pending THEN 'stale_pending'
@@ -60,7 +61,7 @@ const findDue = statement(
     SELECT id, node_id, state, run_deadline_at, '-infinity'::timestamptz AS at
     FROM submissions
     WHERE id = ANY(ARRAY(SELECT submission_id FROM submissions_in_flight WHERE submission_id > $after_id))
-      AND ${dueAt} <= svc_now() AND $after_at = '-infinity'
+      AND ${dueAt} <= svc_now()
       AND CASE state
         WHEN $pending THEN dispatch_deadline_at <= svc_now() - ${dispatchGraceMs} * interval '1 millisecond'
         WHEN $settling THEN outcome_at <= svc_now() - ${unsettledGraceMs} * interval '1 millisecond'

@@ -61,9 +61,15 @@ test('the table of submissions in flight has a submission from its hold to its e
   expect(await inFlight()).toEqual([{ submission_id: submissionId, tenant_id: tenantId }]);
   await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
   expect(await inFlight()).toEqual([]);
+  const columns = `tenant_id, request_hash, request_id, job_type, tier, state, payload_sealed,
+    quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version, available_after_micros,
+    dispatch_deadline_at, created_at, charged_micros, cancelled_by, finished_at`;
+  await database.query(`INSERT INTO submissions (id, idempotency_key, ${columns})
+    SELECT gen_random_uuid(), 'seed', ${columns} FROM submissions`);
+  expect(await inFlight()).toEqual([]);
   await database.query(`UPDATE submissions SET state = 'pending', finished_at = NULL,
     charged_micros = NULL, cancelled_by = NULL`);
-  expect(await inFlight()).toHaveLength(1);
+  expect(await inFlight()).toHaveLength(2);
   await database.query('DELETE FROM submissions');
   expect(await inFlight()).toEqual([]);
 });

@@ -59,7 +59,7 @@ export function takeToken(
 export function decisionOf(tokens: number, allowed: boolean, policy: RatePolicy): RateDecision {
   return {
     allowed,
-    left: Math.floor(tokens),
+    left: Math.max(Math.floor(tokens), 0),
     fullInMs: ((policy.burst - tokens) * 1000) / policy.perSecond,
     retryInMs: allowed ? 0 : ((1 - tokens) * 1000) / policy.perSecond,
   };

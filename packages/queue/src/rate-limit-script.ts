@@ -1,35 +1,53 @@
 import { redisScript } from './redis-script.ts';
 
+/** All gateways together may give this much of the rate too much (CONTRACT 2). */
+const aheadMs = 20;
+/** A gateway keeps the right to run ahead of a bucket for this time after its last token of it. */
+export const aheadLeaseMs = 10_000;
+
 /**
  * The domain's `takeToken` over buckets in Redis, by Redis's clock, so that all gateways share
  * them. Takes tokens one after another, in the given order. KEYS[1]: the common prefix of all
- * bucket keys. ARGV, for each token: the bucket's name, tokens per second, burst. Returns for each:
- * 1 if the token was taken, and the tokens left as text, because Redis would truncate Lua numbers
- * to integers. A full bucket has no key.
+ * bucket keys. ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second, burst,
+ * and 1 if the gateway has given the token already. Such a token is taken even from an empty bucket.
+ * One gateway at a time may run ahead of a bucket. Returns for each token: 1 if it was taken, the
+ * tokens left as text, because Redis would truncate Lua numbers to integers, and how many tokens this
+ * gateway may give ahead. A full bucket ahead of which no gateway may run has no key.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local answers = {}
-for index = 1, #ARGV, 3 do
+for index = 2, #ARGV, 4 do
   local key = KEYS[1] .. ARGV[index]
   local perSecond = tonumber(ARGV[index + 1])
   local burst = tonumber(ARGV[index + 2])
   local tokens = burst
-  local kept = redis.call('HMGET', key, 'tokens', 'at')
+  local kept = redis.call('HMGET', key, 'tokens', 'at', 'ahead', 'aheadUntil')
   if kept[1] then
     local elapsed = math.max(now - tonumber(kept[2]), 0)
     tokens = math.min(tonumber(kept[1]) + elapsed * perSecond / 1000, burst)
   end
   local allowed = 0
-  if tokens >= 1 then
+  if tokens >= 1 or ARGV[index + 3] == '1' then
     tokens = tokens - 1
     allowed = 1
   end
-  redis.call('HSET', key, 'tokens', string.format('%.6f', tokens), 'at', string.format('%.3f', now))
-  redis.call('PEXPIRE', key, math.ceil((burst - tokens) * 1000 / perSecond) + 1000)
+  local ahead = math.floor(perSecond * ${aheadMs} / 1000)
+  if kept[3] ~= ARGV[1] and tonumber(kept[4] or 0) >= now then ahead = 0 end
+  local bucket = {'tokens', string.format('%.6f', tokens), 'at', string.format('%.3f', now)}
+  local keptMs = (burst - tokens) * 1000 / perSecond
+  if ahead > 0 then
+    bucket = {'ahead', ARGV[1], 'aheadUntil', string.format('%.3f', now + ${aheadLeaseMs}), unpack(bucket)}
+    keptMs = math.max(keptMs, ${aheadLeaseMs})
+  elseif kept[3] then
+    keptMs = math.max(keptMs, tonumber(kept[4]) - now)
+  end
+  redis.call('HSET', key, unpack(bucket))
+  redis.call('PEXPIRE', key, math.ceil(keptMs) + 1000)
   answers[#answers + 1] = allowed
   answers[#answers + 1] = string.format('%.6f', tokens)
+  answers[#answers + 1] = ahead
 end
 return answers
 `);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type RateDecision, type RatePolicy, takeToken, type TokenBucket } from '@svc/domain';
 import type { Redis } from 'ioredis';
 import { giveBackScript } from './rate-limit-script.ts';
@@ -37,11 +38,21 @@ export function createRateLimiter({
   const shared = createSharedBuckets({
     redis,
     keyBegin: `${keyPrefix(prefix)}:rate:`,
+    gateway: randomUUID(),
     answerTimeoutMs,
     monotonicMs,
+    lost: (error) => pause(error, monotonicMs()),
   });
   const local = createLocalBuckets(localBucketsMax);
   let pausedUntilMs = -Infinity;
+
+  function pause(error: unknown, sinceMs: number): void {
+    // Calls that shared a message fail together, and only the first of them is logged.
+    if (sinceMs >= pausedUntilMs) {
+      logger?.warn({ err: error }, 'rate limits count per gateway for a while');
+    }
+    pausedUntilMs = sinceMs + pauseMs;
+  }
 
   return {
     async take(name, policy) {
@@ -50,11 +61,7 @@ export function createRateLimiter({
       try {
         return await shared.take(name, policy);
       } catch (error) {
-        // Calls that shared a message fail together, and only the first of them is logged.
-        if (nowMs >= pausedUntilMs) {
-          logger?.warn({ err: error }, 'rate limits count per gateway for a while');
-        }
-        pausedUntilMs = nowMs + pauseMs;
+        pause(error, nowMs);
         return local.take(name, policy, nowMs);
       }
     },

@@ -2,6 +2,7 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import type { Redis } from 'ioredis';
 import { createCallBatcher } from './call-batcher.ts';
 import { takeTokensScript } from './rate-limit-script.ts';
+import { createTokensAhead, type KnownBucket, type TokensAhead } from './tokens-ahead.ts';
 
 /** Rate limit buckets in Redis, shared by all gateways. */
 export interface SharedBuckets {
@@ -16,44 +17,95 @@ interface Taking {
   readonly name: string;
   readonly policy: RatePolicy;
   readonly sinceMs: number;
+  /** The bucket ahead of which the token was given. Undefined if the caller waits for Redis. */
+  readonly given: KnownBucket | undefined;
 }
 
-/** No call waits longer than `answerTimeoutMs`, including the time of the script before it. */
+/**
+ * Gives a token ahead of Redis if `TokensAhead` allows it, and sends it to Redis at once. Otherwise the
+ * caller waits, no longer than `answerTimeoutMs` including the time of the script before it.
+ * `gateway` is the same for no two processes. `lost` gets the error if a
+ * token given ahead may not have reached Redis.
+ */
 export function createSharedBuckets({
   redis,
   keyBegin,
+  gateway,
   answerTimeoutMs,
   monotonicMs,
+  lost,
 }: {
   readonly redis: Redis;
   readonly keyBegin: string;
+  readonly gateway: string;
   readonly answerTimeoutMs: number;
   readonly monotonicMs: () => number;
+  readonly lost: (error: unknown) => void;
 }): SharedBuckets {
+  const ahead = createTokensAhead();
   const inOneCall = createCallBatcher<Taking, RateDecision>({
     sizeMax: takingsMax,
-    run(takings) {
-      const waitedMs = monotonicMs() - (takings[0]?.sinceMs ?? 0);
-      const asked = ask(redis, keyBegin, takings);
-      return withinTime(asked, Math.max(answerTimeoutMs - waitedMs, 1));
+    async run(takings) {
+      const sentMs = monotonicMs();
+      const waitedMs = sentMs - (takings[0]?.sinceMs ?? 0);
+      const asked = ask(redis, keyBegin, gateway, takings);
+      const answers = await withinTime(asked, Math.max(answerTimeoutMs - waitedMs, 1));
+      const times = { sentMs, nowMs: monotonicMs() };
+      return takings.map((taking, index) => learn(ahead, taking, answers[index], times));
     },
   });
-  return { take: (name, policy) => inOneCall({ name, policy, sinceMs: monotonicMs() }) };
+  return {
+    async take(name, policy) {
+      const sinceMs = monotonicMs();
+      const given = ahead.take(name, policy, sinceMs);
+      if (given === undefined) return inOneCall({ name, policy, sinceMs, given });
+      inOneCall({ name, policy, sinceMs, given: given.bucket }).catch((error: unknown) => {
+        ahead.forget(name);
+        lost(error);
+      });
+      return given.decision;
+    },
+  };
+}
+
+interface BucketAnswer {
+  readonly allowed: boolean;
+  readonly tokens: number;
+  readonly aheadMax: number;
+}
+
+function learn(
+  ahead: TokensAhead,
+  { name, policy, given }: Taking,
+  answer: BucketAnswer | undefined,
+  { sentMs, nowMs }: { readonly sentMs: number; readonly nowMs: number },
+): RateDecision {
+  if (answer === undefined) throw new Error('the rate limit script returned too few answers');
+  if (given !== undefined) given.untold -= 1;
+  const { allowed, tokens, aheadMax } = answer;
+  ahead.learn(name, { tokens, aheadMax, sentMs, nowMs });
+  return decisionOf(tokens, allowed, policy);
 }
 
 async function ask(
   redis: Redis,
   keyBegin: string,
+  gateway: string,
   batch: readonly Taking[],
-): Promise<RateDecision[]> {
-  const args = batch.flatMap(({ name, policy }) => [name, policy.perSecond, policy.burst]);
-  const reply = await takeTokensScript(redis, keyBegin, args);
-  if (!Array.isArray(reply) || reply.length !== 2 * batch.length) {
+): Promise<BucketAnswer[]> {
+  const args = batch.flatMap(({ name, policy, given }) => [
+    name,
+    policy.perSecond,
+    policy.burst,
+    given === undefined ? 0 : 1,
+  ]);
+  const reply = await takeTokensScript(redis, keyBegin, [gateway, ...args]);
+  if (!Array.isArray(reply) || reply.length !== 3 * batch.length) {
     throw new Error('the rate limit script returned an unexpected answer');
   }
-  return batch.map(({ policy }, index) => {
-    const [allowed, tokens] = reply.slice(2 * index);
-    return decisionOf(Number(tokens), allowed === 1, policy);
+  return batch.map((_, index) => {
+    const [allowed, tokens, aheadMax] = reply.slice(3 * index);
+    return { allowed: allowed === 1, tokens: Number(tokens), aheadMax: Number(aheadMax) };
   });
 }
 

@@ -27,7 +27,7 @@ const endpoints = endpointsOf(nothing);
 
 const ofTable = (endpoint: Endpoint) => ({
   route: `${endpoint.method} ${endpoint.path}`,
-  access: endpoint.access,
+  access: endpoint.access === 'tenant_hold' ? 'tenant' : endpoint.access,
   query: endpoint.access === 'open' ? [] : [...endpoint.parameters].toSorted(),
 });
 

@@ -81,7 +81,7 @@ function learn(
   { sentMs, nowMs }: { readonly sentMs: number; readonly nowMs: number },
 ): RateDecision {
   if (answer === undefined) throw new Error('the rate limit script returned too few answers');
-  if (given !== undefined) given.untold -= 1;
+  if (given !== undefined) given.unconfirmed -= 1;
   const { allowed, tokens, aheadMax } = answer;
   ahead.learn(name, { tokens, aheadMax, sentMs, nowMs });
   return decisionOf(tokens, allowed, policy);

@@ -15,7 +15,7 @@ export interface KnownBucket {
   /** Until then this gateway alone may run ahead of the bucket. */
   aheadUntilMs: number;
   /** The tokens given ahead that Redis has not confirmed. */
-  untold: number;
+  unconfirmed: number;
 }
 
 /** The answer of Redis to a call that was sent at `sentMs`. */
@@ -50,17 +50,17 @@ export function createTokensAhead(): TokensAhead {
     take(name, policy, nowMs) {
       const bucket = buckets.get(name);
       if (bucket === undefined || nowMs >= bucket.aheadUntilMs) return undefined;
-      if (bucket.untold >= bucket.aheadMax) return undefined;
+      if (bucket.unconfirmed >= bucket.aheadMax) return undefined;
       const refilled = ((nowMs - bucket.atMs) * policy.perSecond) / 1000;
-      const tokens = Math.min(bucket.tokens + refilled, policy.burst) - bucket.untold;
+      const tokens = Math.min(bucket.tokens + refilled, policy.burst) - bucket.unconfirmed;
       if (tokens < 1) return undefined;
-      bucket.untold += 1;
+      bucket.unconfirmed += 1;
       return { decision: decisionOf(tokens - 1, true, policy), bucket };
     },
     learn(name, { tokens, aheadMax, sentMs, nowMs }) {
       const aheadUntilMs = sentMs + aheadLeaseMs - leaseMarginMs;
       const known = { tokens, atMs: nowMs, aheadMax, aheadUntilMs };
-      const bucket = Object.assign(buckets.get(name) ?? { ...known, untold: 0 }, known);
+      const bucket = Object.assign(buckets.get(name) ?? { ...known, unconfirmed: 0 }, known);
       // Deletes first, so that the map stays in the order of use.
       buckets.delete(name);
       buckets.set(name, bucket);

@@ -62,7 +62,7 @@ export interface Subject {
 
 let keys = 0;
 
-/** An application with a key of its own. */
+/** An application with a new key. */
 export function application(atsType: string) {
   keys += 1;
   return {

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 
-/** What the proxy does with one request. */
+/** The handling of one request. */
 export type ProxyAction =
   /** Forwards the request and its answer. */
   | 'pass'
@@ -43,9 +43,9 @@ export interface Proxy {
   readonly url: string;
   /** The requests since the last plan. */
   readonly seen: readonly SeenRequest[];
-  /** Sets what the next requests meet. The last action repeats. */
+  /** Plans the next requests. The last action repeats. */
   plan(actions: readonly ProxyAction[]): void;
-  /** Sets what each request meets from now on. */
+  /** Decides each request from now on. */
   decide(decision: () => ProxyAction): void;
   close(): Promise<void>;
 }

@@ -64,416 +64,583 @@ __all__ = [
 
 class _ProblemRequired(TypedDict):
     type: str
+    """A link to the description of the code."""
     title: str
+    """The kind of error in a few words."""
     status: int
+    """The HTTP status."""
     detail: str
+    """The reason for this answer, for people."""
     code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "delivery_in_progress", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
+    """The stable code. Decide by it."""
     requestId: str
+    """The id of the request. Quote it when you contact support."""
 
 
 class Problem(_ProblemRequired, total=False):
     required: float
-    """Credits, at most six decimals."""
+    """For 402: the credits that the submission would have held. Credits, at most six decimals."""
     errors: list[ProblemError]
+    """For 422: each violation."""
     submissionId: str
+    """The id of the submission."""
     submissionStatus: Union[Literal["pending", "dispatched", "running", "submitted", "failed", "cancelled"], str]
+    """For `terminal_state`: the status of the submission."""
     refund: Refund
+    """For `terminal_state` of a cancelled submission: its refund."""
     retryAfterSeconds: int
+    """For 429 and 503: the seconds to wait."""
 
 
 class _ProblemErrorRequired(TypedDict):
     path: str
+    """A JSON Pointer into the body. Empty for a query parameter."""
     message: str
+    """The broken rule. It reads as text after the path."""
     keyword: str
+    """The rule as a word of JSON Schema."""
 
 
 class ProblemError(_ProblemErrorRequired, total=False):
     parameter: str
+    """The query parameter that breaks the rule."""
 
 
 class Quote(TypedDict):
     estimated: float
-    """Credits, at most six decimals."""
+    """The likely price. Credits, at most six decimals."""
     max: float
-    """Credits, at most six decimals."""
+    """The highest price. A submission holds it. Credits, at most six decimals."""
     surge: float
+    """The factor for a busy fleet, included in the prices."""
 
 
 class Refund(TypedDict):
     amount: float
-    """Credits, at most six decimals."""
+    """The released part of the hold. Credits, at most six decimals."""
     charged: float
-    """Credits, at most six decimals."""
+    """The charged credits. Credits, at most six decimals."""
 
 
 class Usage(TypedDict, total=False):
     nodeSeconds: float
+    """Seconds on the node."""
     cpuSeconds: float
+    """Seconds of CPU time."""
     memoryGbSeconds: float
+    """Gigabytes of memory, times seconds."""
     bandwidthMb: float
+    """Megabytes sent and received."""
     actions: float
+    """Filled fields, clicks, uploads and navigations."""
 
 
 class Balance(TypedDict):
     balance: float
-    """Credits, at most six decimals."""
+    """All credits, the held ones included. Credits, at most six decimals."""
     held: float
-    """Credits, at most six decimals."""
+    """The held credits. Credits, at most six decimals."""
     available: float
-    """Credits, at most six decimals."""
+    """`balance - held`. Credits, at most six decimals."""
     rebateAccrued: float
-    """Credits, at most six decimals."""
+    """The rebate that has not been paid out. Credits, at most six decimals."""
     currency: Literal["credits"]
+    """The unit of the amounts."""
     usdPerCredit: float
+    """The price of a credit in US dollars."""
 
 
 class RateCardJobTypesTiers(TypedDict, total=False):
     standard: Rate
+    """The prices of the tier `standard`."""
     priority: Rate
+    """The prices of the tier `priority`."""
     instant: Rate
+    """The prices of the tier `instant`."""
 
 
 class RateCardJobTypes(TypedDict):
     jobType: str
+    """The type of the job."""
     tiers: RateCardJobTypesTiers
+    """The prices of each tier."""
 
 
 class RateCard(TypedDict):
     version: int
+    """The number of the rate card."""
     surgeMultiplier: float
+    """The factor for a busy fleet, now."""
     usdPerCredit: float
+    """The price of a credit in US dollars."""
     jobTypes: list[RateCardJobTypes]
+    """The prices of each job type."""
 
 
 class Rate(TypedDict):
     base: float
-    """Credits, at most six decimals."""
+    """The credits for each run. Credits, at most six decimals."""
     min: float
-    """Credits, at most six decimals."""
+    """The least credits for a run. Credits, at most six decimals."""
     max: float
-    """Credits, at most six decimals."""
+    """The most credits for a run. Credits, at most six decimals."""
     tierMultiplier: float
+    """The factor of the tier."""
     weights: Usage
+    """The credits for each unit of usage."""
 
 
 class Ready(TypedDict):
     status: Literal["ready"]
+    """The service is ready."""
 
 
 class NotReady(TypedDict):
     status: Literal["not_ready"]
+    """The service is not ready."""
     missing: list[str]
+    """The dependencies that do not answer."""
 
 
 class _SubmissionRequestRequired(TypedDict):
     idempotencyKey: str
+    """Makes a repeat safe: the same key and body are charged once. Derive it from your own records."""
     jobType: str
+    """The type of the job."""
     payload: AtsApplicationPayload
+    """The input of the job."""
 
 
 class SubmissionRequest(_SubmissionRequestRequired, total=False):
     tier: str
+    """The tier: how soon the job runs, and at which price."""
 
 
 class SubmissionCreatedBalance(TypedDict):
     after: float
-    """Credits, at most six decimals."""
+    """The available credits afterwards. Credits, at most six decimals."""
     held: float
-    """Credits, at most six decimals."""
+    """The held credits. Credits, at most six decimals."""
 
 
 class _SubmissionCreatedRequired(TypedDict):
     submissionId: str
+    """The id of the submission."""
     status: Literal["dispatched"]
+    """A node has accepted the job."""
     quote: Quote
+    """The price."""
     balance: SubmissionCreatedBalance
+    """The credits after the hold."""
 
 
 class SubmissionCreated(_SubmissionCreatedRequired, total=False):
     idempotent: Literal[True]
+    """Present if the first request with this key had been answered before."""
 
 
 class SubmissionLateOutcome(TypedDict):
     status: Union[Literal["submitted", "failed"], str]
+    """The state of the submission."""
     at: str
+    """The time."""
 
 
 class Submission(TypedDict):
     id: str
+    """The id of the submission."""
     status: Union[Literal["pending", "dispatched", "running", "submitted", "failed", "cancelled"], str]
+    """The state of the submission."""
     jobType: str
+    """The type of the job."""
     tier: Union[Literal["standard", "priority", "instant"], str]
+    """The tier: how soon the job runs, and at which price."""
     idempotencyKey: str
+    """Makes a repeat safe: the same key and body are charged once. Derive it from your own records."""
     quote: Quote
+    """The price."""
     actualCredits: Union[float, None]
+    """The charged credits. Null until the submission is settled."""
     refundedCredits: Union[float, None]
+    """The released credits. Null until the submission is settled."""
     usage: Usage
+    """The usage reported so far. Empty before the first report."""
     failure: Union[SubmissionFailure, None]
+    """Why the submission failed. Null if it did not."""
     result: Union[JobResult, None]
+    """The result of a submitted job. Its members depend on the job type."""
     lateOutcome: Union[SubmissionLateOutcome, None]
+    """An outcome that a node reported after the end. Null if there is none."""
     createdAt: str
+    """The time of the creation."""
     dispatchedAt: Union[str, None]
+    """The time at which a node accepted."""
     startedAt: Union[str, None]
+    """The time at which the run began."""
     finishedAt: Union[str, None]
+    """The time of the end."""
 
 
 class SubmissionPage(TypedDict):
     data: list[Submission]
+    """The items, newest first."""
     nextCursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
 
 
 class SubmissionFailure(TypedDict):
     code: Union[Literal["ats_rejected", "posting_closed", "form_unsupported", "login_required", "captcha", "site_unreachable", "invalid_payload", "node_error", "node_lost", "not_started", "deadline_exceeded"], str]
+    """The reason. Decide by `retriable` and `outcomeUnknown`."""
     message: str
+    """The reason, for people."""
     retriable: bool
+    """True if the same job may succeed with a new idempotency key."""
     outcomeUnknown: bool
+    """True if the job may have been done. Look before you submit it again."""
 
 
 class JobResult(TypedDict, total=False):
     confirmationId: str
+    """The number of the confirmation that the site showed."""
     confirmationUrl: str
+    """The page of the confirmation."""
     details: dict[str, Any]
+    """Figures about the run."""
 
 
 class CancelAnswer(TypedDict):
     submissionId: str
+    """The id of the submission."""
     status: Literal["cancelled"]
+    """The submission is cancelled."""
     refund: Refund
+    """The released and the charged credits."""
 
 
 class _QuoteRequestRequired(TypedDict):
     jobType: str
+    """The type of the job."""
     payload: AtsApplicationPayload
+    """The input of the job."""
 
 
 class QuoteRequest(_QuoteRequestRequired, total=False):
     tier: str
+    """The tier: how soon the job runs, and at which price."""
 
 
 class QuoteAnswer(TypedDict):
     quote: Quote
+    """The price."""
     sufficient: bool
+    """True if the available credits cover `quote.max`."""
     available: float
-    """Credits, at most six decimals."""
+    """`balance - held`. Credits, at most six decimals."""
 
 
 class Transaction(TypedDict):
     id: str
+    """The id of the movement."""
     type: Union[Literal["grant", "hold", "charge", "release", "rebate", "reversal"], str]
+    """The kind of the movement."""
     amount: float
-    """Credits, at most six decimals."""
+    """The moved credits, always positive. Credits, at most six decimals."""
     balanceAfter: float
-    """Credits, at most six decimals."""
+    """The balance after the movement. Credits, at most six decimals."""
     heldAfter: float
-    """Credits, at most six decimals."""
+    """The held credits after the movement. Credits, at most six decimals."""
     availableAfter: float
-    """Credits, at most six decimals."""
+    """The available credits after the movement. Credits, at most six decimals."""
     submissionId: Union[str, None]
+    """The submission, if the movement belongs to one."""
     reference: Union[str, None]
+    """Your reference of a purchase or grant. Null for other movements."""
     createdAt: str
+    """The time of the creation."""
 
 
 class TransactionPage(TypedDict):
     data: list[Transaction]
+    """The items, newest first."""
     nextCursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
 
 
 class Delivery(TypedDict):
     id: str
+    """The id of the delivery: `X-SVC-Delivery` of its attempts."""
     eventId: str
+    """The id of the event."""
     type: Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "webhook.test"], str]
+    """The type of the event."""
     status: Union[Literal["pending", "delivered", "exhausted", "dropped"], str]
+    """The state of the delivery."""
     attempts: list[DeliveryAttempt]
+    """The attempts of the current round."""
     nextAttemptAt: Union[str, None]
+    """The time of the next attempt. Null if there is none."""
     createdAt: str
+    """The time of the creation."""
 
 
 class DeliveryAttempt(TypedDict):
     number: int
+    """The number of the attempt, from 1."""
     at: str
+    """The time."""
     statusCode: Union[int, None]
+    """The status of the response. Null without one."""
     durationMs: Union[int, None]
+    """The duration in milliseconds."""
     error: Union[str, None]
+    """Why there is no response. Null if there is one."""
     response: Union[str, None]
+    """The first 1 KiB of the response."""
 
 
 class DeliveryPage(TypedDict):
     data: list[Delivery]
+    """The items, newest first."""
     nextCursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
 
 
 class DeliveryQueued(TypedDict):
     deliveryId: str
+    """The id of the delivery."""
 
 
 class SettingsWebhookDisabled(TypedDict):
     at: str
+    """The time."""
     reason: str
+    """The reason, for people."""
 
 
 class Settings(TypedDict):
     webhookUrl: Union[str, None]
+    """The address of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
-    """Credits, at most six decimals."""
+    """`credits.low_balance` is sent when the balance falls below it. Credits, at most six decimals."""
     webhookDisabled: Union[SettingsWebhookDisabled, None]
+    """When and why deliveries to the URL were disabled. Null if they are not."""
     allowedJobTypes: list[str]
+    """The job types that this tenant may use."""
     tenantId: str
+    """The tenant API id."""
     environment: Union[Literal["sandbox", "production"], str]
+    """The environment."""
 
 
 class SettingsChange(TypedDict, total=False):
     webhookUrl: Union[str, None]
+    """The address of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
+    """`credits.low_balance` is sent when the balance falls below it."""
 
 
 class AtsApplicationPayloadJobContext(TypedDict):
     title: str
+    """The title of the job."""
     company: str
+    """The employer."""
 
 
 class AtsApplicationPayload(TypedDict):
     applicationUrl: str
+    """The page of the application: http or https, with a public host and without credentials."""
     atsType: str
+    """The kind of the site, a hint. In the sandbox it decides what happens."""
     applicantProfile: dict[str, Any]
-    """Passed on as sent; at most 64 levels deep. Nodes read it as described at `/docs/applicant-profile`."""
+    """The applicant. Passed on as sent; at most 64 levels deep. Nodes read it as described at `/docs/applicant-profile`."""
     jobContext: AtsApplicationPayloadJobContext
+    """The job. Further members are allowed."""
 
 
 class ListSubmissionsQuery(TypedDict, total=False):
     status: Literal["pending", "dispatched", "running", "submitted", "failed", "cancelled"]
+    """Only items with this status."""
     idempotencyKey: str
+    """Only the submission with this key."""
     createdAfter: str
+    """Only those created at this time or later."""
     createdBefore: str
+    """Only those created before this time."""
     limit: int
+    """The number of items on a page."""
     cursor: str
     """`nextCursor` of the previous page."""
 
 
 class ListTransactionsQuery(TypedDict, total=False):
     type: Literal["grant", "hold", "charge", "release", "rebate", "reversal"]
+    """Only movements of this kind."""
     submissionId: str
+    """Only movements of this submission."""
     limit: int
+    """The number of items on a page."""
     cursor: str
     """`nextCursor` of the previous page."""
 
 
 class AwaitPurchaseIntentQuery(TypedDict, total=False):
     timeoutSeconds: int
+    """The seconds to wait at most. Default: 30."""
 
 
 class ListDeliveriesQuery(TypedDict, total=False):
     status: Literal["pending", "delivered", "exhausted", "dropped"]
+    """Only items with this status."""
     limit: int
+    """The number of items on a page."""
     cursor: str
     """`nextCursor` of the previous page."""
 
 
 class SubmissionCompletedEventData(TypedDict):
     submissionId: str
+    """The id of the submission."""
     jobType: str
-    tier: Union[Literal["standard"], Literal["priority"], Literal["instant"]]
+    """The type of the job."""
+    tier: Union[Literal["standard", "priority", "instant"], str]
+    """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """Credits, with at most six decimals"""
+    """The charged credits. Null until the submission is settled. Credits, with at most six decimals"""
     refundedCredits: float
-    """Credits, with at most six decimals"""
+    """The released credits. Null until the submission is settled. Credits, with at most six decimals"""
     status: Literal["submitted"]
+    """The state of the submission."""
 
 
 class SubmissionCompletedEvent(TypedDict):
     id: str
+    """The id of the event."""
     timestamp: str
-    """RFC 3339, UTC, with milliseconds"""
+    """The time of the event. RFC 3339, UTC, with milliseconds"""
     type: Literal["submission.completed"]
+    """The type of the event."""
     data: SubmissionCompletedEventData
+    """The facts of the event."""
 
 
 class SubmissionFailedEventDataFailure(TypedDict):
     code: str
+    """The reason. Decide by `retriable` and `outcomeUnknown`."""
     message: str
+    """The reason, for people."""
     retriable: bool
+    """True if the same job may succeed with a new idempotency key."""
     outcomeUnknown: bool
+    """True if the job may have been done. Look before you submit it again."""
 
 
 class SubmissionFailedEventData(TypedDict):
     submissionId: str
+    """The id of the submission."""
     jobType: str
-    tier: Union[Literal["standard"], Literal["priority"], Literal["instant"]]
+    """The type of the job."""
+    tier: Union[Literal["standard", "priority", "instant"], str]
+    """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """Credits, with at most six decimals"""
+    """The charged credits. Null until the submission is settled. Credits, with at most six decimals"""
     refundedCredits: float
-    """Credits, with at most six decimals"""
+    """The released credits. Null until the submission is settled. Credits, with at most six decimals"""
     status: Literal["failed"]
+    """The submission failed."""
     failure: SubmissionFailedEventDataFailure
+    """Why the submission failed. Null if it did not."""
 
 
 class SubmissionFailedEvent(TypedDict):
     id: str
+    """The id of the event."""
     timestamp: str
-    """RFC 3339, UTC, with milliseconds"""
+    """The time of the event. RFC 3339, UTC, with milliseconds"""
     type: Literal["submission.failed"]
+    """The type of the event."""
     data: SubmissionFailedEventData
+    """The facts of the event."""
 
 
 class SubmissionCancelledEventData(TypedDict):
     submissionId: str
+    """The id of the submission."""
     jobType: str
-    tier: Union[Literal["standard"], Literal["priority"], Literal["instant"]]
+    """The type of the job."""
+    tier: Union[Literal["standard", "priority", "instant"], str]
+    """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """Credits, with at most six decimals"""
+    """The charged credits. Null until the submission is settled. Credits, with at most six decimals"""
     refundedCredits: float
-    """Credits, with at most six decimals"""
+    """The released credits. Null until the submission is settled. Credits, with at most six decimals"""
     status: Literal["cancelled"]
-    by: Union[Literal["tenant"], Literal["operator"]]
+    """The submission was cancelled."""
+    by: Union[Literal["tenant", "operator"], str]
+    """Who cancelled it."""
 
 
 class SubmissionCancelledEvent(TypedDict):
     id: str
+    """The id of the event."""
     timestamp: str
-    """RFC 3339, UTC, with milliseconds"""
+    """The time of the event. RFC 3339, UTC, with milliseconds"""
     type: Literal["submission.cancelled"]
+    """The type of the event."""
     data: SubmissionCancelledEventData
+    """The facts of the event."""
 
 
 class SubmissionLateOutcomeEventData(TypedDict):
     submissionId: str
-    status: Union[Literal["submitted"], Literal["failed"]]
+    """The id of the submission."""
+    status: Union[Literal["submitted", "failed"], str]
+    """The state of the submission."""
     at: str
-    """RFC 3339, UTC, with milliseconds"""
+    """The time. RFC 3339, UTC, with milliseconds"""
 
 
 class SubmissionLateOutcomeEvent(TypedDict):
     id: str
+    """The id of the event."""
     timestamp: str
-    """RFC 3339, UTC, with milliseconds"""
+    """The time of the event. RFC 3339, UTC, with milliseconds"""
     type: Literal["submission.late_outcome"]
+    """The type of the event."""
     data: SubmissionLateOutcomeEventData
+    """The facts of the event."""
 
 
 class CreditsLowBalanceEventData(TypedDict):
     balance: float
-    """Credits, with at most six decimals"""
+    """All credits, the held ones included. Credits, with at most six decimals"""
     available: float
-    """Credits, with at most six decimals"""
+    """`balance - held`. Credits, with at most six decimals"""
     held: float
-    """Credits, with at most six decimals"""
+    """The held credits. Credits, with at most six decimals"""
     threshold: float
-    """Credits, with at most six decimals"""
+    """The threshold that the balance fell below. Credits, with at most six decimals"""
 
 
 class CreditsLowBalanceEvent(TypedDict):
     id: str
+    """The id of the event."""
     timestamp: str
-    """RFC 3339, UTC, with milliseconds"""
+    """The time of the event. RFC 3339, UTC, with milliseconds"""
     type: Literal["credits.low_balance"]
+    """The type of the event."""
     data: CreditsLowBalanceEventData
+    """The facts of the event."""
 
 
 class WebhookTestEvent(TypedDict):
     id: str
+    """The id of the event."""
     timestamp: str
-    """RFC 3339, UTC, with milliseconds"""
+    """The time of the event. RFC 3339, UTC, with milliseconds"""
     type: Literal["webhook.test"]
+    """The type of the event."""
     data: dict[str, Any]
+    """The facts of the event."""
 
 
 WebhookEvent = Union[

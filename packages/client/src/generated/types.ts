@@ -4,378 +4,545 @@
  */
 
 export interface Problem {
+  /** A link to the description of the code. */
   readonly type: string;
+  /** The kind of error in a few words. */
   readonly title: string;
+  /** The HTTP status. */
   readonly status: number;
+  /** The reason for this answer, for people. */
   readonly detail: string;
+  /** The stable code. Decide by it. */
   readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'delivery_in_progress' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
+  /** The id of the request. Quote it when you contact support. */
   readonly requestId: string;
-  /** Credits, at most six decimals. */
+  /** For 402: the credits that the submission would have held. Credits, at most six decimals. */
   readonly required?: number;
+  /** For 422: each violation. */
   readonly errors?: readonly ProblemError[];
+  /** The id of the submission. */
   readonly submissionId?: string;
+  /** For `terminal_state`: the status of the submission. */
   readonly submissionStatus?: 'pending' | 'dispatched' | 'running' | 'submitted' | 'failed' | 'cancelled' | (string & {});
+  /** For `terminal_state` of a cancelled submission: its refund. */
   readonly refund?: Refund;
+  /** For 429 and 503: the seconds to wait. */
   readonly retryAfterSeconds?: number;
 }
 
 export interface ProblemError {
+  /** A JSON Pointer into the body. Empty for a query parameter. */
   readonly path: string;
+  /** The broken rule. It reads as text after the path. */
   readonly message: string;
+  /** The rule as a word of JSON Schema. */
   readonly keyword: string;
+  /** The query parameter that breaks the rule. */
   readonly parameter?: string;
 }
 
 export interface Quote {
-  /** Credits, at most six decimals. */
+  /** The likely price. Credits, at most six decimals. */
   readonly estimated: number;
-  /** Credits, at most six decimals. */
+  /** The highest price. A submission holds it. Credits, at most six decimals. */
   readonly max: number;
+  /** The factor for a busy fleet, included in the prices. */
   readonly surge: number;
 }
 
 export interface Refund {
-  /** Credits, at most six decimals. */
+  /** The released part of the hold. Credits, at most six decimals. */
   readonly amount: number;
-  /** Credits, at most six decimals. */
+  /** The charged credits. Credits, at most six decimals. */
   readonly charged: number;
 }
 
 export interface Usage {
+  /** Seconds on the node. */
   readonly nodeSeconds?: number;
+  /** Seconds of CPU time. */
   readonly cpuSeconds?: number;
+  /** Gigabytes of memory, times seconds. */
   readonly memoryGbSeconds?: number;
+  /** Megabytes sent and received. */
   readonly bandwidthMb?: number;
+  /** Filled fields, clicks, uploads and navigations. */
   readonly actions?: number;
 }
 
 export interface Balance {
-  /** Credits, at most six decimals. */
+  /** All credits, the held ones included. Credits, at most six decimals. */
   readonly balance: number;
-  /** Credits, at most six decimals. */
+  /** The held credits. Credits, at most six decimals. */
   readonly held: number;
-  /** Credits, at most six decimals. */
+  /** `balance - held`. Credits, at most six decimals. */
   readonly available: number;
-  /** Credits, at most six decimals. */
+  /** The rebate that has not been paid out. Credits, at most six decimals. */
   readonly rebateAccrued: number;
+  /** The unit of the amounts. */
   readonly currency: 'credits';
+  /** The price of a credit in US dollars. */
   readonly usdPerCredit: number;
 }
 
 export interface RateCard {
+  /** The number of the rate card. */
   readonly version: number;
+  /** The factor for a busy fleet, now. */
   readonly surgeMultiplier: number;
+  /** The price of a credit in US dollars. */
   readonly usdPerCredit: number;
+  /** The prices of each job type. */
   readonly jobTypes: readonly ({
+    /** The type of the job. */
     readonly jobType: string;
+    /** The prices of each tier. */
     readonly tiers: {
+      /** The prices of the tier `standard`. */
       readonly standard?: Rate;
+      /** The prices of the tier `priority`. */
       readonly priority?: Rate;
+      /** The prices of the tier `instant`. */
       readonly instant?: Rate;
     };
   })[];
 }
 
 export interface Rate {
-  /** Credits, at most six decimals. */
+  /** The credits for each run. Credits, at most six decimals. */
   readonly base: number;
-  /** Credits, at most six decimals. */
+  /** The least credits for a run. Credits, at most six decimals. */
   readonly min: number;
-  /** Credits, at most six decimals. */
+  /** The most credits for a run. Credits, at most six decimals. */
   readonly max: number;
+  /** The factor of the tier. */
   readonly tierMultiplier: number;
+  /** The credits for each unit of usage. */
   readonly weights: Usage;
 }
 
 export interface Ready {
+  /** The service is ready. */
   readonly status: 'ready';
 }
 
 export interface NotReady {
+  /** The service is not ready. */
   readonly status: 'not_ready';
+  /** The dependencies that do not answer. */
   readonly missing: readonly string[];
 }
 
 export interface SubmissionRequest {
+  /** Makes a repeat safe: the same key and body are charged once. Derive it from your own records. */
   readonly idempotencyKey: string;
+  /** The type of the job. */
   readonly jobType: string;
+  /** The tier: how soon the job runs, and at which price. */
   readonly tier?: string;
+  /** The input of the job. */
   readonly payload: AtsApplicationPayload;
 }
 
 export interface SubmissionCreated {
+  /** The id of the submission. */
   readonly submissionId: string;
+  /** A node has accepted the job. */
   readonly status: 'dispatched';
+  /** The price. */
   readonly quote: Quote;
+  /** The credits after the hold. */
   readonly balance: {
-    /** Credits, at most six decimals. */
+    /** The available credits afterwards. Credits, at most six decimals. */
     readonly after: number;
-    /** Credits, at most six decimals. */
+    /** The held credits. Credits, at most six decimals. */
     readonly held: number;
   };
+  /** Present if the first request with this key had been answered before. */
   readonly idempotent?: true;
 }
 
 export interface Submission {
+  /** The id of the submission. */
   readonly id: string;
+  /** The state of the submission. */
   readonly status: 'pending' | 'dispatched' | 'running' | 'submitted' | 'failed' | 'cancelled' | (string & {});
+  /** The type of the job. */
   readonly jobType: string;
+  /** The tier: how soon the job runs, and at which price. */
   readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
+  /** Makes a repeat safe: the same key and body are charged once. Derive it from your own records. */
   readonly idempotencyKey: string;
+  /** The price. */
   readonly quote: Quote;
+  /** The charged credits. Null until the submission is settled. */
   readonly actualCredits: number | null;
+  /** The released credits. Null until the submission is settled. */
   readonly refundedCredits: number | null;
+  /** The usage reported so far. Empty before the first report. */
   readonly usage: Usage;
+  /** Why the submission failed. Null if it did not. */
   readonly failure: SubmissionFailure | null;
+  /** The result of a submitted job. Its members depend on the job type. */
   readonly result: JobResult | null;
+  /** An outcome that a node reported after the end. Null if there is none. */
   readonly lateOutcome: {
+    /** The state of the submission. */
     readonly status: 'submitted' | 'failed' | (string & {});
+    /** The time. */
     readonly at: string;
   } | null;
+  /** The time of the creation. */
   readonly createdAt: string;
+  /** The time at which a node accepted. */
   readonly dispatchedAt: string | null;
+  /** The time at which the run began. */
   readonly startedAt: string | null;
+  /** The time of the end. */
   readonly finishedAt: string | null;
 }
 
 export interface SubmissionPage {
+  /** The items, newest first. */
   readonly data: readonly Submission[];
+  /** Pass it as `cursor` to get the next page. Null on the last page. */
   readonly nextCursor: string | null;
 }
 
 export interface SubmissionFailure {
+  /** The reason. Decide by `retriable` and `outcomeUnknown`. */
   readonly code: 'ats_rejected' | 'posting_closed' | 'form_unsupported' | 'login_required' | 'captcha' | 'site_unreachable' | 'invalid_payload' | 'node_error' | 'node_lost' | 'not_started' | 'deadline_exceeded' | (string & {});
+  /** The reason, for people. */
   readonly message: string;
+  /** True if the same job may succeed with a new idempotency key. */
   readonly retriable: boolean;
+  /** True if the job may have been done. Look before you submit it again. */
   readonly outcomeUnknown: boolean;
 }
 
 export interface JobResult {
+  /** The number of the confirmation that the site showed. */
   readonly confirmationId?: string;
+  /** The page of the confirmation. */
   readonly confirmationUrl?: string;
+  /** Figures about the run. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 export interface CancelAnswer {
+  /** The id of the submission. */
   readonly submissionId: string;
+  /** The submission is cancelled. */
   readonly status: 'cancelled';
+  /** The released and the charged credits. */
   readonly refund: Refund;
 }
 
 export interface QuoteRequest {
+  /** The type of the job. */
   readonly jobType: string;
+  /** The tier: how soon the job runs, and at which price. */
   readonly tier?: string;
+  /** The input of the job. */
   readonly payload: AtsApplicationPayload;
 }
 
 export interface QuoteAnswer {
+  /** The price. */
   readonly quote: Quote;
+  /** True if the available credits cover `quote.max`. */
   readonly sufficient: boolean;
-  /** Credits, at most six decimals. */
+  /** `balance - held`. Credits, at most six decimals. */
   readonly available: number;
 }
 
 export interface Transaction {
+  /** The id of the movement. */
   readonly id: string;
+  /** The kind of the movement. */
   readonly type: 'grant' | 'hold' | 'charge' | 'release' | 'rebate' | 'reversal' | (string & {});
-  /** Credits, at most six decimals. */
+  /** The moved credits, always positive. Credits, at most six decimals. */
   readonly amount: number;
-  /** Credits, at most six decimals. */
+  /** The balance after the movement. Credits, at most six decimals. */
   readonly balanceAfter: number;
-  /** Credits, at most six decimals. */
+  /** The held credits after the movement. Credits, at most six decimals. */
   readonly heldAfter: number;
-  /** Credits, at most six decimals. */
+  /** The available credits after the movement. Credits, at most six decimals. */
   readonly availableAfter: number;
+  /** The submission, if the movement belongs to one. */
   readonly submissionId: string | null;
+  /** Your reference of a purchase or grant. Null for other movements. */
   readonly reference: string | null;
+  /** The time of the creation. */
   readonly createdAt: string;
 }
 
 export interface TransactionPage {
+  /** The items, newest first. */
   readonly data: readonly Transaction[];
+  /** Pass it as `cursor` to get the next page. Null on the last page. */
   readonly nextCursor: string | null;
 }
 
 export interface Delivery {
+  /** The id of the delivery: `X-SVC-Delivery` of its attempts. */
   readonly id: string;
+  /** The id of the event. */
   readonly eventId: string;
+  /** The type of the event. */
   readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'webhook.test' | (string & {});
+  /** The state of the delivery. */
   readonly status: 'pending' | 'delivered' | 'exhausted' | 'dropped' | (string & {});
+  /** The attempts of the current round. */
   readonly attempts: readonly DeliveryAttempt[];
+  /** The time of the next attempt. Null if there is none. */
   readonly nextAttemptAt: string | null;
+  /** The time of the creation. */
   readonly createdAt: string;
 }
 
 export interface DeliveryAttempt {
+  /** The number of the attempt, from 1. */
   readonly number: number;
+  /** The time. */
   readonly at: string;
+  /** The status of the response. Null without one. */
   readonly statusCode: number | null;
+  /** The duration in milliseconds. */
   readonly durationMs: number | null;
+  /** Why there is no response. Null if there is one. */
   readonly error: string | null;
+  /** The first 1 KiB of the response. */
   readonly response: string | null;
 }
 
 export interface DeliveryPage {
+  /** The items, newest first. */
   readonly data: readonly Delivery[];
+  /** Pass it as `cursor` to get the next page. Null on the last page. */
   readonly nextCursor: string | null;
 }
 
 export interface DeliveryQueued {
+  /** The id of the delivery. */
   readonly deliveryId: string;
 }
 
 export interface Settings {
+  /** The address of your endpoint. Null if there is none. */
   readonly webhookUrl: string | null;
-  /** Credits, at most six decimals. */
+  /** `credits.low_balance` is sent when the balance falls below it. Credits, at most six decimals. */
   readonly lowBalanceThreshold: number;
+  /** When and why deliveries to the URL were disabled. Null if they are not. */
   readonly webhookDisabled: {
+    /** The time. */
     readonly at: string;
+    /** The reason, for people. */
     readonly reason: string;
   } | null;
+  /** The job types that this tenant may use. */
   readonly allowedJobTypes: readonly string[];
+  /** The tenant API id. */
   readonly tenantId: string;
+  /** The environment. */
   readonly environment: 'sandbox' | 'production' | (string & {});
 }
 
 export interface SettingsChange {
+  /** The address of your endpoint. Null if there is none. */
   readonly webhookUrl?: string | null;
+  /** `credits.low_balance` is sent when the balance falls below it. */
   readonly lowBalanceThreshold?: number;
 }
 
 export interface AtsApplicationPayload {
+  /** The page of the application: http or https, with a public host and without credentials. */
   readonly applicationUrl: string;
+  /** The kind of the site, a hint. In the sandbox it decides what happens. */
   readonly atsType: string;
-  /** Passed on as sent; at most 64 levels deep. Nodes read it as described at `/docs/applicant-profile`. */
+  /** The applicant. Passed on as sent; at most 64 levels deep. Nodes read it as described at `/docs/applicant-profile`. */
   readonly applicantProfile: Readonly<Record<string, unknown>>;
+  /** The job. Further members are allowed. */
   readonly jobContext: {
+    /** The title of the job. */
     readonly title: string;
+    /** The employer. */
     readonly company: string;
     readonly [member: string]: unknown;
   };
 }
 
 export interface ListSubmissionsQuery {
+  /** Only items with this status. */
   readonly status?: 'pending' | 'dispatched' | 'running' | 'submitted' | 'failed' | 'cancelled';
+  /** Only the submission with this key. */
   readonly idempotencyKey?: string;
+  /** Only those created at this time or later. */
   readonly createdAfter?: string;
+  /** Only those created before this time. */
   readonly createdBefore?: string;
+  /** The number of items on a page. */
   readonly limit?: number;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface ListTransactionsQuery {
+  /** Only movements of this kind. */
   readonly type?: 'grant' | 'hold' | 'charge' | 'release' | 'rebate' | 'reversal';
+  /** Only movements of this submission. */
   readonly submissionId?: string;
+  /** The number of items on a page. */
   readonly limit?: number;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface AwaitPurchaseIntentQuery {
+  /** The seconds to wait at most. Default: 30. */
   readonly timeoutSeconds?: number;
 }
 
 export interface ListDeliveriesQuery {
+  /** Only items with this status. */
   readonly status?: 'pending' | 'delivered' | 'exhausted' | 'dropped';
+  /** The number of items on a page. */
   readonly limit?: number;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface SubmissionCompletedEvent {
+  /** The id of the event. */
   readonly id: string;
-  /** RFC 3339, UTC, with milliseconds */
+  /** The time of the event. RFC 3339, UTC, with milliseconds */
   readonly timestamp: string;
+  /** The type of the event. */
   readonly type: 'submission.completed';
+  /** The facts of the event. */
   readonly data: {
+    /** The id of the submission. */
     readonly submissionId: string;
+    /** The type of the job. */
     readonly jobType: string;
-    readonly tier: 'standard' | 'priority' | 'instant';
-    /** Credits, with at most six decimals */
+    /** The tier: how soon the job runs, and at which price. */
+    readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
+    /** The charged credits. Null until the submission is settled. Credits, with at most six decimals */
     readonly actualCredits: number;
-    /** Credits, with at most six decimals */
+    /** The released credits. Null until the submission is settled. Credits, with at most six decimals */
     readonly refundedCredits: number;
+    /** The state of the submission. */
     readonly status: 'submitted';
   };
 }
 
 export interface SubmissionFailedEvent {
+  /** The id of the event. */
   readonly id: string;
-  /** RFC 3339, UTC, with milliseconds */
+  /** The time of the event. RFC 3339, UTC, with milliseconds */
   readonly timestamp: string;
+  /** The type of the event. */
   readonly type: 'submission.failed';
+  /** The facts of the event. */
   readonly data: {
+    /** The id of the submission. */
     readonly submissionId: string;
+    /** The type of the job. */
     readonly jobType: string;
-    readonly tier: 'standard' | 'priority' | 'instant';
-    /** Credits, with at most six decimals */
+    /** The tier: how soon the job runs, and at which price. */
+    readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
+    /** The charged credits. Null until the submission is settled. Credits, with at most six decimals */
     readonly actualCredits: number;
-    /** Credits, with at most six decimals */
+    /** The released credits. Null until the submission is settled. Credits, with at most six decimals */
     readonly refundedCredits: number;
+    /** The submission failed. */
     readonly status: 'failed';
+    /** Why the submission failed. Null if it did not. */
     readonly failure: {
+      /** The reason. Decide by `retriable` and `outcomeUnknown`. */
       readonly code: string;
+      /** The reason, for people. */
       readonly message: string;
+      /** True if the same job may succeed with a new idempotency key. */
       readonly retriable: boolean;
+      /** True if the job may have been done. Look before you submit it again. */
       readonly outcomeUnknown: boolean;
     };
   };
 }
 
 export interface SubmissionCancelledEvent {
+  /** The id of the event. */
   readonly id: string;
-  /** RFC 3339, UTC, with milliseconds */
+  /** The time of the event. RFC 3339, UTC, with milliseconds */
   readonly timestamp: string;
+  /** The type of the event. */
   readonly type: 'submission.cancelled';
+  /** The facts of the event. */
   readonly data: {
+    /** The id of the submission. */
     readonly submissionId: string;
+    /** The type of the job. */
     readonly jobType: string;
-    readonly tier: 'standard' | 'priority' | 'instant';
-    /** Credits, with at most six decimals */
+    /** The tier: how soon the job runs, and at which price. */
+    readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
+    /** The charged credits. Null until the submission is settled. Credits, with at most six decimals */
     readonly actualCredits: number;
-    /** Credits, with at most six decimals */
+    /** The released credits. Null until the submission is settled. Credits, with at most six decimals */
     readonly refundedCredits: number;
+    /** The submission was cancelled. */
     readonly status: 'cancelled';
-    readonly by: 'tenant' | 'operator';
+    /** Who cancelled it. */
+    readonly by: 'tenant' | 'operator' | (string & {});
   };
 }
 
 export interface SubmissionLateOutcomeEvent {
+  /** The id of the event. */
   readonly id: string;
-  /** RFC 3339, UTC, with milliseconds */
+  /** The time of the event. RFC 3339, UTC, with milliseconds */
   readonly timestamp: string;
+  /** The type of the event. */
   readonly type: 'submission.late_outcome';
+  /** The facts of the event. */
   readonly data: {
+    /** The id of the submission. */
     readonly submissionId: string;
-    readonly status: 'submitted' | 'failed';
-    /** RFC 3339, UTC, with milliseconds */
+    /** The state of the submission. */
+    readonly status: 'submitted' | 'failed' | (string & {});
+    /** The time. RFC 3339, UTC, with milliseconds */
     readonly at: string;
   };
 }
 
 export interface CreditsLowBalanceEvent {
+  /** The id of the event. */
   readonly id: string;
-  /** RFC 3339, UTC, with milliseconds */
+  /** The time of the event. RFC 3339, UTC, with milliseconds */
   readonly timestamp: string;
+  /** The type of the event. */
   readonly type: 'credits.low_balance';
+  /** The facts of the event. */
   readonly data: {
-    /** Credits, with at most six decimals */
+    /** All credits, the held ones included. Credits, with at most six decimals */
     readonly balance: number;
-    /** Credits, with at most six decimals */
+    /** `balance - held`. Credits, with at most six decimals */
     readonly available: number;
-    /** Credits, with at most six decimals */
+    /** The held credits. Credits, with at most six decimals */
     readonly held: number;
-    /** Credits, with at most six decimals */
+    /** The threshold that the balance fell below. Credits, with at most six decimals */
     readonly threshold: number;
   };
 }
 
 export interface WebhookTestEvent {
+  /** The id of the event. */
   readonly id: string;
-  /** RFC 3339, UTC, with milliseconds */
+  /** The time of the event. RFC 3339, UTC, with milliseconds */
   readonly timestamp: string;
+  /** The type of the event. */
   readonly type: 'webhook.test';
+  /** The facts of the event. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

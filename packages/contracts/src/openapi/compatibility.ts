@@ -1,3 +1,4 @@
+import { problemMediaType } from '../api/problem.ts';
 import { itemsOf, memberOf, membersOf, resolveRef, textOf } from './read-json.ts';
 import { compareSchemas, type Comparison } from './schema-compatibility.ts';
 
@@ -86,6 +87,20 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
       context.found.push(`${at}: answer ${status}: header ${name} is gone`);
     }
     compareContents(context, 'response', `${at}: answer ${status}`, before, after);
+    compareCodes(context, `${at}: answer ${status}`, before, after);
+  }
+}
+
+/** The names of the examples of a problem are its codes. */
+function codesOf(response: unknown): string[] {
+  const problem = memberOf(memberOf(response, 'content'), problemMediaType);
+  return membersOf(memberOf(problem, 'examples')).map(([code]) => code);
+}
+
+function compareCodes(context: Comparison, at: string, was: unknown, now: unknown): void {
+  const present = codesOf(now);
+  for (const code of codesOf(was)) {
+    if (!present.includes(code)) context.found.push(`${at}: the code ${code} is gone`);
   }
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../api/submissions.ts';
 import { findJobType, jobTypeNames } from '../job-types/catalogue.ts';
 import { JobResult } from '../node-link.ts';
+import { annotated } from './annotations/annotate.ts';
 import { codesByStatus, problemResponse } from './problems.ts';
 
 /** The schemas with a name in the document. Any other schema is written inline. */
@@ -52,15 +53,25 @@ const named: Readonly<Record<string, TSchema>> = {
   SettingsChange,
 };
 
+/** The schemas of requests. All others are of answers. */
+const requestNames = new Set(['SubmissionRequest', 'QuoteRequest', 'SettingsChange']);
+
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
 const nameByText = new Map(
   Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]),
 );
 
-/** The schema as JSON for the document. Named parts become references. */
-export function schemaJson(schema: TSchema): Json {
-  return withRefs(toJson(schema));
+/**
+ * The schema as JSON for the document. Named parts become references. `name` is the operation or the
+ * event that the schema belongs to.
+ */
+export function schemaJson(
+  schema: TSchema,
+  direction: 'request' | 'response',
+  name: string,
+): unknown {
+  return annotated(withRefs(toJson(schema)), name, direction);
 }
 
 function toJson(value: unknown): Json {
@@ -102,14 +113,25 @@ function withPayloads(body: Json): Json {
 export function components(): object {
   const payloads = jobTypeNames.flatMap((jobType) => {
     const schema = findJobType(jobType)?.payloadSchema;
-    return schema === undefined ? [] : [[payloadName(jobType), toJson(schema)] as const];
+    return schema === undefined
+      ? []
+      : [
+          [
+            payloadName(jobType),
+            annotated(toJson(schema), payloadName(jobType), 'request'),
+          ] as const,
+        ];
   });
   return {
     schemas: {
       ...Object.fromEntries(
         Object.entries(named).map(([name, schema]) => [
           name,
-          withPayloads(withRefs(toJson(schema), true)),
+          annotated(
+            withPayloads(withRefs(toJson(schema), true)),
+            name,
+            requestNames.has(name) ? 'request' : 'response',
+          ),
         ]),
       ),
       ...Object.fromEntries(payloads),

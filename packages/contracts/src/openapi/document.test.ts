@@ -63,7 +63,9 @@ test('every body has an example', () => {
 });
 
 test('the document describes exactly the codes of the catalogue', () => {
-  const described = [...text.matchAll(/"code":\{"const":"([a-z_]+)"\}/g)].map(([, code]) => code);
+  const described = [...text.matchAll(/"value":\{[^{}]*"code":"([a-z_]+)"/g)].map(
+    ([, code]) => code,
+  );
   expect(new Set(described)).toEqual(new Set(errorCodes));
   for (const code of errorCodes) expect(text).toContain(`"${problemType(code)}"`);
 });
@@ -85,4 +87,68 @@ test('every event is described as a webhook', () => {
 test('operation ids are unique', () => {
   const ids = apiOperations.map(({ operationId }) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+/** Every member of every object in the document, with the JSON Pointer of its schema. */
+const everyMember = everyObject
+  .filter(([at]) => at.endsWith('/properties'))
+  .flatMap(([at, properties]) =>
+    Object.entries(properties).map(([name, schema]): [string, Record<string, unknown>] => [
+      `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      Object(schema),
+    ]),
+  );
+
+test('every member has a description and an example that its schema accepts', () => {
+  const wanting = everyMember.filter(
+    ([, { description, examples }]) => typeof description !== 'string' || !Array.isArray(examples),
+  );
+  expect(wanting.map(([at]) => at)).toEqual([]);
+  const distinct = new Map(everyMember.map((one) => [JSON.stringify(one[1]), one]));
+  const refused = [...distinct.values()].filter(([at, { examples }]) => {
+    const validate = ajv.getSchema(`openapi#${encodeURI(at)}`);
+    return [examples].flat().some((value) => validate?.(value) !== true);
+  });
+  expect(refused.map(([at]) => at)).toEqual([]);
+  expect(everyMember.length).toBeGreaterThan(150);
+});
+
+test('every operation and every parameter has a description', () => {
+  const { paths, webhooks } = openApiDocument();
+  const operations = [paths, webhooks].flatMap((group) =>
+    Object.values(group).flatMap((methods) => Object.values(Object(methods))),
+  );
+  const parts = operations.flatMap((operation) => [
+    operation,
+    ...(Object(operation).parameters ?? []),
+  ]);
+  expect(parts.filter((part) => typeof Object(part).description !== 'string')).toEqual([]);
+});
+
+test('generated clients accept a code, a type and a status that are added later', () => {
+  const lists = everyMember.filter(([, { enum: values, anyOf = [] }]) =>
+    [{ enum: values }, anyOf].flat().some((one) => Object(one).enum !== undefined),
+  );
+  const answers = lists.filter(
+    ([at]) => !at.includes('/requestBody/') || at.startsWith('/webhooks'),
+  );
+  const closed = answers.filter(
+    ([at]) => ajv.getSchema(`openapi#${encodeURI(at)}`)?.('added_later') !== true,
+  );
+  expect(closed.map(([at]) => at)).toEqual([]);
+  expect(answers.length).toBeGreaterThan(10);
+});
+
+test('links name operations of the document and members of the answer', () => {
+  const ids = new Set(apiOperations.map(({ operationId }) => operationId));
+  const links = apiOperations.flatMap(({ answers }) =>
+    Object.values(answers).flatMap(({ links: all, example }) =>
+      Object.values(all ?? {}).map((link) => ({ ...link, example })),
+    ),
+  );
+  for (const { operationId, from, example } of links) {
+    expect(ids).toContain(operationId);
+    expect(Object(example)[from.slice(1)]).toEqual(expect.any(String));
+  }
+  expect(links.length).toBeGreaterThanOrEqual(5);
 });

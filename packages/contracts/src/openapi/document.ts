@@ -1,11 +1,13 @@
 import { errorCodes, eventTypes } from '@svc/domain';
 import { webhookEvents } from '../webhook-events.ts';
+import { annotatedParameter } from './annotations/annotate.ts';
 import { components, schemaJson } from './components.ts';
 import * as examples from './examples.ts';
 import {
   type AnswerDefinition,
   codesOf,
   type OperationDefinition,
+  type OperationLink,
   type ParameterDefinition,
   templateOf,
 } from './operation.ts';
@@ -29,6 +31,7 @@ export const apiOperations: readonly OperationDefinition[] = [
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly webhooks: Readonly<Record<string, unknown>>;
@@ -52,6 +55,7 @@ export function openApiDocument(
   return {
     openapi: '3.1.1',
     info,
+    servers: [{ url: '/', description: 'The gateway that serves this document.' }],
     tags: tags.filter(({ name }) => used.has(name)),
     paths,
     webhooks: Object.fromEntries(eventTypes.map((type) => [type, webhookObject(type)])),
@@ -62,6 +66,7 @@ export function openApiDocument(
 const info = {
   title: 'Submission service',
   version: '1',
+  license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   description:
     'The service runs typed jobs at most once on a node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
 };
@@ -97,7 +102,7 @@ function operationObject(operation: OperationDefinition): object {
               ['application/json', ...(request.mediaTypes ?? [])].map((mediaType) => [
                 mediaType,
                 {
-                  schema: schemaJson(request.schema),
+                  schema: schemaJson(request.schema, 'request', operation.operationId),
                   examples: examplesObject(request.examples),
                 },
               ]),
@@ -114,7 +119,14 @@ function securityOf(access: OperationDefinition['access']): object[] {
 
 function pathParameter([name, parameter]: [string, ParameterDefinition]): object {
   const { schema, description, example } = parameter;
-  return { name, in: 'path', required: true, description, schema: schemaJson(schema), example };
+  return {
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: schemaJson(schema, 'request', ''),
+    example,
+  };
 }
 
 function queryParameters(query: OperationDefinition['query']): object[] {
@@ -123,7 +135,7 @@ function queryParameters(query: OperationDefinition['query']): object[] {
     name,
     in: 'query',
     required: required.includes(name),
-    schema: schemaJson(schema),
+    ...annotatedParameter(name, JSON.parse(JSON.stringify(schema))),
   }));
 }
 
@@ -135,7 +147,7 @@ function examplesObject(values: Readonly<Record<string, unknown>>): object {
 function responsesObject(operation: OperationDefinition): object {
   const responses: Record<string, { content?: object }> = {};
   for (const [status, answer] of Object.entries(operation.answers)) {
-    responses[status] = answerObject(answer, operation.access);
+    responses[status] = answerObject(answer, operation);
   }
   for (const [status, codes] of codesByStatus(codesOf(operation))) {
     responses[status] ??= problemRef(status, codes);
@@ -153,20 +165,39 @@ function problemRef(status: number, codes: readonly (typeof errorCodes)[number][
     : problemResponse(status, codes);
 }
 
-function answerObject(answer: AnswerDefinition, access: OperationDefinition['access']): object {
-  const { description, schema, example, texts = [] } = answer;
+function answerObject(answer: AnswerDefinition, operation: OperationDefinition): object {
+  const { description, schema, example, texts = [], links } = answer;
+  const { access, operationId } = operation;
   const content = {
     ...(schema === undefined
       ? {}
       : {
           'application/json': {
-            schema: schemaJson(schema),
+            schema: schemaJson(schema, 'response', operationId),
             ...(example === undefined ? {} : { example }),
           },
         }),
     ...Object.fromEntries(texts.map((mediaType) => [mediaType, { schema: {} }])),
   };
-  return { description, headers: headerRefs(access === 'tenant' ? rateHeaders : []), content };
+  return {
+    description,
+    headers: headerRefs(access === 'tenant' ? rateHeaders : []),
+    content,
+    ...(links === undefined ? {} : { links: linksObject(links) }),
+  };
+}
+
+function linksObject(links: Readonly<Record<string, OperationLink>>): object {
+  return Object.fromEntries(
+    Object.entries(links).map(([name, { operationId, parameter, from, description }]) => [
+      name,
+      {
+        operationId,
+        parameters: { [parameter]: `$response.body#${from}` },
+        description,
+      },
+    ]),
+  );
 }
 
 function webhookObject(type: keyof typeof webhookEvents): object {
@@ -174,6 +205,8 @@ function webhookObject(type: keyof typeof webhookEvents): object {
     post: {
       operationId: `on.${type}`,
       tags: ['Webhooks'],
+      // The signature of a webhook is in its own headers.
+      security: [],
       summary: webhookSummaries[type],
       description:
         'Signed by Standard Webhooks v1 (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Events are delivered at least once and in any order. Deduplicate by `X-SVC-Delivery`, and answer with a 2xx within 15 s.',
@@ -182,12 +215,16 @@ function webhookObject(type: keyof typeof webhookEvents): object {
         required: true,
         content: {
           'application/json': {
-            schema: schemaJson(webhookEvents[type]),
+            schema: schemaJson(webhookEvents[type], 'response', type),
             example: examples.webhooks[type],
           },
         },
       },
-      responses: { '2XX': { description: 'The event was received. It is not sent again.' } },
+      responses: {
+        '2XX': { description: 'The event was received. It is not sent again.' },
+        '410': { description: 'Your URL is disabled until you set it again.' },
+        default: { description: 'The event is sent again, up to 8 times in about 8 hours.' },
+      },
     },
   };
 }

@@ -42,6 +42,16 @@ export const submissionDetail = {
   finishedAt: '2026-03-02T09:16:01.901Z',
 };
 
+/** `nextCursor` of a page. */
+export const cursor = 'AQGdvP2hgAGTY3vX6E8sTZ1tY8J2l8Q';
+
+export const failure = {
+  code: 'posting_closed',
+  message: 'The posting is closed.',
+  retriable: false,
+  outcomeUnknown: false,
+};
+
 export const refund = { amount: 200, charged: 0 };
 
 export const balance = {
@@ -149,12 +159,7 @@ export const webhooks = {
     status: 'failed',
     actualCredits: 0,
     refundedCredits: 200,
-    failure: {
-      code: 'posting_closed',
-      message: 'The posting is closed.',
-      retriable: false,
-      outcomeUnknown: false,
-    },
+    failure,
   }),
   'submission.cancelled': event('submission.cancelled', {
     ...ended,

@@ -34,11 +34,22 @@ export interface RequestDefinition {
   readonly mediaTypes?: readonly string[];
 }
 
+/** An operation and the member of the answer that is its path parameter. */
+export interface OperationLink {
+  readonly operationId: string;
+  readonly parameter: string;
+  /** A JSON Pointer into the answer. */
+  readonly from: string;
+  readonly description: string;
+}
+
 export interface AnswerDefinition {
   readonly description: string;
   /** The schema of an `application/json` answer. */
   readonly schema?: TSchema;
   readonly example?: unknown;
+  /** Operations that continue with this answer. */
+  readonly links?: Readonly<Record<string, OperationLink>>;
   /** Media types of answers without a schema: pages for people and whole documents. */
   readonly texts?: readonly string[];
 }

@@ -14,6 +14,14 @@ const queued = {
   description: 'Queued.',
   schema: DeliveryQueued,
   example: { deliveryId: examples.deliveryId },
+  links: {
+    read: {
+      operationId: 'getDelivery',
+      parameter: 'id',
+      from: '/deliveryId',
+      description: 'Read the delivery.',
+    },
+  },
 };
 
 const settings = {
@@ -29,6 +37,7 @@ export const settingsOperations: readonly OperationDefinition[] = [
     path: '/v1/settings',
     tag: 'Settings',
     summary: 'Read the settings',
+    description: 'The settings of the tenant that signs.',
     access: 'tenant',
     answers: { 200: settings },
     errors: [],
@@ -90,6 +99,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     path: '/v1/webhooks/deliveries/:id',
     tag: 'Webhooks',
     summary: 'Read a delivery',
+    description: 'One delivery with the attempts of its current round.',
     access: 'tenant',
     pathParameters: { id },
     answers: {

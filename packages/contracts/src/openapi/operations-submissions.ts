@@ -19,6 +19,22 @@ const id = {
   example: examples.submissionId,
 };
 
+/** The operations that follow a creation. */
+const continuing = {
+  read: {
+    operationId: 'getSubmission',
+    parameter: 'id',
+    from: '/submissionId',
+    description: 'Read the submission.',
+  },
+  cancel: {
+    operationId: 'cancelSubmission',
+    parameter: 'id',
+    from: '/submissionId',
+    description: 'Cancel the submission.',
+  },
+};
+
 /** The codes of the checks and the pricing of a job. */
 const jobErrors = [
   'unsupported_media_type',
@@ -53,11 +69,13 @@ export const submissionOperations: readonly OperationDefinition[] = [
         description: 'A node has accepted the job, and the worst case is held.',
         schema: SubmissionCreated,
         example: examples.submissionCreated,
+        links: continuing,
       },
       200: {
         description: 'A replay of the first answer. Nothing is held a second time.',
         schema: SubmissionCreated,
         example: { ...examples.submissionCreated, idempotent: true },
+        links: continuing,
       },
     },
     errors: [

@@ -75,6 +75,18 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 };
 
+const problemRef = { $ref: '#/components/schemas/Problem' };
+
+/**
+ * The schema of a problem with one of these codes, or with one that is added later. The known codes
+ * are the names of the examples.
+ */
+function problemSchema(codes: readonly ErrorCode[]): object {
+  const [first = [], ...others] = codes.map((code) => requiredExtras[code] ?? []);
+  const required = first.filter((member) => others.every((one) => one.includes(member)));
+  return required.length === 0 ? problemRef : { allOf: [problemRef, { type: 'object', required }] };
+}
+
 /** The response of a status with one of these codes. */
 export function problemResponse(status: number, codes: readonly ErrorCode[]): object {
   return {
@@ -82,19 +94,7 @@ export function problemResponse(status: number, codes: readonly ErrorCode[]): ob
     headers: headerRefs(headersOf[status] ?? []),
     content: {
       [problemMediaType]: {
-        schema: {
-          allOf: [{ $ref: '#/components/schemas/Problem' }],
-          oneOf: codes.map((code) => ({
-            type: 'object',
-            title: errorCatalogue[code].title,
-            properties: {
-              code: { const: code },
-              status: { const: status },
-              type: { const: problemType(code) },
-            },
-            required: ['code', 'status', 'type', ...(requiredExtras[code] ?? [])],
-          })),
-        },
+        schema: problemSchema(codes),
         examples: Object.fromEntries(
           codes.map((code) => [
             code,

@@ -1,0 +1,115 @@
+import { memberOf, membersOf, textOf } from '../read-json.ts';
+import { formats, members, parameters, standardFormats } from './members.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * Completes a schema for people and tools: descriptions, examples and formats of its members, and
+ * open lists of values in answers. `name` is the schema's name or the type of an event.
+ */
+export function annotated(
+  schema: unknown,
+  name: string,
+  direction: 'request' | 'response',
+): unknown {
+  return direction === 'response' ? opened(described(schema, name)) : described(schema, name);
+}
+
+function mapped(value: unknown, change: (inner: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map(change);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(membersOf(value).map(([key, inner]) => [key, change(inner)]));
+}
+
+function described(schema: unknown, name: string): unknown {
+  const whole = mapped(schema, (inner) => described(inner, name));
+  const format = standardFormats[String(memberOf(whole, 'format'))];
+  const standard = format === undefined ? whole : { ...Object(whole), format };
+  const properties = memberOf(standard, 'properties');
+  if (properties === undefined) return standard;
+  const annotatedMembers = membersOf(properties).map(([member, part]) => [
+    member,
+    withNotes(part, entry(members, name, member), entry(formats, name, member)),
+  ]);
+  return { ...Object(standard), properties: Object.fromEntries(annotatedMembers) };
+}
+
+function entry<Entry>(
+  entries: Readonly<Record<string, Entry>>,
+  name: string,
+  member: string,
+): Entry | undefined {
+  return entries[`${name}.${member}`] ?? entries[member];
+}
+
+function withNotes(
+  schema: unknown,
+  notes: readonly [string, unknown] | undefined,
+  format: object | undefined,
+): Schema {
+  const unit = textOf(memberOf(schema, 'description'));
+  const constant = memberOf(schema, 'const');
+  if (notes === undefined) return { ...Object(schema), ...withFormat(schema, format) };
+  const [description, usual] = notes;
+  const example = constant ?? usual;
+  return {
+    ...Object(schema),
+    ...withFormat(schema, format),
+    description: unit === '' ? description : `${description} ${unit}`,
+    ...(example === undefined ? {} : { examples: [example] }),
+  };
+}
+
+/** In a union with null, the format belongs to the string. */
+function withFormat(schema: unknown, format: object | undefined): object {
+  if (format === undefined) return {};
+  const variants = memberOf(schema, 'anyOf');
+  if (!Array.isArray(variants)) return format;
+  return {
+    anyOf: variants.map((one: unknown) =>
+      memberOf(one, 'type') === 'string' ? { ...Object(one), ...format } : one,
+    ),
+  };
+}
+
+/** The schema of a query parameter, with its description and example. */
+export function annotatedParameter(
+  name: string,
+  schema: unknown,
+): {
+  readonly description?: string;
+  readonly schema: unknown;
+  readonly example?: unknown;
+} {
+  const notes = parameters[name];
+  const { description: _, ...rest }: Schema = {
+    ...Object(described(schema, '')),
+    ...formats[name],
+  };
+  const values = memberOf(rest, 'enum');
+  const typed = Array.isArray(values) ? { type: 'string', ...rest } : rest;
+  if (notes === undefined) return { schema: typed };
+  const [description, example] = notes;
+  const shown: unknown = example ?? (Array.isArray(values) ? values[0] : undefined);
+  return { description, schema: typed, ...(shown === undefined ? {} : { example: shown }) };
+}
+
+/**
+ * Opens every list of values: the known values, or any string. Generated clients then accept a value
+ * that the service adds later.
+ */
+function opened(schema: unknown): unknown {
+  const values = valuesOf(schema);
+  if (values === undefined) return mapped(schema, opened);
+  const { enum: _, anyOf: _anyOf, ...rest }: Schema = Object(schema);
+  return { ...rest, anyOf: [{ type: 'string', enum: values }, { type: 'string' }] };
+}
+
+function valuesOf(schema: unknown): readonly unknown[] | undefined {
+  const values = memberOf(schema, 'enum');
+  if (Array.isArray(values)) return values;
+  const variants = memberOf(schema, 'anyOf');
+  if (!Array.isArray(variants)) return undefined;
+  const constants = variants.map((one: unknown) => memberOf(one, 'const'));
+  return constants.every((one) => typeof one === 'string') ? constants : undefined;
+}

@@ -1,0 +1,260 @@
+import * as examples from '../examples.ts';
+
+const eventData = Object.fromEntries(
+  Object.entries(examples.webhooks).map(([type, { data }]) => [
+    `${type}.data`,
+    ['The facts of the event.', data] as const,
+  ]),
+);
+
+/**
+ * The description and the example of each member of the document. A key is `Schema.member`, or
+ * `member` for every schema without an entry of its own. A test checks each example.
+ */
+export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
+  // Errors.
+  'Problem.type': ['A link to the description of the code.', '/docs/errors#insufficient_credits'],
+  'Problem.title': ['The kind of error in a few words.', 'Insufficient credits'],
+  'Problem.status': ['The HTTP status.', 402],
+  'Problem.code': ['The stable code. Decide by it.', 'insufficient_credits'],
+  detail: ['The reason for this answer, for people.', 'The credits do not cover the quote.'],
+  requestId: ['The id of the request. Quote it when you contact support.', examples.requestId],
+  required: ['For 402: the credits that the submission would have held.', 200],
+  errors: [
+    'For 422: each violation.',
+    [{ path: '/payload/atsType', message: 'is required', keyword: 'required' }],
+  ],
+  submissionStatus: ['For `terminal_state`: the status of the submission.', 'cancelled'],
+  'Problem.refund': [
+    'For `terminal_state` of a cancelled submission: its refund.',
+    examples.refund,
+  ],
+  'Problem.reference': ['The purchase intent.', '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj'],
+  retryAfterSeconds: ['For 429 and 503: the seconds to wait.', 1],
+  path: ['A JSON Pointer into the body. Empty for a query parameter.', '/payload/applicationUrl'],
+  'ProblemError.message': ['The broken rule. It reads as text after the path.', 'is required'],
+  keyword: ['The rule as a word of JSON Schema.', 'required'],
+  parameter: ['The query parameter that breaks the rule.', 'limit'],
+  // Amounts.
+  estimated: ['The likely price.', 62.5],
+  max: ['The highest price. A submission holds it.', 200],
+  surge: ['The factor for a busy fleet, included in the prices.', 1],
+  'Refund.amount': ['The released part of the hold.', 200],
+  charged: ['The charged credits.', 0],
+  nodeSeconds: ['Seconds on the node.', 61.5],
+  cpuSeconds: ['Seconds of CPU time.', 12],
+  memoryGbSeconds: ['Gigabytes of memory, times seconds.', 30],
+  bandwidthMb: ['Megabytes sent and received.', 8],
+  actions: ['Filled fields, clicks, uploads and navigations.', 5],
+  balance: ['All credits, the held ones included.', 10_000],
+  'SubmissionCreated.balance': ['The credits after the hold.', { after: 9800, held: 200 }],
+  'createPurchase.balance': ['The balance after the purchase.', { after: 14_800 }],
+  held: ['The held credits.', 200],
+  available: ['`balance - held`.', 9800],
+  after: ['The available credits afterwards.', 9800],
+  rebateAccrued: ['The rebate that has not been paid out.', 0],
+  currency: ['The unit of the amounts.', 'credits'],
+  usdPerCredit: ['The price of a credit in US dollars.', 0.01],
+  version: ['The number of the rate card.', 1],
+  surgeMultiplier: ['The factor for a busy fleet, now.', 1],
+  jobTypes: ['The prices of each job type.', examples.rateCard.jobTypes],
+  tiers: ['The prices of each tier.', examples.rateCard.jobTypes[0]?.tiers],
+  standard: ['The prices of the tier `standard`.', examples.rateCard.jobTypes[0]?.tiers.standard],
+  priority: ['The prices of the tier `priority`.', examples.rateCard.jobTypes[0]?.tiers.priority],
+  instant: ['The prices of the tier `instant`.', examples.rateCard.jobTypes[0]?.tiers.instant],
+  base: ['The credits for each run.', 20],
+  min: ['The least credits for a run.', 10],
+  'Rate.max': ['The most credits for a run.', 200],
+  tierMultiplier: ['The factor of the tier.', 1.5],
+  weights: [
+    'The credits for each unit of usage.',
+    examples.rateCard.jobTypes[0]?.tiers.standard.weights,
+  ],
+  // Service.
+  'Ready.status': ['The service is ready.', 'ready'],
+  'NotReady.status': ['The service is not ready.', 'not_ready'],
+  missing: ['The dependencies that do not answer.', ['postgres']],
+  // Submissions.
+  submissionId: ['The id of the submission.', examples.submissionId],
+  'Submission.id': ['The id of the submission.', examples.submissionId],
+  idempotencyKey: [
+    'Makes a repeat safe: the same key and body are charged once. Derive it from your own records.',
+    'application-8841-ana',
+  ],
+  jobType: ['The type of the job.', 'ats.application'],
+  tier: ['The tier: how soon the job runs, and at which price.', 'standard'],
+  payload: ['The input of the job.', examples.payload],
+  quote: ['The price.', examples.quote],
+  sufficient: ['True if the available credits cover `quote.max`.', true],
+  status: ['The state of the submission.', 'submitted'],
+  'SubmissionCreated.status': ['A node has accepted the job.', 'dispatched'],
+  'CancelAnswer.status': ['The submission is cancelled.', 'cancelled'],
+  'submission.cancelled.status': ['The submission was cancelled.', 'cancelled'],
+  'submission.failed.status': ['The submission failed.', 'failed'],
+  'CancelAnswer.refund': ['The released and the charged credits.', examples.refund],
+  idempotent: ['Present if the first request with this key had been answered before.', true],
+  actualCredits: ['The charged credits. Null until the submission is settled.', 58.25],
+  refundedCredits: ['The released credits. Null until the submission is settled.', 141.75],
+  usage: [
+    'The usage reported so far. Empty before the first report.',
+    examples.submissionDetail.usage,
+  ],
+  failure: ['Why the submission failed. Null if it did not.', examples.failure],
+  'SubmissionFailure.code': [
+    'The reason. Decide by `retriable` and `outcomeUnknown`.',
+    'posting_closed',
+  ],
+  'submission.failed.code': [
+    'The reason. Decide by `retriable` and `outcomeUnknown`.',
+    'posting_closed',
+  ],
+  message: ['The reason, for people.', 'The posting is closed.'],
+  retriable: ['True if the same job may succeed with a new idempotency key.', false],
+  outcomeUnknown: ['True if the job may have been done. Look before you submit it again.', false],
+  result: [
+    'The result of a submitted job. Its members depend on the job type.',
+    examples.submissionDetail.result,
+  ],
+  confirmationId: ['The number of the confirmation that the site showed.', 'GH-55821'],
+  confirmationUrl: ['The page of the confirmation.', 'https://jobs.example.com/thanks/55821'],
+  details: ['Figures about the run.', { adapter: 'greenhouse', fieldsFilled: 14 }],
+  lateOutcome: [
+    'An outcome that a node reported after the end. Null if there is none.',
+    { status: 'submitted', at: '2026-03-02T09:46:12.004Z' },
+  ],
+  createdAt: ['The time of the creation.', '2026-03-02T09:15:00.000Z'],
+  dispatchedAt: ['The time at which a node accepted.', '2026-03-02T09:15:00.041Z'],
+  startedAt: ['The time at which the run began.', '2026-03-02T09:15:00.318Z'],
+  finishedAt: ['The time of the end.', '2026-03-02T09:16:01.901Z'],
+  at: ['The time.', '2026-03-02T09:46:12.004Z'],
+  applicationUrl: [
+    'The page of the application: http or https, with a public host and without credentials.',
+    examples.payload.applicationUrl,
+  ],
+  atsType: ['The kind of the site, a hint. In the sandbox it decides what happens.', 'greenhouse'],
+  applicantProfile: ['The applicant.', examples.payload.applicantProfile],
+  jobContext: ['The job. Further members are allowed.', examples.payload.jobContext],
+  title: ['The title of the job.', 'Welder'],
+  company: ['The employer.', 'Example Works'],
+  // Lists.
+  data: ['The items, newest first.', []],
+  nextCursor: ['Pass it as `cursor` to get the next page. Null on the last page.', examples.cursor],
+  // Statement.
+  'Transaction.id': ['The id of the movement.', examples.transaction.id],
+  'Transaction.type': ['The kind of the movement.', 'charge'],
+  'Transaction.submissionId': [
+    'The submission, if the movement belongs to one.',
+    examples.submissionId,
+  ],
+  amount: ['The moved credits, always positive.', 58.25],
+  balanceAfter: ['The balance after the movement.', 9941.75],
+  heldAfter: ['The held credits after the movement.', 141.75],
+  availableAfter: ['The available credits after the movement.', 9800],
+  reference: [
+    'Your reference of a purchase or grant. Null for other movements.',
+    'invoice-2026-0117',
+  ],
+  // Webhooks.
+  'Delivery.id': ['The id of the delivery: `X-SVC-Delivery` of its attempts.', examples.deliveryId],
+  'Delivery.status': ['The state of the delivery.', 'delivered'],
+  type: ['The type of the event.', 'submission.completed'],
+  eventId: ['The id of the event.', examples.delivery.eventId],
+  id: ['The id of the event.', examples.delivery.eventId],
+  timestamp: ['The time of the event.', '2026-03-02T09:16:01.950Z'],
+  attempts: ['The attempts of the current round.', examples.delivery.attempts],
+  nextAttemptAt: [
+    'The time of the next attempt. Null if there is none.',
+    '2026-03-02T09:21:02.000Z',
+  ],
+  number: ['The number of the attempt, from 1.', 1],
+  statusCode: ['The status of the response. Null without one.', 204],
+  durationMs: ['The duration in milliseconds.', 84],
+  error: ['Why there is no response. Null if there is one.', 'connection refused'],
+  response: ['The first 1 KiB of the response.', 'ok'],
+  deliveryId: ['The id of the delivery.', examples.deliveryId],
+  ...eventData,
+  by: ['Who cancelled it.', 'tenant'],
+  threshold: ['The threshold that the balance fell below.', 1000],
+  // Settings.
+  webhookUrl: [
+    'The address of your endpoint. Null if there is none.',
+    'https://hooks.example.com/svc',
+  ],
+  lowBalanceThreshold: ['`credits.low_balance` is sent when the balance falls below it.', 1000],
+  webhookDisabled: [
+    'When and why deliveries to the URL were disabled. Null if they are not.',
+    { at: '2026-03-02T09:46:12.004Z', reason: 'The endpoint answered 410.' },
+  ],
+  reason: ['The reason, for people.', 'The endpoint answered 410.'],
+  allowedJobTypes: ['The job types that this tenant may use.', ['ats.application']],
+  tenantId: ['The tenant API id.', examples.tenantId],
+  environment: ['The environment.', 'sandbox'],
+  // Purchases and sign-up.
+  credits: ['The credits to add.', 5000],
+  usd: ['The paid US dollars.', 50],
+  note: ['A note for the records.', 'Invoice of March'],
+  purchaseId: ['The id of the purchase.', 'pur_01jd5q0000f1x8m3t6w9b2z4vn'],
+  token: ['The token to pay with.', 'USDC'],
+  name: ['The name of the tenant.', 'Example Works'],
+  hmacSecret: ['Signs requests. It is shown only once.', 'hsk_test_vectorVectorVectorVector01'],
+  webhookSecret: ['Verifies webhooks. It is shown only once.', 'whsec_c3ZjLXdlYmhvb2s='],
+  'PurchaseIntent.reference': [
+    'The id of the intent: a Solana public key.',
+    '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj',
+  ],
+  'PurchaseIntent.amount': ['The price.', 50],
+  'PurchaseIntent.status': ['The state of the intent.', 'pending'],
+  'credits.purchased.reference': [
+    'The purchase intent.',
+    '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj',
+  ],
+  solanaPayUrl: [
+    'Pay at this URL, with exactly its amount and reference.',
+    'solana:mvines9iiHiQTysrwkJjGf2gb9Ex9jXJX8ns3qwf2kN?amount=50',
+  ],
+  paidAmount: ['The amount paid so far.', 0],
+  signature: [
+    'The transaction that completed the amount. Null before it.',
+    '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb',
+  ],
+  confirmedAt: ['The time of the confirmation.', '2026-03-02T09:20:00.000Z'],
+  payments: ['Every payment.', []],
+  expiresAt: ['The time at which an unpaid intent expires.', '2026-03-02T10:15:00.000Z'],
+};
+
+/** The formats and patterns of members and parameters that their schemas do not have. */
+export const formats: Readonly<Record<string, object>> = {
+  'Problem.type': { format: 'uri-reference' },
+  webhookUrl: { format: 'uri' },
+  cursor: { pattern: '^[A-Za-z0-9_-]{31}$' },
+  nextCursor: { pattern: '^[A-Za-z0-9_-]{31}$' },
+  createdAfter: {
+    pattern:
+      '^[12][0-9]{3}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,3})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$',
+  },
+  createdBefore: {
+    pattern:
+      '^[12][0-9]{3}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,3})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$',
+  },
+};
+
+/** The standard formats by which the document names those of the validator. */
+export const standardFormats: Readonly<Record<string, string>> = {
+  'public-http-url': 'uri',
+  'query-time': 'date-time',
+};
+
+/** The descriptions and examples of query parameters. */
+export const parameters: Readonly<
+  Record<string, readonly [description: string, example: unknown]>
+> = {
+  status: ['Only items with this status.', undefined],
+  type: ['Only movements of this kind.', 'charge'],
+  submissionId: ['Only movements of this submission.', examples.submissionId],
+  idempotencyKey: ['Only the submission with this key.', 'application-8841-ana'],
+  createdAfter: ['Only those created at this time or later.', '2026-03-02T09:15:00.000Z'],
+  createdBefore: ['Only those created before this time.', '2026-03-03T00:00:00+01:00'],
+  limit: ['The number of items on a page.', 20],
+  cursor: ['`nextCursor` of the previous page.', examples.cursor],
+  timeoutSeconds: ['The seconds to wait at most. Default: 30.', 30],
+};

@@ -1,0 +1,55 @@
+import { itemsOf, memberOf } from './read-json.ts';
+
+/** A list of values: an `enum`, a `const`, or a union of constants. */
+export interface ValueList {
+  readonly values: readonly unknown[];
+  /** True if the schema also allows any other string. Answers may then get new values. */
+  readonly isOpen: boolean;
+}
+
+/** Undefined if the schema does not list values. */
+export function valueListOf(schema: unknown): ValueList | undefined {
+  const constant = memberOf(schema, 'const');
+  if (constant !== undefined) return { values: [constant], isOpen: false };
+  const values = memberOf(schema, 'enum');
+  if (values !== undefined) return { values: itemsOf(values), isOpen: false };
+  const variants = itemsOf(memberOf(schema, 'anyOf'));
+  const lists = variants.map(valueListOf);
+  const isOpen = variants.some((one, index) => lists[index] === undefined && isAnyString(one));
+  if (lists.every((list) => list === undefined)) return undefined;
+  const isOther = variants.some((one, index) => lists[index] === undefined && !isAnyString(one));
+  if (isOther) return undefined;
+  return { values: lists.flatMap((list) => list?.values ?? []), isOpen };
+}
+
+function isAnyString(schema: unknown): boolean {
+  return memberOf(schema, 'type') === 'string';
+}
+
+/**
+ * The breaking changes between two lists. A request must accept every value that it accepted. An
+ * answer keeps every value. It gets new values only if its list is or becomes open, or if `mayGrow`.
+ */
+export function listChanges(
+  direction: 'request' | 'response',
+  was: ValueList,
+  now: ValueList,
+  mayGrow: boolean,
+): string[] {
+  const gone = was.values.filter((value) => !now.values.includes(value));
+  if (direction === 'request') {
+    if (now.isOpen) return [];
+    const closed = was.isOpen ? ['the values are a closed list now'] : [];
+    return [...closed, ...gone.map((value) => `the value ${inWords(value)} is no longer accepted`)];
+  }
+  const added = now.values.filter((value) => !was.values.includes(value));
+  return [
+    ...gone.map((value) => `the value ${inWords(value)} is gone`),
+    ...(was.isOpen && !now.isOpen ? ['the values are a closed list now'] : []),
+    ...(now.isOpen || mayGrow ? [] : added.map((value) => `the value ${inWords(value)} is new`)),
+  ];
+}
+
+function inWords(value: unknown): string {
+  return JSON.stringify(value);
+}

@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const folder = path.join(import.meta.dirname, 'migrations');
 const migrations = readdirSync(folder).filter((name) => /^\d/.test(name));
 
-/** A connection whose tables are in a schema of their own, without any migration. */
+/** A connection to an empty schema, without any migration. */
 async function connectEmpty(): Promise<Client> {
   const database = await createTestDatabase();
   const client = new Client({ connectionString: database.ownerUrl });

@@ -18,10 +18,13 @@ import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 const tenants = 8;
 const rounds = 15;
-/** Measured: 6,100. With the state in indexes it was 9,800. */
-const logBytesMax = 7_000;
+/**
+ * Measured: 6,100, and 7,050 on a busy machine, where fewer calls share a statement. With the state in
+ * indexes it was 9,800.
+ */
+const logBytesMax = 8_000;
 /** Measured: 0.85. With the state in indexes it was 0.17. */
-const heapOnlyShareMin = 0.75;
+const heapOnlyShareMin = 0.6;
 
 interface Written {
   readonly logBytes: number;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: string;
 }

@@ -42,7 +42,7 @@ export interface LoadResult {
   readonly open?: OpenResult;
 }
 
-export interface OpenResult {
+interface OpenResult {
   /** The end of the schedule, by the monotonic clock. */
   readonly endAtMs: number;
   /** Requests that were due and without an answer at that instant. */

@@ -77,7 +77,7 @@ export type GoalFigures = ReadonlyMap<string, readonly number[]>;
 
 type Verdict = 'met' | 'missed' | 'not measured';
 
-export function verdictOf({ limit }: Goal, figures: readonly number[] | undefined): Verdict {
+function verdictOf({ limit }: Goal, figures: readonly number[] | undefined): Verdict {
   if (figures === undefined || figures.length === 0) return 'not measured';
   const figure = median(figures);
   const isMet = 'atMost' in limit ? figure <= limit.atMost : figure >= limit.atLeast;

@@ -97,7 +97,7 @@ test('FLUSHALL with the hold committed and nothing sent: it is still dispatched'
 
 test('kill -9 of the gateway with the hold committed and nothing sent: the hold is released and the key is free', async () => {
   const journey = await strikeAt('gateway', 'hold.committed', kill);
-  await expect(journey.creation).rejects.toThrow('fetch failed');
+  await expect(journey.creation).rejects.toThrow('No complete answer arrived.');
   expect(await journey.client.balance()).toMatchObject({ held: 200 });
   await journey.stack.advanceClock(6_001);
   await waitUntil(async () => (await journey.client.balance()).held === 0);

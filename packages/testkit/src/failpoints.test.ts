@@ -1,29 +1,23 @@
 import type { ServiceName } from '@svc/local';
 import { expect, it } from 'vitest';
-import { createFailpoints } from './failpoints.ts';
-import type { Slot } from './stack-processes.ts';
+import { createFailpoints, type StoppableProcess } from './failpoints.ts';
 
 /** A process that notes what it is sent. It confirms what is armed if `confirm` is given. */
-function slotOf(service: ServiceName, index: number, confirm?: (slot: Slot, name: string) => void) {
+function slotOf(
+  service: ServiceName,
+  index: number,
+  confirm?: (slot: StoppableProcess, name: string) => void,
+) {
   const sent: object[] = [];
-  const slot: Slot = {
+  const slot: StoppableProcess = {
     service,
     index,
     current: {
-      name: `${service} ${index}`,
-      pid: 0,
-      ready: {},
-      logs: () => [],
-      isRunning: () => true,
       send(message) {
         sent.push(message);
         if ('arm' in message && typeof message.arm === 'string') confirm?.(slot, message.arm);
       },
-      exited: new Promise(() => {}),
-      stop: async () => {},
-      kill: async () => {},
     },
-    restart: async () => {},
   };
   return { slot, sent };
 }

@@ -1,8 +1,14 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServiceName } from '@svc/local';
-import type { Slot } from './stack-processes.ts';
 
 const armedBoundMs = 10_000;
+
+/** A process of a stack that can stop at failpoints. */
+export interface StoppableProcess {
+  readonly service: ServiceName | 'node';
+  readonly index: number;
+  readonly current: { send(message: object): void };
+}
 
 /**
  * Controls the failpoints of a stack's processes (packages/runtime/src/failpoints.ts). The first
@@ -11,9 +17,9 @@ const armedBoundMs = 10_000;
  */
 export interface Failpoints {
   /** Handles a message from a process's IPC channel. */
-  receive(slot: Slot, message: unknown): void;
+  receive(slot: StoppableProcess, message: unknown): void;
   /** Resolves when the failpoint is armed in each of the processes. */
-  arm(slots: readonly Slot[], name: string): Promise<void>;
+  arm(slots: readonly StoppableProcess[], name: string): Promise<void>;
   /** Resolves with the index of the process at the failpoint. Throws after `timeoutMs`. */
   reached(service: ServiceName, name: string, timeoutMs: number): Promise<number>;
   /** Lets the process at the failpoint continue. */
@@ -23,7 +29,7 @@ export interface Failpoints {
 
 export function createFailpoints(): Failpoints {
   /** The process that is stopped at a failpoint, or was last. */
-  const stopped = new Map<string, { readonly slot: Slot; readonly name: string }>();
+  const stopped = new Map<string, { readonly slot: StoppableProcess; readonly name: string }>();
   const events = new EventEmitter();
   events.setMaxListeners(0);
   return {
@@ -64,15 +70,15 @@ export function createFailpoints(): Failpoints {
   };
 }
 
-function release({ slot, name }: { readonly slot: Slot; readonly name: string }): void {
+function release({ slot, name }: { readonly slot: StoppableProcess; readonly name: string }): void {
   slot.current.send({ release: name });
 }
 
-function keyOf(service: Slot['service'], name: string): string {
+function keyOf(service: StoppableProcess['service'], name: string): string {
   return `${service}: ${name}`;
 }
 
-function armedEvent({ service, index }: Slot, name: string): string {
+function armedEvent({ service, index }: StoppableProcess, name: string): string {
   return `${service} ${index} armed: ${name}`;
 }
 

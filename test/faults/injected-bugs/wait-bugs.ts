@@ -16,12 +16,12 @@ export const waitBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: 'packages/store/src/endings/end-submissions.ts',
-        from: '  const accounts = await lockAccounts(',
+        from: '  const [accounts, submissions] = await Promise.all([',
         to: `  const early = await query<{ id: string; notified: boolean; rebate: number }>(
     'SELECT id, webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, rebate_millionths AS rebate FROM tenants',
     [],
   );
-  const accounts = await lockAccounts(`,
+  const [accounts, submissions] = await Promise.all([`,
       },
       {
         file: 'packages/store/src/endings/end-submissions.ts',

@@ -6,7 +6,7 @@ import { arrivalsMs } from './load/schedule.ts';
 import { wakeUpsBetween } from './load/wake-ups.ts';
 import { rowsBetween } from './parts/rows.ts';
 import { goalNames, goals, goalsTable, verdictLine } from './report/goals.ts';
-import { medianOf, ratiosOf } from './report/medians.ts';
+import { latencyRatiosOf, medianOf, ratiosOf } from './report/medians.ts';
 import { isHeld, percentilesOf, type Sample } from './sample.ts';
 
 const latency = { p50Ms: 20, p95Ms: 30, p99Ms: 40 };
@@ -98,13 +98,14 @@ test('a rate is not held if a second of requests waits, or if many are refused',
 
 const rates = (perSecond: number): Sample => ({ ...sample, perSecond });
 
-test('ratios compare the systems round by round, and a rate that is not held has none', () => {
+test('ratios compare the systems round by round, and latencies have none if a rate is not held', () => {
   const other = [rates(100), rates(50), rates(25)];
   expect(ratiosOf([[rates(50), rates(100), rates(75)], other], (one) => one.perSecond)).toEqual([
     0.5, 2, 3,
   ]);
-  const [ratio] = ratiosOf([[behind({ isAbandoned: true })], other], (one) => one.perSecond);
-  expect(ratio).toBe(Number.POSITIVE_INFINITY);
+  const late = [[behind({ isAbandoned: true }), rates(50)], other];
+  expect(ratiosOf(late, (one) => one.perSecond)).toEqual([0.5, 1]);
+  expect(latencyRatiosOf(late, (one) => one.perSecond)).toEqual([Number.POSITIVE_INFINITY, 1]);
 });
 
 test('each figure of a sample has its own median', () => {

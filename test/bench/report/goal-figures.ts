@@ -7,7 +7,7 @@ import { quantile } from '../quantile.ts';
 import type { Sample } from '../sample.ts';
 import { created1, created64, hotTenant, life64 } from '../shapes.ts';
 import { type GoalFigures, goalNames, isGoalRate, openLoopGoal } from './goals.ts';
-import { ratiosOf } from './medians.ts';
+import { latencyRatiosOf, ratiosOf } from './medians.ts';
 
 /** The figures for the goals in each part's results. */
 
@@ -41,10 +41,16 @@ export function openLoopFigures(
   rows: readonly Rows[],
 ): GoalFigures {
   const latencies = [...rates(results)].flatMap(([rate, samples]): [string, number[]][] => [
-    [openLoopGoal(rate, '201 p50'), ratiosOf(samples, ({ answered }) => answered.p50Ms)],
-    [openLoopGoal(rate, '201 p99'), ratiosOf(samples, ({ answered }) => answered.p99Ms)],
-    [openLoopGoal(rate, 'webhook p50'), ratiosOf(samples, (one) => one.notified?.p50Ms ?? NaN)],
-    [openLoopGoal(rate, 'webhook p99'), ratiosOf(samples, (one) => one.notified?.p99Ms ?? NaN)],
+    [openLoopGoal(rate, '201 p50'), latencyRatiosOf(samples, ({ answered }) => answered.p50Ms)],
+    [openLoopGoal(rate, '201 p99'), latencyRatiosOf(samples, ({ answered }) => answered.p99Ms)],
+    [
+      openLoopGoal(rate, 'webhook p50'),
+      latencyRatiosOf(samples, (one) => one.notified?.p50Ms ?? NaN),
+    ],
+    [
+      openLoopGoal(rate, 'webhook p99'),
+      latencyRatiosOf(samples, (one) => one.notified?.p99Ms ?? NaN),
+    ],
   ]);
   const [product] = rows;
   return new Map([

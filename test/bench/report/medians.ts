@@ -68,6 +68,19 @@ export function ratiosOf(
   return (samples[0] ?? []).flatMap((one, round) => {
     const compared = samples[other]?.[round];
     if (compared === undefined) return [];
-    return [isHeld(one) ? figure(one) / figure(compared) : Number.POSITIVE_INFINITY];
+    return [figure(one) / figure(compared)];
+  });
+}
+
+/** The same for a latency, which has no limit if the first system does not hold its rate. */
+export function latencyRatiosOf(
+  samples: readonly (readonly Sample[])[],
+  latencyMs: (sample: Sample) => number,
+  other = 1,
+): number[] {
+  const ratios = ratiosOf(samples, latencyMs, other);
+  return ratios.map((ratio, round) => {
+    const one = samples[0]?.[round];
+    return one === undefined || isHeld(one) ? ratio : Number.POSITIVE_INFINITY;
   });
 }

@@ -1,7 +1,7 @@
 import type { ShapeResult } from '../parts/shapes.ts';
 import { isHeld, type Percentiles, refusedShareMax, type Sample } from '../sample.ts';
 import { figure, spread, table } from './markdown.ts';
-import { ratiosOf } from './medians.ts';
+import { latencyRatiosOf, ratiosOf } from './medians.ts';
 
 /** Microseconds of one submission equal milliseconds of a thousand. */
 export const perThousand = (micros: number): string => (micros / 1_000).toFixed(2);
@@ -68,11 +68,10 @@ function withParts(
 function ratioCells(samples: ShapeResult['samples'], other: number): string[] {
   const of = (pick: (sample: Sample) => number): string => spread(ratiosOf(samples, pick, other));
   const latencies = (pick: (sample: Sample) => Percentiles | undefined): string =>
-    [
-      of((sample) => pick(sample)?.p50Ms ?? Number.NaN),
-      of((sample) => pick(sample)?.p95Ms ?? Number.NaN),
-      of((sample) => pick(sample)?.p99Ms ?? Number.NaN),
-    ].join(' / ');
+    (['p50Ms', 'p95Ms', 'p99Ms'] as const)
+      .map((which) => (sample: Sample) => pick(sample)?.[which] ?? Number.NaN)
+      .map((latencyMs) => spread(latencyRatiosOf(samples, latencyMs, other)))
+      .join(' / ');
   const isLife = samples[0]?.[0]?.notified !== undefined;
   return [
     of(({ perSecond }) => perSecond),

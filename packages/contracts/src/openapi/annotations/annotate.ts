@@ -27,6 +27,8 @@ function described(schema: unknown, name: string): unknown {
   const standard = format === undefined ? whole : { ...Object(whole), format };
   const properties = memberOf(standard, 'properties');
   if (properties === undefined) return standard;
+  if (membersOf(properties).length === 0)
+    return { ...Object(standard), additionalProperties: true };
   const annotatedMembers = membersOf(properties).map(([member, part]) => [
     member,
     withNotes(part, entry(members, name, member), entry(formats, name, member)),

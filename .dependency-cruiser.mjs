@@ -40,6 +40,7 @@ export default {
     room('store', '^packages/store/', ['domain']),
     room('queue', '^packages/queue/', ['contracts', 'domain']),
     room('runtime', '^packages/runtime/', ['domain', 'contracts']),
+    room('solana', '^packages/solana/', ['domain', 'runtime']),
     room('startup', '^packages/startup/', ['contracts', 'queue', 'runtime', 'signing', 'store']),
     room('node-agent', '^packages/node-agent/', ['contracts', 'domain', 'signing']),
     room('admin-cli', '^packages/admin-cli/', [
@@ -120,6 +121,11 @@ export default {
       'redis-only-in-the-queue',
       ['bullmq', 'ioredis'],
       ['^packages/(queue|testkit)/', '^test/'],
+    ),
+    onlyIn(
+      'solana-only-in-its-room',
+      ['@solana/[^/]+', '@solana-program/[^/]+', 'litesvm[^/]*'],
+      ['^packages/solana/', '^test/solana/'],
     ),
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
     {

@@ -13,6 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/store': ['domain'],
   'packages/queue': ['contracts', 'domain'],
   'packages/runtime': ['domain', 'contracts'],
+  'packages/solana': ['domain', 'runtime'],
   'packages/startup': ['contracts', 'queue', 'runtime', 'signing', 'store'],
   'packages/node-agent': ['contracts', 'domain', 'signing'],
   'packages/admin-cli': ['contracts', 'domain', 'signing', 'store', 'queue', 'runtime'],
@@ -27,6 +28,7 @@ const allowedToServices = [
   'queue',
   'runtime',
   'startup',
+  'solana',
 ];
 
 /** Libraries with which one speaks to a database or to Redis, and the rooms that do. */

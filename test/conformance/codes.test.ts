@@ -10,8 +10,9 @@ const elsewhere: Readonly<Record<string, string>> = {
   unavailable: 'services/gateway/src/outage.test.ts, which takes Postgres and Redis away',
   misdirected_request:
     'services/gateway/src/http/tls-proxy.test.ts, because a sandbox accepts plain HTTP',
-  intent_expired: 'nothing yet: the Solana rail is not built',
-  intent_failed: 'nothing yet: the Solana rail is not built',
+  intent_expired: 'test/solana/api.test.ts, with the Solana rail on',
+  intent_failed: 'test/solana/api.test.ts, with the Solana rail on',
+  too_many_intents: 'test/solana/api.test.ts, with the Solana rail on',
 };
 
 test('a test of this directory gets every code of the catalogue', () => {

@@ -68,6 +68,16 @@ export const catalogue: readonly CommandGroup[] = [
     load: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
   },
   {
+    name: 'purchase-intent',
+    summary: 'purchase intents of all tenants, paid in USDC',
+    load: async () => (await import('./commands/purchase-intent.ts')).addPurchaseIntentCommands,
+  },
+  {
+    name: 'solana',
+    summary: 'the watcher of Solana payments and payments that belong to no intent',
+    load: async () => (await import('./commands/solana.ts')).addSolanaCommands,
+  },
+  {
     name: 'ledger',
     summary: 'the ledger of credits',
     load: async () => (await import('./commands/ledger.ts')).addLedgerCommands,

@@ -29,6 +29,7 @@ const dataOf = {
     heldMicros: 2n,
     thresholdMicros: 10n,
   }),
+  'credits.purchased': { reference: 'r', credits: 5, paidAmount: 0.05, signature: 's' },
   'webhook.test': {},
 } as const;
 

@@ -57,6 +57,12 @@ export const LowBalanceData = Type.Object({
   held: Credits,
   threshold: Credits,
 });
+export const PurchasedData = Type.Object({
+  reference: Type.String({ description: 'The `reference` of the purchase intent' }),
+  credits: Credits,
+  paidAmount: Type.Number({ description: 'USDC, with at most six decimals' }),
+  signature: Type.String({ description: 'The transaction that completed the amount' }),
+});
 export const TestData = Type.Object({});
 
 const envelope = { id: EventId, timestamp: Timestamp };
@@ -87,6 +93,11 @@ export const webhookEvents = {
     ...envelope,
     type: Type.Literal('credits.low_balance'),
     data: LowBalanceData,
+  }),
+  'credits.purchased': Type.Object({
+    ...envelope,
+    type: Type.Literal('credits.purchased'),
+    data: PurchasedData,
   }),
   'webhook.test': Type.Object({
     ...envelope,

@@ -23,7 +23,7 @@ const statuses: Record<number, ErrorCode[]> = {
   415: ['unsupported_media_type'],
   421: ['misdirected_request'],
   422: ['validation_error', 'unknown_job_type', 'unknown_tier', 'quote_failed'],
-  429: ['rate_limited'],
+  429: ['rate_limited', 'too_many_intents'],
   431: ['headers_too_large'],
   500: ['internal_error'],
   503: ['dispatch_unavailable', 'unavailable'],

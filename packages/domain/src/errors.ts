@@ -74,12 +74,14 @@ export const errorCatalogue = {
   intent_expired: {
     status: 409,
     title: 'Purchase intent expired',
-    description: 'The purchase intent expired before a payment was final.',
+    description:
+      'The purchase intent expired before its amount was paid in full. A payment within its grace still counts.',
   },
   intent_failed: {
     status: 409,
     title: 'Purchase intent failed',
-    description: 'The payment for the purchase intent is invalid.',
+    description:
+      'The grace of the purchase intent ended after a part of its amount was paid. Contact support.',
   },
   reference_conflict: {
     status: 409,
@@ -141,6 +143,12 @@ export const errorCatalogue = {
     title: 'Rate limited',
     description:
       'The tenant sent too many requests, or has reached its limit of submissions in flight. Repeat after the seconds in `Retry-After`.',
+  },
+  too_many_intents: {
+    status: 429,
+    title: 'Too many purchase intents',
+    description:
+      'The tenant has 100 pending purchase intents. Repeat after the seconds in `Retry-After`, when the oldest expires.',
   },
   headers_too_large: {
     status: 431,

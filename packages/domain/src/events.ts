@@ -8,6 +8,7 @@ export const eventTypes = [
   'submission.cancelled',
   'submission.late_outcome',
   'credits.low_balance',
+  'credits.purchased',
   'webhook.test',
 ] as const;
 export type EventType = (typeof eventTypes)[number];

@@ -1,4 +1,5 @@
 export * from './config.ts';
+export * from './solana-config.ts';
 export * from './logger.ts';
 export * from './redaction.ts';
 export * from './ids.ts';

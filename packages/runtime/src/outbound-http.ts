@@ -30,6 +30,8 @@ export interface OutboundRequest {
   readonly body: Uint8Array;
   /** Limits the time from the name look-up to the last byte of the response. */
   readonly timeoutMs: number;
+  /** The most bytes of the response that are read; default `responseBytesMax`. */
+  readonly bytesMax?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -76,7 +78,7 @@ type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
 /** Sends one request by `node:http`. It follows no redirects, does not retry and does not unpack. */
 function sendOnce(
-  { url, headers, body, timeoutMs, signal }: OutboundRequest,
+  { url, headers, body, timeoutMs, bytesMax = responseBytesMax, signal }: OutboundRequest,
   agents: ReturnType<typeof createAgents>,
 ): Promise<Responded> {
   return new Promise((resolve, reject) => {
@@ -112,7 +114,7 @@ function sendOnce(
     outgoing.on('response', (incoming) => {
       // From this point the response reports how it ends.
       outgoing.off('close', onClose);
-      readUpTo(incoming, responseBytesMax).then((read) => succeed(incoming, read), fail);
+      readUpTo(incoming, bytesMax).then((read) => succeed(incoming, read), fail);
     });
     signal?.addEventListener('abort', onAbort);
     if (signal?.aborted === true) onAbort();

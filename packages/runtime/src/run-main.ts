@@ -15,11 +15,18 @@ export interface Running {
 /** The service cannot start for a reason that the operator can fix. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart';
+  /** The exit status of the process. */
+  readonly exitStatus: number;
+
+  constructor(reason: string, exitStatus = 1) {
+    super(reason);
+    this.exitStatus = exitStatus;
+  }
 }
 
 /** Throws `CannotStart`. */
-export function cannotStart(reason: string): never {
-  throw new CannotStart(reason);
+export function cannotStart(reason: string, exitStatus = 1): never {
+  throw new CannotStart(reason, exitStatus);
 }
 
 const drainTimeoutMs = 10_000;
@@ -74,7 +81,7 @@ export async function runMain<T extends TObject>({
     const reason = reasonNotToStart(error);
     if (reason === undefined) logger.fatal({ err: error }, 'fatal error');
     else logger.fatal(reason);
-    process.exit(1);
+    process.exit(error instanceof CannotStart ? error.exitStatus : 1);
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);

@@ -17,13 +17,16 @@ export interface Worker<K extends QueueKey> {
   readonly reconcilers: readonly ReconcilerName[];
   readonly setDeadLetters: (count: number) => void;
   readonly metrics: AdminServerOptions['metrics'];
+  /** Why a part of the worker does nothing, if so. It is then not ready. */
+  readonly problem?: () => string | null;
 }
 
 /** Starts a worker of a queue: reconciler, count of dead letters, consumer and admin server. */
 export async function startWorker<K extends QueueKey>(
   opening: Opening,
-  { store, redis, queue, handle, reconcile, reconcilers, setDeadLetters, metrics }: Worker<K>,
+  worker: Worker<K>,
 ): Promise<{ readonly adminPort: number }> {
+  const { store, redis, queue, handle, reconcile, reconcilers, setDeadLetters, metrics } = worker;
   const { config, lifecycle, logger } = opening;
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, RECONCILE_INTERVAL_MS: intervalMs } = config;
   runUntilClosed(lifecycle, { name: 'reconciler', intervalMs, run: reconcile, logger });
@@ -39,11 +42,14 @@ export async function startWorker<K extends QueueKey>(
   });
   const consumer = createConsumer({ redisUrl, prefix, queue, handle, logger });
   lifecycle.own('consumer', consumer);
-  const ready = () =>
-    missingDependencies({
+  const ready = async () => {
+    const missing = await missingDependencies({
       postgres: () => ping(store),
       redis: () => redisIsReady(redis),
       queue: () => consumer.isPolling(),
     });
+    const problem = worker.problem?.() ?? null;
+    return problem === null ? missing : [...missing, problem];
+  };
   return { adminPort: await openAdmin(opening, { redis, metrics, ready }) };
 }

@@ -96,3 +96,36 @@ export * from './tenants/tenants.ts';
 export * from './submissions/trace.ts';
 export { recordUsage, stateAtNode, type UsageOutcome } from './assignments/usage-reports.ts';
 export { acceptLinkSignature } from './nodes/link-signatures.ts';
+export {
+  createPurchaseIntent,
+  type IntentCreation,
+  type NewIntent,
+  type PurchaseIntent,
+  readIntentStatuses,
+  readPurchaseIntent,
+} from './purchase-intents/intents.ts';
+export {
+  type CursorPosition,
+  findUnreadDue,
+  findWatchedAccounts,
+  moveCursor,
+  noteListed,
+  noteUnread,
+  openCursor,
+  type UnreadSignature,
+  type WatchedAccount,
+} from './purchase-intents/cursors.ts';
+export {
+  LeaseLost,
+  noteWatcherState,
+  releaseWatcherLease,
+  takeWatcherLease,
+  type WatcherLease,
+} from './purchase-intents/lease.ts';
+export * from './purchase-intents/operating.ts';
+export {
+  type FoundTransaction,
+  type RecordOutcome,
+  recordTransaction,
+} from './purchase-intents/payments.ts';
+export * from './purchase-intents/steps.ts';

@@ -11,6 +11,7 @@ import {
   flag,
   parseTrustedProxies,
   port,
+  solanaConfig,
   type TrustedProxies,
 } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
@@ -19,6 +20,7 @@ import { Type, type Static } from 'typebox';
 export const gatewayConfig = Type.Object({
   ...commonConfig,
   ...bindConfig,
+  ...solanaConfig,
   GATEWAY_PORT: port(8080, 'the port of the tenant API; 0 chooses a free port'),
   TLS_CERT_FILE: Type.Optional(
     Type.String({ description: 'a PEM file with the certificate chain of the tenant API' }),
@@ -53,10 +55,6 @@ export const gatewayConfig = Type.Object({
     default: signupWebhookAttemptsPerHourDefault,
     description:
       'the most webhook attempts in an hour for a tenant that signed up itself (sandbox)',
-  }),
-  SOLANA_RAIL_ENABLED: Type.Literal('false', {
-    default: 'false',
-    description: 'must be false: the Solana rail is not implemented (CONTRACT 8)',
   }),
 });
 export type GatewayConfig = Static<typeof gatewayConfig>;

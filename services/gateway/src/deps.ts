@@ -8,6 +8,7 @@ import type {
 import type { Clock, Logger } from '@svc/runtime';
 import type { EnvironmentName, Store } from '@svc/store';
 import type { Pricing } from './pricing/pricing.ts';
+import type { GatewayRail } from './purchase-intents/rail.ts';
 
 /** The dependencies of the endpoints. `run` opens and closes them. */
 export interface GatewayDeps {
@@ -31,6 +32,8 @@ export interface GatewayDeps {
   readonly pricing: Pricing;
   /** Keys the hashes of requests, because their contents are easy to guess. */
   readonly requestHashKey: Uint8Array;
+  /** Null if the Solana rail is off. */
+  readonly rail: GatewayRail | null;
   readonly newId: () => string;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,6 +1,5 @@
 import { balanceEndpoint } from './credits/balance.ts';
 import { listTransactionsEndpoint } from './credits/list-transactions.ts';
-import { purchaseIntentEndpoints } from './credits/purchase-intents.ts';
 import { purchaseEndpoint } from './credits/purchase.ts';
 import type { GatewayDeps } from './deps.ts';
 import { documentationEndpoints } from './documentation/documentation-endpoints.ts';
@@ -8,6 +7,8 @@ import { missingForAll } from './health/readiness.ts';
 import { readyEndpoint } from './health/ready.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { rateCardEndpoint } from './pricing/rate-card.ts';
+import { purchaseIntentEndpoints } from './purchase-intents/endpoints.ts';
+import { payPageEndpoints } from './purchase-intents/pay-page.ts';
 import { signupEndpoints } from './signup/signup.ts';
 import { cancelSubmissionEndpoint } from './submissions/cancel-submission.ts';
 import { createQuoteEndpoint } from './submissions/create-quote.ts';
@@ -29,7 +30,7 @@ export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
     balanceEndpoint(deps),
     listTransactionsEndpoint(deps),
     purchaseEndpoint(deps),
-    ...purchaseIntentEndpoints(),
+    ...purchaseIntentEndpoints(deps),
     rateCardEndpoint(deps),
     getSettingsEndpoint(deps),
     changeSettingsEndpoint(deps),
@@ -38,6 +39,7 @@ export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
     getDeliveryEndpoint(deps),
     redeliverEndpoint(deps),
     readyEndpoint(() => missingForAll(deps.store, deps.redis)),
+    ...payPageEndpoints(deps),
     ...signupEndpoints(deps),
     ...documentationEndpoints(),
   ];

@@ -26,6 +26,7 @@ import { startHttpServer } from './http/http-server.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { createPricing } from './pricing/pricing.ts';
 import { currentSurgeMicros } from './pricing/surge.ts';
+import { openRail } from './purchase-intents/rail.ts';
 
 /**
  * Opens the gateway's resources in order. `close` lets requests in flight finish and closes the
@@ -47,13 +48,10 @@ export async function run(
     const replies = createReplyListener({ redisUrl, prefix, name: newId(), logger });
     lifecycle.own('replies', replies);
     await waitForReplies(replies, clock);
-    const limiter = createRateLimiter({
-      redis,
-      prefix,
-      monotonicMs: () => clock.monotonicMs(),
-      logger,
-    });
+    const monotonicMs = () => clock.monotonicMs();
+    const limiter = createRateLimiter({ redis, prefix, monotonicMs, logger });
     const metrics = createMetrics('gateway');
+    const rail = await openRail(config, { store, logger, clock });
     const listener = createApp({
       endpoints: endpointsOf({
         environment,
@@ -73,6 +71,7 @@ export async function run(
         replies,
         pricing: pricingOf(store, () => currentSurgeMicros(redis, prefix, logger), clock),
         requestHashKey,
+        rail,
         newId: store.newId,
         clock,
         logger,
@@ -99,6 +98,7 @@ export async function run(
       tls,
     });
     lifecycle.own('http server', server);
+    if (rail !== null) lifecycle.own('intent waiters', rail.waiters);
     return { port: server.port, adminPort };
   });
 }

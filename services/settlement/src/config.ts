@@ -1,10 +1,23 @@
-import { payloadRetentionDaysDefault } from '@svc/domain';
-import { commonConfig } from '@svc/runtime';
+import { payloadRetentionDaysDefault, rpcCallsPerSecondDefault } from '@svc/domain';
+import { commonConfig, solanaConfig } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
 /** The settlement worker's configuration (CONTRACT 9). */
 export const settlementConfig = Type.Object({
   ...commonConfig,
+  ...solanaConfig,
+  SOLANA_RPC_PER_SECOND: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: rpcCallsPerSecondDefault,
+    description: 'the most calls of the Solana RPC server in a second',
+  }),
+  SOLANA_RPC_ALLOW_PRIVATE_NETWORKS: Type.Optional(
+    Type.Union([Type.Literal('0'), Type.Literal('1')], {
+      description:
+        '1 to accept an RPC server that is private or plain http; by default 1 in a sandbox only',
+    }),
+  ),
   PAYLOAD_RETENTION_DAYS: Type.Integer({
     minimum: 1,
     maximum: 3_650,

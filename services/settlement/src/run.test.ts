@@ -1,9 +1,9 @@
 import { toWireId } from '@svc/domain';
-import { createLogger } from '@svc/runtime';
+import { createLogger, loadConfig } from '@svc/runtime';
 import { silent } from '@svc/startup/fixture';
 import { openHandles, waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { SettlementConfig } from './config.ts';
+import { type SettlementConfig, settlementConfig } from './config.ts';
 import { run } from './run.ts';
 import { createSettlementFixture, type SettlementFixture } from './settlement.fixture.ts';
 
@@ -13,7 +13,8 @@ const running: { close(): Promise<void> }[] = [];
 
 beforeEach(async () => {
   fixture = await createSettlementFixture();
-  config = { ...fixture.config, PAYLOAD_RETENTION_DAYS: 30 };
+  const env = Object.entries(fixture.config).map(([name, value]) => [name, String(value)]);
+  config = loadConfig(settlementConfig, Object.fromEntries(env));
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((service) => service.close()));

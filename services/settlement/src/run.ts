@@ -7,6 +7,8 @@ import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
 import { reconcile, type ReconcileProgress } from './reconcile.ts';
 import { settleSubmissions } from './settle.ts';
+import { createSolanaMetrics } from './solana/metrics.ts';
+import { startSolana } from './solana/start.ts';
 
 /**
  * Opens the worker's resources in order. `close` waits for running work and closes them in reverse.
@@ -25,6 +27,11 @@ export function run(
     const { redis, producer } = await openRedis(opening);
     await waitForRedis(redis, redisWaitMsMax);
     const deps = { store, producer, logger, redis, redisPrefix: config.REDIS_PREFIX, ...counters };
+    const railProblem = await startSolana(
+      config,
+      { store, producer, logger, metrics: () => createSolanaMetrics(metrics) },
+      lifecycle,
+    );
     const progress: ReconcileProgress = { after: null };
     return await startWorker(opening, {
       store,
@@ -35,6 +42,7 @@ export function run(
       reconcilers: ['settlement', 'purge'],
       setDeadLetters: counters.setDeadLetters,
       metrics,
+      problem: railProblem,
     });
   });
 }

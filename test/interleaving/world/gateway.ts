@@ -112,6 +112,7 @@ function depsOf(ground: Ground, process: SimulatedProcess): GatewayDeps {
       loadSurgeMicros: async () => microsPerCredit,
       clock: process,
     }),
+    rail: null,
     requestHashKey: new Uint8Array(32),
     newId,
     clock: process,

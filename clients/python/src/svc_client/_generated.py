@@ -15,6 +15,8 @@ __all__ = [
     "CancelAnswer",
     "CreditsLowBalanceEvent",
     "CreditsLowBalanceEventData",
+    "CreditsPurchasedEvent",
+    "CreditsPurchasedEventData",
     "Delivery",
     "DeliveryAttempt",
     "DeliveryPage",
@@ -26,6 +28,8 @@ __all__ = [
     "NotReady",
     "Problem",
     "ProblemError",
+    "PurchaseIntent",
+    "PurchaseIntentPayments",
     "Quote",
     "QuoteAnswer",
     "QuoteRequest",
@@ -71,7 +75,7 @@ class _ProblemRequired(TypedDict):
     """The HTTP status."""
     detail: str
     """The reason for this answer, for people."""
-    code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "delivery_in_progress", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
+    code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "delivery_in_progress", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "too_many_intents", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
     """The stable code. Decide by it."""
     requestId: str
     """The id of the request. Quote it when you contact support."""
@@ -88,6 +92,10 @@ class Problem(_ProblemRequired, total=False):
     """For `terminal_state`: the status of the submission."""
     refund: Refund
     """For `terminal_state` of a cancelled submission: its refund."""
+    reference: str
+    """The purchase intent."""
+    paidAmount: float
+    """The amount paid so far. USDC, at most six decimals."""
     retryAfterSeconds: int
     """For 429 and 503: the seconds to wait."""
 
@@ -371,7 +379,7 @@ class Delivery(TypedDict):
     """The id of the delivery: `X-SVC-Delivery` of its attempts."""
     eventId: str
     """The id of the event."""
-    type: Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "webhook.test"], str]
+    type: Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "webhook.test"], str]
     """The type of the event."""
     status: Union[Literal["pending", "delivered", "exhausted", "dropped"], str]
     """The state of the delivery."""
@@ -437,6 +445,42 @@ class SettingsChange(TypedDict, total=False):
     """The address of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
     """`credits.low_balance` is sent when the balance falls below it."""
+
+
+class PurchaseIntentPayments(TypedDict):
+    signature: str
+    """The transaction that completed the amount. Null before it."""
+    amount: float
+    """The price. USDC, at most six decimals."""
+    at: str
+    """The time."""
+
+
+class PurchaseIntent(TypedDict):
+    reference: str
+    """The id of the intent: a Solana public key."""
+    solanaPayUrl: str
+    """Pay at this URL, with exactly its amount and reference."""
+    credits: float
+    """The credits to add. Credits, at most six decimals."""
+    amount: float
+    """The price. USDC, at most six decimals."""
+    token: Literal["USDC"]
+    """The token to pay with."""
+    status: Union[Literal["pending", "confirmed", "expired", "failed"], str]
+    """The state of the intent."""
+    paidAmount: float
+    """The amount paid so far. USDC, at most six decimals."""
+    signature: Union[str, None]
+    """The transaction that completed the amount. Null before it."""
+    confirmedAt: Union[str, None]
+    """The time of the confirmation."""
+    payments: list[PurchaseIntentPayments]
+    """Every payment."""
+    createdAt: str
+    """The time of the creation."""
+    expiresAt: str
+    """The time at which an unpaid intent expires."""
 
 
 class AtsApplicationPayloadJobContext(TypedDict):
@@ -632,6 +676,28 @@ class CreditsLowBalanceEvent(TypedDict):
     """The facts of the event."""
 
 
+class CreditsPurchasedEventData(TypedDict):
+    reference: str
+    """The purchase intent. The `reference` of the purchase intent"""
+    credits: float
+    """The credits to add. Credits, with at most six decimals"""
+    paidAmount: float
+    """The amount paid so far. USDC, with at most six decimals"""
+    signature: str
+    """The transaction that completed the amount. Null before it. The transaction that completed the amount"""
+
+
+class CreditsPurchasedEvent(TypedDict):
+    id: str
+    """The id of the event."""
+    timestamp: str
+    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    type: Literal["credits.purchased"]
+    """The type of the event."""
+    data: CreditsPurchasedEventData
+    """The facts of the event."""
+
+
 class WebhookTestEvent(TypedDict):
     id: str
     """The id of the event."""
@@ -649,6 +715,7 @@ WebhookEvent = Union[
     SubmissionCancelledEvent,
     SubmissionLateOutcomeEvent,
     CreditsLowBalanceEvent,
+    CreditsPurchasedEvent,
     WebhookTestEvent,
 ]
 """Every known event. The service may add types: acknowledge and ignore those you do not know."""

@@ -13,7 +13,7 @@ export interface Problem {
   /** The reason for this answer, for people. */
   readonly detail: string;
   /** The stable code. Decide by it. */
-  readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'delivery_in_progress' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
+  readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'delivery_in_progress' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'too_many_intents' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
   /** The id of the request. Quote it when you contact support. */
   readonly requestId: string;
   /** For 402: the credits that the submission would have held. Credits, at most six decimals. */
@@ -26,6 +26,10 @@ export interface Problem {
   readonly submissionStatus?: 'pending' | 'dispatched' | 'running' | 'submitted' | 'failed' | 'cancelled' | (string & {});
   /** For `terminal_state` of a cancelled submission: its refund. */
   readonly refund?: Refund;
+  /** The purchase intent. */
+  readonly reference?: string;
+  /** The amount paid so far. USDC, at most six decimals. */
+  readonly paidAmount?: number;
   /** For 429 and 503: the seconds to wait. */
   readonly retryAfterSeconds?: number;
 }
@@ -290,7 +294,7 @@ export interface Delivery {
   /** The id of the event. */
   readonly eventId: string;
   /** The type of the event. */
-  readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'webhook.test' | (string & {});
+  readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'webhook.test' | (string & {});
   /** The state of the delivery. */
   readonly status: 'pending' | 'delivered' | 'exhausted' | 'dropped' | (string & {});
   /** The attempts of the current round. */
@@ -353,6 +357,40 @@ export interface SettingsChange {
   readonly webhookUrl?: string | null;
   /** `credits.low_balance` is sent when the balance falls below it. */
   readonly lowBalanceThreshold?: number;
+}
+
+export interface PurchaseIntent {
+  /** The id of the intent: a Solana public key. */
+  readonly reference: string;
+  /** Pay at this URL, with exactly its amount and reference. */
+  readonly solanaPayUrl: string;
+  /** The credits to add. Credits, at most six decimals. */
+  readonly credits: number;
+  /** The price. USDC, at most six decimals. */
+  readonly amount: number;
+  /** The token to pay with. */
+  readonly token: 'USDC';
+  /** The state of the intent. */
+  readonly status: 'pending' | 'confirmed' | 'expired' | 'failed' | (string & {});
+  /** The amount paid so far. USDC, at most six decimals. */
+  readonly paidAmount: number;
+  /** The transaction that completed the amount. Null before it. */
+  readonly signature: string | null;
+  /** The time of the confirmation. */
+  readonly confirmedAt: string | null;
+  /** Every payment. */
+  readonly payments: readonly ({
+    /** The transaction that completed the amount. Null before it. */
+    readonly signature: string;
+    /** The price. USDC, at most six decimals. */
+    readonly amount: number;
+    /** The time. */
+    readonly at: string;
+  })[];
+  /** The time of the creation. */
+  readonly createdAt: string;
+  /** The time at which an unpaid intent expires. */
+  readonly expiresAt: string;
 }
 
 export interface AtsApplicationPayload {
@@ -535,6 +573,26 @@ export interface CreditsLowBalanceEvent {
   };
 }
 
+export interface CreditsPurchasedEvent {
+  /** The id of the event. */
+  readonly id: string;
+  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  readonly timestamp: string;
+  /** The type of the event. */
+  readonly type: 'credits.purchased';
+  /** The facts of the event. */
+  readonly data: {
+    /** The purchase intent. The `reference` of the purchase intent */
+    readonly reference: string;
+    /** The credits to add. Credits, with at most six decimals */
+    readonly credits: number;
+    /** The amount paid so far. USDC, with at most six decimals */
+    readonly paidAmount: number;
+    /** The transaction that completed the amount. Null before it. The transaction that completed the amount */
+    readonly signature: string;
+  };
+}
+
 export interface WebhookTestEvent {
   /** The id of the event. */
   readonly id: string;
@@ -553,4 +611,5 @@ export type WebhookEvent =
   | SubmissionCancelledEvent
   | SubmissionLateOutcomeEvent
   | CreditsLowBalanceEvent
+  | CreditsPurchasedEvent
   | WebhookTestEvent;

@@ -13,6 +13,9 @@ import { Type, type Static, type TSchema } from 'typebox';
 /** Credits on the wire: a JSON number with at most six decimals. */
 export const Credits = Type.Number({ description: 'Credits, at most six decimals.' });
 
+/** An amount of USDC on the wire: a JSON number with at most six decimals. */
+export const Usdc = Type.Number({ description: 'USDC, at most six decimals.' });
+
 /** The largest amount: fifteen digits in total. */
 export const creditsMax = creditsToNumber(creditsMicrosMax);
 

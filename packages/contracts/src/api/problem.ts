@@ -1,6 +1,6 @@
 import { errorCodes } from '@svc/domain';
 import { Type, type Static } from 'typebox';
-import { Credits, RefundFigures, WireId } from './common.ts';
+import { Credits, RefundFigures, Usdc, WireId } from './common.ts';
 import { SubmissionStatus } from './submissions.ts';
 
 export const problemMediaType = 'application/problem+json';
@@ -27,6 +27,8 @@ export const Problem = Type.Object({
   submissionId: Type.Optional(WireId('sub')),
   submissionStatus: Type.Optional(SubmissionStatus),
   refund: Type.Optional(RefundFigures),
+  reference: Type.Optional(Type.String()),
+  paidAmount: Type.Optional(Usdc),
   retryAfterSeconds: Type.Optional(Type.Integer()),
 });
 export type Problem = Static<typeof Problem>;

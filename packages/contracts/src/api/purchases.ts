@@ -1,6 +1,11 @@
-import { purchaseNoteLengthMax, purchaseReferenceLengthMax } from '@svc/domain';
+import {
+  awaitSecondsMax,
+  intentStatuses,
+  purchaseNoteLengthMax,
+  purchaseReferenceLengthMax,
+} from '@svc/domain';
 import { Type, type Static } from 'typebox';
-import { Credits, creditsMax, WireId } from './common.ts';
+import { Credits, creditsMax, Nullable, Time, Usdc, WireId } from './common.ts';
 
 /** The body of `POST /v1/credits/purchase` (CONTRACT 5). Amounts have at most six decimals. */
 export const PurchaseRequest = Type.Object(
@@ -25,12 +30,37 @@ export const PurchaseAnswer = Type.Object({
 });
 export type PurchaseAnswer = Static<typeof PurchaseAnswer>;
 
-const awaitTimeoutSecondsMax = 60;
+/**
+ * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). v1 has always described it as open, so
+ * further members are ignored. The endpoint itself limits `credits`.
+ */
+export const PurchaseIntentRequest = Type.Object({
+  credits: Type.Number({ exclusiveMinimum: 0 }),
+  token: Type.Literal('USDC'),
+});
+export type PurchaseIntentRequest = Static<typeof PurchaseIntentRequest>;
+
+/** A purchase intent (CONTRACT 8). All members are always present. */
+export const PurchaseIntentRecord = Type.Object({
+  reference: Type.String(),
+  solanaPayUrl: Type.String(),
+  credits: Credits,
+  amount: Usdc,
+  token: Type.Literal('USDC'),
+  status: Type.Enum(intentStatuses),
+  paidAmount: Usdc,
+  signature: Nullable(Type.String()),
+  confirmedAt: Nullable(Time),
+  payments: Type.Array(Type.Object({ signature: Type.String(), amount: Usdc, at: Time })),
+  createdAt: Time,
+  expiresAt: Time,
+});
+export type PurchaseIntentRecord = Static<typeof PurchaseIntentRecord>;
 
 /** `GET /v1/credits/purchase-intents/:reference/await` (CONTRACT 8). */
 export const AwaitIntentQuery = Type.Object(
   {
-    timeoutSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: awaitTimeoutSecondsMax })),
+    timeoutSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: awaitSecondsMax })),
   },
   { additionalProperties: false },
 );

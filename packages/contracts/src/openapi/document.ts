@@ -235,6 +235,7 @@ const webhookSummaries: Readonly<Record<keyof typeof webhookEvents, string>> = {
   'submission.cancelled': 'A submission was cancelled',
   'submission.late_outcome': 'A node reported an outcome after its submission had ended without it',
   'credits.low_balance': 'The balance fell below its threshold',
+  'credits.purchased': 'A purchase intent was paid and its credits were granted',
   'webhook.test': 'The tenant requested a test event',
 };
 

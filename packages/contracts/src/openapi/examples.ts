@@ -138,6 +138,26 @@ export const purchase = {
   balance: { after: 14_800 },
 };
 
+export const solanaReference = '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj';
+
+const solanaSignature =
+  '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
+
+export const purchaseIntent = {
+  reference: solanaReference,
+  solanaPayUrl: `solana:mvines9iiHiQTysrwkJjGf2gb9Ex9jXJX8ns3qwf2kN?amount=50&spl-token=EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v&reference=${solanaReference}&label=Submission%20service&message=5000%20credits`,
+  credits: 5000,
+  amount: 50,
+  token: 'USDC',
+  status: 'pending',
+  paidAmount: 0,
+  signature: null,
+  confirmedAt: null,
+  payments: [],
+  createdAt: '2026-03-02T09:15:00.000Z',
+  expiresAt: '2026-03-02T10:15:00.000Z',
+};
+
 const event = (type: string, data: object) => ({
   id: 'evt_01jd5r0w6kf9hs2dq3v8ncx5ta',
   type,
@@ -178,6 +198,12 @@ export const webhooks = {
     available: 758.25,
     held: 200,
     threshold: 1000,
+  }),
+  'credits.purchased': event('credits.purchased', {
+    reference: solanaReference,
+    credits: 5000,
+    paidAmount: 50,
+    signature: solanaSignature,
   }),
   'webhook.test': event('webhook.test', {}),
 } as const;

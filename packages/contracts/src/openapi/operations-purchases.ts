@@ -1,21 +1,27 @@
 import { Type } from 'typebox';
-import { AwaitIntentQuery, PurchaseAnswer, PurchaseRequest } from '../api/purchases.ts';
+import {
+  AwaitIntentQuery,
+  PurchaseAnswer,
+  PurchaseIntentRecord,
+  PurchaseIntentRequest,
+  PurchaseRequest,
+} from '../api/purchases.ts';
 import * as examples from './examples.ts';
 import type { OperationDefinition } from './operation.ts';
-
-/** The Solana rail is not implemented. Every call is answered 409 without a check of its body. */
-const PurchaseIntentRequest = Type.Object({
-  credits: Type.Number({ exclusiveMinimum: 0 }),
-  token: Type.Literal('USDC'),
-});
 
 const reference = {
   schema: Type.String(),
   description: 'The `reference` of the intent.',
-  example: '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj',
+  example: examples.solanaReference,
 };
 
 const off = 'Answers `409 solana_disabled` if the Solana rail is not enabled.';
+
+const read = {
+  description: 'The purchase intent.',
+  schema: PurchaseIntentRecord,
+  example: examples.purchaseIntent,
+};
 
 export const purchaseOperations: readonly OperationDefinition[] = [
   {
@@ -58,14 +64,14 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     path: '/v1/credits/purchase-intents',
     tag: 'Purchases',
     summary: 'Ask to pay for credits in USDC',
-    description: off,
+    description: `\`solanaPayUrl\` is for a wallet. The credits are granted when finalized transactions that name \`reference\` have paid \`amount\`. ${off}`,
     access: 'tenant',
     request: {
       schema: PurchaseIntentRequest,
       examples: { intent: { credits: 5000, token: 'USDC' } },
     },
-    answers: {},
-    errors: ['solana_disabled'],
+    answers: { 201: { ...read, description: 'The purchase intent was created.' } },
+    errors: ['unsupported_media_type', 'solana_disabled', 'too_many_intents'],
   },
   {
     operationId: 'getPurchaseIntent',
@@ -76,7 +82,19 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     description: off,
     access: 'tenant',
     pathParameters: { reference },
-    answers: {},
+    answers: { 200: read },
+    errors: ['solana_disabled', 'not_found'],
+  },
+  {
+    operationId: 'getPurchaseIntentQr',
+    method: 'get',
+    path: '/v1/credits/purchase-intents/:reference/qr.svg',
+    tag: 'Purchases',
+    summary: 'Show the QR code of a purchase intent',
+    description: `The QR code of \`solanaPayUrl\`. ${off}`,
+    access: 'tenant',
+    pathParameters: { reference },
+    answers: { 200: { description: 'The QR code.', texts: ['image/svg+xml'] } },
     errors: ['solana_disabled', 'not_found'],
   },
   {
@@ -85,11 +103,24 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     path: '/v1/credits/purchase-intents/:reference/await',
     tag: 'Purchases',
     summary: 'Wait for the payment of a purchase intent',
-    description: `Answers once the payment is confirmed, or after \`timeoutSeconds\`. ${off}`,
+    description: `Answers once the payment is confirmed, or after \`timeoutSeconds\` (default 30) if it is still pending. An expired intent can still be paid within its grace. ${off}`,
     access: 'tenant',
     pathParameters: { reference },
     query: AwaitIntentQuery,
-    answers: {},
+    answers: { 200: read },
     errors: ['solana_disabled', 'intent_expired', 'intent_failed', 'not_found'],
+  },
+  {
+    operationId: 'payPage',
+    method: 'get',
+    path: '/pay/:reference',
+    tag: 'Purchases',
+    summary: 'Show the payment page of a purchase intent',
+    description:
+      'A page for the person who pays: amount, address, QR code, status and expiry. `404` if the Solana rail is not enabled.',
+    access: 'open',
+    pathParameters: { reference },
+    answers: { 200: { description: 'The page.', texts: ['text/html'] } },
+    errors: ['not_found', 'rate_limited', 'unavailable'],
   },
 ];

@@ -31,6 +31,9 @@ const extras: Partial<Record<ErrorCode, Partial<Problem>>> = {
     ],
   },
   rate_limited: { retryAfterSeconds: retryAfterSecondsDefault },
+  too_many_intents: { retryAfterSeconds: retryAfterSecondsDefault },
+  intent_expired: { reference: examples.solanaReference, paidAmount: 0 },
+  intent_failed: { reference: examples.solanaReference, paidAmount: 12.5 },
   dispatch_unavailable: { retryAfterSeconds: retryAfterSecondsDefault },
   unavailable: { retryAfterSeconds: retryAfterSecondsDefault },
 };
@@ -64,6 +67,9 @@ const requiredExtras: Partial<Record<ErrorCode, readonly string[]>> = {
   validation_error: ['errors'],
   terminal_state: ['submissionId', 'submissionStatus'],
   rate_limited: ['retryAfterSeconds'],
+  too_many_intents: ['retryAfterSeconds'],
+  intent_expired: ['reference', 'paidAmount'],
+  intent_failed: ['reference', 'paidAmount'],
   dispatch_unavailable: ['retryAfterSeconds'],
   unavailable: ['retryAfterSeconds'],
 };

@@ -38,6 +38,11 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   purchases: change,
   // A row is deleted when its subject is reconciled.
   reconcile_failures: [...change, 'DELETE'],
+  solana_cursors: change,
+  solana_payments: append,
+  // A row is deleted when its signature has been read.
+  solana_unread_signatures: [...change, 'DELETE'],
+  solana_watcher: change,
   submissions: change,
   // Written by a trigger that runs with the owner's rights.
   submissions_in_flight: ['SELECT'],
@@ -166,7 +171,13 @@ async function secureFunctions(owner: Client, role: string, schema: string): Pro
 }
 
 /** Tables whose rows no service may change or delete. */
-const appendOnlyTables = ['ledger_entries', 'audit_log', 'audit_chain', 'rate_cards'];
+const appendOnlyTables = [
+  'ledger_entries',
+  'audit_log',
+  'audit_chain',
+  'rate_cards',
+  'solana_payments',
+];
 
 /**
  * The privileges of the connected role that a service must not have. Each is the end of a sentence

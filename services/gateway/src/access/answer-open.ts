@@ -29,6 +29,7 @@ export async function answerOpen(
     requestId,
     addressGroup: addressGroup(request.ip),
     baseUrl: baseUrlOf(request),
+    id: String(request.params['reference'] ?? ''),
     body,
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],

@@ -46,7 +46,7 @@ export async function answerSigned(
   const signed: SignedRequest = {
     requestId: exchange.requestId,
     target,
-    id: String(request.params['id'] ?? ''),
+    id: String(request.params['id'] ?? request.params['reference'] ?? ''),
     body: reading.bytes,
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],

@@ -31,7 +31,14 @@ export interface TextAnswer {
 export type ProblemExtras = Partial<
   Pick<
     Problem,
-    'required' | 'errors' | 'submissionId' | 'submissionStatus' | 'refund' | 'retryAfterSeconds'
+    | 'required'
+    | 'errors'
+    | 'submissionId'
+    | 'submissionStatus'
+    | 'refund'
+    | 'reference'
+    | 'paidAmount'
+    | 'retryAfterSeconds'
   >
 >;
 

@@ -14,7 +14,7 @@ export interface OperatorRequest extends SignedRequest {
 
 interface Route {
   readonly method: 'get' | 'post' | 'patch';
-  /** In Express's notation. `:id` is the only parameter that handlers receive. */
+  /** In Express's notation. `:id` or `:reference` is the only parameter that handlers receive. */
   readonly path: string;
 }
 
@@ -25,6 +25,8 @@ export interface OpenRequest {
   readonly addressGroup: string;
   /** The base URL at which the client reached the service, `https://host:port`. */
   readonly baseUrl: string;
+  /** The `:reference` of the path, percent-decoded. Empty if the route has none. */
+  readonly id: string;
   /** Empty, and not read, if the endpoint takes no body. */
   readonly body: Buffer;
   readonly contentType: string | undefined;

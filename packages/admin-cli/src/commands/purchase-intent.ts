@@ -1,0 +1,123 @@
+import {
+  creditsToNumber,
+  formatCredits,
+  type IntentStatus,
+  intentStatuses,
+  toWireId,
+} from '@svc/domain';
+import { listPurchaseIntents, type PurchaseIntent, readPurchaseIntent } from '@svc/store';
+import { type Command, InvalidArgumentError } from 'commander';
+import { idArgument } from '../arguments.ts';
+import { addCommand, type CommandOptions } from '../command.ts';
+import { withContext } from '../context.ts';
+import { printList, printRecord, type Row } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+
+interface ListOptions extends CommandOptions {
+  readonly tenant?: string;
+  readonly status?: IntentStatus;
+  readonly overpaid?: boolean;
+}
+
+const listMax = 1_000;
+
+/** `svc purchase-intent …` (CONTRACT 8 and 9). */
+export function addPurchaseIntentCommands(group: Command): void {
+  addCommand(group, 'list', {
+    does: 'list the purchase intents, the newest first',
+    examples: ['svc purchase-intent list --status failed', 'svc purchase-intent list --overpaid'],
+  })
+    .option('--tenant <tenant>', 'only those of this tenant, tnt_…', idArgument('tnt'))
+    .option('--status <status>', intentStatuses.join(', '), statusArgument)
+    .option('--overpaid', 'only those that were paid more than their amount')
+    .action((options: ListOptions) => withContext(({ store }) => list(store, options)));
+  addCommand(group, 'show', {
+    does: 'show a purchase intent, its payments and why it is not credited',
+    examples: ['svc purchase-intent show 7dHb…'],
+  })
+    .argument('<reference>', 'its reference')
+    .action((reference: string, options: CommandOptions) =>
+      withContext(async ({ store }) => {
+        const intent = await readPurchaseIntent(store, { reference });
+        if (intent === null) {
+          throw new Refusal('There is no such intent. Run `svc purchase-intent list` to see them.');
+        }
+        printRecord(rowOf(intent), options);
+      }),
+    );
+}
+
+function statusArgument(text: string): IntentStatus {
+  const status = intentStatuses.find((one) => one === text);
+  if (status === undefined) {
+    throw new InvalidArgumentError(`It must be one of ${intentStatuses.join(', ')}.`);
+  }
+  return status;
+}
+
+async function list(
+  store: Parameters<typeof listPurchaseIntents>[0],
+  options: ListOptions,
+): Promise<void> {
+  const intents = await listPurchaseIntents(store, {
+    tenantId: options.tenant ?? null,
+    status: options.status ?? null,
+    isOverpaid: options.overpaid === true,
+    limit: listMax,
+  });
+  const columns = [
+    'reference',
+    'tenantId',
+    'status',
+    'amount',
+    'paidAmount',
+    'createdAt',
+    'reason',
+  ];
+  printList(intents.map(rowOf), columns, options);
+}
+
+function rowOf(intent: PurchaseIntent): Row {
+  return {
+    reference: intent.reference,
+    tenantId: toWireId('tnt', intent.tenantId),
+    status: intent.status,
+    credits: creditsToNumber(intent.creditsMicros),
+    amount: creditsToNumber(intent.amountUsdcMicros),
+    paidAmount: creditsToNumber(intent.paidUsdcMicros),
+    signature: intent.signature,
+    recipient: intent.recipient,
+    tokenAccount: intent.tokenAccount,
+    mint: intent.mint,
+    createdAt: intent.createdAt.toISOString(),
+    expiresAt: intent.expiresAt.toISOString(),
+    graceEndsAt: intent.graceEndsAt.toISOString(),
+    confirmedAt: intent.confirmedAt?.toISOString() ?? null,
+    payments: intent.payments.map(({ signature, amountUsdcMicros, at }) => ({
+      signature,
+      amount: creditsToNumber(amountUsdcMicros),
+      at: at.toISOString(),
+    })),
+    reason: reasonOf(intent),
+  };
+}
+
+/** Why the intent is not credited. Null for a credited one. */
+function reasonOf(intent: PurchaseIntent): string | null {
+  const missing = intent.amountUsdcMicros - intent.paidUsdcMicros;
+  const part = `${formatCredits(missing > 0n ? missing : 0n)} USDC are missing`;
+  switch (intent.status) {
+    case 'confirmed':
+      return null;
+    case 'pending':
+      if (missing <= 0n) return 'paid, but its credits do not fit into the balance of the tenant';
+      return intent.paidUsdcMicros > 0n ? part : 'no finalized payment was found yet';
+    case 'failed':
+      return `its grace ended and ${part}; settle it with svc solana assign`;
+    case 'expired':
+      if (!intent.isClosed) return `expired and ${part}; a payment within its grace still counts`;
+      return intent.paidUsdcMicros > 0n
+        ? 'paid after its grace; settle it with svc solana assign'
+        : 'no payment was found until the end of its grace';
+  }
+}

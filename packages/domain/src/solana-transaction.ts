@@ -1,0 +1,132 @@
+import { isRecord } from './solana-json.ts';
+
+/**
+ * Reads a transaction as an RPC server returns it (`getTransaction`, encoding `json`). The server is
+ * not trusted: everything that is used is checked, and anything unexpected makes the transaction
+ * unreadable. An unreadable transaction is retried and never counts as unpaid.
+ */
+
+/** A transaction has at most 256 accounts, because its instructions name them by one byte. */
+const accountKeysMax = 256;
+const u64Max = 2n ** 64n - 1n;
+const amountPattern = /^(?:0|[1-9][0-9]{0,19})$/;
+
+/** A change of one token account's balance of one mint, in units of the mint. */
+export interface TokenRise {
+  readonly tokenAccount: string;
+  readonly mint: string;
+  readonly amount: bigint;
+}
+
+export interface SolanaTransaction {
+  readonly slot: number;
+  readonly blockTimeSeconds: number | null;
+  /** False if the transaction failed on the chain. It then moved no tokens. */
+  readonly succeeded: boolean;
+  /** All accounts, including those that the transaction loaded from look-up tables. */
+  readonly accountKeys: readonly string[];
+  /** The token balances that rose. */
+  readonly rises: readonly TokenRise[];
+}
+
+export type TransactionReading =
+  | { readonly kind: 'read'; readonly transaction: SolanaTransaction }
+  /** The server does not have it (yet). */
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+/** Reads the answer for the transaction with this signature. Versions legacy, 0 and 1. */
+export function readSolanaTransaction(answer: unknown, signature: string): TransactionReading {
+  if (answer === null) return { kind: 'not_found' };
+  try {
+    return { kind: 'read', transaction: parse(answer, signature) };
+  } catch (error) {
+    if (error instanceof Unreadable) return { kind: 'unreadable', reason: error.message };
+    throw error;
+  }
+}
+
+class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+}
+
+function must(condition: boolean, reason: string): asserts condition {
+  if (!condition) throw new Unreadable(reason);
+}
+
+function parse(answer: unknown, signature: string): SolanaTransaction {
+  must(isRecord(answer), 'the answer is not an object');
+  const { slot, blockTime = null, meta, transaction, version = 'legacy' } = answer;
+  must(version === 'legacy' || version === 0 || version === 1, 'its version is unknown');
+  must(isSlot(slot), 'it has no slot');
+  must(blockTime === null || isSlot(blockTime), 'its block time is not a number');
+  must(isRecord(meta), 'it has no meta');
+  must(isRecord(transaction), 'it has no transaction');
+  const { signatures, message } = transaction;
+  must(Array.isArray(signatures) && signatures[0] === signature, 'it has another signature');
+  must(isRecord(message), 'it has no message');
+  must('err' in meta, 'its meta does not say if it failed');
+  const accountKeys = [...keysOf(message['accountKeys']), ...loadedKeys(meta['loadedAddresses'])];
+  must(accountKeys.length <= accountKeysMax, 'it has too many accounts');
+  const succeeded = meta['err'] === null;
+  const rises = succeeded ? risesOf(meta, accountKeys) : [];
+  return { slot, blockTimeSeconds: blockTime, succeeded, accountKeys, rises };
+}
+
+function isSlot(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function keysOf(list: unknown): string[] {
+  must(Array.isArray(list) && list.length <= accountKeysMax, 'its accounts are not a list');
+  return list.map((key: unknown) => {
+    // Encoding `jsonParsed` has objects.
+    const text = isRecord(key) ? key['pubkey'] : key;
+    must(typeof text === 'string', 'an account is not a text');
+    return text;
+  });
+}
+
+/** Accounts from look-up tables follow those of the message: first the writable ones. */
+function loadedKeys(loaded: unknown): string[] {
+  if (loaded === undefined || loaded === null) return [];
+  must(isRecord(loaded), 'its loaded addresses are not an object');
+  return [...keysOf(loaded['writable'] ?? []), ...keysOf(loaded['readonly'] ?? [])];
+}
+
+function risesOf(meta: Record<string, unknown>, keys: readonly string[]): TokenRise[] {
+  const before = balancesOf(meta['preTokenBalances'], keys);
+  const after = balancesOf(meta['postTokenBalances'], keys);
+  return [...after].flatMap(([place, { tokenAccount, mint, amount }]) => {
+    const rise = amount - (before.get(place)?.amount ?? 0n);
+    return rise > 0n ? [{ tokenAccount, mint, amount: rise }] : [];
+  });
+}
+
+function balancesOf(list: unknown, keys: readonly string[]): Map<string, TokenRise> {
+  must(Array.isArray(list) && list.length <= accountKeysMax, 'its token balances are not a list');
+  const balances = new Map<string, TokenRise>();
+  for (const entry of list as readonly unknown[]) {
+    must(isRecord(entry) && isRecord(entry['uiTokenAmount']), 'a token balance is not an object');
+    const { accountIndex, mint, uiTokenAmount } = entry;
+    must(typeof accountIndex === 'number', 'a token balance has no account');
+    const tokenAccount = keys[accountIndex];
+    must(tokenAccount !== undefined, 'a token balance names an account that is not there');
+    must(typeof mint === 'string', 'a token balance has no mint');
+    const place = `${accountIndex} ${mint}`;
+    must(!balances.has(place), 'a token balance is given twice');
+    balances.set(place, { tokenAccount, mint, amount: amountOf(uiTokenAmount) });
+  }
+  return balances;
+}
+
+function amountOf(uiTokenAmount: unknown): bigint {
+  const text = isRecord(uiTokenAmount) ? uiTokenAmount['amount'] : undefined;
+  must(
+    typeof text === 'string' && amountPattern.test(text),
+    'a token amount is not a whole number',
+  );
+  const amount = BigInt(text);
+  must(amount <= u64Max, 'a token amount is too large');
+  return amount;
+}

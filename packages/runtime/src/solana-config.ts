@@ -1,0 +1,76 @@
+import { graceMinutesDefault, intentMinutesDefault } from '@svc/domain';
+import { Type, type Static, type TObject } from 'typebox';
+import { cannotStart } from './run-main.ts';
+
+/** The exit status of a service that must not run with this configuration of the rail (CONTRACT 8). */
+export const railRefusedStatus = 2;
+
+const base58Address = '^[1-9A-HJ-NP-Za-km-z]{32,44}$';
+const minutesMax = 525_600;
+
+/** The variables of the Solana rail. Gateway and settlement spread them into their schemas. */
+export const solanaConfig = {
+  SOLANA_RAIL_ENABLED: Type.Union([Type.Literal('true'), Type.Literal('false')], {
+    default: 'false',
+    description: 'true to sell credits for USDC on Solana, else false',
+  }),
+  SOLANA_RECIPIENT: Type.Optional(
+    Type.String({
+      pattern: base58Address,
+      description: 'the address of the wallet that receives USDC, in base58',
+    }),
+  ),
+  SOLANA_USDC_MINT: Type.Optional(
+    Type.String({ pattern: base58Address, description: 'the address of the USDC mint, in base58' }),
+  ),
+  SOLANA_RPC_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description: 'the URL of a Solana JSON-RPC server; https in production',
+    }),
+  ),
+  SOLANA_INTENT_MINUTES: Type.Integer({
+    minimum: 1,
+    maximum: minutesMax,
+    default: intentMinutesDefault,
+    description: 'minutes until an unpaid purchase intent expires, at least 1',
+  }),
+  SOLANA_GRACE_MINUTES: Type.Integer({
+    minimum: 1,
+    maximum: minutesMax,
+    default: graceMinutesDefault,
+    description: 'minutes after the expiry in which a payment still counts, at least 1',
+  }),
+};
+
+type SolanaVariables = Static<TObject<typeof solanaConfig>>;
+
+export interface SolanaRail {
+  readonly recipient: string;
+  readonly mint: string;
+  readonly rpcUrl: string;
+  readonly intentMinutes: number;
+  readonly graceMinutes: number;
+}
+
+/** Null if the rail is off. Throws `CannotStart` with status 2 if a variable of the rail is missing. */
+export function solanaRailOf(config: SolanaVariables): SolanaRail | null {
+  if (config.SOLANA_RAIL_ENABLED === 'false') return null;
+  return {
+    recipient: given(config, 'SOLANA_RECIPIENT'),
+    mint: given(config, 'SOLANA_USDC_MINT'),
+    rpcUrl: given(config, 'SOLANA_RPC_URL'),
+    intentMinutes: config.SOLANA_INTENT_MINUTES,
+    graceMinutes: config.SOLANA_GRACE_MINUTES,
+  };
+}
+
+function given(
+  config: SolanaVariables,
+  name: 'SOLANA_RECIPIENT' | 'SOLANA_USDC_MINT' | 'SOLANA_RPC_URL',
+): string {
+  return (
+    config[name] ??
+    cannotStart(`${name} is not set, but SOLANA_RAIL_ENABLED is true.`, railRefusedStatus)
+  );
+}

@@ -1,0 +1,30 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import { type Address, getAddressDecoder, isAddress } from '@solana/kit';
+
+/** True for a public key in base58. */
+export function isSolanaAddress(text: string): boolean {
+  return isAddress(text);
+}
+
+/** Throws if the text is no address. Checked before by `isSolanaAddress`. */
+export function toAddress(text: string): Address {
+  if (!isAddress(text)) throw new Error('not a Solana address');
+  return text;
+}
+
+/** The associated token account of a wallet for a mint of the SPL Token program. */
+export async function tokenAccountOf(recipient: string, mint: string): Promise<string> {
+  const [account] = await findAssociatedTokenPda({
+    owner: toAddress(recipient),
+    mint: toAddress(mint),
+    tokenProgram: TOKEN_PROGRAM_ADDRESS,
+  });
+  return account;
+}
+
+/** A fresh public key in base58. Its private half is dropped at once. */
+export function newReference(): string {
+  const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+  return getAddressDecoder().decode(Buffer.from(x, 'base64url'));
+}

@@ -1,0 +1,114 @@
+import {
+  AccountState,
+  getMintDecoder,
+  getMintSize,
+  getTokenDecoder,
+  getTokenSize,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token';
+import { isSolanaAddress, tokenAccountOf } from './addresses.ts';
+import { readAccount, readGenesisHash, type Unanswered } from './methods.ts';
+import type { Rpc } from './rpc.ts';
+
+/** The wallet, the mint and the network of the rail (CONTRACT 8). */
+export interface RailTerms {
+  readonly environment: 'sandbox' | 'production';
+  readonly recipient: string;
+  readonly mint: string;
+}
+
+export type RailVariable = 'SOLANA_RPC_URL' | 'SOLANA_RECIPIENT' | 'SOLANA_USDC_MINT';
+
+export type RailCheck =
+  | { readonly kind: 'sound' }
+  /** A sentence that names the variable. */
+  | { readonly kind: 'refused'; readonly variable: RailVariable; readonly sentence: string }
+  /** The RPC server does not answer, which is no refusal. */
+  | { readonly kind: 'unreachable'; readonly reason: string };
+
+export const mainnetGenesisHash = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+const usdcDecimals = 6;
+
+/** Checks that the genesis hash belongs to the environment: mainnet in production, and only there. */
+export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promise<RailCheck> {
+  const reading = await readGenesisHash(rpc);
+  if (reading.kind !== 'read') return unreachable(reading);
+  if ((reading.hash === mainnetGenesisHash) === (environment === 'production')) return sound;
+  return refused(
+    'SOLANA_RPC_URL',
+    environment === 'production'
+      ? 'is not a server of mainnet, which production needs'
+      : 'is a server of mainnet, which a sandbox must not use',
+  );
+}
+
+/** Checks the network, the mint and the wallet. */
+export async function checkRail(rpc: Rpc, terms: RailTerms): Promise<RailCheck> {
+  const { recipient, mint } = terms;
+  if (!isSolanaAddress(recipient)) return refused('SOLANA_RECIPIENT', 'is not a Solana address');
+  if (!isSolanaAddress(mint)) return refused('SOLANA_USDC_MINT', 'is not a Solana address');
+  const genesis = await checkGenesis(rpc, terms);
+  if (genesis.kind !== 'sound') return genesis;
+  const checks = [checkMint, checkRecipient, checkTokenAccount];
+  for (const check of checks) {
+    const outcome = await check(rpc, terms);
+    if (outcome.kind !== 'sound') return outcome;
+  }
+  return sound;
+}
+
+const sound = { kind: 'sound' } as const;
+
+function refused(variable: RailVariable, what: string): RailCheck {
+  return { kind: 'refused', variable, sentence: `${variable} ${what}.` };
+}
+
+function unreachable({ reason }: Unanswered): RailCheck {
+  return { kind: 'unreachable', reason };
+}
+
+async function checkMint(rpc: Rpc, { mint }: RailTerms): Promise<RailCheck> {
+  const reading = await readAccount(rpc, mint);
+  if (reading.kind !== 'read') return unreachable(reading);
+  const { account } = reading;
+  if (account === null) return refused('SOLANA_USDC_MINT', 'does not exist on this network');
+  if (account.owner !== TOKEN_PROGRAM_ADDRESS || account.data.length !== getMintSize()) {
+    return refused('SOLANA_USDC_MINT', 'is not a mint of the SPL Token program');
+  }
+  const { decimals, isInitialized } = getMintDecoder().decode(account.data);
+  if (decimals === usdcDecimals && isInitialized) return sound;
+  return refused('SOLANA_USDC_MINT', `has ${decimals} decimals instead of ${usdcDecimals}`);
+}
+
+async function checkRecipient(rpc: Rpc, { recipient }: RailTerms): Promise<RailCheck> {
+  const reading = await readAccount(rpc, recipient);
+  if (reading.kind !== 'read') return unreachable(reading);
+  const owner = reading.account?.owner;
+  if (owner !== TOKEN_PROGRAM_ADDRESS && owner !== token2022Program) return sound;
+  return refused(
+    'SOLANA_RECIPIENT',
+    'is an account of the token program; set the address of the wallet that owns it',
+  );
+}
+
+async function checkTokenAccount(rpc: Rpc, { recipient, mint }: RailTerms): Promise<RailCheck> {
+  const reading = await readAccount(rpc, await tokenAccountOf(recipient, mint));
+  if (reading.kind !== 'read') return unreachable(reading);
+  const { account } = reading;
+  if (account?.owner !== TOKEN_PROGRAM_ADDRESS || account.data.length !== getTokenSize()) {
+    return refused('SOLANA_RECIPIENT', 'has no associated token account for SOLANA_USDC_MINT');
+  }
+  const token = getTokenDecoder().decode(account.data);
+  if (
+    token.mint === mint &&
+    token.owner === recipient &&
+    token.state === AccountState.Initialized
+  ) {
+    return sound;
+  }
+  return refused(
+    'SOLANA_RECIPIENT',
+    'has an associated token account of another owner or mint, or a frozen one',
+  );
+}

@@ -1,0 +1,106 @@
+import { MAX_SUPPORTED_TRANSACTION_VERSION } from '@solana/kit';
+import { isRecord, readSolanaTransaction, type TransactionReading } from '@svc/domain';
+import type { Rpc, RpcOutcome } from './rpc.ts';
+
+/** The calls of the watcher. Each names its commitment, because clients and servers have defaults. */
+
+export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
+const finalized = 'finalized';
+
+/** One entry of the list of an address. */
+export interface ListedSignature {
+  readonly signature: string;
+  readonly slot: number;
+  /** The transaction failed on the chain. */
+  readonly hasFailed: boolean;
+}
+
+export type SignatureList =
+  | { readonly kind: 'listed'; readonly entries: readonly ListedSignature[] }
+  | Unanswered;
+
+export const signaturesPerPageMax = 1_000;
+const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+
+/** A page of finalized signatures of an address, newest first. */
+export async function listSignatures(
+  rpc: Rpc,
+  address: string,
+  { limit, before }: { readonly limit: number; readonly before?: string },
+): Promise<SignatureList> {
+  const options = { commitment: finalized, limit, ...(before === undefined ? {} : { before }) };
+  const outcome = await rpc.call('getSignaturesForAddress', [address, options]);
+  if (outcome.kind !== 'answered') return outcome;
+  const list = outcome.result;
+  if (!Array.isArray(list) || list.length > limit) {
+    return { kind: 'failed', reason: 'its list of signatures is not a list, or too long' };
+  }
+  const entries: ListedSignature[] = [];
+  for (const one of list as readonly unknown[]) {
+    if (!isRecord(one)) return malformedEntry;
+    const { signature, slot, err = null, confirmationStatus = null } = one;
+    if (typeof signature !== 'string' || !signaturePattern.test(signature)) return malformedEntry;
+    if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return malformedEntry;
+    // A server that ignores the commitment lists what may still be dropped.
+    if (confirmationStatus !== null && confirmationStatus !== finalized) continue;
+    entries.push({ signature, slot, hasFailed: err !== null });
+  }
+  return { kind: 'listed', entries };
+}
+
+const malformedEntry = { kind: 'failed', reason: 'an entry of its list is malformed' } as const;
+
+/** Reads a finalized transaction of any version that the client library knows. */
+export async function readTransaction(
+  rpc: Rpc,
+  signature: string,
+): Promise<TransactionReading | Unanswered> {
+  const outcome = await rpc.call('getTransaction', [
+    signature,
+    {
+      commitment: finalized,
+      encoding: 'json',
+      maxSupportedTransactionVersion: MAX_SUPPORTED_TRANSACTION_VERSION,
+    },
+  ]);
+  if (outcome.kind === 'refused') return { kind: 'unreadable', reason: outcome.reason };
+  if (outcome.kind !== 'answered') return outcome;
+  return readSolanaTransaction(outcome.result, signature);
+}
+
+export type GenesisReading = { readonly kind: 'read'; readonly hash: string } | Unanswered;
+
+export async function readGenesisHash(rpc: Rpc): Promise<GenesisReading> {
+  const outcome = await rpc.call('getGenesisHash', []);
+  if (outcome.kind !== 'answered') return outcome;
+  return typeof outcome.result === 'string'
+    ? { kind: 'read', hash: outcome.result }
+    : { kind: 'failed', reason: 'its genesis hash is not a text' };
+}
+
+export type AccountReading =
+  | { readonly kind: 'read'; readonly account: SolanaAccount | null }
+  | Unanswered;
+
+export interface SolanaAccount {
+  readonly owner: string;
+  readonly data: Uint8Array;
+}
+
+/** The account of an address. Null if it does not exist. */
+export async function readAccount(rpc: Rpc, address: string): Promise<AccountReading> {
+  const outcome = await rpc.call('getAccountInfo', [
+    address,
+    { commitment: finalized, encoding: 'base64' },
+  ]);
+  if (outcome.kind !== 'answered') return outcome;
+  const value = isRecord(outcome.result) ? outcome.result['value'] : undefined;
+  if (value === null) return { kind: 'read', account: null };
+  const data: unknown =
+    isRecord(value) && Array.isArray(value['data']) ? value['data'][0] : undefined;
+  if (!isRecord(value) || typeof value['owner'] !== 'string' || typeof data !== 'string') {
+    return { kind: 'failed', reason: 'its account is malformed' };
+  }
+  const bytes = Buffer.from(data, 'base64');
+  return { kind: 'read', account: { owner: value['owner'], data: bytes } };
+}

@@ -1,0 +1,124 @@
+import { isRecord } from '@svc/domain';
+import type { OutboundHttp } from '@svc/runtime';
+import type { CallBudget } from './call-budget.ts';
+
+/**
+ * A JSON-RPC client for a server that is not trusted: every answer has limits of size and depth, and a
+ * deadline. It does not retry. Numbers above 2^53 are not exact, so amounts are read from texts.
+ */
+
+export type RpcOutcome =
+  | { readonly kind: 'answered'; readonly result: unknown }
+  /** The server asks for fewer calls, or is behind the chain. */
+  | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterMs: number }
+  /** No usable answer: a network error, a deadline, HTTP 5xx, or an answer that is not JSON-RPC. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** A JSON-RPC error about this call. */
+  | { readonly kind: 'refused'; readonly code: number; readonly reason: string };
+
+export interface Rpc {
+  call(method: string, params: readonly unknown[]): Promise<RpcOutcome>;
+}
+
+/** A page of 1,000 signatures has about 300 KB; a transaction with long logs less. */
+export const rpcAnswerBytesMax = 4 * 1024 * 1024;
+export const rpcAnswerDepthMax = 64;
+export const rpcTimeoutMs = 8_000;
+const retryAfterMsMax = 60_000;
+const reasonLengthMax = 200;
+
+/** The node is unhealthy, behind, or has not the slot yet. */
+const laggingCodes = new Set([-32_004, -32_005, -32_014, -32_016]);
+
+export function createRpc(options: {
+  readonly url: string;
+  readonly http: OutboundHttp;
+  readonly budget: CallBudget;
+  readonly signal?: AbortSignal;
+}): Rpc {
+  let calls = 0;
+  return {
+    async call(method, params) {
+      calls += 1;
+      const id = String(calls);
+      const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      await options.budget.take();
+      const outcome = await options.http.post({
+        url: options.url,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: Buffer.from(text),
+        timeoutMs: rpcTimeoutMs,
+        bytesMax: rpcAnswerBytesMax,
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      });
+      if (outcome.kind !== 'responded') return { kind: 'failed', reason: outcome.reason };
+      const { statusCode, headers, body } = outcome;
+      if (statusCode === 429) return busy('it answered 429', headers['retry-after']);
+      if (body.byteLength >= rpcAnswerBytesMax) return failed('its answer is too large');
+      const answer = parseBounded(Buffer.from(body).toString('utf8'));
+      // Servers send JSON-RPC errors with any HTTP status.
+      if (!isRecord(answer) || (answer['id'] !== id && answer['error'] === undefined)) {
+        return failed(`it answered HTTP ${statusCode} without a JSON-RPC answer to this call`);
+      }
+      if (isRecord(answer['error'])) return outcomeOfError(answer['error']);
+      if (statusCode !== 200 || !('result' in answer))
+        return failed(`it answered HTTP ${statusCode}`);
+      return { kind: 'answered', result: answer['result'] };
+    },
+  };
+}
+
+function failed(reason: string): RpcOutcome {
+  return { kind: 'failed', reason };
+}
+
+function busy(reason: string, retryAfter: string | undefined): RpcOutcome {
+  const seconds = Number(retryAfter);
+  const retryAfterMs = Number.isFinite(seconds) ? Math.max(seconds, 0) * 1000 : 0;
+  return { kind: 'busy', reason, retryAfterMs: Math.min(retryAfterMs, retryAfterMsMax) };
+}
+
+function outcomeOfError(error: Record<string, unknown>): RpcOutcome {
+  const { code, message } = error;
+  const reason = `error ${String(code)}: ${printable(message)}`;
+  if (code === 429 || (typeof code === 'number' && laggingCodes.has(code))) {
+    return { kind: 'busy', reason, retryAfterMs: 0 };
+  }
+  return { kind: 'refused', code: typeof code === 'number' ? code : 0, reason };
+}
+
+/** The text is the server's, and it is stored and shown. */
+function printable(text: unknown): string {
+  if (typeof text !== 'string') return 'no message';
+  return text
+    .slice(0, reasonLengthMax)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '\uFFFD');
+}
+
+/** Undefined for text that is not JSON or is nested too deeply. */
+export function parseBounded(text: string): unknown {
+  if (!isWithinDepth(text, rpcAnswerDepthMax)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isWithinDepth(text: string, depthMax: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (inString) {
+      if (character === '\\') at += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') {
+      depth += 1;
+      if (depth > depthMax) return false;
+    } else if (character === '}' || character === ']') depth -= 1;
+  }
+  return true;
+}

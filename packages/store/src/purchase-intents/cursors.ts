@@ -1,0 +1,194 @@
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+import { holdFence } from './lease.ts';
+
+/** The newest signature of a token account up to which every signature was read or noted as unread. */
+export interface CursorPosition {
+  readonly tokenAccount: string;
+  readonly signature: string;
+  readonly slot: number;
+}
+
+export interface WatchedAccount {
+  readonly tokenAccount: string;
+  readonly mint: string;
+  /** An open intent pins it. */
+  readonly isOpen: boolean;
+  /** Null before its first list. */
+  readonly cursor: {
+    /** Null while the account has no signature. */
+    readonly signature: string | null;
+    readonly slot: number;
+    /** Signatures of earlier slots are not read. */
+    readonly floorSlot: number;
+  } | null;
+}
+
+/**
+ * The token accounts to watch: those that open intents pin, and those that were watched before.
+ * Costs the same for any number of intents.
+ */
+export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[]> {
+  const rows = await store.query<{
+    token_account: string;
+    mint: string;
+    is_open: boolean;
+    has_cursor: boolean;
+    signature: string | null;
+    slot: bigint | null;
+    floor_slot: bigint | null;
+  }>(
+    `WITH RECURSIVE open (token_account) AS (
+       (SELECT token_account FROM purchase_intents WHERE closed_at IS NULL ORDER BY token_account LIMIT 1)
+       UNION ALL
+       SELECT (SELECT i.token_account FROM purchase_intents i
+               WHERE i.closed_at IS NULL AND i.token_account > open.token_account
+               ORDER BY i.token_account LIMIT 1)
+       FROM open WHERE open.token_account IS NOT NULL
+     )
+     SELECT coalesce(o.token_account, c.token_account) AS token_account,
+       coalesce(c.mint, (SELECT mint FROM purchase_intents i
+         WHERE i.closed_at IS NULL AND i.token_account = o.token_account LIMIT 1)) AS mint,
+       o.token_account IS NOT NULL AS is_open, c.token_account IS NOT NULL AS has_cursor,
+       c.signature, c.slot, c.floor_slot
+     FROM (SELECT token_account FROM open WHERE token_account IS NOT NULL) o
+     FULL JOIN solana_cursors c ON c.token_account = o.token_account
+     ORDER BY 1`,
+    [],
+  );
+  return rows.map((row) => ({
+    tokenAccount: row.token_account,
+    mint: row.mint,
+    isOpen: row.is_open,
+    cursor: row.has_cursor
+      ? {
+          signature: row.signature,
+          slot: Number(row.slot),
+          floorSlot: Number(row.floor_slot),
+        }
+      : null,
+  }));
+}
+
+/** Starts to watch an account from a position. Earlier signatures are not read. */
+export async function openCursor(
+  store: Store,
+  epoch: bigint,
+  start: {
+    readonly tokenAccount: string;
+    readonly mint: string;
+    readonly signature: string | null;
+    readonly slot: number;
+  },
+): Promise<void> {
+  await store.transaction(async (query) => {
+    await holdFence(query, epoch);
+    await query(
+      `INSERT INTO solana_cursors (token_account, mint, signature, slot, floor_slot, created_at)
+       VALUES ($1, $2, $3, $4, $4, svc_now()) ON CONFLICT (token_account) DO NOTHING`,
+      [start.tokenAccount, start.mint, start.signature, start.slot],
+    );
+  });
+}
+
+/** Moves the cursor past signatures of failed transactions. */
+export async function moveCursor(store: Store, epoch: bigint, to: CursorPosition): Promise<void> {
+  await store.transaction(async (query) => {
+    await holdFence(query, epoch);
+    await advanceCursor(query, to);
+  });
+}
+
+/** Moves the cursor in the caller's transaction. It never moves back. */
+export async function advanceCursor(query: Query, to: CursorPosition): Promise<void> {
+  await query(
+    'UPDATE solana_cursors SET signature = $2, slot = $3 WHERE token_account = $1 AND slot <= $3',
+    [to.tokenAccount, to.signature, to.slot],
+  );
+}
+
+/**
+ * Notes that a list that began at `at` reached the cursor, and that all of its signatures were read or
+ * noted as unread.
+ */
+export async function noteListed(
+  store: Store,
+  epoch: bigint,
+  { tokenAccount, at }: { readonly tokenAccount: string; readonly at: Date },
+): Promise<void> {
+  await store.query(
+    `UPDATE solana_cursors SET listed_at = $3
+     WHERE token_account = $1 AND EXISTS (SELECT FROM solana_watcher WHERE id = 1 AND epoch = $2)`,
+    [tokenAccount, epoch, at],
+  );
+}
+
+/** A signature whose transaction could not be read. */
+export interface UnreadSignature {
+  readonly tokenAccount: string;
+  readonly mint: string;
+  readonly signature: string;
+  readonly slot: number;
+  /** The intent at whose question it was found, if any. */
+  readonly reference: string | null;
+  readonly attempts: number;
+}
+
+const retrySecondsMax = 300;
+
+/**
+ * Notes a signature that could not be read, with backoff, and moves the cursor past it in the same
+ * transaction. It is retried until it is read.
+ */
+export async function noteUnread(
+  store: Store,
+  epoch: bigint,
+  unread: Omit<UnreadSignature, 'mint' | 'attempts'> & { readonly error: string },
+  cursor: CursorPosition | null,
+): Promise<void> {
+  await store.transaction(async (query) => {
+    await holdFence(query, epoch);
+    await query(
+      `INSERT INTO solana_unread_signatures AS u (token_account, signature, slot, reference, attempts,
+         error, first_seen_at, next_attempt_at)
+       VALUES ($1, $2, $3, $4, 1, $5, svc_now(), svc_now() + interval '1 second')
+       ON CONFLICT (token_account, signature) DO UPDATE SET attempts = u.attempts + 1, error = $5,
+         reference = coalesce(u.reference, $4),
+         next_attempt_at = svc_now() + least($6, power(2, least(u.attempts, 16))) * interval '1 second'`,
+      [
+        unread.tokenAccount,
+        unread.signature,
+        unread.slot,
+        unread.reference,
+        unread.error,
+        retrySecondsMax,
+      ],
+    );
+    if (cursor !== null) await advanceCursor(query, cursor);
+  });
+}
+
+/** The unread signatures that are due, the oldest first. */
+export async function findUnreadDue(store: Store, limit: number): Promise<UnreadSignature[]> {
+  const rows = await store.query<{
+    token_account: string;
+    mint: string;
+    signature: string;
+    slot: bigint;
+    reference: string | null;
+    attempts: number;
+  }>(
+    `SELECT u.token_account, c.mint, u.signature, u.slot, u.reference, u.attempts
+     FROM solana_unread_signatures u JOIN solana_cursors c ON c.token_account = u.token_account
+     WHERE u.next_attempt_at <= svc_now() ORDER BY u.next_attempt_at LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    tokenAccount: row.token_account,
+    mint: row.mint,
+    signature: row.signature,
+    slot: Number(row.slot),
+    reference: row.reference,
+    attempts: row.attempts,
+  }));
+}

@@ -1,0 +1,194 @@
+import { intentTimes, type IntentStatus, pendingIntentsMax } from '@svc/domain';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+import { lockAccount } from '../ledger/account.ts';
+
+/** The terms of a new purchase intent (CONTRACT 8). They are pinned. */
+export interface NewIntent {
+  /** A fresh public key in base58. */
+  readonly reference: string;
+  readonly tenantId: string;
+  readonly creditsMicros: bigint;
+  readonly amountUsdcMicros: bigint;
+  readonly usdPerCreditMicros: bigint;
+  readonly recipient: string;
+  readonly tokenAccount: string;
+  readonly mint: string;
+  /** The life and the grace, in minutes. */
+  readonly minutes: { readonly intent: number; readonly grace: number };
+}
+
+interface IntentPayment {
+  readonly signature: string;
+  readonly amountUsdcMicros: bigint;
+  /** When the service recorded it. */
+  readonly at: Date;
+}
+
+export interface PurchaseIntent {
+  readonly reference: string;
+  readonly tenantId: string;
+  readonly creditsMicros: bigint;
+  readonly amountUsdcMicros: bigint;
+  readonly paidUsdcMicros: bigint;
+  readonly status: IntentStatus;
+  readonly signature: string | null;
+  readonly recipient: string;
+  readonly tokenAccount: string;
+  readonly mint: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly graceEndsAt: Date;
+  readonly confirmedAt: Date | null;
+  /** True after its confirmation or the end of its grace. */
+  readonly isClosed: boolean;
+  /** In the order in which they were recorded. */
+  readonly payments: readonly IntentPayment[];
+}
+
+export type IntentCreation =
+  | { readonly kind: 'created'; readonly intent: PurchaseIntent }
+  /** The tenant has `pendingIntentsMax` pending intents. The oldest expires in `retryInMs`. */
+  | { readonly kind: 'too_many'; readonly retryInMs: number };
+
+/** Creates an intent. The tenant's pending intents are counted under the lock of its account. */
+export function createPurchaseIntent(store: Store, intent: NewIntent): Promise<IntentCreation> {
+  return store.transaction(async (query): Promise<IntentCreation> => {
+    await lockAccount(query, intent.tenantId);
+    const [counted] = await query<{ pending: bigint; retry_in_ms: number | null; now: Date }>(
+      `SELECT count(*) AS pending, svc_now() AS now,
+         (extract(epoch FROM min(expires_at) - svc_now()) * 1000)::float8 AS retry_in_ms
+       FROM purchase_intents
+       WHERE tenant_id = $1::uuid AND status = 'pending' AND expires_at > svc_now()`,
+      [intent.tenantId],
+    );
+    if (counted === undefined) throw new Error('a count has one row');
+    if (counted.pending >= BigInt(pendingIntentsMax)) {
+      return { kind: 'too_many', retryInMs: counted.retry_in_ms ?? 0 };
+    }
+    await insertIntent(query, intent, counted.now);
+    const created = await readIntents(query, [intent.reference]);
+    const [first] = created;
+    if (first === undefined) throw new Error('an inserted intent exists');
+    return { kind: 'created', intent: first };
+  });
+}
+
+async function insertIntent(query: Query, intent: NewIntent, now: Date): Promise<void> {
+  const times = intentTimes(now.getTime(), intent.minutes, intent.reference);
+  await query(
+    `INSERT INTO purchase_intents (reference, tenant_id, credits_micros, amount_usdc_micros, status,
+       recipient, token_account, mint, usd_per_credit_micros, created_at, expires_at, grace_ends_at,
+       ask_at, ask_again_at)
+     VALUES ($1, $2::uuid, $3, $4, 'pending', $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      intent.reference,
+      intent.tenantId,
+      intent.creditsMicros,
+      intent.amountUsdcMicros,
+      intent.recipient,
+      intent.tokenAccount,
+      intent.mint,
+      intent.usdPerCreditMicros,
+      now,
+      new Date(times.expiresAtMs),
+      new Date(times.graceEndsAtMs),
+      new Date(times.askAtMs),
+      new Date(times.askAgainAtMs),
+    ],
+  );
+}
+
+/** Null for an unknown reference, and for one of another tenant. */
+export async function readPurchaseIntent(
+  store: Store,
+  { reference, tenantId }: { readonly reference: string; readonly tenantId?: string },
+): Promise<PurchaseIntent | null> {
+  const [intent] = await readIntents(store.query, [reference]);
+  if (intent === undefined) return null;
+  return tenantId === undefined || intent.tenantId === tenantId ? intent : null;
+}
+
+/** The statuses of these intents, in one statement. The key is the reference. */
+export async function readIntentStatuses(
+  store: Store,
+  references: readonly string[],
+): Promise<Map<string, IntentStatus>> {
+  const rows = await store.query<{ reference: string; status: IntentStatus }>(
+    'SELECT reference, status FROM purchase_intents WHERE reference = ANY($1::text[])',
+    [references],
+  );
+  return new Map(rows.map(({ reference, status }) => [reference, status]));
+}
+
+export interface IntentRow {
+  readonly reference: string;
+  readonly tenant_id: string;
+  readonly credits_micros: bigint;
+  readonly amount_usdc_micros: bigint;
+  readonly paid_usdc_micros: bigint;
+  readonly status: IntentStatus;
+  readonly transaction_signature: string | null;
+  readonly recipient: string;
+  readonly token_account: string;
+  readonly mint: string;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly grace_ends_at: Date;
+  readonly confirmed_at: Date | null;
+  readonly closed_at: Date | null;
+}
+
+interface PaymentRow {
+  readonly reference: string;
+  readonly signature: string;
+  readonly amount_usdc_micros: bigint;
+  readonly created_at: Date;
+}
+
+async function readIntents(query: Query, references: readonly string[]): Promise<PurchaseIntent[]> {
+  const rows = await query<IntentRow>(
+    'SELECT * FROM purchase_intents WHERE reference = ANY($1::text[])',
+    [references],
+  );
+  return withPayments(query, rows);
+}
+
+/** The payments of one intent that are shown. Each costs its sender a fee. */
+const paymentsShownMax = 1_000;
+
+/** Adds the payments to rows of intents, in the order of the rows. */
+export async function withPayments(
+  query: Query,
+  rows: readonly IntentRow[],
+): Promise<PurchaseIntent[]> {
+  const payments = await query<PaymentRow>(
+    `SELECT p.* FROM unnest($1::text[]) AS named (reference), LATERAL (
+       SELECT reference, signature, amount_usdc_micros, created_at FROM solana_payments
+       WHERE reference = named.reference ORDER BY created_at, slot LIMIT $2) p`,
+    [rows.map(({ reference }) => reference), paymentsShownMax],
+  );
+  const byReference = Map.groupBy(payments, ({ reference }) => reference);
+  return rows.map((row) => ({
+    reference: row.reference,
+    tenantId: row.tenant_id,
+    creditsMicros: row.credits_micros,
+    amountUsdcMicros: row.amount_usdc_micros,
+    paidUsdcMicros: row.paid_usdc_micros,
+    status: row.status,
+    signature: row.transaction_signature,
+    recipient: row.recipient,
+    tokenAccount: row.token_account,
+    mint: row.mint,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    graceEndsAt: row.grace_ends_at,
+    confirmedAt: row.confirmed_at,
+    isClosed: row.closed_at !== null,
+    payments: (byReference.get(row.reference) ?? []).map((payment) => ({
+      signature: payment.signature,
+      amountUsdcMicros: payment.amount_usdc_micros,
+      at: payment.created_at,
+    })),
+  }));
+}

@@ -1,0 +1,64 @@
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+
+/** Another watcher has taken over. Nothing was written. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+
+  constructor() {
+    super('another process watches the Solana payments now');
+  }
+}
+
+export interface WatcherLease {
+  readonly epoch: bigint;
+  /** The database's time at which the lease was taken or renewed. */
+  readonly at: Date;
+}
+
+/**
+ * Takes or renews the lease of the one watcher. Returns null while another process has it. Each change of the holder raises the epoch, which fences the writes of the one before.
+ */
+export async function takeWatcherLease(
+  store: Store,
+  { holder, leaseMs }: { readonly holder: string; readonly leaseMs: number },
+): Promise<WatcherLease | null> {
+  const [row] = await store.query<WatcherLease>(
+    `UPDATE solana_watcher SET epoch = epoch + (holder IS DISTINCT FROM $1)::int, holder = $1,
+       lease_expires_at = svc_now() + $2 * interval '1 millisecond'
+     WHERE id = 1 AND (holder = $1 OR lease_expires_at <= svc_now())
+     RETURNING epoch, svc_now() AS at`,
+    [holder, leaseMs],
+  );
+  return row ?? null;
+}
+
+/** Gives the lease back, so that another process takes it at once. */
+export async function releaseWatcherLease(store: Store, holder: string): Promise<void> {
+  await store.query(
+    `UPDATE solana_watcher SET lease_expires_at = svc_now(), holder = NULL WHERE id = 1 AND holder = $1`,
+    [holder],
+  );
+}
+
+/** Keeps the epoch until the end of the transaction. Throws `LeaseLost` if it has passed. */
+export async function holdFence(query: Query, epoch: bigint): Promise<void> {
+  const rows = await query('SELECT 1 FROM solana_watcher WHERE id = 1 AND epoch = $1 FOR SHARE', [
+    epoch,
+  ]);
+  if (rows.length === 0) throw new LeaseLost();
+}
+
+/** Notes the state that `svc solana status` and readiness show. `problem` is null if there is none. */
+export async function noteWatcherState(
+  store: Store,
+  epoch: bigint,
+  { rpcAnswered, problem }: { readonly rpcAnswered: boolean; readonly problem: string | null },
+): Promise<void> {
+  await store.query(
+    `UPDATE solana_watcher SET polled_at = svc_now(), problem = $3,
+       rpc_answered_at = CASE WHEN $2 THEN svc_now() ELSE rpc_answered_at END
+     WHERE id = 1 AND epoch = $1`,
+    [epoch, rpcAnswered, problem],
+  );
+}

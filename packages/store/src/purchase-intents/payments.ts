@@ -1,0 +1,217 @@
+import {
+  choosePaidIntent,
+  creditsToNumber,
+  eventBody,
+  type NamedIntent,
+  type PaidIntent,
+  solanaGrantReference,
+  toWireId,
+} from '@svc/domain';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+import { insertEvents } from '../deliveries/outbox.ts';
+import { insertGrant } from '../ledger/grants.ts';
+import { advanceCursor, type CursorPosition } from './cursors.ts';
+import type { IntentRow } from './intents.ts';
+import { holdFence } from './lease.ts';
+
+/** A finalized transaction that has been read. Its payments are rises of watched token accounts. */
+export interface FoundTransaction {
+  readonly signature: string;
+  readonly slot: number;
+  readonly blockTimeSeconds: number | null;
+  /** The intents are looked up among these. */
+  readonly accountKeys: readonly string[];
+  readonly payments: readonly FoundPayment[];
+}
+
+interface FoundPayment {
+  readonly tokenAccount: string;
+  readonly mint: string;
+  readonly amountUsdcMicros: bigint;
+}
+
+export type RecordOutcome =
+  /** It is no payment, or was recorded before. */
+  | { readonly kind: 'nothing' }
+  /** No intent took it. An operator can assign it. */
+  | { readonly kind: 'unexplained' }
+  /** It was added to an intent and granted nothing. */
+  | { readonly kind: 'added'; readonly reference: string }
+  | { readonly kind: 'granted'; readonly reference: string; readonly tenantId: string }
+  /** It completes an intent, but the balance would exceed the largest amount. */
+  | { readonly kind: 'balance_too_large'; readonly reference: string };
+
+/**
+ * Records what a transaction paid, confirms and grants in the same transaction of Postgres, and moves
+ * the cursor with it (CONTRACT 8). Idempotent by the signature. Throws `LeaseLost` if another watcher
+ * has taken over. The caller announces the tenant's delivery after the commit.
+ */
+export function recordTransaction(
+  store: Store,
+  epoch: bigint,
+  found: FoundTransaction,
+  cursor: CursorPosition | null,
+): Promise<RecordOutcome> {
+  return store.transaction(async (query) => {
+    await holdFence(query, epoch);
+    const outcome = await recordPayments(store, query, found);
+    await query('DELETE FROM solana_unread_signatures WHERE signature = $1', [found.signature]);
+    if (cursor !== null) await advanceCursor(query, cursor);
+    return outcome;
+  });
+}
+
+interface LockedIntent extends NamedIntent {
+  readonly row: IntentRow;
+}
+
+async function recordPayments(
+  store: Store,
+  query: Query,
+  found: FoundTransaction,
+): Promise<RecordOutcome> {
+  if (found.payments.length === 0) return { kind: 'nothing' };
+  const earlier = await query('SELECT 1 FROM solana_payments WHERE signature = $1 LIMIT 1', [
+    found.signature,
+  ]);
+  if (earlier.length > 0) return { kind: 'nothing' };
+  const named = await lockNamedIntents(query, found);
+  const paid = (await isSettledByOperator(query, found.signature))
+    ? undefined
+    : choosePaidIntent(named, found.payments);
+  await insertPayments(query, found, paid);
+  if (paid === undefined) return { kind: 'unexplained' };
+  const { reference } = paid.intent;
+  const granted = paid.completes && (await grant(store, query, found, paid));
+  await addPayment(query, found.signature, paid, granted);
+  if (!granted) return { kind: paid.completes ? 'balance_too_large' : 'added', reference };
+  await announce(store, query, found.signature, paid);
+  return { kind: 'granted', reference, tenantId: paid.intent.row.tenant_id };
+}
+
+/** Oldest first. The lock keeps the decision and the update together. */
+async function lockNamedIntents(query: Query, found: FoundTransaction): Promise<LockedIntent[]> {
+  const rows = await query<IntentRow>(
+    `SELECT * FROM purchase_intents WHERE reference = ANY($1::text[])
+     ORDER BY created_at, reference FOR UPDATE`,
+    [found.accountKeys],
+  );
+  return rows.map((row) => ({
+    reference: row.reference,
+    tokenAccount: row.token_account,
+    amountUsdcMicros: row.amount_usdc_micros,
+    paidUsdcMicros: row.paid_usdc_micros,
+    isOpen: row.closed_at === null && !isAfterGrace(row, found),
+    row,
+  }));
+}
+
+/** By the block time, if the chain has one. */
+function isAfterGrace(
+  { grace_ends_at }: IntentRow,
+  { blockTimeSeconds }: FoundTransaction,
+): boolean {
+  return blockTimeSeconds !== null && blockTimeSeconds * 1000 > grace_ends_at.getTime();
+}
+
+/** An operator has granted credits for this transaction, so it grants no more. */
+async function isSettledByOperator(query: Query, signature: string): Promise<boolean> {
+  const rows = await query('SELECT 1 FROM purchases WHERE reference = $1', [
+    solanaGrantReference(signature),
+  ]);
+  return rows.length > 0;
+}
+
+async function insertPayments(
+  query: Query,
+  found: FoundTransaction,
+  paid: PaidIntent<LockedIntent> | undefined,
+): Promise<void> {
+  const { blockTimeSeconds } = found;
+  const rows = found.payments.map(({ tokenAccount, mint, amountUsdcMicros }) => ({
+    token_account: tokenAccount,
+    mint,
+    amount: String(amountUsdcMicros),
+    reference: paid?.payment.tokenAccount === tokenAccount ? paid.intent.reference : null,
+  }));
+  await query(
+    `INSERT INTO solana_payments (signature, token_account, mint, amount_usdc_micros, slot, block_time,
+       reference, created_at)
+     SELECT $1, r.token_account, r.mint, r.amount, $2, to_timestamp($3::float8), r.reference, svc_now()
+     FROM jsonb_to_recordset($4::jsonb) AS r (token_account text, mint text, amount bigint, reference text)`,
+    [found.signature, found.slot, blockTimeSeconds, JSON.stringify(rows)],
+  );
+}
+
+/** False if the balance would exceed the largest amount. */
+async function grant(
+  store: Store,
+  query: Query,
+  found: FoundTransaction,
+  { intent: { row, reference } }: PaidIntent<LockedIntent>,
+): Promise<boolean> {
+  const outcome = await insertGrant(
+    store,
+    query,
+    {
+      purchaseId: store.newId(),
+      tenantId: row.tenant_id,
+      creditsMicros: row.credits_micros,
+      reference: solanaGrantReference(found.signature),
+      usdMicros: row.amount_usdc_micros,
+      note: `purchase intent ${reference}`,
+    },
+    { actor: { kind: 'tenant', id: row.tenant_id }, requestId: null },
+  );
+  return outcome.kind === 'granted';
+}
+
+async function addPayment(
+  query: Query,
+  signature: string,
+  { intent, payment }: PaidIntent<LockedIntent>,
+  confirms: boolean,
+): Promise<void> {
+  await query(
+    confirms
+      ? `UPDATE purchase_intents SET paid_usdc_micros = paid_usdc_micros + $2, status = 'confirmed',
+           transaction_signature = $3, confirmed_at = svc_now(), closed_at = svc_now()
+         WHERE reference = $1`
+      : 'UPDATE purchase_intents SET paid_usdc_micros = paid_usdc_micros + $2 WHERE reference = $1',
+    [intent.reference, payment.amountUsdcMicros, ...(confirms ? [signature] : [])],
+  );
+}
+
+/** Writes `credits.purchased` to the outbox. */
+async function announce(
+  store: Store,
+  query: Query,
+  signature: string,
+  { intent, payment }: PaidIntent<LockedIntent>,
+): Promise<void> {
+  const { tenant_id: tenantId, credits_micros: creditsMicros } = intent.row;
+  const [tenant] = await query<{ notified: boolean; now: Date }>(
+    `SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, svc_now() AS now
+     FROM tenants WHERE id = $1::uuid`,
+    [tenantId],
+  );
+  const data = {
+    reference: intent.reference,
+    credits: creditsToNumber(creditsMicros),
+    paidAmount: creditsToNumber(intent.paidUsdcMicros + payment.amountUsdcMicros),
+    signature,
+  };
+  const type = 'credits.purchased' as const;
+  const at = tenant?.now ?? new Date(0);
+  await insertEvents(store, query, [
+    {
+      tenantId,
+      type,
+      submissionId: null,
+      requestId: null,
+      notified: tenant?.notified === true,
+      body: (id) => eventBody({ id: toWireId('evt', id), type, at, data }),
+    },
+  ]);
+}

@@ -1,0 +1,95 @@
+import type { Store } from '../connection/store.ts';
+import { holdFence } from './lease.ts';
+
+/** A reference that the watcher must ask for by itself, before it may expire or be closed. */
+export interface DueQuestion {
+  readonly reference: string;
+  readonly tokenAccount: string;
+  readonly mint: string;
+  readonly before: 'expiry' | 'end_of_grace';
+}
+
+/** The due questions, the most urgent first. */
+export async function findDueQuestions(store: Store, limit: number): Promise<DueQuestion[]> {
+  const rows = await store.query<{
+    reference: string;
+    token_account: string;
+    mint: string;
+    before: DueQuestion['before'];
+  }>(
+    `(SELECT reference, token_account, mint, 'expiry' AS before, ask_at AS due FROM purchase_intents
+      WHERE status = 'pending' AND asked_at IS NULL AND ask_at <= svc_now()
+        AND NOT EXISTS (SELECT FROM solana_unread_signatures u WHERE u.reference = purchase_intents.reference)
+      ORDER BY ask_at LIMIT $1)
+     UNION ALL
+     (SELECT reference, token_account, mint, 'end_of_grace', ask_again_at FROM purchase_intents
+      WHERE closed_at IS NULL AND asked_again_at IS NULL AND status = 'expired'
+        AND ask_again_at <= svc_now()
+        AND NOT EXISTS (SELECT FROM solana_unread_signatures u WHERE u.reference = purchase_intents.reference)
+      ORDER BY ask_again_at LIMIT $1)
+     ORDER BY due LIMIT $1`,
+    [limit],
+  );
+  return rows.map(({ reference, token_account: tokenAccount, mint, before }) => ({
+    reference,
+    tokenAccount,
+    mint,
+    before,
+  }));
+}
+
+/** Notes that a question was answered and that all transactions of its answer were read. */
+export async function noteAnswered(
+  store: Store,
+  epoch: bigint,
+  { reference, before }: Pick<DueQuestion, 'reference' | 'before'>,
+): Promise<void> {
+  const column = before === 'expiry' ? 'asked_at' : 'asked_again_at';
+  await store.transaction(async (query) => {
+    await holdFence(query, epoch);
+    await query(
+      `UPDATE purchase_intents SET ${column} = svc_now() WHERE reference = $1 AND closed_at IS NULL
+         AND NOT EXISTS (SELECT FROM solana_unread_signatures WHERE reference = $1)`,
+      [reference],
+    );
+  });
+}
+
+const stepsMax = 1_000;
+
+/**
+ * Expires the due intents and closes those whose grace has ended (CONTRACT 8). Both wait for their
+ * question. An intent is closed only after a complete list of its token account that began after the
+ * end of its grace, and while no signature of that time is unread.
+ */
+export async function endDueIntents(
+  store: Store,
+  epoch: bigint,
+): Promise<{ expired: number; closed: number }> {
+  return store.transaction(async (query) => {
+    await holdFence(query, epoch);
+    const expired = await query(
+      `UPDATE purchase_intents SET status = 'expired' WHERE reference IN (
+         SELECT reference FROM purchase_intents
+         WHERE status = 'pending' AND expires_at <= svc_now() AND asked_at IS NOT NULL
+         ORDER BY expires_at LIMIT $1 FOR UPDATE)
+       RETURNING 1`,
+      [stepsMax],
+    );
+    const closed = await query(
+      `UPDATE purchase_intents SET closed_at = svc_now(),
+         status = CASE WHEN paid_usdc_micros > 0 THEN 'failed' ELSE 'expired' END
+       WHERE reference IN (
+         SELECT i.reference FROM purchase_intents i
+         JOIN solana_cursors c ON c.token_account = i.token_account
+         WHERE i.closed_at IS NULL AND i.grace_ends_at <= svc_now() AND i.status = 'expired'
+           AND i.asked_again_at IS NOT NULL AND c.listed_at >= i.grace_ends_at
+           AND NOT EXISTS (SELECT FROM solana_unread_signatures u
+             WHERE u.token_account = i.token_account AND u.first_seen_at <= i.grace_ends_at)
+         ORDER BY i.grace_ends_at LIMIT $1 FOR UPDATE OF i)
+       RETURNING 1`,
+      [stepsMax],
+    );
+    return { expired: expired.length, closed: closed.length };
+  });
+}

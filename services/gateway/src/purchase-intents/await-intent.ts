@@ -1,0 +1,51 @@
+import type { AwaitIntentQuery } from '@svc/contracts';
+import { awaitSecondsDefault, creditsToNumber, errorCatalogue } from '@svc/domain';
+import { type PurchaseIntent, readPurchaseIntent, type Store } from '@svc/store';
+import { type Answer, json, notFound, problem, rateLimited } from '../http/answer.ts';
+import type { TenantRequest } from '../http/endpoint.ts';
+import { intentRecord } from './intent-record.ts';
+import type { GatewayRail } from './rail.ts';
+
+/** Waiters of a full gateway try again after this time. */
+const fullRetryMs = 5_000;
+
+/**
+ * `GET …/:reference/await` (CONTRACT 8): `200` when confirmed, or still pending at the end; `409` when
+ * the intent expires or has failed.
+ */
+export async function awaitIntent(
+  store: Store,
+  { waiters }: GatewayRail,
+  { id: reference, tenant: { tenantId } }: TenantRequest,
+  { timeoutSeconds = awaitSecondsDefault }: AwaitIntentQuery,
+): Promise<Answer> {
+  const intent = await readPurchaseIntent(store, { reference, tenantId });
+  if (intent === null) return notFound;
+  if (intent.status !== 'pending' || timeoutSeconds === 0) return answerOf(intent);
+  const end = await waiters.wait(reference, timeoutSeconds * 1000);
+  if (end === 'full') {
+    return rateLimited(
+      fullRetryMs,
+      'Too many requests wait for payments. Read the intent instead.',
+    );
+  }
+  return answerOf((await readPurchaseIntent(store, { reference, tenantId })) ?? intent);
+}
+
+function answerOf(intent: PurchaseIntent): Answer {
+  switch (intent.status) {
+    case 'pending':
+    case 'confirmed':
+      return json(200, intentRecord(intent));
+    case 'expired':
+      return ended('intent_expired', intent);
+    case 'failed':
+      return ended('intent_failed', intent);
+  }
+}
+
+function ended(code: 'intent_expired' | 'intent_failed', intent: PurchaseIntent): Answer {
+  const paidAmount = creditsToNumber(intent.paidUsdcMicros);
+  const { reference } = intent;
+  return problem(code, errorCatalogue[code].description, { reference, paidAmount });
+}

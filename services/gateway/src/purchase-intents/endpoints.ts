@@ -1,0 +1,68 @@
+import { AwaitIntentQuery, NoQuery } from '@svc/contracts';
+import { errorCatalogue } from '@svc/domain';
+import { readPurchaseIntent } from '@svc/store';
+import type { TObject } from 'typebox';
+import type { GatewayDeps } from '../deps.ts';
+import { json, notFound, problem, text } from '../http/answer.ts';
+import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
+import { awaitIntent } from './await-intent.ts';
+import { intentCreation } from './create-intent.ts';
+import { intentRecord, solanaPayUrl } from './intent-record.ts';
+import { qrCodeSvg } from './qr-code.ts';
+
+const disabled = problem('solana_disabled', errorCatalogue.solana_disabled.description);
+const intents = '/v1/credits/purchase-intents';
+const one = `${intents}/:reference`;
+
+/**
+ * Purchase intents (CONTRACT 8). While the rail is off, every correctly signed request gets
+ * `409 solana_disabled`; its body and reference are not checked.
+ */
+export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpoint[] {
+  const { rail, store } = deps;
+  if (rail === null) {
+    return [
+      off('post', intents, NoQuery),
+      off('get', one, NoQuery),
+      off('get', `${one}/qr.svg`, NoQuery),
+      off('get', `${one}/await`, AwaitIntentQuery),
+    ];
+  }
+  return [
+    tenantEndpoint({
+      method: 'post',
+      path: intents,
+      query: NoQuery,
+      handle: intentCreation(deps, rail),
+    }),
+    tenantEndpoint({
+      method: 'get',
+      path: one,
+      query: NoQuery,
+      async handle({ id: reference, tenant: { tenantId } }) {
+        const intent = await readPurchaseIntent(store, { reference, tenantId });
+        return intent === null ? notFound : json(200, intentRecord(intent));
+      },
+    }),
+    tenantEndpoint({
+      method: 'get',
+      path: `${one}/qr.svg`,
+      query: NoQuery,
+      async handle({ id: reference, tenant: { tenantId } }) {
+        const intent = await readPurchaseIntent(store, { reference, tenantId });
+        if (intent === null) return notFound;
+        return text(200, 'image/svg+xml', await qrCodeSvg(solanaPayUrl(intent)));
+      },
+    }),
+    tenantEndpoint({
+      method: 'get',
+      path: `${one}/await`,
+      query: AwaitIntentQuery,
+      handle: (request, query) => awaitIntent(store, rail, request, query),
+    }),
+  ];
+}
+
+function off(method: 'get' | 'post', path: string, query: TObject): TenantEndpoint {
+  return tenantEndpoint({ method, path, query, handle: async () => disabled });
+}

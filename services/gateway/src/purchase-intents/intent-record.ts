@@ -1,0 +1,43 @@
+import type { PurchaseIntentRecord } from '@svc/contracts';
+import { creditsToNumber, formatCredits } from '@svc/domain';
+import type { PurchaseIntent } from '@svc/store';
+
+const label = 'Submission service';
+
+/**
+ * The Solana Pay URL of an intent (CONTRACT 8): exactly these parameters in this order, blanks as
+ * `%20`, and the amount as the shortest decimal.
+ */
+export function solanaPayUrl(intent: PurchaseIntent): string {
+  const parameters = [
+    ['amount', formatCredits(intent.amountUsdcMicros)],
+    ['spl-token', intent.mint],
+    ['reference', intent.reference],
+    ['label', label],
+    ['message', `${formatCredits(intent.creditsMicros)} credits`],
+  ] as const;
+  const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+  return `solana:${intent.recipient}?${query}`;
+}
+
+/** The record of an intent on the wire (CONTRACT 8). */
+export function intentRecord(intent: PurchaseIntent): PurchaseIntentRecord {
+  return {
+    reference: intent.reference,
+    solanaPayUrl: solanaPayUrl(intent),
+    credits: creditsToNumber(intent.creditsMicros),
+    amount: creditsToNumber(intent.amountUsdcMicros),
+    token: 'USDC',
+    status: intent.status,
+    paidAmount: creditsToNumber(intent.paidUsdcMicros),
+    signature: intent.signature,
+    confirmedAt: intent.confirmedAt?.toISOString() ?? null,
+    payments: intent.payments.map(({ signature, amountUsdcMicros, at }) => ({
+      signature,
+      amount: creditsToNumber(amountUsdcMicros),
+      at: at.toISOString(),
+    })),
+    createdAt: intent.createdAt.toISOString(),
+    expiresAt: intent.expiresAt.toISOString(),
+  };
+}

@@ -1,0 +1,95 @@
+import { formatCredits, type RatePolicy } from '@svc/domain';
+import { type PurchaseIntent, readPurchaseIntent } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { Html, html } from '../documentation/html.ts';
+import { personalPage } from '../documentation/page.ts';
+import { type Answer, notFound, rateLimited } from '../http/answer.ts';
+import type { OpenEndpoint, OpenRequest } from '../http/endpoint.ts';
+import { solanaPayUrl } from './intent-record.ts';
+import { qrCodeSvg } from './qr-code.ts';
+
+/** For one address. A page refreshes itself every `refreshSeconds`. */
+const pagePolicy: RatePolicy = { perSecond: 2, burst: 20 };
+const refreshSeconds = 5;
+const referencePattern = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/**
+ * `GET /pay/:reference` (CONTRACT 8): the page for the person who pays. It has no script; the browser
+ * loads it again while the intent is open.
+ */
+export function payPageEndpoints(deps: GatewayDeps): readonly OpenEndpoint[] {
+  const handle = (request: OpenRequest): Promise<Answer> => payPage(deps, request);
+  return [{ access: 'open', method: 'get', path: '/pay/:reference', handle }];
+}
+
+async function payPage(
+  deps: GatewayDeps,
+  { id: reference, addressGroup }: OpenRequest,
+): Promise<Answer> {
+  if (deps.rail === null || !referencePattern.test(reference)) return notFound;
+  const decision = await deps.limiter.take(`pay:${addressGroup}`, pagePolicy);
+  if (!decision.allowed) {
+    return rateLimited(
+      decision.retryInMs,
+      'Too many requests from this address. Load the page again later.',
+    );
+  }
+  const intent = await readPurchaseIntent(deps.store, { reference });
+  if (intent === null) return notFound;
+  const isPayable = intent.status === 'pending';
+  return personalPage({
+    status: 200,
+    title: 'Pay with USDC',
+    navigation: html``,
+    content: html`<h1>Pay with USDC</h1>
+      <p role="status">${statusText(intent)}</p>
+      ${isPayable ? await howToPay(intent) : html``} ${facts(intent)}`,
+    headers: intent.isClosed ? {} : { refresh: String(refreshSeconds) },
+  });
+}
+
+function statusText(intent: PurchaseIntent): string {
+  switch (intent.status) {
+    case 'pending':
+      return intent.paidUsdcMicros === 0n
+        ? 'Waiting for the payment.'
+        : 'A part of the amount was paid. Waiting for the rest.';
+    case 'confirmed':
+      return 'Paid. The credits were granted.';
+    case 'expired':
+      return 'Expired. Do not pay any more. A payment that is under way may still count.';
+    case 'failed':
+      return 'Only a part of the amount was paid in time. Contact the service.';
+  }
+}
+
+async function howToPay(intent: PurchaseIntent): Promise<Html> {
+  const url = solanaPayUrl(intent);
+  const missing = formatCredits(intent.amountUsdcMicros - intent.paidUsdcMicros);
+  return html`<p>
+      Scan the code with a wallet for Solana, or <a href="${url}">open a wallet on this device</a>.
+      Pay ${missing} USDC. Only a payment by this code or link is recognised.
+    </p>
+    <figure role="img" aria-label="QR code of the payment">
+      ${new Html(await qrCodeSvg(url))}
+    </figure>`;
+}
+
+function facts(intent: PurchaseIntent): Html {
+  const rows = [
+    ['Credits', formatCredits(intent.creditsMicros)],
+    ['Amount', `${formatCredits(intent.amountUsdcMicros)} USDC`],
+    ['Paid', `${formatCredits(intent.paidUsdcMicros)} USDC`],
+    ['Address', intent.recipient],
+    ['Token', intent.mint],
+    ['Reference', intent.reference],
+    ['Expires', intent.expiresAt.toISOString()],
+  ] as const;
+  return html`<dl>
+    ${rows.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd><code>${value}</code></dd>`,
+    )}
+  </dl>`;
+}

@@ -1,0 +1,89 @@
+import type { IntentStatus } from '@svc/domain';
+import type { Logger } from '@svc/runtime';
+
+/** The most requests of one gateway that wait for payments at the same time. */
+const waitersMax = 5_000;
+/** Between two looks at all awaited intents together. */
+const lookMs = 250;
+
+type WaitEnd =
+  /** The intent is no longer pending, or the time is over. */
+  | 'ended'
+  /** Too many requests wait. */
+  | 'full';
+
+export interface IntentWaiters {
+  wait(reference: string, timeoutMs: number): Promise<WaitEnd>;
+  /** Ends all waits. */
+  close(): void;
+}
+
+interface Waiter {
+  readonly untilMs: number;
+  readonly end: () => void;
+}
+
+/**
+ * Requests that wait for payments. One statement reads the statuses of all awaited intents together,
+ * so a waiting request costs no connection to Postgres and no call of the RPC server (CONTRACT 8).
+ */
+export function createIntentWaiters(deps: {
+  readonly readStatuses: (references: readonly string[]) => Promise<Map<string, IntentStatus>>;
+  readonly monotonicMs: () => number;
+  readonly logger: Logger;
+}): IntentWaiters {
+  const waiting = new Map<string, Set<Waiter>>();
+  let count = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  function endAll(reference: string, which: (waiter: Waiter) => boolean): void {
+    const waiters = waiting.get(reference) ?? new Set<Waiter>();
+    for (const waiter of [...waiters].filter(which)) {
+      waiters.delete(waiter);
+      count -= 1;
+      waiter.end();
+    }
+    if (waiters.size === 0) waiting.delete(reference);
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const statuses = await deps.readStatuses([...waiting.keys()]);
+      for (const [reference, status] of statuses) {
+        if (status !== 'pending') endAll(reference, () => true);
+      }
+    } catch (error) {
+      deps.logger.warn({ err: error }, 'could not read the awaited purchase intents');
+    }
+    const nowMs = deps.monotonicMs();
+    for (const reference of waiting.keys()) endAll(reference, ({ untilMs }) => untilMs <= nowMs);
+    timer = undefined;
+    schedule();
+  }
+
+  function schedule(): void {
+    if (timer !== undefined || isClosed || waiting.size === 0) return;
+    timer = setTimeout(() => void look(), lookMs);
+  }
+
+  return {
+    wait(reference, timeoutMs) {
+      if (isClosed) return Promise.resolve('ended');
+      if (count >= waitersMax) return Promise.resolve('full');
+      return new Promise((resolve) => {
+        const waiters = waiting.get(reference) ?? new Set<Waiter>();
+        const untilMs = deps.monotonicMs() + timeoutMs;
+        waiters.add({ untilMs, end: () => resolve('ended') });
+        waiting.set(reference, waiters);
+        count += 1;
+        schedule();
+      });
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      for (const reference of waiting.keys()) endAll(reference, () => true);
+    },
+  };
+}

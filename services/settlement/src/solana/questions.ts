@@ -1,0 +1,36 @@
+import { type DueQuestion, noteAnswered, type WatchedAccount } from '@svc/store';
+import { answered } from './calls.ts';
+import type { Lease, WatcherDeps } from './deps.ts';
+import { questionPagesMax } from './limits.ts';
+import { readSignature } from './read-signature.ts';
+
+/**
+ * Asks for one reference by itself: lists its transactions and reads those that this process has not
+ * read. An intent ends only after the answer, so a payment that no list of its token account showed
+ * is found here.
+ */
+export async function askForReference(
+  deps: WatcherDeps,
+  lease: Lease,
+  watched: readonly WatchedAccount[],
+  question: DueQuestion,
+  hasRead: (signature: string) => boolean,
+): Promise<void> {
+  const { solana, rpc, store } = deps;
+  const { reference, tokenAccount } = question;
+  let before: string | undefined;
+  for (let page = 0; page < questionPagesMax; page += 1) {
+    await lease.keep();
+    const limit = solana.signaturesPerPageMax;
+    const options = { limit, ...(before === undefined ? {} : { before }) };
+    const { entries } = answered(await solana.listSignatures(rpc, reference, options));
+    for (const { signature, slot, hasFailed } of entries.toReversed()) {
+      if (hasFailed || hasRead(signature)) continue;
+      await lease.keep();
+      await readSignature(deps, lease, watched, { tokenAccount, signature, slot, reference }, null);
+    }
+    if (entries.length < limit) break;
+    before = entries.at(-1)?.signature;
+  }
+  await noteAnswered(store, lease.epoch, question);
+}

@@ -1,0 +1,86 @@
+import { announceDeliveries } from '@svc/queue';
+import { failpoint } from '@svc/runtime';
+import {
+  type CursorPosition,
+  noteUnread,
+  type RecordOutcome,
+  recordTransaction,
+  type WatchedAccount,
+} from '@svc/store';
+import { answered } from './calls.ts';
+import type { Lease, WatcherDeps } from './deps.ts';
+
+export interface SignatureToRead {
+  readonly tokenAccount: string;
+  readonly signature: string;
+  readonly slot: number;
+  /** The intent at whose question it was found, if any. */
+  readonly reference: string | null;
+}
+
+/**
+ * Reads one transaction and records what it paid. The cursor, if given, moves in the same transaction
+ * of Postgres. A transaction that cannot be read is noted, raises an alert and is retried. Returns
+ * false for it. Throws `RpcUnavailable` if the server does not answer.
+ */
+export async function readSignature(
+  deps: WatcherDeps,
+  lease: Lease,
+  watched: readonly WatchedAccount[],
+  one: SignatureToRead,
+  cursor: CursorPosition | null,
+): Promise<boolean> {
+  const { store, solana, rpc, logger } = deps;
+  const { signature } = one;
+  const reading = answered(await solana.readTransaction(rpc, signature));
+  if (reading.kind !== 'read') {
+    const error =
+      reading.kind === 'unreadable' ? reading.reason : 'the server does not have it yet';
+    await noteUnread(store, lease.epoch, { ...one, error }, cursor);
+    logger.warn(
+      { transaction: signature, error },
+      'a Solana transaction could not be read and will be retried',
+    );
+    deps.countPayment('unread');
+    return false;
+  }
+  const { slot, blockTimeSeconds, accountKeys, rises } = reading.transaction;
+  const mintOf = new Map(watched.map((account) => [account.tokenAccount, account.mint]));
+  const payments = rises.flatMap(({ tokenAccount, mint, amount }) =>
+    mintOf.get(tokenAccount) === mint ? [{ tokenAccount, mint, amountUsdcMicros: amount }] : [],
+  );
+  const found = { signature, slot, blockTimeSeconds, accountKeys, payments };
+  const outcome = await recordTransaction(store, lease.epoch, found, cursor);
+  await failpoint('solana.recorded');
+  await report(deps, signature, outcome);
+  return true;
+}
+
+async function report(deps: WatcherDeps, signature: string, outcome: RecordOutcome): Promise<void> {
+  const { logger, producer } = deps;
+  if (outcome.kind === 'nothing') return;
+  deps.countPayment(outcome.kind);
+  const fields = {
+    transaction: signature,
+    ...('reference' in outcome ? { reference: outcome.reference } : {}),
+  };
+  switch (outcome.kind) {
+    case 'granted':
+      logger.info(fields, 'a purchase intent was paid and its credits were granted');
+      try {
+        await announceDeliveries(producer, [outcome.tenantId]);
+      } catch (error) {
+        // The delivery is due in Postgres, and its reconciler finds it there.
+        logger.warn({ err: error }, 'could not announce a delivery');
+      }
+      return;
+    case 'added':
+      logger.info(fields, 'a payment was added to a purchase intent');
+      return;
+    case 'unexplained':
+      logger.warn(fields, 'an incoming payment belongs to no purchase intent');
+      return;
+    case 'balance_too_large':
+      logger.error(fields, 'a paid purchase intent does not fit into the balance of its tenant');
+  }
+}

@@ -1,0 +1,252 @@
+import {
+  endDueIntents,
+  findDueQuestions,
+  findUnreadDue,
+  findWatchedAccounts,
+  LeaseLost,
+  noteWatcherState,
+  releaseWatcherLease,
+  takeWatcherLease,
+  type WatchedAccount,
+} from '@svc/store';
+import { RpcUnavailable } from './calls.ts';
+import type { Lease, WatcherDeps } from './deps.ts';
+import {
+  backoffMsMax,
+  backoffMsMin,
+  genesisCheckMs,
+  idleCallMs,
+  leaseMs,
+  leaseRenewMs,
+  pollMs,
+  questionsPerTickMax,
+  retriesPerTickMax,
+} from './limits.ts';
+import {
+  type AccountMemory,
+  newAccountMemory,
+  pollAccount,
+  remember,
+  startCursor,
+} from './poll-account.ts';
+import { askForReference } from './questions.ts';
+import { readSignature } from './read-signature.ts';
+
+export interface Watcher {
+  /** One look for work. Never throws because of the RPC server. */
+  tick(): Promise<void>;
+  /** Why nothing is credited, if so. */
+  problem(): string | null;
+  /** Gives the lease back. */
+  close(): Promise<void>;
+}
+
+interface State {
+  epoch: bigint | null;
+  readonly accounts: Map<string, AccountMemory>;
+  /** The terms were checked since the last time that the server did not answer. */
+  checkedMs: number | null;
+  /** The terms hold, as far as is known. Null: never checked. */
+  hasPassedAll: boolean;
+  problem: string | null;
+  nextCallMs: number;
+  backoffMs: number;
+  nextIdleMs: number;
+}
+
+/**
+ * Watches the payments, one process at a time by a lease in Postgres (CONTRACT 8). Its memory only
+ * saves calls: Postgres has the cursor, the payments and what could not be read.
+ */
+export function createWatcher(deps: WatcherDeps, hasPassedAll: boolean): Watcher {
+  const { store, logger, clock, holder } = deps;
+  const state: State = {
+    epoch: null,
+    accounts: new Map(),
+    checkedMs: hasPassedAll ? clock.monotonicMs() : null,
+    hasPassedAll,
+    problem: null,
+    nextCallMs: -Infinity,
+    backoffMs: backoffMsMin,
+    nextIdleMs: -Infinity,
+  };
+  return {
+    async tick() {
+      const lease = await takeLease(deps, state);
+      if (lease === null) return;
+      let rpcAnswered = false;
+      try {
+        if (clock.monotonicMs() >= state.nextCallMs) rpcAnswered = await work(deps, lease, state);
+        await endDueIntents(store, lease.epoch);
+        await noteWatcherState(store, lease.epoch, { rpcAnswered, problem: state.problem });
+      } catch (error) {
+        if (error instanceof LeaseLost) return;
+        if (!(error instanceof RpcUnavailable)) throw error;
+        backOff(deps, state, error);
+        await noteWatcherState(store, lease.epoch, { rpcAnswered: false, problem: state.problem });
+      }
+    },
+    problem: () => (state.checkedMs === null ? state.problem : null),
+    async close() {
+      await releaseWatcherLease(store, holder).catch((error: unknown) =>
+        logger.warn({ err: error }, 'could not give the lease of the watcher back'),
+      );
+    },
+  };
+}
+
+async function takeLease(
+  { store, holder, clock, logger }: WatcherDeps,
+  state: State,
+): Promise<Lease | null> {
+  let taken = await takeWatcherLease(store, { holder, leaseMs });
+  if (taken === null) {
+    state.epoch = null;
+    return null;
+  }
+  const { epoch } = taken;
+  if (state.epoch !== epoch) {
+    logger.info({ epoch: String(epoch) }, 'this process watches the Solana payments');
+    state.epoch = epoch;
+    state.accounts.clear();
+  }
+  let renewedMs = clock.monotonicMs();
+  return {
+    epoch,
+    at: () => taken?.at ?? new Date(0),
+    async keep() {
+      if (clock.monotonicMs() - renewedMs < leaseRenewMs) return;
+      taken = await takeWatcherLease(store, { holder, leaseMs });
+      if (taken?.epoch !== epoch) throw new LeaseLost();
+      renewedMs = clock.monotonicMs();
+    },
+  };
+}
+
+/** Doubles the pause. The terms are checked again before anything else is believed. */
+function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavailable): void {
+  const pauseMs = Math.max(state.backoffMs, error.retryAfterMs);
+  state.nextCallMs = clock.monotonicMs() + pauseMs;
+  state.backoffMs = Math.min(state.backoffMs * 2, backoffMsMax);
+  state.checkedMs = null;
+  state.problem = error.message;
+  logger.warn({ reason: error.message, pauseMs }, 'the Solana RPC server does not answer');
+}
+
+/** Returns true if the server was asked and answered. */
+async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
+  const { store, clock } = deps;
+  const watched = withConfigured(await findWatchedAccounts(store), deps);
+  const isOpen = watched.some((account) => account.isOpen);
+  const isNew = watched.some(({ cursor }) => cursor === null);
+  const nowMs = clock.monotonicMs();
+  if (!isOpen && !isNew && nowMs < state.nextIdleMs) return false;
+  state.nextIdleMs = nowMs + idleCallMs;
+  const isChecked = state.checkedMs !== null && nowMs - state.checkedMs < genesisCheckMs;
+  if (!isChecked) {
+    if (!(await checkTerms(deps, state))) return true;
+    // Without an open intent the check is the one call of this minute.
+    if (!isOpen && !isNew) return true;
+  }
+  const asked = isOpen
+    ? await workOpen(deps, lease, state, watched)
+    : await workIdle(deps, lease, state, watched);
+  state.backoffMs = backoffMsMin;
+  state.problem = null;
+  return asked;
+}
+
+/** The configured account is watched from the start, so that no transfer to it goes unnoticed. */
+function withConfigured(
+  watched: readonly WatchedAccount[],
+  { tokenAccount, rail }: WatcherDeps,
+): readonly WatchedAccount[] {
+  if (watched.some((one) => one.tokenAccount === tokenAccount)) return watched;
+  return [...watched, { tokenAccount, mint: rail.mint, isOpen: false, cursor: null }];
+}
+
+/** Checks all terms until they have passed once, then the genesis hash. False: nothing is credited. */
+async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
+  const { solana, rpc, rail, environment, clock, logger } = deps;
+  const terms = { environment, recipient: rail.recipient, mint: rail.mint };
+  const check = state.hasPassedAll
+    ? await solana.checkGenesis(rpc, terms)
+    : await solana.checkRail(rpc, terms);
+  if (check.kind === 'unreachable')
+    throw new RpcUnavailable({ kind: 'failed', reason: check.reason });
+  if (check.kind === 'refused') {
+    state.problem = check.sentence;
+    state.checkedMs = null;
+    state.nextCallMs = clock.monotonicMs() + backoffMsMax;
+    logger.error({ variable: check.variable }, `nothing is credited: ${check.sentence}`);
+    return false;
+  }
+  state.hasPassedAll = true;
+  state.checkedMs = clock.monotonicMs();
+  state.problem = null;
+  return true;
+}
+
+async function workOpen(
+  deps: WatcherDeps,
+  lease: Lease,
+  state: State,
+  watched: readonly WatchedAccount[],
+): Promise<boolean> {
+  const { store, clock } = deps;
+  let asked = false;
+  for (const account of watched) {
+    if (account.cursor === null) await startCursor(deps, lease, account);
+    const memory = memoryOf(state, account.tokenAccount);
+    const isDue = memory.backlog.length > 0 || clock.monotonicMs() >= memory.nextPollMs;
+    if (account.cursor === null || !account.isOpen || !isDue) continue;
+    memory.nextPollMs = clock.monotonicMs() + pollMs;
+    await pollAccount(deps, lease, watched, account, memory);
+    asked = true;
+  }
+  for (const unread of await findUnreadDue(store, retriesPerTickMax)) {
+    const wasRead = await readSignature(deps, lease, watched, unread, null);
+    remember(memoryOf(state, unread.tokenAccount), unread.signature, wasRead);
+    asked = true;
+  }
+  for (const question of await findDueQuestions(store, questionsPerTickMax)) {
+    const { remembered } = memoryOf(state, question.tokenAccount);
+    await askForReference(deps, lease, watched, question, (one) => remembered.get(one) === true);
+    asked = true;
+  }
+  return asked;
+}
+
+/** At most one call: it starts a cursor, reads one signature, or lists one account. */
+async function workIdle(
+  deps: WatcherDeps,
+  lease: Lease,
+  state: State,
+  watched: readonly WatchedAccount[],
+): Promise<boolean> {
+  const fresh = watched.find(({ cursor }) => cursor === null);
+  if (fresh !== undefined) {
+    await startCursor(deps, lease, fresh);
+    return true;
+  }
+  const [unread] = await findUnreadDue(deps.store, 1);
+  if (unread !== undefined) {
+    await readSignature(deps, lease, watched, unread, null);
+    return true;
+  }
+  const memories = watched.map((one) => ({ one, memory: memoryOf(state, one.tokenAccount) }));
+  const withBacklog = memories.find(({ memory }) => memory.backlog.length > 0);
+  const [next] = memories.toSorted((a, b) => a.memory.nextPollMs - b.memory.nextPollMs);
+  const chosen = withBacklog ?? next;
+  if (chosen === undefined) return false;
+  chosen.memory.nextPollMs = deps.clock.monotonicMs();
+  const most = withBacklog === undefined ? { pages: 1, reads: 0 } : { reads: 1 };
+  await pollAccount(deps, lease, watched, chosen.one, chosen.memory, most);
+  return true;
+}
+
+function memoryOf({ accounts }: State, tokenAccount: string): AccountMemory {
+  const memory = accounts.get(tokenAccount) ?? newAccountMemory();
+  accounts.set(tokenAccount, memory);
+  return memory;
+}

@@ -1,0 +1,184 @@
+import { generateKeyPairSigner, type Address } from '@solana/kit';
+import { intentAmountUsdcMicros, microsPerCredit } from '@svc/domain';
+import { createOutboundHttp, type OutboundHttp } from '@svc/runtime';
+import * as solana from '@svc/solana';
+import { openWorkerFixture, silent } from '@svc/startup/fixture';
+import { createPurchaseIntent, type PurchaseIntent, readPurchaseIntent } from '@svc/store';
+import { createWatcher, type Watcher } from '../../services/settlement/src/solana/watcher.ts';
+import { LocalChain } from './chain/local-chain.ts';
+import {
+  createPayer,
+  memo,
+  type Payer,
+  send,
+  type SendOptions,
+  tokenAccountOf,
+  transfer,
+} from './chain/payer.ts';
+import { type RpcServer, startRpcServer } from './chain/rpc-server.ts';
+
+/** The price in the worlds: 0.01 USDC for a credit. */
+const usdPerCreditMicros = 10_000n;
+const tickStepMs = 1_500;
+const monotonicMs = (): number => performance.now();
+
+type Fixture = Awaited<ReturnType<typeof openWorkerFixture>>;
+
+interface Parts {
+  readonly fixture: Fixture;
+  readonly chain: LocalChain;
+  readonly rpcServer: RpcServer;
+  readonly payer: Payer;
+  readonly recipient: Address;
+  readonly mint: Address;
+  readonly tokenAccount: Address;
+}
+
+/** Opens a world. The caller closes it. */
+export async function openSolanaWorld(): Promise<SolanaWorld> {
+  const fixture = await openWorkerFixture();
+  const chain = new LocalChain();
+  const rpcServer = await startRpcServer(chain);
+  const [owner, mintSigner] = await Promise.all([generateKeyPairSigner(), generateKeyPairSigner()]);
+  const [recipient, mint] = [owner.address, mintSigner.address];
+  chain.createMint(mint, recipient);
+  const tokenAccount = await tokenAccountOf(recipient, mint);
+  chain.createTokenAccount(tokenAccount, { mint, owner: recipient });
+  const payer = await createPayer(chain, mint);
+  return new SolanaWorld({ fixture, chain, rpcServer, payer, recipient, mint, tokenAccount });
+}
+
+/** Postgres, Redis, a local chain with its RPC server, a payer and a watcher that the test moves. */
+export class SolanaWorld {
+  readonly store;
+  readonly database;
+  readonly config;
+  readonly chain;
+  readonly rpcServer;
+  readonly payer;
+  readonly recipient;
+  readonly mint;
+  readonly tokenAccount;
+  readonly watcher: Watcher;
+  /** The outcomes that were counted. */
+  readonly counted: string[] = [];
+  readonly #fixture: Fixture;
+  readonly #http: OutboundHttp;
+  #nowMs = 0;
+
+  constructor({ fixture, ...parts }: Parts) {
+    this.#fixture = fixture;
+    this.store = fixture.store;
+    this.database = fixture.database;
+    this.config = fixture.config;
+    this.chain = parts.chain;
+    this.rpcServer = parts.rpcServer;
+    this.payer = parts.payer;
+    this.recipient = parts.recipient;
+    this.mint = parts.mint;
+    this.tokenAccount = parts.tokenAccount;
+    this.#http = createOutboundHttp({ allowPrivateNetworks: true, monotonicMs });
+    this.watcher = this.watcherOf('watcher-1');
+  }
+
+  /** Another process that would watch. */
+  watcherOf(holder: string): Watcher {
+    const { recipient, mint, tokenAccount, store } = this;
+    const { url } = this.rpcServer;
+    const rail = { recipient, mint, rpcUrl: url, intentMinutes: 60, graceMinutes: 1_440 };
+    const budget = { take: () => Promise.resolve() };
+    return createWatcher(
+      {
+        store,
+        producer: this.#fixture.producer,
+        logger: silent,
+        clock: { monotonicMs: () => this.#nowMs },
+        solana,
+        rpc: solana.createRpc({ url, http: this.#http, budget }),
+        rail,
+        environment: 'sandbox',
+        tokenAccount,
+        holder,
+        countPayment: (kind) => void this.counted.push(kind),
+      },
+      true,
+    );
+  }
+
+  /** Ticks a watcher, each time one second and a half later by its clock. */
+  async tick(times = 1, watcher = this.watcher): Promise<void> {
+    for (let count = 0; count < times; count += 1) {
+      this.#nowMs += tickStepMs;
+      await watcher.tick();
+    }
+  }
+
+  /** Moves the clock of the watchers. */
+  moveClock(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  /** Moves the clock of the database. */
+  advance(ms: number): Promise<void> {
+    return this.#fixture.advance(ms);
+  }
+
+  tenant(credits: number, webhookUrl?: string): Promise<string> {
+    return this.#fixture.tenant(credits, webhookUrl);
+  }
+
+  figures(tenantId: string): Promise<{ balance: number; held: number }> {
+    return this.#fixture.figures(tenantId);
+  }
+
+  async intent(
+    tenantId: string,
+    { credits = 500, minutes = { intent: 60, grace: 1_440 } } = {},
+  ): Promise<PurchaseIntent> {
+    const { recipient, mint, tokenAccount, store } = this;
+    const creditsMicros = BigInt(credits) * microsPerCredit;
+    const outcome = await createPurchaseIntent(store, {
+      reference: solana.newReference(),
+      tenantId,
+      creditsMicros,
+      amountUsdcMicros: intentAmountUsdcMicros(creditsMicros, usdPerCreditMicros) ?? 0n,
+      usdPerCreditMicros,
+      recipient,
+      tokenAccount,
+      mint,
+      minutes,
+    });
+    if (outcome.kind !== 'created') throw new Error(outcome.kind);
+    return outcome.intent;
+  }
+
+  /** Sends USDC to the recipient's token account between guards. Returns the signature. */
+  async pay(amount: bigint, references: readonly string[], options?: SendOptions): Promise<string> {
+    const paying = transfer(this.payer, this.tokenAccount, amount, references);
+    return await send(this.rpcServer.url, this.payer, [memo(), paying, memo()], options);
+  }
+
+  /** Cuts the connections of the store, as a restart of Postgres does. */
+  async cutConnections(): Promise<void> {
+    await this.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'svc'`,
+    );
+  }
+
+  flushRedis(): Promise<void> {
+    return this.#fixture.redis.flush();
+  }
+
+  async read(reference: string): Promise<PurchaseIntent> {
+    const intent = await readPurchaseIntent(this.store, { reference });
+    if (intent === null) throw new Error('no such intent');
+    return intent;
+  }
+
+  async closeAll(): Promise<void> {
+    this.#http.close();
+    await this.rpcServer.close();
+    await this.#fixture.close();
+  }
+}

@@ -1,0 +1,178 @@
+import { newReference } from '@svc/solana';
+import { auditLedger, type PurchaseIntent } from '@svc/store';
+import type { SolanaWorld } from '../world.ts';
+
+/** A pseudorandom number from 0 to 1 for each call. The same seed gives the same numbers. */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+interface Paid {
+  readonly intent: PurchaseIntent | null;
+  readonly signature: string;
+  readonly amount: bigint;
+}
+
+export interface FaultsVerdict {
+  readonly payments: number;
+  readonly granted: number;
+  readonly faults: Readonly<Record<string, number>>;
+  /** Empty if every finalized payment was credited exactly once and nothing else was. */
+  readonly violations: readonly string[];
+}
+
+const paymentsPerRound = 5;
+/** After the last payment, ticks without faults until everything is read. */
+const drainTicksMax = 400;
+
+/**
+ * Sends `payments` payments of all kinds while watchers end and take over, connections to Postgres are
+ * cut, Redis is emptied and the RPC server misbehaves. Then compares Postgres with the chain.
+ */
+export async function runFaults(
+  world: SolanaWorld,
+  { payments, seed }: { readonly payments: number; readonly seed: number },
+): Promise<FaultsVerdict> {
+  const random = randomOf(seed);
+  const tenantId = await world.tenant(0);
+  const paid: Paid[] = [];
+  const counts: Record<string, number> = {};
+  let holder = 0;
+  let watcher = world.watcherOf('watcher-0');
+  const tick = (times: number) => world.tick(times, watcher).catch(() => undefined);
+  await world.tick(2, watcher);
+
+  while (paid.length < payments) {
+    for (let count = 0; count < paymentsPerRound; count += 1) {
+      paid.push(...(await payOnce(world, tenantId, random)));
+    }
+    const fault = injectFault(world, random());
+    counts[fault] = (counts[fault] ?? 0) + 1;
+    if (fault === 'kill') {
+      // The killed process does not give its lease back.
+      holder += 1;
+      watcher = world.watcherOf(`watcher-${holder}`);
+      await world.advance(20_000);
+    }
+    const ticking = tick(2);
+    if (fault === 'cut') await world.cutConnections();
+    if (fault === 'flush') await world.flushRedis();
+    await ticking;
+    healRpc(world);
+    world.moveClock(20_000);
+  }
+  for (let count = 0; count < drainTicksMax; count += 1) {
+    world.moveClock(20_000);
+    await world.advance(60_000);
+    await tick(1);
+    if (await isDrained(world, paid)) break;
+  }
+  return await audit(world, tenantId, paid, counts);
+}
+
+/** One payment, in one or two transactions, in full, in part, over, or without an intent. */
+async function payOnce(
+  world: SolanaWorld,
+  tenantId: string,
+  random: () => number,
+): Promise<Paid[]> {
+  const kind = random();
+  if (kind < 0.1) {
+    const signature = await world.pay(1_000_000n, [newReference()]);
+    return [{ intent: null, signature, amount: 1_000_000n }];
+  }
+  const minutes = { intent: 100_000, grace: 100_000 };
+  const { reference } = await world.intent(tenantId, { credits: 100, minutes });
+  const intent = await world.read(reference);
+  const amounts =
+    kind < 0.3
+      ? [400_000n, 600_000n]
+      : kind < 0.4
+        ? [999_999n]
+        : kind < 0.5
+          ? [1_000_000n, 1n]
+          : [1_000_000n];
+  const sent: Paid[] = [];
+  for (const amount of amounts) {
+    sent.push({ intent, signature: await world.pay(amount, [reference]), amount });
+  }
+  return sent;
+}
+
+function injectFault({ rpcServer: { faults }, chain }: SolanaWorld, chosen: number): string {
+  const names = [
+    'none',
+    'kill',
+    'cut',
+    'flush',
+    'lag',
+    '429',
+    'truncate',
+    'shuffle',
+    'lost',
+  ] as const;
+  const name = names[Math.floor(chosen * names.length)] ?? 'none';
+  if (name === 'lag') faults.lag = 4;
+  if (name === '429') faults.status = 429;
+  if (name === 'truncate') faults.listMax = 1;
+  if (name === 'shuffle') faults.shufflesLists = true;
+  if (name === 'lost') faults.notFound.add(chain.transactions.at(-1)?.signature ?? '');
+  return name;
+}
+
+function healRpc({ rpcServer: { faults } }: SolanaWorld): void {
+  faults.lag = 0;
+  faults.status = null;
+  faults.listMax = null;
+  faults.shufflesLists = false;
+  faults.notFound.clear();
+}
+
+async function recorded(world: SolanaWorld): Promise<Map<string, string | null>> {
+  const rows = await world.database.query<{ signature: string; reference: string | null }>(
+    'SELECT signature, reference FROM solana_payments',
+  );
+  return new Map(rows.map(({ signature, reference }) => [signature, reference]));
+}
+
+async function isDrained(world: SolanaWorld, paid: readonly Paid[]): Promise<boolean> {
+  const seen = await recorded(world);
+  return paid.every(({ signature }) => seen.has(signature));
+}
+
+async function audit(
+  world: SolanaWorld,
+  tenantId: string,
+  paid: readonly Paid[],
+  faults: Readonly<Record<string, number>>,
+): Promise<FaultsVerdict> {
+  const violations: string[] = [];
+  const seen = await recorded(world);
+  for (const { signature, intent } of paid) {
+    if (seen.get(signature) !== (intent?.reference ?? null))
+      violations.push(`payment ${signature}`);
+  }
+  if (seen.size !== paid.length) violations.push(`${seen.size} recorded of ${paid.length}`);
+  const byIntent = Map.groupBy(
+    paid.filter(({ intent }) => intent !== null),
+    ({ intent }) => intent?.reference ?? '',
+  );
+  let granted = 0;
+  for (const [reference, own] of byIntent) {
+    const sum = own.reduce((total, { amount }) => total + amount, 0n);
+    const intent = await world.read(reference);
+    const isPaid = sum >= intent.amountUsdcMicros;
+    if (isPaid) granted += 1;
+    if ((intent.status === 'confirmed') !== isPaid) violations.push(`status of ${reference}`);
+    if (intent.paidUsdcMicros !== sum) violations.push(`paid amount of ${reference}`);
+  }
+  const { balance } = await world.figures(tenantId);
+  if (balance !== granted * 100) violations.push(`balance ${balance} for ${granted} grants`);
+  const ledger = await auditLedger(world.store);
+  violations.push(...ledger.faults.map((fault) => JSON.stringify(fault)));
+  return { payments: paid.length, granted, faults, violations };
+}

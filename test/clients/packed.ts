@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
-export const clientDir = path.join(checkoutDir, 'packages/client');
+const clientDir = path.join(checkoutDir, 'packages/client');
 
 /**
  * Packs the TypeScript client and unpacks the file into `dir/node_modules`, as an installation does.

@@ -32,7 +32,7 @@ export type ProxyAction =
     };
 
 /** A request that arrived at the proxy. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: IncomingHttpHeaders;

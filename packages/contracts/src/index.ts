@@ -23,7 +23,7 @@ export * from './dispatcher-bus.ts';
 export * from './openapi/document.ts';
 export * from './openapi/operation.ts';
 export * from './openapi/problems.ts';
-export * from './openapi/read-json.ts';
+export * from './openapi/reading/read-json.ts';
 export * from './views/balance.ts';
 export * from './views/rate-card.ts';
 export { submissionDetail } from './views/submission.ts';

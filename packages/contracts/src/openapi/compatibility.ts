@@ -1,5 +1,5 @@
 import { problemMediaType } from '../api/problem.ts';
-import { itemsOf, memberOf, membersOf, resolveRef, textOf } from './read-json.ts';
+import { itemsOf, memberOf, membersOf, resolveRef, textOf } from './reading/read-json.ts';
 import { compareSchemas, type Comparison } from './schema-compatibility.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { errorCodes, eventTypes } from '@svc/domain';
 import { webhookEvents } from '../webhook-events.ts';
 import { annotatedParameter } from './annotations/annotate.ts';
+import * as examples from './annotations/examples.ts';
 import { components, schemaJson } from './components.ts';
-import * as examples from './examples.ts';
 import {
   type AnswerDefinition,
   codesOf,

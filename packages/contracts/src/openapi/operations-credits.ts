@@ -1,6 +1,6 @@
 import { Balance, TransactionPage, TransactionsQuery } from '../api/credits.ts';
 import { RateCardAnswer } from '../api/rate-card.ts';
-import * as examples from './examples.ts';
+import * as examples from './annotations/examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
 export const creditOperations: readonly OperationDefinition[] = [

@@ -6,7 +6,7 @@ import {
   PurchaseIntentRequest,
   PurchaseRequest,
 } from '../api/purchases.ts';
-import * as examples from './examples.ts';
+import * as examples from './annotations/examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
 const reference = {

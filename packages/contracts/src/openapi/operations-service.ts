@@ -2,7 +2,7 @@ import { NotReady, Ready } from '../api/ready.ts';
 import { SignupAnswer, SignupRequest } from '../api/signup.ts';
 import { applicantProfileSchemaPath } from '../job-types/applicant-profile.ts';
 import { profileGuidePath } from '../job-types/profile-guide.ts';
-import * as examples from './examples.ts';
+import * as examples from './annotations/examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
 export const serviceOperations: readonly OperationDefinition[] = [

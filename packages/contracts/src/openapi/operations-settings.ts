@@ -1,7 +1,7 @@
 import { WireId } from '../api/common.ts';
 import { DeliveriesQuery, Delivery, DeliveryPage, DeliveryQueued } from '../api/deliveries.ts';
 import { Settings, SettingsChange } from '../api/settings.ts';
-import * as examples from './examples.ts';
+import * as examples from './annotations/examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
 const id = {

@@ -10,7 +10,7 @@ import {
   SubmissionRequest,
   SubmissionsQuery,
 } from '../api/submissions.ts';
-import * as examples from './examples.ts';
+import * as examples from './annotations/examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
 const id = {

@@ -1,7 +1,7 @@
 import { errorCatalogue, type ErrorCode, errorCodes, retryAfterSecondsDefault } from '@svc/domain';
 import type { Problem } from '../api/problem.ts';
 import { problemMediaType } from '../api/problem.ts';
-import * as examples from './examples.ts';
+import * as examples from './annotations/examples.ts';
 
 /** The error responses of the document, from the error catalogue (CONTRACT 2). */
 

@@ -1,5 +1,5 @@
 import { standardFormats } from './annotations/members.ts';
-import { itemsOf, memberOf, membersOf, resolveRef } from './read-json.ts';
+import { itemsOf, memberOf, membersOf, resolveRef } from './reading/read-json.ts';
 import { listChanges, valueListOf } from './value-lists.ts';
 
 /** Two documents and the breaking changes found between them. */

@@ -1,4 +1,4 @@
-import { itemsOf, memberOf } from './read-json.ts';
+import { itemsOf, memberOf } from './reading/read-json.ts';
 
 /** A list of values: an `enum`, a `const`, or a union of constants. */
 export interface ValueList {

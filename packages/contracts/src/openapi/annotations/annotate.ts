@@ -1,4 +1,4 @@
-import { memberOf, membersOf, textOf } from '../read-json.ts';
+import { memberOf, membersOf, textOf } from '../reading/read-json.ts';
 import { formats, members, parameters, standardFormats } from './members.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import * as examples from '../examples.ts';
+import * as examples from './examples.ts';
 
 const eventData = Object.fromEntries(
   Object.entries(examples.webhooks).map(([type, { data }]) => [
@@ -9,7 +9,7 @@ const eventData = Object.fromEntries(
 
 /**
  * The description and the example of each member of the document. A key is `Schema.member`, or
- * `member` for every schema without an entry of its own. A test checks each example.
+ * `member` for every schema without its own entry. A test checks each example.
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.

@@ -1,4 +1,4 @@
-import { itemsOf, memberOf, membersOf, resolveRef, textOf } from '../read-json.ts';
+import { itemsOf, memberOf, membersOf, resolveRef, textOf } from '../reading/read-json.ts';
 
 /** The types of the client libraries, read from the OpenAPI document. */
 
@@ -13,7 +13,7 @@ export interface NamedType {
 }
 
 /** An event that a webhook carries. */
-export interface EventType {
+interface EventType {
   /** The type on the wire: `submission.completed`. */
   readonly type: string;
   /** The name of its type: `SubmissionCompletedEvent`. */

@@ -1,4 +1,4 @@
-import { itemsOf, memberOf, membersOf, refName, textOf } from '../read-json.ts';
+import { itemsOf, memberOf, membersOf, refName, textOf } from '../reading/read-json.ts';
 import type { Direction } from './model.ts';
 
 /** A schema in the terms of a programming language. */

@@ -1,4 +1,4 @@
-import { memberOf, textOf } from '../read-json.ts';
+import { memberOf, textOf } from '../reading/read-json.ts';
 import type { ClientTypes, Direction, NamedType } from './model.ts';
 import { type Member, type Shape, shapeOf } from './shape.ts';
 

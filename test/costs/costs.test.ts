@@ -57,6 +57,7 @@ const operations: readonly Operation[] = [
     '/v1/webhooks/deliveries/dlv_01kajh8z2wf5xav9c3q7m4n6rt',
     '/v1/credits/purchase-intents/x',
     '/v1/credits/purchase-intents/x/await',
+    '/v1/credits/purchase-intents/x/qr.svg',
   ].map((target) => ({ method: 'GET', target, signer: 'tenant' }) as const),
   ...[
     '/v1/submissions',
@@ -75,6 +76,7 @@ const operations: readonly Operation[] = [
     '/docs',
     '/docs/errors',
     '/docs/applicant-profile',
+    '/pay/x',
     '/schemas/ats-application-profile.json',
     '/signup',
     '/v1/no-such-route',

@@ -80,6 +80,8 @@ test('the commands of the contract are parsed correctly', () => {
       ...['list', 'show', 'cancel', 'purge'].map((name) => `submission ${name}`),
       ...['list', 'show', 'redeliver', 'recover'].map((name) => `webhook ${name}`),
       ...['show', 'apply', 'history'].map((name) => `rate-card ${name}`),
+      ...['list', 'show'].map((name) => `purchase-intent ${name}`),
+      ...['status', 'assign'].map((name) => `solana ${name}`),
       ...['show', 'pin', 'auto'].map((name) => `surge ${name}`),
       ...['status', 'pause', 'resume', 'retry-failed'].map((name) => `queue ${name}`),
       'ledger verify',

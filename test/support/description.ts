@@ -49,7 +49,9 @@ export async function describeApi(baseUrl: string): Promise<ApiDescription> {
     document,
     operations,
     codes: Object.values(
-      document['components']?.['schemas']?.['Problem']?.['properties']?.['code']?.['enum'] ?? {},
+      document['components']?.['schemas']?.['Problem']?.['properties']?.['code']?.['anyOf']?.[0]?.[
+        'enum'
+      ] ?? {},
     ).map(String),
     violations({ method, target }, answer) {
       const asked = `${method} ${target.slice(0, 100)} → ${answer.status}`;

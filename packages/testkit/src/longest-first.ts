@@ -8,12 +8,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const longest = [
   'test/faults/faults.test.ts',
   'test/executor/faults/faults.test.ts',
-  'test/executor/matrix/matrix.test.ts',
   'test/fuzz/fuzz.test.ts',
   'test/interleaving/interleaving.test.ts',
   'test/fleet/model/model.test.ts',
   'packages/node-agent/src/main.test.ts',
   'test/executor/fence.test.ts',
+  'test/executor/matrix/matrix.test.ts',
   'test/journeys/crashes.test.ts',
   'packages/node-agent/src/privacy.test.ts',
   'test/executor/egress.test.ts',

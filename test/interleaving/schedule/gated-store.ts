@@ -1,4 +1,5 @@
 import type { Store } from '@svc/store';
+import type { QueryResultRow } from 'pg';
 import type { SimulatedProcess } from './process.ts';
 import type { Asking } from './quiet.ts';
 import type { Scheduler, Ticket } from './scheduler.ts';
@@ -62,8 +63,17 @@ export class GatedStore {
       transaction: (work, options) =>
         this.#inTransaction(
           (inside: (real: Query) => ReturnType<typeof work>) => base.transaction(inside, options),
-          (real, session) =>
-            work((text, values) => this.#statement(text, { session }, () => real(text, values))),
+          (real, session) => {
+            // Statements that are sent together still run one after another.
+            let last: Promise<unknown> = Promise.resolve();
+            return work(<Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
+              const next = last.then(() =>
+                this.#statement(text, { session }, () => real<Row>(text, values)),
+              );
+              last = next;
+              return next;
+            });
+          },
         ),
     };
   }

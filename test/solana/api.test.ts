@@ -105,7 +105,7 @@ test('the QR code is an SVG', async () => {
   expect(answer.text).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"/);
 });
 
-test('await answers at once with timeoutSeconds 0 and refuses what is not 0 to 60', async () => {
+test('await answers at once with timeoutSeconds 0, and refuses a value outside 0 to 60', async () => {
   const { reference } = await created();
   const target = `${intents}/${reference}/await`;
   const at0 = await tenant.send({ target: `${target}?timeoutSeconds=0` });

@@ -18,7 +18,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- As before, with room on the pages of deliveries.
+-- As before, with room on the pages of deliveries, and a look for the partition after the lock.
 CREATE OR REPLACE FUNCTION svc_make_partition(parent text, from_at timestamptz, to_at timestamptz)
   RETURNS bigint LANGUAGE plpgsql SET "TimeZone" = 'UTC' SET lock_timeout = '200ms' AS $$
 DECLARE
@@ -32,8 +32,12 @@ BEGIN
   IF key IS NULL THEN
     RAISE EXCEPTION '% has no partitions', parent USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  IF NOT pg_try_advisory_xact_lock(hashtext('svc_make_partition'))
-    OR EXISTS (SELECT FROM pg_class WHERE relname = partition AND relnamespace = current_schema()::regnamespace) THEN
+  IF NOT pg_try_advisory_xact_lock(hashtext('svc_make_partition')) THEN
+    RETURN NULL;
+  END IF;
+  -- A separate statement, whose snapshot is from after the lock. One statement for both did not see a
+  -- partition that a session committed in between, and failed when it created it again.
+  IF EXISTS (SELECT FROM pg_class WHERE relname = partition AND relnamespace = current_schema()::regnamespace) THEN
     RETURN NULL;
   END IF;
   EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)%s', partition, parent, room);

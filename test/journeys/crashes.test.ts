@@ -54,8 +54,9 @@ async function strikeAt(
   const started = await newJourney();
   await started.stack.armFailpoint(service, failpoint);
   const creation = started.client.submit(application('crash'));
-  creation.catch(() => {});
-  await started.stack.failpointReached(service, failpoint);
+  const reached = started.stack.failpointReached(service, failpoint);
+  // A refused creation never reaches the failpoint; its refusal is the clearer error.
+  await Promise.race([reached, creation.then(() => reached)]);
   await fault.strike(started, service, failpoint);
   return { ...started, creation, submissionId: async () => (await creation).submissionId };
 }

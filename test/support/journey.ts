@@ -72,22 +72,31 @@ export function shareStack(options: StackOptions = {}): (credits?: number) => Pr
   return async (credits) => {
     starting ??= start();
     const { stack, accounts } = await starting;
-    if (options.nodes !== undefined && options.nodes > 0) await nodesAreFree(stack);
+    if (options.nodes !== undefined && options.nodes > 0) await nodesAreFree(stack, options);
     return journeyOn(stack, accounts, credits);
   };
 }
 
 /**
  * Simulated nodes stay with the stack. The test before may have left work in their slots, or have
- * killed the dispatcher that they were linked to.
+ * killed the dispatcher that they were linked to. The registry keeps the nodes of a killed
+ * dispatcher for a while, so the dispatchers are asked for their links.
  */
-async function nodesAreFree({ redisUrl, query }: TestStack): Promise<void> {
+async function nodesAreFree(
+  stack: TestStack,
+  { nodes = 0, dispatchers = 1 }: StackOptions,
+): Promise<void> {
+  const { redisUrl, query } = stack;
   const redis = connectRedis(redisUrl, 'producer');
   const registry = createFleetRegistry({ redis, prefix: redisPrefix });
   const isFree = async () => {
     const busy = await query("SELECT id FROM submissions WHERE state IN ('dispatched', 'running')");
     const { slots, free } = await registry.capacity('ats.application');
-    return busy.length === 0 && slots > 0 && free === slots;
+    if (busy.length > 0 || slots === 0 || free < slots) return false;
+    const links = await Promise.all(
+      Array.from({ length: dispatchers }, (_, index) => linksOf(stack, index)),
+    );
+    return links.reduce((sum, count) => sum + count, 0) >= nodes;
   };
   try {
     await waitForRedis(redis, redisBoundMs);
@@ -95,6 +104,13 @@ async function nodesAreFree({ redisUrl, query }: TestStack): Promise<void> {
   } finally {
     await closeRedis(redis);
   }
+}
+
+async function linksOf({ adminUrl }: TestStack, dispatcher: number): Promise<number> {
+  const metrics = await (await fetch(`${adminUrl('dispatcher', dispatcher)}/metrics`)).text();
+  const [, links] = /^svc_dispatcher_links\S* (\d+)$/m.exec(metrics) ?? [];
+  if (links === undefined) throw new Error('the dispatcher does not expose svc_dispatcher_links');
+  return Number(links);
 }
 
 async function journeyOn(

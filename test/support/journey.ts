@@ -106,8 +106,9 @@ async function nodesAreFree(
   }
 }
 
-async function linksOf({ adminUrl }: TestStack, dispatcher: number): Promise<number> {
-  const metrics = await (await fetch(`${adminUrl('dispatcher', dispatcher)}/metrics`)).text();
+async function linksOf(stack: TestStack, dispatcher: number): Promise<number> {
+  const response = await fetch(`${stack.adminUrl('dispatcher', dispatcher)}/metrics`);
+  const metrics = await response.text();
   const [, links] = /^svc_dispatcher_links\S* (\d+)$/m.exec(metrics) ?? [];
   if (links === undefined) throw new Error('the dispatcher does not expose svc_dispatcher_links');
   return Number(links);

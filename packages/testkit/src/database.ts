@@ -23,14 +23,14 @@ export interface TestDatabaseOptions {
   readonly timeZone?: string;
 }
 
-/** Creates a migrated database for one test (about 30 ms). One per test file is usual. */
+/** Creates a migrated database for one test (about 15 ms of CPU). One per test file is usual. */
 export async function createTestDatabase({
   timeZone,
 }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { template } = testServers();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asAdmin(async (admin) => {
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     if (timeZone !== undefined)
       await admin.query(`ALTER DATABASE ${name} SET timezone = ${escapeLiteral(timeZone)}`);
   });

@@ -3,12 +3,28 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { bundleOf, bundleProcesses, svcHostEntry } from './bundles.ts';
+import { createMemoryDirectory } from './memory-directory.ts';
 import { startSvcHosts } from './svc-hosts.ts';
 import { cleanEnvironment } from './test-environment.ts';
 import { startTestServers } from './test-servers.ts';
 
-/** Runs once per run of vitest, and starts the servers that all test files share. */
+/** Runs once per run of vitest. Workers inherit the directory for their temporary files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const memory = createMemoryDirectory();
+  if (memory === undefined) return startServers(project);
+  process.env['TMPDIR'] = memory;
+  const deleteMemory = () => rmSync(memory, { recursive: true, force: true });
+  try {
+    const stop = await startServers(project);
+    return () => stop().finally(deleteMemory);
+  } catch (error) {
+    deleteMemory();
+    throw error;
+  }
+}
+
+/** Starts the servers that all test files share. */
+async function startServers(project: TestProject): Promise<() => Promise<void>> {
   const bundling = process.env['TEST_FROM_SOURCES'] === undefined ? bundleProcesses() : undefined;
   const { close, ...servers } = await startTestServers();
   const bundles = await bundling;

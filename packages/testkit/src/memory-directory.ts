@@ -10,7 +10,7 @@ const roomBytesMin = 6 * 1024 ** 3;
 /**
  * Creates a directory in memory for the temporary files of a run. Creating a test database copies
  * 550 files. In memory that takes a tenth of the CPU that some file systems take, ext4 without a
- * journal for example. Returns undefined where there is no such file system, or not enough room.
+ * journal for example. Returns undefined on a system without one, or without enough room.
  */
 export function createMemoryDirectory(): string | undefined {
   if (!hasRoom()) return undefined;

@@ -83,7 +83,8 @@ export const bindConfig = {
   }),
 };
 
-// Ajv does not check TypeBox's schemas against the meta-schema: loading it costs 70 ms of CPU.
+// The schema is used once. Checking it against the meta-schema would take 70 ms of CPU, and
+// optimizing the code made from it 40 ms.
 const ajv = new Ajv2020({
   meta: false,
   validateSchema: false,
@@ -91,6 +92,7 @@ const ajv = new Ajv2020({
   allErrors: true,
   coerceTypes: true,
   useDefaults: true,
+  code: { optimize: false },
 });
 
 function variableOf(error: ErrorObject): string {

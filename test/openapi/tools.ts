@@ -29,10 +29,14 @@ const npx = (name: string, args: readonly string[]) => step(name, 'npx', ['--yes
 const tsc = path.join(checkoutDir, 'node_modules/.bin/tsc');
 
 /** Uses of the generated types. A value that the document does not list must be accepted. */
-const typescriptUse = `import type { components } from './openapi-typescript.ts';
+const typescriptUse = `import type { components, paths } from './openapi-typescript.ts';
 import type { Submission } from './hey-api/index.ts';
 export const ours: components['schemas']['Submission']['status'] = 'added_later';
 export const theirs: Submission['status'] = 'added_later';
+type Conflict = NonNullable<
+  paths['/v1/submissions/{id}/cancel']['post']['responses'][409]
+>['content']['application/problem+json'];
+export const conflict: Conflict['code'] = 'added_later';
 `;
 
 const pythonUse = `from submission_service_client.models import Problem, SubmissionFailure
@@ -103,7 +107,11 @@ step('pip', inPython('pip'), [
 step(
   'openapi-python-client',
   inPython('openapi-python-client'),
-  ['generate', '--path', document, '--output-path', 'python-client', '--fail-on-warning'],
+  [
+    ['generate', '--fail-on-warning'],
+    ['--path', document, '--output-path', 'python-client'],
+    ['--config', path.join(import.meta.dirname, 'python-client.yaml')],
+  ].flat(),
   { PATH: `${path.join(python, 'bin')}:${process.env['PATH']}` },
 );
 writeFileSync(path.join(dir, 'python-client/use.py'), pythonUse);

@@ -30,27 +30,3 @@ export interface Page<Item> {
   readonly data: readonly Item[];
   readonly nextCursor: string | null;
 }
-
-/** An order to buy credits with USDC on Solana. */
-export interface PurchaseIntent {
-  readonly reference: string;
-  /** Pay at this URL, with exactly its `amount` and `reference`. */
-  readonly solanaPayUrl: string;
-  readonly credits: number;
-  /** USDC, at most six decimals. */
-  readonly amount: number;
-  readonly token: 'USDC' | (string & {});
-  readonly status: 'pending' | 'confirmed' | 'expired' | 'failed' | (string & {});
-  /** USDC, at most six decimals. */
-  readonly paidAmount: number;
-  /** The transaction that completed the amount. */
-  readonly signature: string | null;
-  readonly confirmedAt: string | null;
-  readonly payments: readonly {
-    readonly signature: string;
-    readonly amount: number;
-    readonly at: string;
-  }[];
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}

@@ -29,7 +29,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "PurchaseIntent",
-    "PurchaseIntentPayments",
+    "PurchasePayment",
     "Quote",
     "QuoteAnswer",
     "QuoteRequest",
@@ -447,15 +447,6 @@ class SettingsChange(TypedDict, total=False):
     """`credits.low_balance` is sent when the balance falls below it."""
 
 
-class PurchaseIntentPayments(TypedDict):
-    signature: str
-    """The transaction that completed the amount. Null before it."""
-    amount: float
-    """The price. USDC, at most six decimals."""
-    at: str
-    """The time."""
-
-
 class PurchaseIntent(TypedDict):
     reference: str
     """The id of the intent: a Solana public key."""
@@ -475,12 +466,21 @@ class PurchaseIntent(TypedDict):
     """The transaction that completed the amount. Null before it."""
     confirmedAt: Union[str, None]
     """The time of the confirmation."""
-    payments: list[PurchaseIntentPayments]
+    payments: list[PurchasePayment]
     """Every payment."""
     createdAt: str
     """The time of the creation."""
     expiresAt: str
     """The time at which an unpaid intent expires."""
+
+
+class PurchasePayment(TypedDict):
+    signature: str
+    """The transaction."""
+    amount: float
+    """The amount of this payment. USDC, at most six decimals."""
+    at: str
+    """The time at which the payment was recorded."""
 
 
 class AtsApplicationPayloadJobContext(TypedDict):

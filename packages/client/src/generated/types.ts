@@ -379,18 +379,20 @@ export interface PurchaseIntent {
   /** The time of the confirmation. */
   readonly confirmedAt: string | null;
   /** Every payment. */
-  readonly payments: readonly ({
-    /** The transaction that completed the amount. Null before it. */
-    readonly signature: string;
-    /** The price. USDC, at most six decimals. */
-    readonly amount: number;
-    /** The time. */
-    readonly at: string;
-  })[];
+  readonly payments: readonly PurchasePayment[];
   /** The time of the creation. */
   readonly createdAt: string;
   /** The time at which an unpaid intent expires. */
   readonly expiresAt: string;
+}
+
+export interface PurchasePayment {
+  /** The transaction. */
+  readonly signature: string;
+  /** The amount of this payment. USDC, at most six decimals. */
+  readonly amount: number;
+  /** The time at which the payment was recorded. */
+  readonly at: string;
 }
 
 export interface AtsApplicationPayload {

@@ -40,6 +40,9 @@ export const PurchaseIntentRequest = Type.Object({
 });
 export type PurchaseIntentRequest = Static<typeof PurchaseIntentRequest>;
 
+/** A transaction that paid a purchase intent, in full or in part. */
+export const PurchasePayment = Type.Object({ signature: Type.String(), amount: Usdc, at: Time });
+
 /** A purchase intent (CONTRACT 8). All members are always present. */
 export const PurchaseIntentRecord = Type.Object({
   reference: Type.String(),
@@ -51,7 +54,7 @@ export const PurchaseIntentRecord = Type.Object({
   paidAmount: Usdc,
   signature: Nullable(Type.String()),
   confirmedAt: Nullable(Time),
-  payments: Type.Array(Type.Object({ signature: Type.String(), amount: Usdc, at: Time })),
+  payments: Type.Array(PurchasePayment),
   createdAt: Time,
   expiresAt: Time,
 });

@@ -85,9 +85,24 @@ const breaking: readonly [string, unknown, RegExp][] = [
     /the code insufficient_credits is gone/,
   ],
   [
-    '/components/responses/Problem402/content/application~1problem+json/schema/allOf/1/required/0',
+    '/components/responses/Problem402/content/application~1problem+json/schema/required/0',
     undefined,
     /member required is optional now/,
+  ],
+  [
+    '/components/responses/Problem422/content/application~1problem+json/schema/allOf/1/then/required/0',
+    undefined,
+    /member errors of the code validation_error is optional now/,
+  ],
+  [
+    '/components/responses/Problem409/content/application~1problem+json/schema/allOf/1',
+    undefined,
+    /member submissionStatus of the code terminal_state is optional now/,
+  ],
+  [
+    '/components/responses/Problem409/content/application~1problem+json/schema',
+    { $ref: '#/components/schemas/Problem' },
+    /member paidAmount of the code intent_failed is optional now/,
   ],
   ['/components/responses/Problem404', undefined, /answer 404 is gone|Problem404 is gone/],
   // Events.
@@ -130,10 +145,13 @@ const closedLists: readonly [string, unknown][] = [
     { enum: ['pending', 'dispatched', 'running', 'submitted', 'failed', 'cancelled'] },
   ],
   [
-    '/components/responses/Problem402/content/application~1problem+json/schema',
+    '/components/responses/Problem409/content/application~1problem+json/schema',
     {
       allOf: [{ $ref: '#/components/schemas/Problem' }],
-      oneOf: [{ properties: { code: { const: 'insufficient_credits' } }, required: ['required'] }],
+      oneOf: [
+        { properties: { code: { const: 'solana_disabled' } }, required: ['code'] },
+        { properties: { code: { const: 'terminal_state' } }, required: ['code', 'submissionId'] },
+      ],
     },
   ],
 ];

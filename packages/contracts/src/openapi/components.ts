@@ -4,7 +4,7 @@ import { QuoteFigures, RefundFigures, UsageFigures } from '../api/common.ts';
 import { Balance, Transaction, TransactionPage } from '../api/credits.ts';
 import { Delivery, DeliveryAttempt, DeliveryPage, DeliveryQueued } from '../api/deliveries.ts';
 import { Problem, ProblemError } from '../api/problem.ts';
-import { PurchaseIntentRecord } from '../api/purchases.ts';
+import { PurchaseIntentRecord, PurchasePayment } from '../api/purchases.ts';
 import { RateCardAnswer, RateFigures } from '../api/rate-card.ts';
 import { NotReady, Ready } from '../api/ready.ts';
 import { Settings, SettingsChange } from '../api/settings.ts';
@@ -53,6 +53,7 @@ const named: Readonly<Record<string, TSchema>> = {
   Settings,
   SettingsChange,
   PurchaseIntent: PurchaseIntentRecord,
+  PurchasePayment,
 };
 
 /** The schemas of requests. All others are of answers. */

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { apiOperations, openApiDocument } from './document.ts';
 import { codesOf, templateOf } from './operation.ts';
-import { problemType } from './problems.ts';
+import { problemType, requiredExtras } from './problems.ts';
 
 const document: unknown = openApiDocument();
 const text = JSON.stringify(document);
@@ -91,7 +91,7 @@ test('operation ids are unique', () => {
 
 /** Every member of every object in the document, with the JSON Pointer of its schema. */
 const everyMember = everyObject
-  .filter(([at]) => at.endsWith('/properties'))
+  .filter(([at]) => at.endsWith('/properties') && !at.endsWith('/if/properties'))
   .flatMap(([at, properties]) =>
     Object.entries(properties).map(([name, schema]): [string, Record<string, unknown>] => [
       `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
@@ -137,6 +137,26 @@ test('generated clients accept a code, a type and a status that are added later'
   );
   expect(closed.map(([at]) => at)).toEqual([]);
   expect(answers.length).toBeGreaterThan(10);
+});
+
+const problemContents = everyObject.filter(([at]) => at.endsWith('/application~1problem+json'));
+
+test('a problem without a member that its code requires does not match its answer', () => {
+  const accepted: string[] = [];
+  let left = 0;
+  for (const [at, body] of problemContents) {
+    const validate = ajv.getSchema(`openapi#${encodeURI(`${at}/schema`)}`);
+    for (const problem of examplesOf(body)) {
+      const code = errorCodes.find((one) => one === Object(problem).code);
+      for (const member of (code && requiredExtras[code]) ?? []) {
+        left += 1;
+        const { [member]: _, ...rest } = Object(problem);
+        if (validate?.(rest) === true) accepted.push(`${at}: ${code} without ${member}`);
+      }
+    }
+  }
+  expect(accepted).toEqual([]);
+  expect(left).toBeGreaterThan(60);
 });
 
 test('links name operations of the document and members of the answer', () => {

@@ -62,7 +62,7 @@ export function codesByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCod
 }
 
 /** The members that are required for a code but not for every problem. */
-const requiredExtras: Partial<Record<ErrorCode, readonly string[]>> = {
+export const requiredExtras: Partial<Record<ErrorCode, readonly string[]>> = {
   insufficient_credits: ['required'],
   validation_error: ['errors'],
   terminal_state: ['submissionId', 'submissionStatus'],
@@ -83,14 +83,34 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
 
 const problemRef = { $ref: '#/components/schemas/Problem' };
 
+function requiredOf(code: ErrorCode): readonly string[] {
+  return requiredExtras[code] ?? [];
+}
+
 /**
- * The schema of a problem with one of these codes, or with one that is added later. The known codes
- * are the names of the examples.
+ * The schema of a problem with one of these codes, or with one that is added later. It requires the
+ * members that all of these codes have. A condition for each code requires its further members. The
+ * known codes are the names of the examples.
  */
 function problemSchema(codes: readonly ErrorCode[]): object {
-  const [first = [], ...others] = codes.map((code) => requiredExtras[code] ?? []);
-  const required = first.filter((member) => others.every((one) => one.includes(member)));
-  return required.length === 0 ? problemRef : { allOf: [problemRef, { type: 'object', required }] };
+  const [first = [], ...others] = codes.map(requiredOf);
+  const shared = first.filter((member) => others.every((one) => one.includes(member)));
+  const conditions = codes.flatMap((code) => {
+    const required = requiredOf(code).filter((member) => !shared.includes(member));
+    return required.length === 0 ? [] : [conditionFor(code, required)];
+  });
+  if (shared.length === 0 && conditions.length === 0) return problemRef;
+  // `openapi-typescript` reads `required` only next to `allOf`.
+  const required = shared.length === 0 ? {} : { required: shared };
+  return { allOf: [problemRef, ...conditions], ...required };
+}
+
+/** A condition instead of a variant, so that generated clients accept a code that is added later. */
+function conditionFor(code: ErrorCode, required: readonly string[]): object {
+  return {
+    if: { type: 'object', properties: { code: { const: code } }, required: ['code'] },
+    then: { type: 'object', required },
+  };
 }
 
 /** The response of a status with one of these codes. */

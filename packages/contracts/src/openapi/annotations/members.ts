@@ -219,6 +219,9 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   ],
   confirmedAt: ['The time of the confirmation.', '2026-03-02T09:20:00.000Z'],
   payments: ['Every payment.', []],
+  'PurchasePayment.signature': ['The transaction.', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb'],
+  'PurchasePayment.amount': ['The amount of this payment.', 12.5],
+  'PurchasePayment.at': ['The time at which the payment was recorded.', '2026-03-02T09:46:12.004Z'],
   expiresAt: ['The time at which an unpaid intent expires.', '2026-03-02T10:15:00.000Z'],
 };
 

@@ -1,7 +1,8 @@
 /** Readers of plain JSON. A missing member reads as undefined. */
 
 export function memberOf(value: unknown, name: string): unknown {
-  return new Map(membersOf(value)).get(name);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
 }
 
 export function membersOf(value: unknown): [string, unknown][] {

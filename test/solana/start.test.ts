@@ -1,6 +1,6 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { createLogger, loadConfig } from '@svc/runtime';
-import { mainnetGenesisHash } from '@svc/solana';
+import { checkGenesis, mainnetGenesisHash } from '@svc/solana';
 import { silent } from '@svc/startup/fixture';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -61,6 +61,9 @@ test('each term that does not hold refuses the start with status 2 and names its
     ],
     [{ SOLANA_RECIPIENT: stranger }, /^SOLANA_RECIPIENT has no associated token account/],
     [{ SOLANA_RPC_URL: '' }, /^SOLANA_RPC_URL is not set/],
+    [{ SOLANA_RPC_URL: 'ftp://127.0.0.1' }, /^SOLANA_RPC_URL is not a URL of http/],
+    [{ SOLANA_RECIPIENT: 'wallet' }, /^SOLANA_RECIPIENT is not a Solana address/],
+    [{ SOLANA_USDC_MINT: `${world.mint}1` }, /^SOLANA_USDC_MINT is not a Solana address/],
   ];
   for (const [env, sentence] of refusals) {
     const error = await start(env).catch((refusal: unknown) => refusal);
@@ -73,6 +76,20 @@ test('each term that does not hold refuses the start with status 2 and names its
     exitStatus: 2,
     message: expect.stringContaining('SOLANA_RPC_URL'),
   });
+});
+
+test('production takes only a server of mainnet, and a sandbox any other', async () => {
+  const verdicts = (['production', 'sandbox'] as const).map((environment) =>
+    [mainnetGenesisHash, 'another'].map(async (hash) => {
+      const rpc = { call: async () => ({ kind: 'answered', result: hash }) as const };
+      const terms = { environment, recipient: world.recipient, mint: world.mint };
+      return (await checkGenesis(rpc, terms)).kind;
+    }),
+  );
+  expect(await Promise.all(verdicts.map((row) => Promise.all(row)))).toEqual([
+    ['sound', 'refused'],
+    ['refused', 'sound'],
+  ]);
 });
 
 test('a payment is credited by the running service within 5 s, and logged', async () => {

@@ -5,7 +5,6 @@ import { cannotStart } from './run-main.ts';
 /** The exit status of a service that must not run with this configuration of the rail (CONTRACT 8). */
 export const railRefusedStatus = 2;
 
-const base58Address = '^[1-9A-HJ-NP-Za-km-z]{32,44}$';
 const minutesMax = 525_600;
 
 /** The variables of the Solana rail. Gateway and settlement spread them into their schemas. */
@@ -15,18 +14,14 @@ export const solanaConfig = {
     description: 'true to sell credits for USDC on Solana, else false',
   }),
   SOLANA_RECIPIENT: Type.Optional(
-    Type.String({
-      pattern: base58Address,
-      description: 'the address of the wallet that receives USDC, in base58',
-    }),
+    Type.String({ description: 'the address of the wallet that receives USDC, in base58' }),
   ),
   SOLANA_USDC_MINT: Type.Optional(
-    Type.String({ pattern: base58Address, description: 'the address of the USDC mint, in base58' }),
+    Type.String({ description: 'the address of the USDC mint, in base58' }),
   ),
   SOLANA_RPC_URL: Type.Optional(
     Type.String({
-      pattern: '^https?://',
-      description: 'the URL of a Solana JSON-RPC server; https in production',
+      description: 'the URL of a Solana JSON-RPC server; https unless it is in your own network',
     }),
   ),
   SOLANA_INTENT_MINUTES: Type.Integer({
@@ -53,13 +48,20 @@ export interface SolanaRail {
   readonly graceMinutes: number;
 }
 
-/** Null if the rail is off. Throws `CannotStart` with status 2 if a variable of the rail is missing. */
+/**
+ * Null if the rail is off; its variables are then not read. Throws `CannotStart` with status 2 if a
+ * variable of the rail is missing or its URL is malformed.
+ */
 export function solanaRailOf(config: SolanaVariables): SolanaRail | null {
   if (config.SOLANA_RAIL_ENABLED === 'false') return null;
+  const rpcUrl = given(config, 'SOLANA_RPC_URL');
+  if (!/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl)) {
+    cannotStart('SOLANA_RPC_URL is not a URL of http or https.', railRefusedStatus);
+  }
   return {
     recipient: given(config, 'SOLANA_RECIPIENT'),
     mint: given(config, 'SOLANA_USDC_MINT'),
-    rpcUrl: given(config, 'SOLANA_RPC_URL'),
+    rpcUrl,
     intentMinutes: config.SOLANA_INTENT_MINUTES,
     graceMinutes: config.SOLANA_GRACE_MINUTES,
   };

@@ -3,6 +3,9 @@ export interface CallBudget {
   take(): Promise<void>;
 }
 
+/** Calls that were sent over a second reach the server in a little less. */
+const windowMs = 1_050;
+
 export function createCallBudget(options: {
   readonly perSecond: number;
   readonly monotonicMs: () => number;
@@ -15,12 +18,16 @@ export function createCallBudget(options: {
       for (;;) {
         const nowMs = options.monotonicMs();
         const [oldest] = taken;
-        if (taken.length < options.perSecond || oldest === undefined || nowMs - oldest >= 1_000) {
+        if (
+          taken.length < options.perSecond ||
+          oldest === undefined ||
+          nowMs - oldest >= windowMs
+        ) {
           if (taken.length >= options.perSecond) taken.shift();
           taken.push(nowMs);
           return;
         }
-        await options.sleep(Math.ceil(oldest + 1_000 - nowMs));
+        await options.sleep(Math.ceil(oldest + windowMs - nowMs));
       }
     },
   };

@@ -12,12 +12,6 @@ export const settlementConfig = Type.Object({
     default: rpcCallsPerSecondDefault,
     description: 'the most calls of the Solana RPC server in a second',
   }),
-  SOLANA_RPC_ALLOW_PRIVATE_NETWORKS: Type.Optional(
-    Type.Union([Type.Literal('0'), Type.Literal('1')], {
-      description:
-        '1 to accept an RPC server that is private or plain http; by default 1 in a sandbox only',
-    }),
-  ),
   PAYLOAD_RETENTION_DAYS: Type.Integer({
     minimum: 1,
     maximum: 3_650,

@@ -43,12 +43,9 @@ export async function startSolana(
   const metrics = deps.metrics();
   const { createCallBudget, createRpc, tokenAccountOf, ...solana } = await loadSolana();
   const environment = config.SVC_ENVIRONMENT;
-  const allowPrivateNetworks =
-    (config.SOLANA_RPC_ALLOW_PRIVATE_NETWORKS ?? (environment === 'sandbox' ? '1' : '0')) === '1';
-  const http = lifecycle.own(
-    'solana http',
-    createOutboundHttp({ allowPrivateNetworks, monotonicMs }),
-  );
+  // The operator chooses the server, so it may be in a private network.
+  const allowed = { allowPrivateNetworks: true, monotonicMs };
+  const http = lifecycle.own('solana http', createOutboundHttp(allowed));
   const closing = new AbortController();
   const perSecond = config.SOLANA_RPC_PER_SECOND;
   const budget = createCallBudget({ perSecond, monotonicMs, sleep: (ms) => sleep(ms) });

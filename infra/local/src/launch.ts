@@ -16,6 +16,8 @@ import { serviceEnvironment, type StackAddresses } from './service-environment.t
 import { type RunningServices, startServices } from './services.ts';
 import { assertPortsFree, type Settings } from './settings.ts';
 import { startSimulatedNodes } from './simulated-nodes.ts';
+import { type SolanaChain, startSolanaChain } from './solana-chain.ts';
+import { runSolanaDemo } from './solana-demo.ts';
 import { removeStackFile, writeStackFile } from './stack-file.ts';
 import { summary } from './summary.ts';
 import type { Supervision } from './supervise.ts';
@@ -48,7 +50,8 @@ export async function launch(launched: Launch): Promise<void> {
     startServers(settings, dir, closer, say),
   );
   const addresses = { ...servers, masterKey: masterKey(dir, launched.env) };
-  const env = stackEnvironment(launched, addresses);
+  const chain = await startChain(launched);
+  const env = { ...stackEnvironment(launched, addresses), ...chain?.env };
   await progress.step('Schema', (say) =>
     migrate({
       ownerUrl: servers.migrationDatabaseUrl,
@@ -69,8 +72,23 @@ export async function launch(launched: Launch): Promise<void> {
   if (isWanted && employerUrl === undefined) {
     await runDemo({ ...demo, application: simulatedApplication });
   }
+  if (chain !== undefined) await runSolanaDemo(demo, chain);
   progress.print(summary(services, world, employerUrl, logsDirIn(dir)));
   showFurtherWebhooks(world, progress);
+}
+
+/** The chain of the Solana demo, or undefined without the demo. */
+async function startChain({
+  settings,
+  progress,
+  closer,
+}: Launch): Promise<SolanaChain | undefined> {
+  if (!settings.isSolanaDemoWanted) return undefined;
+  return progress.step('A local Solana chain, with a wallet', async (say) => {
+    const chain = await startSolanaChain(closer);
+    say(`RPC server: ${chain.env['SOLANA_RPC_URL']}`);
+    return chain;
+  });
 }
 
 /** Without simulated nodes the stack is for nodes of somebody else, who also sends its submissions. */

@@ -143,9 +143,11 @@ it('works without a browser, is found by the admin CLI, refuses a second launche
   await expect.poll(processesLeft, leftBound).toStrictEqual([]);
 });
 
-it('starts again after it was killed', async () => {
-  const launcher = start({ SVC_DEMO: '0', SVC_SIMULATED_NODES: '0' });
+it('starts again after it was killed, and shows a purchase that a wallet pays on a local chain', async () => {
+  const launcher = start({ SVC_DEMO: '0', SVC_SIMULATED_NODES: '0', SOLANA_DEMO: '1' });
   await untilUp(launcher);
+  expect(launcher.output()).toMatch(/the intent is still pending[^]*confirmed after/);
+  expect(launcher.output()).toContain('credits.purchased, signature verified');
   await end(launcher.child, 'SIGTERM');
   expect(launcher.child.exitCode).toBe(0);
 });

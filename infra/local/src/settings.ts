@@ -10,6 +10,8 @@ export interface Settings {
   readonly nodeLinkPort: number;
   readonly simulatedNodes: number;
   readonly isDemoWanted: boolean;
+  /** The Solana rail is on against a chain on this machine, and a purchase is shown. */
+  readonly isSolanaDemoWanted: boolean;
 }
 
 const portMax = 65_535;
@@ -35,6 +37,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       max: simulatedNodesMax,
     }),
     isDemoWanted: wholeNumber(env, 'SVC_DEMO', { byDefault: 1, max: 1 }) === 1,
+    isSolanaDemoWanted: wholeNumber(env, 'SOLANA_DEMO', { byDefault: 0, max: 1 }) === 1,
   };
 }
 

@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from '@svc/client';
+import type { Demo } from './demo.ts';
+import type { SolanaChain } from './solana-chain.ts';
+import { verifyWebhook } from './webhook-receiver.ts';
+
+const credits = 500;
+/** How long the payment is shown before it is final. Mainnet needs about 13 s. */
+const finalityMs = 1_500;
+const awaitSeconds = 30;
+const webhookBoundMs = 20_000;
+
+/**
+ * Buys credits as a tenant would: creates a purchase intent, pays it by a wallet on the local chain,
+ * and waits for the credits and the webhook. Throws if they do not arrive (CONTRACT 8).
+ */
+export async function runSolanaDemo(
+  { gatewayUrl, world, progress }: Pick<Demo, 'gatewayUrl' | 'world' | 'progress'>,
+  chain: SolanaChain,
+): Promise<void> {
+  const { tenantId, hmacSecret, webhookSecret } = world.tenant;
+  const client = createClient({ baseUrl: gatewayUrl, tenantId, secret: hmacSecret });
+  const before = await client.balance();
+  const title = `POST /v1/credits/purchase-intents: ${credits} credits for USDC`;
+  const intent = await progress.step(title, async (say) => {
+    const created = await client.createPurchaseIntent({ credits });
+    say(`pay ${created.amount} USDC until ${created.expiresAt}`);
+    say(created.solanaPayUrl);
+    say(`the page for the person who pays: ${gatewayUrl}/pay/${created.reference}`);
+    return created;
+  });
+  const { reference } = intent;
+  const signature = await progress.step('A wallet pays on the local chain', async (say) => {
+    const sent = await chain.pay(intent.solanaPayUrl);
+    say(`transaction ${sent}`);
+    await delay(finalityMs);
+    const { status } = await client.getPurchaseIntent(reference);
+    say(`confirmed on the chain but not final: the intent is still ${status}`);
+    return sent;
+  });
+  await progress.step('The transaction is final', async (say) => {
+    const startedMs = performance.now();
+    chain.finalize();
+    const paid = await client.awaitPurchaseIntent(reference, { timeoutSeconds: awaitSeconds });
+    if (paid.signature !== signature) throw new Error(`${reference} is ${paid.status}, not paid`);
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
+    say(`${paid.status} after ${seconds} s: paid ${paid.paidAmount} of ${paid.amount} USDC`);
+    const after = await client.balance();
+    say(`balance: ${before.balance} credits before, ${after.balance} after`);
+  });
+  await progress.step('Webhook', async (say) => {
+    const webhook = await world.receiver.waitFor(
+      ({ event }) => event.data['reference'] === reference,
+      { timeoutMs: webhookBoundMs },
+    );
+    verifyWebhook(webhook, webhookSecret);
+    say(`${webhook.event.type}, signature verified with the standardwebhooks library`);
+  });
+}

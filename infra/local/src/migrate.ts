@@ -15,7 +15,9 @@ export interface Migration {
  * schema. Then reseals the values that an earlier version sealed in an older form.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
-  const printed = await svc(['migrate'], { ...env, MIGRATION_DATABASE_URL: ownerUrl });
+  // All services of this stack start after this, so none of an earlier build is left.
+  const words = isAlone ? ['migrate', '--raise-floor'] : ['migrate'];
+  const printed = await svc(words, { ...env, MIGRATION_DATABASE_URL: ownerUrl });
   const result = new Map<string, unknown>(Object.entries(printed ?? {}));
   const applied = result.get('applied');
   const names = Array.isArray(applied) ? applied.map(String) : [];

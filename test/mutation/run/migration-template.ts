@@ -13,7 +13,7 @@ export type MigrationTemplate =
   | { readonly kind: 'same_schema' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-const migrateFile = 'packages/store/src/schema/migrate.ts';
+const migrateFile = 'packages/store/src/migrations/files.ts';
 const ownDirectory = `path.resolve(
   import.meta.dirname,
   '../../../../prisma/migrations',

@@ -1,28 +1,76 @@
-import { migrate } from '@svc/store';
+import { migrate, planMigrations } from '@svc/store';
 import type { Command } from 'commander';
 import { describeCommand } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
-import { type OutputOptions, printRecord } from '../output.ts';
+import { type OutputOptions, print, printJson, printList, printRecord } from '../output.ts';
 import { Refusal } from '../refusal.ts';
+
+interface MigrateOptions extends OutputOptions {
+  readonly plan?: boolean;
+  readonly raiseFloor?: boolean;
+}
 
 /** `svc migrate` (CONTRACT 9). */
 export function addMigrateCommand(command: Command): void {
   describeCommand(command, {
     does: 'migrate the database to the schema of this build and grant the services their privileges',
-    examples: ['svc migrate'],
-  }).action(async (options: OutputOptions) => {
-    const { SVC_ENVIRONMENT, DATABASE_URL, MIGRATION_DATABASE_URL } = readConfiguration(
-      process.env,
-    );
-    if (MIGRATION_DATABASE_URL === undefined && SVC_ENVIRONMENT === 'production') {
-      throw new Refusal(
-        'In production only the owner of the tables may migrate. Set MIGRATION_DATABASE_URL to a database URL of that role; DATABASE_URL is for the role of the services.',
+    examples: ['svc migrate --plan', 'svc migrate', 'svc migrate --raise-floor'],
+  })
+    .option('--plan', 'show the missing migrations and what they block; change nothing')
+    .option('--raise-floor', 'also apply migrations that earlier builds do not work with')
+    .action(async (options: MigrateOptions) => {
+      const { SVC_ENVIRONMENT, DATABASE_URL, MIGRATION_DATABASE_URL } = readConfiguration(
+        process.env,
       );
-    }
-    const result = await migrate(MIGRATION_DATABASE_URL ?? DATABASE_URL, DATABASE_URL);
-    if (result.kind === 'refused')
-      throw new Refusal(`The database was not migrated: ${result.reason}.`);
-    const next = 'run `svc master-key rotate` when every service runs this version';
-    printRecord({ applied: result.applied, ...(result.isResealDue ? { next } : {}) }, options);
-  });
+      if (MIGRATION_DATABASE_URL === undefined && SVC_ENVIRONMENT === 'production') {
+        throw new Refusal(
+          'In production only the owner of the tables may migrate. Set MIGRATION_DATABASE_URL to a database URL of that role; DATABASE_URL is for the role of the services.',
+        );
+      }
+      const ownerUrl = MIGRATION_DATABASE_URL ?? DATABASE_URL;
+      if (options.plan === true) await showPlan(ownerUrl, options);
+      else await applyAll(ownerUrl, DATABASE_URL, options);
+    });
+}
+
+const planColumns = ['name', 'blocks', 'inTransaction', 'raisesFloorTo', 'why'];
+
+async function showPlan(ownerUrl: string, options: MigrateOptions): Promise<void> {
+  const plan = await planMigrations(ownerUrl);
+  if (plan.kind === 'refused')
+    throw new Refusal(`This build does not work with the schema: ${plan.reason}.`);
+  const { pending, newer } = plan;
+  if (options.json === true) return printJson({ pending, newer });
+  if (pending.length === 0) print('no migration is missing');
+  else
+    printList(
+      pending.map((one) => ({ ...one })),
+      planColumns,
+      options,
+    );
+  if (newer.length > 0) print(`a later build applied: ${newer.join(', ')}`);
+}
+
+async function applyAll(
+  ownerUrl: string,
+  serviceUrl: string,
+  options: MigrateOptions,
+): Promise<void> {
+  const raisesFloor = options.raiseFloor === true;
+  const result = await migrate(ownerUrl, serviceUrl, { raisesFloor });
+  if (result.kind === 'refused')
+    throw new Refusal(`The database was not migrated: ${result.reason}.`);
+  const { applied, waiting, newer, isResealDue } = result;
+  const next = isResealDue
+    ? 'run `svc master-key rotate` when every service runs this version'
+    : 'run `svc migrate --raise-floor` when every service runs this version';
+  printRecord(
+    {
+      applied,
+      ...(waiting.length > 0 ? { waiting } : {}),
+      ...(newer.length > 0 ? { newer } : {}),
+      ...(isResealDue || waiting.length > 0 ? { next } : {}),
+    },
+    options,
+  );
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import type { Query } from '../connection/query.ts';
-import { migrationsDirectory } from '../schema/migrate.ts';
+import { migrationsDirectory } from '../migrations/files.ts';
 import { auditHeadPlace } from '../sealing/sealed.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 import { type AuditHead, parseAuditHead, sealAuditHead, verifyAudit } from './audit-chain.ts';

@@ -49,6 +49,11 @@ export function isTransient(error: unknown): boolean {
   return state === serializationFailure || state === deadlockDetected;
 }
 
+/** True if a statement gave up a lock that another session has. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === lockNotAvailable;
+}
+
 /**
  * True if the error means that the database cannot be reached or has no capacity for this service.
  * The caller then answers `503 unavailable` (CONTRACT 2) instead of `500`.

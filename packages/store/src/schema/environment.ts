@@ -1,8 +1,8 @@
-import { isUnavailable, sqlState } from '../connection/errors.ts';
+import { isUnavailable } from '../connection/errors.ts';
 import { openStore, type Store, type StoreOptions } from '../connection/store.ts';
 import { environmentPlace } from '../sealing/sealed.ts';
 import { followPhase, phaseOf, readEnvironment } from '../sealing/sealing-phase.ts';
-import { appliedSql, schemaStatus } from './migrate.ts';
+import { schemaStatus } from './migrate.ts';
 import { excessPrivileges } from './roles.ts';
 
 export type EnvironmentName = 'sandbox' | 'production';
@@ -17,24 +17,16 @@ export type Readiness =
   /** The sealed values of the database cannot be opened with this master key. */
   | { kind: 'other_key' };
 
-const undefinedTable = '42P01';
 const requestHashKeyBytes = 32;
 
 /**
- * Checks before a service starts that the schema is the one of this build and that the database
+ * Checks before a service starts that the schema is in the range of this build and that the database
  * belongs to this environment (CONTRACT 0). The first service
  * writes the environment row, with a new key for request hashes. The name in it never changes.
  */
 export async function assertReady(store: Store, environment: EnvironmentName): Promise<Readiness> {
-  const status = await schemaStatus(async (sql) => {
-    try {
-      return await store.query(sql, []);
-    } catch (error) {
-      if (sqlState(error) === undefinedTable && sql === appliedSql) return [];
-      throw error;
-    }
-  });
-  if (status.kind === 'behind') return { kind: 'schema_behind', pending: status.pending };
+  const status = await schemaStatus((sql) => store.query(sql, []));
+  if (status.kind === 'behind') return { kind: 'schema_behind', pending: status.lacking };
   if (status.kind === 'unknown') return { kind: 'schema_unknown', reason: status.reason };
   const excess = environment === 'production' ? await excessPrivileges(store) : [];
   if (excess.length > 0) return { kind: 'too_privileged', excess };

@@ -1,73 +1,95 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { defaultRateCardJson } from '@svc/domain';
 import { Client } from 'pg';
 import { insufficientPrivilege, sqlState } from '../connection/errors.ts';
 import { pinnedSession } from '../connection/session.ts';
+import { applyMigration, type LockPatience, lockPatience } from '../migrations/apply.ts';
+import { type Migration, migrationsDirectory, readMigrations } from '../migrations/files.ts';
+import { planMigration, type PlannedMigration } from '../migrations/plan.ts';
+import {
+  type AppliedMigration,
+  appliedSql,
+  compareSchema,
+  floorsSql,
+  type SchemaFloor,
+  type SchemaRecord,
+  type SchemaStatus,
+} from '../migrations/status.ts';
 import { previousVersion } from '../sealing/sealing-phase.ts';
 import { grantService } from './roles.ts';
 
-/** The folder of the migrations that this build knows. */
-export const migrationsDirectory = path.resolve(
-  import.meta.dirname,
-  '../../../../prisma/migrations',
-);
-
 export type MigrationResult =
-  /** `isResealDue`: values are still sealed without their complete place (sealing-phase.ts). */
-  | { kind: 'migrated'; applied: string[]; isResealDue: boolean }
+  | {
+      kind: 'migrated';
+      applied: string[];
+      /** Migrations that raise the floor, and those after them. They wait for `raisesFloor`. */
+      waiting: string[];
+      /** Applied migrations that this build does not know. It then changed nothing. */
+      newer: string[];
+      /** Values are still sealed without their complete place (sealing-phase.ts). */
+      isResealDue: boolean;
+    }
   | { kind: 'refused'; reason: string };
 
-export type SchemaStatus =
-  | { kind: 'current' }
-  | { kind: 'behind'; pending: string[] }
-  | { kind: 'unknown'; reason: string };
-
-interface Migration {
-  name: string;
-  sql: string;
-  checksum: string;
+export interface MigrationOptions {
+  /**
+   * True: also apply migrations that earlier builds do not work with. A database without any
+   * migration has no earlier builds, and gets all of them in any case.
+   */
+  readonly raisesFloor?: boolean;
+  readonly patience?: LockPatience;
+  /** The folder of the migrations; by default those of this build. */
+  readonly directory?: string;
 }
 
-interface AppliedMigration {
-  migration_name: string;
-  checksum: string;
-  finished_at: Date | null;
-}
+export type MigrationPlan =
+  | { kind: 'planned'; pending: PlannedMigration[]; newer: string[] }
+  | { kind: 'refused'; reason: string };
 
 /** Only one migrator runs at a time. The number is arbitrary, but fixed. */
 const advisoryLock = 7_261_948_305;
+const advisoryPauseMs = 100;
 
 /**
- * Applies the missing migrations, each in its own transaction, and writes the default rate card if
+ * Applies the missing migrations (`migrations/apply.ts`), and writes the default rate card if
  * there is none. Then it grants the role of `serviceUrl` its privileges (`roles.ts`). It records
  * migrations in `_prisma_migrations` as `prisma migrate deploy` does, so that either can apply
- * them. Refuses if a migration was changed after it was applied, or if the database has a migration
- * that this build does not know.
+ * them. Refuses if a migration was changed after it was applied, or if the schema is outside the
+ * range of this build (`migrations/status.ts`). May be stopped anywhere and run again.
  */
-export async function migrate(ownerUrl: string, serviceUrl = ownerUrl): Promise<MigrationResult> {
-  const client = new Client({ ...pinnedSession(ownerUrl), application_name: 'svc-migrate' });
-  await client.connect();
+export async function migrate(
+  ownerUrl: string,
+  serviceUrl = ownerUrl,
+  options: MigrationOptions = {},
+): Promise<MigrationResult> {
+  const client = await connectOwner(ownerUrl);
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [advisoryLock]);
+    await lockMigrations(client);
     await client.query(migrationsTable);
-    const known = await readMigrations();
-    const status = compare(known, await readApplied(client));
+    const known = await readMigrations(options.directory ?? migrationsDirectory);
+    const record = await readRecord(client);
+    const status = compareSchema(known, record);
     if (status.kind === 'unknown') return { kind: 'refused', reason: status.reason };
-    const pending = status.kind === 'behind' ? status.pending : [];
-    for (const migration of known) {
-      if (pending.includes(migration.name)) await apply(client, migration);
-    }
-    await client.query(
-      `INSERT INTO rate_cards (tenant_id, card, created_at)
-       SELECT NULL, $1::jsonb, svc_now()
-       WHERE NOT EXISTS (SELECT 1 FROM rate_cards WHERE tenant_id IS NULL)`,
-      [JSON.stringify(defaultRateCardJson)],
-    );
+    const newer = status.kind === 'usable' ? status.newer : [];
+    // The privileges and the rate card of a later build stay as they are.
+    if (newer.length > 0)
+      return { kind: 'migrated', applied: [], waiting: [], newer, isResealDue: false };
+    const raisesFloor = options.raisesFloor === true || record.applied.length === 0;
+    const pending = known.filter(({ name }) => status.pending.includes(name));
+    const waitingFrom = raisesFloor ? -1 : pending.findIndex(raisesFloorItself);
+    const applicable = waitingFrom === -1 ? pending : pending.slice(0, waitingFrom);
+    for (const migration of applicable)
+      await applyMigration(client, migration, options.patience ?? lockPatience);
+    await writeDefaultRateCard(client);
     const granted = await grantService(client, serviceUrl);
     if (granted.kind === 'refused') return granted;
-    return { kind: 'migrated', applied: pending, isResealDue: await isResealDue(client) };
+    return {
+      kind: 'migrated',
+      applied: namesOf(applicable),
+      waiting: namesOf(pending.slice(applicable.length)),
+      newer,
+      isResealDue: await isResealDue(client),
+    };
   } catch (error) {
     if (sqlState(error) !== insufficientPrivilege) throw error;
     const reason =
@@ -78,54 +100,91 @@ export async function migrate(ownerUrl: string, serviceUrl = ownerUrl): Promise<
   }
 }
 
-/** Compares the applied migrations with those that this build knows. Changes nothing. */
-export async function schemaStatus(
-  query: (sql: string) => Promise<AppliedMigration[]>,
-): Promise<SchemaStatus> {
-  return compare(await readMigrations(), await query(appliedSql));
-}
-
-export const appliedSql =
-  'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name';
-
-function compare(known: Migration[], applied: AppliedMigration[]): SchemaStatus {
-  const knownByName = new Map(known.map((migration) => [migration.name, migration]));
-  for (const row of applied) {
-    const migration = knownByName.get(row.migration_name);
-    if (migration === undefined)
-      return {
-        kind: 'unknown',
-        reason: `the database has migration ${row.migration_name}, which this build does not know`,
-      };
-    if (row.finished_at === null)
-      return {
-        kind: 'unknown',
-        reason: `migration ${row.migration_name} was not applied completely`,
-      };
-    if (migration.checksum !== row.checksum)
-      return {
-        kind: 'unknown',
-        reason: `migration ${row.migration_name} was changed after it was applied`,
-      };
+/** Foresees what `migrate` would do. Changes nothing. */
+export async function planMigrations(
+  ownerUrl: string,
+  directory = migrationsDirectory,
+): Promise<MigrationPlan> {
+  const client = await connectOwner(ownerUrl);
+  try {
+    const known = await readMigrations(directory);
+    const status = compareSchema(known, await readRecord(client));
+    if (status.kind === 'unknown') return { kind: 'refused', reason: status.reason };
+    const pending = known.filter(({ name }) => status.pending.includes(name));
+    const newer = status.kind === 'usable' ? status.newer : [];
+    return { kind: 'planned', pending: pending.map(planMigration), newer };
+  } finally {
+    await client.end();
   }
-  const done = new Set(applied.map((row) => row.migration_name));
-  const pending = known.map(({ name }) => name).filter((name) => !done.has(name));
-  return pending.length === 0 ? { kind: 'current' } : { kind: 'behind', pending };
 }
 
-async function readMigrations(): Promise<Migration[]> {
-  const entries = await readdir(migrationsDirectory, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return Promise.all(
-    names.toSorted().map(async (name) => {
-      const sql = await readFile(path.join(migrationsDirectory, name, 'migration.sql'), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    }),
+/** Tells whether this build works with the schema of a database. Changes nothing. */
+export async function schemaStatus(query: Query): Promise<SchemaStatus> {
+  return compareSchema(await readMigrations(), await readSchema(query));
+}
+
+type Query = <Row extends object>(sql: string) => Promise<Row[]>;
+const undefinedTable = '42P01';
+
+async function readSchema(query: Query): Promise<SchemaRecord> {
+  const rowsOf = async <Row extends object>(sql: string): Promise<Row[] | null> => {
+    try {
+      return await query<Row>(sql);
+    } catch (error) {
+      if (sqlState(error) === undefinedTable) return null;
+      throw error;
+    }
+  };
+  const applied = await rowsOf<AppliedMigration>(appliedSql);
+  return { applied: applied ?? [], floors: await rowsOf<SchemaFloor>(floorsSql) };
+}
+
+async function readRecord(client: Client): Promise<SchemaRecord> {
+  return readSchema(async <Row extends object>(sql: string) => (await client.query<Row>(sql)).rows);
+}
+
+function raisesFloorItself(migration: Migration): boolean {
+  return planMigration(migration).raisesFloorTo !== null;
+}
+
+/** If this process is killed, Postgres ends its statement within two seconds. */
+const ownersSettings = '-c client_connection_check_interval=2s';
+
+async function connectOwner(ownerUrl: string): Promise<Client> {
+  const client = new Client({
+    ...pinnedSession(ownerUrl, ownersSettings),
+    application_name: 'svc-migrate',
+  });
+  await client.connect();
+  return client;
+}
+
+/**
+ * Waits until no other migrator runs. It asks again and again, because a statement that waits keeps
+ * a snapshot, and `CREATE INDEX CONCURRENTLY` of the other migrator would wait for that.
+ */
+async function lockMigrations(client: Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      'SELECT pg_try_advisory_lock($1) AS locked',
+      [advisoryLock],
+    );
+    if (rows[0]?.locked === true) return;
+    await pause(advisoryPauseMs);
+  }
+}
+
+function namesOf(migrations: readonly Migration[]): string[] {
+  return migrations.map(({ name }) => name);
+}
+
+async function writeDefaultRateCard(client: Client): Promise<void> {
+  await client.query(
+    `INSERT INTO rate_cards (tenant_id, card, created_at)
+     SELECT NULL, $1::jsonb, svc_now()
+     WHERE NOT EXISTS (SELECT 1 FROM rate_cards WHERE tenant_id IS NULL)`,
+    [JSON.stringify(defaultRateCardJson)],
   );
-}
-
-async function readApplied(client: Client): Promise<AppliedMigration[]> {
-  return (await client.query<AppliedMigration>(appliedSql)).rows;
 }
 
 async function isResealDue(client: Client): Promise<boolean> {
@@ -134,23 +193,6 @@ async function isResealDue(client: Client): Promise<boolean> {
     [previousVersion],
   );
   return rows[0]?.due ?? false;
-}
-
-async function apply(client: Client, migration: Migration): Promise<void> {
-  await client.query('BEGIN');
-  try {
-    await client.query(migration.sql);
-    await client.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
-      [randomUUID(), migration.checksum, migration.name],
-    );
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    if (sqlState(error) === insufficientPrivilege) throw error;
-    throw new Error(`migration ${migration.name} failed and was rolled back`, { cause: error });
-  }
 }
 
 // The table as Prisma creates it.

@@ -19,6 +19,9 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   audit_chain: ['SELECT'],
   audit_head: change,
   audit_log: append,
+  // Only migrations write these two.
+  backfills: ['SELECT'],
+  schema_floors: ['SELECT'],
   ledger_entries: append,
   rate_cards: append,
   // The environment's name never changes. The key of request hashes is sealed again when the master
@@ -87,7 +90,7 @@ export async function grantService(owner: Client, serviceUrl: string): Promise<G
   }
   await owner.query('BEGIN');
   try {
-    await owner.query(grantsTo(role, found.schema));
+    await owner.query(grantsTo(role, found.schema, await existingTables(owner)));
     await secureFunctions(owner, role, found.schema);
     await owner.query('COMMIT');
   } catch (error) {
@@ -140,9 +143,18 @@ function scramVerifier(password: string): string {
   return `SCRAM-SHA-256$${scramIterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
-function grantsTo(name: string, schemaName: string): string {
+/** Tables and sequences. Some are missing if a migration waits (`migrate.ts`). */
+async function existingTables(owner: Client): Promise<ReadonlySet<string>> {
+  const { rows } = await owner.query<{ name: string }>(
+    'SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace',
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
+function grantsTo(name: string, schemaName: string, existing: ReadonlySet<string>): string {
   const [role, schema] = [escapeIdentifier(name), escapeIdentifier(schemaName)];
-  const tables = Object.entries(servicePrivileges).flatMap(([table, privileges]) => [
+  const present = Object.entries(servicePrivileges).filter(([table]) => existing.has(table));
+  const tables = present.flatMap(([table, privileges]) => [
     `REVOKE ALL ON ${escapeIdentifier(table)} FROM ${role}`,
     `GRANT ${privileges.join(', ')} ON ${escapeIdentifier(table)} TO ${role}`,
   ]);
@@ -151,7 +163,9 @@ function grantsTo(name: string, schemaName: string): string {
     `REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC, ${role}`,
     `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
     ...tables,
-    ...sequences.map((sequence) => `GRANT USAGE ON SEQUENCE ${sequence} TO ${role}`),
+    ...sequences
+      .filter((sequence) => existing.has(sequence))
+      .map((sequence) => `GRANT USAGE ON SEQUENCE ${sequence} TO ${role}`),
   ].join(';\n');
 }
 

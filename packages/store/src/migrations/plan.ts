@@ -1,0 +1,190 @@
+import type { Migration } from './files.ts';
+import { floorOf, isOutsideTransaction, splitStatements } from './statements.ts';
+
+/**
+ * What a statement does to requests that use the same table:
+ *
+ * - `nothing`: they continue.
+ * - `for_a_moment`: it needs a lock that excludes them, and changes only the catalogue under it.
+ * - `until_done`: they wait while it reads or writes the whole table.
+ */
+export type Blocks = 'nothing' | 'for_a_moment' | 'until_done';
+
+export interface PlannedMigration {
+  readonly name: string;
+  readonly blocks: Blocks;
+  /** The statements that block, with the reason. */
+  readonly why: readonly string[];
+  /** False for the one statement of a migration that commits on its own. */
+  readonly inTransaction: boolean;
+  /** The migration that a build must know to work with this one. Null: every earlier build does. */
+  readonly raisesFloorTo: string | null;
+}
+
+interface Effect {
+  readonly blocks: Blocks;
+  readonly why: string;
+}
+
+interface Rule extends Effect {
+  readonly pattern: RegExp;
+}
+
+const none: Effect = { blocks: 'nothing', why: '' };
+const volatileDefault =
+  / DEFAULT [^,]*\b(?:gen_random_uuid|uuidv7|random|clock_timestamp|nextval|svc_now)\b/i;
+
+/** The parts of `ALTER TABLE`, the first match decides. */
+const alterRules: readonly Rule[] = [
+  {
+    pattern: /^ADD COLUMN .* STORED\b/i,
+    blocks: 'until_done',
+    why: 'a stored expression rewrites the table',
+  },
+  {
+    pattern: /^ADD COLUMN .*\b(?:BIG|SMALL)?SERIAL\b|^ADD COLUMN .* AS IDENTITY\b/i,
+    blocks: 'until_done',
+    why: 'numbers for all rows rewrite the table',
+  },
+  {
+    pattern: new RegExp(`^ADD COLUMN .*${volatileDefault.source}`, 'i'),
+    blocks: 'until_done',
+    why: 'a default that differs by row rewrites the table',
+  },
+  {
+    pattern: /^ALTER (?:COLUMN )?\S+ (?:SET DATA )?TYPE /i,
+    blocks: 'until_done',
+    why: 'another type may rewrite the table',
+  },
+  {
+    pattern: /^ALTER (?:COLUMN )?\S+ SET NOT NULL/i,
+    blocks: 'until_done',
+    why: 'SET NOT NULL reads the table',
+  },
+  {
+    pattern: /^SET (?:LOGGED|UNLOGGED|TABLESPACE)\b/i,
+    blocks: 'until_done',
+    why: 'another storage rewrites the table',
+  },
+  {
+    pattern: /^VALIDATE CONSTRAINT /i,
+    blocks: 'nothing',
+    why: '',
+  },
+  {
+    pattern: /^ADD CONSTRAINT .* NOT VALID$|^ADD CONSTRAINT .* USING INDEX /i,
+    blocks: 'for_a_moment',
+    why: 'a lock of the table',
+  },
+  {
+    pattern: /^ADD (?:CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)/i,
+    blocks: 'until_done',
+    why: 'a constraint without NOT VALID reads the table',
+  },
+];
+
+const statementRules: readonly Rule[] = [
+  {
+    pattern: /^CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)/i,
+    blocks: 'until_done',
+    why: 'an index without CONCURRENTLY keeps writers out',
+  },
+  {
+    pattern: /^(?:UPDATE|DELETE|MERGE) |^INSERT .* SELECT /i,
+    blocks: 'until_done',
+    why: 'the rows that it writes stay locked until the end',
+  },
+  {
+    pattern:
+      /^(?:DROP (?:TABLE|INDEX|VIEW|TRIGGER)|CREATE (?:CONSTRAINT )?TRIGGER|LOCK|ALTER INDEX)\b/i,
+    blocks: 'for_a_moment',
+    why: 'a lock of the table',
+  },
+  {
+    pattern:
+      /^(?:CREATE (?:OR REPLACE )?(?:TABLE|VIEW|FUNCTION|PROCEDURE|SEQUENCE|TYPE)|INSERT|COMMENT|GRANT|REVOKE|SELECT|DROP (?:FUNCTION|PROCEDURE)|ALTER (?:FUNCTION|PROCEDURE|SEQUENCE))\b/i,
+    ...none,
+  },
+];
+const unrecognized: Effect = { blocks: 'until_done', why: 'read it: its effect is not known' };
+
+/** Foresees what a migration does to running services. It reads the SQL, not the database. */
+export function planMigration({ name, sql }: Migration): PlannedMigration {
+  const statements = splitStatements(sql);
+  const created = new Set(statements.map(createdTable));
+  const effects = statements.map((statement) => {
+    const table = changedTable(statement);
+    const isNew = table !== undefined && created.has(table);
+    return { statement, ...(isNew ? none : effectOf(statement)) };
+  });
+  const blocking = effects.filter(({ blocks }) => blocks !== 'nothing');
+  const isLong = blocking.some(({ blocks }) => blocks === 'until_done');
+  return {
+    name,
+    blocks: isLong ? 'until_done' : blocking.length > 0 ? 'for_a_moment' : 'nothing',
+    why: blocking.map(({ statement, why }) => `${shortened(statement)}: ${why}`),
+    inTransaction: !statements.some(isOutsideTransaction),
+    raisesFloorTo: floorOf(statements),
+  };
+}
+
+function effectOf(statement: string): Effect {
+  if (isOutsideTransaction(statement)) return none;
+  const altered = /^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?\S+ (.*)$/i.exec(statement)?.[1];
+  if (altered === undefined) {
+    return statementRules.find(({ pattern }) => pattern.test(statement)) ?? unrecognized;
+  }
+  const effects = actionsOf(altered).map(
+    (action): Effect =>
+      alterRules.find(({ pattern }) => pattern.test(action)) ?? {
+        blocks: 'for_a_moment',
+        why: 'a lock of the table',
+      },
+  );
+  return (
+    effects.find(({ blocks }) => blocks === 'until_done') ??
+    effects.find(({ blocks }) => blocks === 'for_a_moment') ??
+    none
+  );
+}
+
+/** Splits the actions of `ALTER TABLE` at the commas outside parentheses and quotes. */
+function actionsOf(altered: string): string[] {
+  const actions: string[] = [];
+  let depth = 0;
+  let text = '';
+  for (const [part] of altered.matchAll(/'(?:[^']|'')*'|"[^"]*"|./g)) {
+    if (part === '(') depth += 1;
+    if (part === ')') depth -= 1;
+    if (part === ',' && depth === 0) {
+      actions.push(text.trim());
+      text = '';
+    } else text += part;
+  }
+  return [...actions, text.trim()];
+}
+
+function createdTable(statement: string): string | undefined {
+  return plainName(/^CREATE TABLE (?:IF NOT EXISTS )?(\S+)/i.exec(statement)?.[1]);
+}
+
+/** The table that a statement changes, for statements whose effect is on one table. */
+function changedTable(statement: string): string | undefined {
+  return plainName(
+    /^(?:ALTER TABLE (?:ONLY )?|INSERT INTO |UPDATE |CREATE (?:UNIQUE )?INDEX \S+ ON |CREATE (?:CONSTRAINT )?TRIGGER .*? ON )(\w+|"[^"]+")/i.exec(
+      statement,
+    )?.[1],
+  );
+}
+
+function plainName(name: string | undefined): string | undefined {
+  return name?.replaceAll('"', '').replace(/\($/, '');
+}
+
+const shownCharacters = 80;
+
+function shortened(statement: string): string {
+  return statement.length <= shownCharacters
+    ? statement
+    : `${statement.slice(0, shownCharacters - 1)}…`;
+}

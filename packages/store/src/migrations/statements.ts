@@ -1,0 +1,48 @@
+/** The parts that hide a semicolon: comments, quoted text, quoted names and dollar-quoted bodies. */
+const opaque = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1/;
+const token = new RegExp(`${opaque.source}|;|[^;]`, 'g');
+
+/** Splits SQL into its statements, without comments and with single blanks. */
+export function splitStatements(sql: string): string[] {
+  const statements: string[] = [];
+  let text = '';
+  const end = (): void => {
+    const statement = text.replaceAll(/\s+/g, ' ').trim();
+    if (statement !== '') statements.push(statement);
+    text = '';
+  };
+  for (const [part] of sql.matchAll(token)) {
+    if (part === ';') end();
+    else if (part.startsWith('--') || part.startsWith('/*')) text += ' ';
+    else text += part;
+  }
+  end();
+  return statements;
+}
+
+const outsideTransaction = [
+  /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY /i,
+  /^DROP INDEX CONCURRENTLY /i,
+  /^CALL svc_backfill\s*\(/i,
+];
+
+/** True if the statement may not run in a transaction, because it commits on its own. */
+export function isOutsideTransaction(statement: string): boolean {
+  return outsideTransaction.some((pattern) => pattern.test(statement));
+}
+
+/** The name of the index that `CREATE INDEX CONCURRENTLY` creates. Undefined for others. */
+export function concurrentIndex(statement: string): string | undefined {
+  const pattern = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?("?\w+"?) ON /i;
+  return pattern.exec(statement)?.[1];
+}
+
+/** The migration that a build must know to work with this one. Null if every earlier build does. */
+export function floorOf(statements: readonly string[]): string | null {
+  const pattern = /^INSERT INTO "?schema_floors"?.* VALUES \('[^']+', '([^']+)'\)$/i;
+  for (const statement of statements) {
+    const needs = pattern.exec(statement)?.[1];
+    if (needs !== undefined) return needs;
+  }
+  return null;
+}

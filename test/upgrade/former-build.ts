@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import path from 'node:path';
+import { cacheDir, checkoutDir, inCheckout } from '@svc/local';
+
+/** The code of a former commit, with its packages and its Prisma client. */
+export interface FormerBuild {
+  readonly commit: string;
+  readonly directory: string;
+  readonly migrations: string;
+  /** True if its services work with a range of schemas, so that they may start on a later one. */
+  readonly hasRange: boolean;
+}
+
+export type FoundFormerBuild =
+  | { readonly kind: 'found'; readonly build: FormerBuild }
+  | { readonly kind: 'missing'; readonly reason: string };
+
+const rangeMigration = '20261122230000_schema_floors';
+
+/**
+ * Finds the newest former commit that lacks a migration of this checkout, and unpacks it. `wanted`
+ * names another commit.
+ */
+export function openFormerBuild(wanted?: string): FoundFormerBuild {
+  const top = git('rev-parse', '--show-toplevel');
+  if (top !== checkoutDir) return missing('this copy has no git history of its own');
+  const commit = wanted === undefined ? commitBefore() : git('rev-parse', `${wanted}^{commit}`);
+  if (commit === undefined) return missing('the history does not reach back before a migration');
+  const directory = path.join(cacheDir, 'former-builds', commit);
+  if (!existsSync(directory)) {
+    const partial = `${directory}.${process.pid}`;
+    const fault = unpack(commit, partial);
+    if (fault !== undefined) {
+      rmSync(partial, { recursive: true, force: true });
+      return missing(fault);
+    }
+    renameSync(partial, directory);
+  }
+  const migrations = path.join(directory, 'prisma/migrations');
+  const hasRange = existsSync(path.join(migrations, rangeMigration));
+  return { kind: 'found', build: { commit, directory, migrations, hasRange } };
+}
+
+function missing(reason: string): FoundFormerBuild {
+  return { kind: 'missing', reason };
+}
+
+/** HEAD if a migration is not committed yet, otherwise the parent of the newest commit with one. */
+function commitBefore(): string | undefined {
+  const committed = git('ls-tree', '--name-only', 'HEAD', 'prisma/migrations/')?.split('\n') ?? [];
+  const here = readdirSync(inCheckout('prisma/migrations')).map(
+    (name) => `prisma/migrations/${name}`,
+  );
+  if (here.some((name) => !committed.includes(name))) return git('rev-parse', 'HEAD');
+  const added = git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'prisma/migrations');
+  return added === undefined ? undefined : git('rev-parse', '--verify', '--quiet', `${added}^`);
+}
+
+/** Returns why the commit cannot be unpacked. Undefined if it is there. */
+function unpack(commit: string, directory: string): string | undefined {
+  mkdirSync(directory, { recursive: true });
+  const archive = `git archive ${commit} | tar -x -C '${directory}'`;
+  if (spawnSync('sh', ['-c', archive], { cwd: checkoutDir }).status !== 0)
+    return 'git cannot unpack the former commit';
+  const isSame = (file: string) =>
+    readFileSync(path.join(directory, file), 'utf8') === readFileSync(inCheckout(file), 'utf8');
+  if (isSame('pnpm-lock.yaml')) linkPackages(directory);
+  else if (run(directory, 'pnpm', 'install', '--offline', '--frozen-lockfile') === undefined)
+    return 'the packages of the former commit are not in the store of this machine';
+  const generated = 'packages/store/src/generated';
+  if (isSame('prisma/schema.prisma'))
+    cpSync(inCheckout(generated), path.join(directory, generated), { recursive: true });
+  else if (
+    run(directory, 'prisma', 'generate', '--config', 'prisma/prisma.config.ts') === undefined
+  )
+    return 'the Prisma client of the former commit cannot be generated';
+  return undefined;
+}
+
+/** With the same lockfile, the packages of this checkout are those of the former commit. */
+function linkPackages(directory: string): void {
+  symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));
+  for (const modules of globSync('{packages,services,infra}/*/node_modules', {
+    cwd: checkoutDir,
+  })) {
+    const target = path.join(directory, modules);
+    // The links in it are relative, so those to our packages lead to the former ones.
+    if (existsSync(path.dirname(target)))
+      cpSync(inCheckout(modules), target, { recursive: true, verbatimSymlinks: true });
+  }
+}
+
+function git(...words: string[]): string | undefined {
+  return run(checkoutDir, 'git', ...words)?.trim();
+}
+
+/** The output of a command. Undefined if it fails. */
+function run(cwd: string, file: string, ...words: string[]): string | undefined {
+  const { status, stdout } = spawnSync(file, words, { cwd, encoding: 'utf8' });
+  return status === 0 ? stdout : undefined;
+}

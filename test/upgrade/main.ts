@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+/**
+ * `pnpm upgrade [--from COMMIT]`: the rolling upgrade from a former commit under load, and the
+ * migrations from the first release's schema. The last line is the verdict.
+ */
+const { values } = parseArgs({ options: { from: { type: 'string' } } });
+const dir = mkdtempSync(path.join(tmpdir(), 'svc-upgrade-report-'));
+const file = path.join(dir, 'report');
+const from = values.from === undefined ? {} : { UPGRADE_FROM: values.from };
+const { status } = spawnSync(
+  'vitest',
+  ['run', '--disableConsoleIntercept', path.join(import.meta.dirname, 'upgrade.test.ts')],
+  { stdio: 'inherit', env: { ...process.env, ...from, UPGRADE_LONG: '1', UPGRADE_REPORT: file } },
+);
+const lines = readFileSync(file, 'utf8');
+rmSync(dir, { recursive: true });
+process.stdout.write(lines);
+const verdict = status === 0 ? 'no error, no moved outcome' : 'FAILED';
+const skipped = /^skipped: (.*)$/m.exec(lines)?.[1];
+process.stdout.write(`upgrade: ${skipped === undefined ? verdict : `skipped, ${skipped}`}\n`);
+process.exitCode = status ?? 1;

@@ -10,7 +10,7 @@ import {
   statementName,
   type TransactionOptions,
 } from './query.ts';
-import { pinnedSession } from './session.ts';
+import { checkSession, type SessionCheck } from './session.ts';
 
 /**
  * The place that a sealed value is bound to. `tenantId` and `kind` are null if the row has none.
@@ -76,6 +76,8 @@ export interface Store {
     work: (query: Query) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
+  /** Reads the settings of one session back. */
+  readonly checkSession: () => Promise<SessionCheck>;
   close(): Promise<void>;
 }
 
@@ -84,33 +86,19 @@ type Models = Omit<PrismaClient, `$${string}`>;
 
 const poolConnectionsMax = 10;
 const connectTimeoutMs = 5_000;
-const statementTimeoutMs = 10_000;
-/** Longer than the server's own limit. Only a connection that is cut silently reaches it. */
-const answerTimeoutMs = statementTimeoutMs + 5_000;
-const lockTimeoutMs = 5_000;
-const idleInTransactionTimeoutMs = 10_000;
-
 /**
- * Statements are short, frequent and prepared.
- *
- * - `jit=off`: compiling a statement costs more than running it.
- * - `enable_seqscan=off`: plans are kept. A full scan, planned while the table was small, would be
- *   used after it has grown.
- * - `force_generic_plan`: one plan for all values. A hold takes 0.7 ms instead of 1.2 ms.
- *
- * Parameters must therefore bound an index directly: `id > COALESCE(…)`, never `… IS NULL OR id >
- * …`. A statement that finds rows by their ids takes the states as a parameter. With a literal the
- * planner may read a whole partial index of those states: measured, a quarter of all Postgres work
- * for a submission.
+ * Longer than the server's own limit (`statement_timeout` in session.ts). Only a connection that is cut
+ * silently reaches it.
  */
-const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
+const answerTimeoutMs = 15_000;
 
 /** The types of the driver's rows. Prisma reads its rows with its own parsers. */
 const rowTypes = new TypeOverrides();
 rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 
 /**
- * Opens a pool on the database. It connects on first use.
+ * Opens a pool on the database. It connects on first use, to Postgres or to a pooler in transaction
+ * mode. It sends no settings: the role has them (`roleSettings`), and `assertReady` checks them.
  *
  * Statements are named by the hash of their text, because an unnamed one is parsed and planned each
  * time (measured: twice the CPU). There must therefore be few texts: lists are passed as arrays or
@@ -119,17 +107,14 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
   const pool = new Pool({
-    ...pinnedSession(options.databaseUrl, plannerOptions),
+    connectionString: options.databaseUrl,
     types: rowTypes,
     max: options.poolMax ?? poolConnectionsMax,
     // A statement does not wait for the answer to the one before it.
     pipeline: true,
     connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
     query_timeout: answerTimeoutMs,
     keepAlive: true,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     application_name: options.applicationName ?? 'svc',
   });
   pool.on('error', onError);
@@ -161,6 +146,14 @@ export function openStore(options: StoreOptions): Store {
     ) {
       const client = await pool.connect();
       return await inTransaction(client, work, transactionOptions);
+    },
+    async checkSession() {
+      const client = await pool.connect();
+      try {
+        return await checkSession(client);
+      } finally {
+        client.release();
+      }
     },
     async close() {
       await db.$disconnect();

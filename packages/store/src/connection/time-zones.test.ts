@@ -1,5 +1,5 @@
 import { testAuthor } from '@svc/testkit';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched, loadForDispatch } from '../assignments/dispatch.ts';
 import { storeOutcome } from '../assignments/outcomes.ts';
@@ -15,7 +15,7 @@ import { rotateNodeSecret } from '../nodes/changes.ts';
 import { findChangedNodes } from '../nodes/credentials.ts';
 import { findNode } from '../nodes/nodes.ts';
 import { listOperators, createOperator } from '../operators/operators.ts';
-import { databaseNow } from '../schema/environment.ts';
+import { assertReady, databaseNow } from '../schema/environment.ts';
 import { createFixture, type Fixture, usage } from '../store.fixture.ts';
 import { findAnySubmission } from '../submissions/operator-list.ts';
 import { listSubmissions } from '../submissions/submission-list.ts';
@@ -123,27 +123,28 @@ test.each(timeZones.slice(0, 2))('a day is always 24 hours on a server in %s', a
   expect(hours).toEqual([{ hours: 24 }]);
 });
 
-test('every session is in UTC and waits for the disk, whatever the database or its URL sets', async () => {
-  const fixture = await createFixture({ timeZone: 'Europe/Berlin' });
-  const { database, store } = fixture;
+test('every session is in UTC and waits for the disk, whatever the database sets', async () => {
+  const { database, store } = await createFixture({ timeZone: 'Europe/Berlin' });
   await database.query(
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$`,
   );
+  const other = openStore({ ...store, databaseUrl: database.databaseUrl });
+  onTestFinished(() => other.close());
+  const settings = `SELECT current_setting('TimeZone') AS zone, current_setting('synchronous_commit') AS waits`;
+  expect(await other.query(settings, [])).toEqual([{ zone: 'UTC', waits: 'on' }]);
+  expect(await assertReady(other, 'sandbox')).toMatchObject({ kind: 'ready' });
+});
+
+test('a store whose URL overrides a setting of the role is refused, and the fault is named', async () => {
+  const { database, store } = await createFixture();
   const url = new URL(database.databaseUrl);
-  url.searchParams.set(
-    'options',
-    '-c TimeZone=Asia/Kolkata -c synchronous_commit=off -c work_mem=5MB',
-  );
+  url.searchParams.set('options', '-c TimeZone=Asia/Kolkata -c work_mem=5MB');
   const other = openStore({ ...store, databaseUrl: url.href });
-  const settings = `SELECT current_setting('TimeZone') AS zone, current_setting('synchronous_commit') AS waits,
-    current_setting('jit') AS jit, current_setting('work_mem') AS work_mem`;
-  const pinned = { zone: 'UTC', waits: 'on', jit: 'off' };
-  try {
-    expect(await store.query(settings, [])).toMatchObject([pinned]);
-    expect(await other.query(settings, [])).toEqual([{ ...pinned, work_mem: '5MB' }]);
-  } finally {
-    await other.close();
-  }
+  onTestFinished(() => other.close());
+  expect(await assertReady(other, 'sandbox')).toEqual({
+    kind: 'wrong_session',
+    faults: [expect.stringContaining('TimeZone is Asia/Kolkata instead of UTC. Run `svc migrate`')],
+  });
 });
 
 test('a tenant’s cancel in another zone is reported with the correct time', async () => {

@@ -1,4 +1,5 @@
-import { isUnavailable } from '../connection/errors.ts';
+import { isUnavailable, sqlState } from '../connection/errors.ts';
+import type { SessionCheck } from '../connection/session.ts';
 import { openStore, type Store, type StoreOptions } from '../connection/store.ts';
 import { environmentPlace } from '../sealing/sealed.ts';
 import { followPhase, phaseOf, readEnvironment } from '../sealing/sealing-phase.ts';
@@ -14,6 +15,8 @@ export type Readiness =
   | { kind: 'other_environment'; found: string }
   /** Only in production: the role has privileges that bypass the database's guards. */
   | { kind: 'too_privileged'; excess: string[] }
+  /** The role, or a pooler before Postgres, is not set up for services. */
+  | { kind: 'wrong_session'; faults: string[] }
   /** The sealed values of the database cannot be opened with this master key. */
   | { kind: 'other_key' };
 
@@ -30,6 +33,8 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
   if (status.kind === 'unknown') return { kind: 'schema_unknown', reason: status.reason };
   const excess = environment === 'production' ? await excessPrivileges(store) : [];
   if (excess.length > 0) return { kind: 'too_privileged', excess };
+  const faults = sessionFaults(await store.checkSession());
+  if (faults.length > 0) return { kind: 'wrong_session', faults };
   await store.readClock();
   const fresh = store.sealer.seal(
     environmentPlace(environment),
@@ -99,9 +104,24 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
       return `The database belongs to ${readiness.found}, but SVC_ENVIRONMENT is ${wanted}. Set DATABASE_URL to the database of ${wanted}.`;
     case 'too_privileged':
       return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing. Set DATABASE_URL to another role, and give the owner to \`svc migrate\` as MIGRATION_DATABASE_URL.`;
+    case 'wrong_session':
+      return readiness.faults.join(' ');
     case 'other_key':
       return 'SVC_MASTER_KEY cannot open the sealed values of the database. Set it to the key, old or new, that they were sealed with.';
   }
+}
+
+function sessionFaults({ wrongSettings, isPooled, keepsStatements }: SessionCheck): string[] {
+  const faults: string[] = [];
+  if (wrongSettings.length > 0)
+    faults.push(
+      `In the sessions of the role of DATABASE_URL ${wrongSettings.join(', ')}. Run \`svc migrate\`, and remove other settings of the role and of DATABASE_URL.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''}`,
+    );
+  if (!keepsStatements)
+    faults.push(
+      'The pooler at DATABASE_URL does not keep prepared statements. Use PgBouncer 1.21 or newer with `pool_mode = transaction` and `max_prepared_statements` above 0.',
+    );
+  return faults;
 }
 
 /** The database's time, which is the time of the service (CONTRACT 4). */

@@ -106,7 +106,11 @@ test('production refuses a superuser and an owner of tables, and a sandbox accep
   onTestFinished(async () => {
     await Promise.all([superuser.close(), owner.close()]);
   });
-  expect(await assertReady(superuser, 'sandbox')).toMatchObject({ kind: 'ready' });
+  expect(await assertReady(superuser, 'sandbox')).toMatchObject({ kind: 'wrong_session' });
+  expect(await migrate(database.ownerUrl, database.ownerUrl)).toMatchObject({ kind: 'migrated' });
+  const again = open(database.ownerUrl);
+  expect(await assertReady(again, 'sandbox')).toMatchObject({ kind: 'ready' });
+  await again.close();
   expect(await excessPrivileges(superuser)).toEqual(['is a superuser']);
   expect(await excessPrivileges(owner)).toEqual([
     'may create roles',

@@ -2,6 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { type Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { insufficientPrivilege, sqlState } from '../connection/errors.ts';
 import type { Store } from '../connection/store.ts';
+import { giveSettings, type GrantOutcome } from './role-settings.ts';
 
 /**
  * There are two database roles. The owner runs migrations. The services and `svc` use a role that
@@ -68,12 +69,10 @@ const ownersFunctions = ['svc_chain_audit', 'svc_make_partition', 'svc_track_in_
 
 const roleExists = ['42710', '23505'];
 
-export type GrantOutcome = { kind: 'granted' } | { kind: 'refused'; reason: string };
-
 /**
  * Grants the role of `serviceUrl` exactly the privileges that the services need. If the role does
- * not exist, it is created with the password of the URL. `owner` is connected as the owner. Does
- * nothing if both are the same role.
+ * not exist, it is created with the password of the URL. `owner` is connected as the owner. Then gives
+ * the role its settings (`role-settings.ts`). If both are the same role, it gives the settings only.
  */
 export async function grantService(owner: Client, serviceUrl: string): Promise<GrantOutcome> {
   const { role, password } = accountOf(serviceUrl);
@@ -83,7 +82,8 @@ export async function grantService(owner: Client, serviceUrl: string): Promise<G
     [role],
   );
   const [found] = rows;
-  if (found === undefined || found.is_owner) return { kind: 'granted' };
+  if (found === undefined) return { kind: 'granted' };
+  if (found.is_owner) return giveSettings(owner, { role, serviceUrl, scope: 'database' });
   if (!found.exists) {
     const reason = await createRole(owner, role, password);
     if (reason !== undefined) return { kind: 'refused', reason };
@@ -97,7 +97,7 @@ export async function grantService(owner: Client, serviceUrl: string): Promise<G
     await owner.query('ROLLBACK');
     throw error;
   }
-  return { kind: 'granted' };
+  return giveSettings(owner, { role, serviceUrl, scope: 'role' });
 }
 
 function accountOf(databaseUrl: string): { role: string; password: string } {

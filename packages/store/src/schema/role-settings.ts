@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { insufficientPrivilege, isUnavailable, sqlState } from '../connection/errors.ts';
+import { roleSettings } from '../connection/session.ts';
+
+export type GrantOutcome = { kind: 'granted' } | { kind: 'refused'; reason: string };
+
+export interface SettingsTarget {
+  readonly role: string;
+  /** The address of the role, which may change its own settings. */
+  readonly serviceUrl: string;
+  /** `database`: only in this database, because the role owns it and may be used for others. */
+  readonly scope: 'role' | 'database';
+}
+
+/** Postgres reports it if two sessions change the settings of a role at the same time. */
+const concurrentlyUpdated = 'XX000';
+const attemptsMax = 5;
+const pauseMs = 50;
+
+/**
+ * Gives the services' role its settings. Changes nothing if the role has them. If the owner may not
+ * change the role, the role changes itself.
+ */
+export async function giveSettings(owner: Client, target: SettingsTarget): Promise<GrantOutcome> {
+  for (let attempt = 1; ; attempt += 1) {
+    const statements = await missingSettings(owner, target);
+    if (statements === '') return { kind: 'granted' };
+    try {
+      await owner.query(statements);
+    } catch (error) {
+      if (sqlState(error) === insufficientPrivilege) return await asRole(target, statements);
+      if (sqlState(error) !== concurrentlyUpdated || attempt === attemptsMax) throw error;
+      await pause(pauseMs);
+    }
+  }
+}
+
+/** The statements that set what the role lacks. */
+async function missingSettings(owner: Client, { role, scope }: SettingsTarget): Promise<string> {
+  const { rows } = await owner.query<{ database: string; settings: string[] }>(
+    `SELECT current_database() AS database, ARRAY(
+       SELECT unnest(setconfig) FROM pg_db_role_setting
+       WHERE setrole = to_regrole(quote_ident($1)) AND setdatabase = CASE WHEN $2 THEN
+         (SELECT oid FROM pg_database WHERE datname = current_database()) ELSE 0::oid END
+     ) AS settings`,
+    [role, scope === 'database'],
+  );
+  const present = new Set(rows[0]?.settings);
+  const where =
+    scope === 'database' ? ` IN DATABASE ${escapeIdentifier(rows[0]?.database ?? '')}` : '';
+  return Object.entries(roleSettings)
+    .filter(([name, value]) => !present.has(`${name}=${value}`))
+    .map(
+      ([name, value]) =>
+        `ALTER ROLE ${escapeIdentifier(role)}${where} SET ${name} = ${escapeLiteral(value)}`,
+    )
+    .join(';\n');
+}
+
+async function asRole(
+  { role, serviceUrl }: SettingsTarget,
+  statements: string,
+): Promise<GrantOutcome> {
+  const client = new Client({ connectionString: serviceUrl, application_name: 'svc-migrate' });
+  try {
+    await client.connect();
+    await client.query(statements);
+    return { kind: 'granted' };
+  } catch (error) {
+    if (!isUnavailable(error) && sqlState(error) === undefined) throw error;
+    const reason = `the owner may not change the settings of the role ${role}, and the role cannot be used at DATABASE_URL. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
+    return { kind: 'refused', reason };
+  } finally {
+    await client.end();
+  }
+}

@@ -109,6 +109,8 @@ export const webhookTestIntervalMs = 60_000;
 /** The most ids in one job or one batched statement (docs/decisions/0009). */
 export const batchIdsMax = 64;
 
-/** The interval of ledger audits, and the age after which the last verdict is out of date. */
+/** The interval of ledger audits, and the age after which the last one is out of date. */
 export const ledgerAuditIntervalMs = 300_000;
-export const ledgerVerdictAgeMsMax = 1_800_000;
+export const ledgerVerdictAgeMsMax = 900_000;
+/** The time over which a pass over the whole ledger is spread. */
+export const ledgerFullAuditMs = 86_400_000;

@@ -70,7 +70,7 @@ test('a service starts, opens node links and runs its timers without the typed c
   for (const reconciler of ['settlement', 'webhook', 'purge'] as const)
     await intents.pruneReconcileFailures(store, reconciler);
   await intents.makePartitions(store);
-  await intents.readLedgerVerdict(store);
+  await intents.readLedgerAudit(store);
   expect((await intents.sealAuditHead(store)).faults).toEqual([]);
   await intents.auditReading(store, { list: 'submissions', count: 0 }, testAuthor);
 });

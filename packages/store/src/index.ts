@@ -21,9 +21,15 @@ export * from './schema/environment.ts';
 export { isAnswerLost, isUnavailable } from './connection/errors.ts';
 export { holdSubmission, type HoldOutcome, type NewSubmission } from './submissions/hold.ts';
 export * from './submissions/operator-list.ts';
-export * from './ledger/ledger-audit.ts';
+export { auditLedger, type LedgerAudit } from './ledger/ledger-audit.ts';
 export type { LedgerFault, LedgerFaultKind } from './ledger/ledger-fault.ts';
-export * from './ledger/ledger-verdict.ts';
+export {
+  type LedgerAuditRun,
+  type LedgerAuditStatus,
+  readLedgerAudit,
+  runLedgerAudit,
+  saveWholeAudit,
+} from './ledger-audit/run-audit.ts';
 export * from './schema/migrate.ts';
 export {
   type HelloFinding,

@@ -3,7 +3,8 @@ import { silent } from '@svc/startup/fixture';
 import { queueWebhookTest } from '@svc/store';
 import { lockTables } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { audit, ensurePartitions, startHousekeeping } from './housekeeping.ts';
+import { ensurePartitions, startHousekeeping } from './housekeeping.ts';
+import { audit, createAuditor } from './ledger-audit.ts';
 import { createSettlementFixture, type SettlementFixture } from './settlement.fixture.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -24,6 +25,9 @@ async function createHousekeeping(timeZone?: string) {
     countPurged: () => {},
     setLedgerFaults: (count: number) => void (gauges['faults'] = count),
     setLedgerAuditedAt: (seconds: number) => void (gauges['auditedAt'] = seconds),
+    setLedgerFullAuditedAt: (seconds: number) => void (gauges['fullAuditedAt'] = seconds),
+    setLedgerFullAuditRatio: (ratio: number) => void (gauges['fullRatio'] = ratio),
+    setLedgerAuditFailed: (failed: number) => void (gauges['failed'] = failed),
     setPartitionsMissing: (count: number) => void (gauges['missing'] = count),
   };
   return { fixture, deps, gauges, start: () => startHousekeeping(deps, lifecycle) };
@@ -74,7 +78,32 @@ test('a failed audit clears the count of the previous one and keeps its time', a
   expect(gauges['faults']).toBe(0);
   await fixture.database.query('ALTER TABLE ledger_entries RENAME TO ledger_entries_away');
   await expect(audit(deps)).rejects.toThrow(/ledger_entries/);
-  expect(gauges).toMatchObject({ faults: Number.NaN, auditedAt });
+  expect(gauges).toMatchObject({ faults: Number.NaN, auditedAt, failed: 1 });
+});
+
+test('every process shows the faults and the failure of the one that audits', async () => {
+  const { fixture, deps, gauges } = await createHousekeeping();
+  const { database } = fixture;
+  const other = createAuditor(deps);
+  await fixture.tenant();
+  await audit(deps);
+  Object.assign(gauges, { faults: 5, failed: 5 });
+  await other.audit({ isDueOnly: true });
+  expect(gauges).toMatchObject({ faults: 0, failed: 0, fullRatio: 0 });
+  expect(gauges['fullAuditedAt']).toBeGreaterThan(0);
+  await database.query('ALTER TABLE ledger_entries RENAME TO ledger_entries_away');
+  await expect(audit(deps)).rejects.toThrow(/ledger_entries/);
+  await database.query('ALTER TABLE ledger_entries_away RENAME TO ledger_entries');
+  Object.assign(gauges, { faults: 0, failed: 0 });
+  await other.show();
+  expect(gauges).toMatchObject({ faults: Number.NaN, failed: 1 });
+  await database.query('UPDATE credit_accounts SET balance_micros = balance_micros + 1');
+  await audit(deps);
+  await other.show();
+  expect(gauges).toMatchObject({ faults: 1, failed: 0 });
+  await database.query('ALTER TABLE ledger_audit RENAME TO ledger_audit_away');
+  await expect(other.show()).rejects.toThrow(/ledger_audit/);
+  expect(gauges).toMatchObject({ faults: Number.NaN, failed: 1 });
 });
 
 test('a starting service shows the last verdict and its time, not a ledger without faults', async () => {

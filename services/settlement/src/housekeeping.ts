@@ -1,25 +1,13 @@
-import { ledgerAuditIntervalMs } from '@svc/domain';
 import { runUntilClosed, type Lifecycle, type Logger } from '@svc/runtime';
-import {
-  auditLedger,
-  makePartitions,
-  readLedgerVerdict,
-  saveLedgerVerdict,
-  type Store,
-} from '@svc/store';
+import { makePartitions, type Store } from '@svc/store';
+import { type Auditing, createAuditor } from './ledger-audit.ts';
 import { purge, type PurgeDeps } from './purge.ts';
 
 /** Partitions are created months ahead, so that a day without housekeeping does no harm. */
 const partitionsIntervalMs = 3_600_000;
 const purgeIntervalMs = 60_000;
-
-export interface Auditing {
-  readonly store: Store;
-  readonly logger: Logger;
-  readonly setLedgerFaults: (count: number) => void;
-  /** Unix time in seconds, by the database's clock. */
-  readonly setLedgerAuditedAt: (seconds: number) => void;
-}
+/** How often a process asks whether an audit is due, and shows the last one. */
+const auditPollMs = 60_000;
 
 export interface Partitioning {
   readonly store: Store;
@@ -38,12 +26,11 @@ export async function startHousekeeping(
   housekeeping: Housekeeping,
   lifecycle: Lifecycle,
 ): Promise<void> {
-  const { store, logger, setLedgerFaults, setLedgerAuditedAt } = housekeeping;
+  const { logger } = housekeeping;
+  const auditor = createAuditor(housekeeping);
   try {
     await ensurePartitions(housekeeping);
-    const verdict = await readLedgerVerdict(store);
-    setLedgerFaults(verdict?.faults ?? Number.NaN);
-    setLedgerAuditedAt(secondsOf(verdict?.at ?? new Date(0)));
+    await auditor.show();
   } catch (error) {
     logger.error({ err: error }, 'housekeeping failed at the start and will be retried');
   }
@@ -53,7 +40,11 @@ export async function startHousekeeping(
       intervalMs: partitionsIntervalMs,
       run: () => ensurePartitions(housekeeping),
     },
-    { name: 'ledger audit', intervalMs: ledgerAuditIntervalMs, run: () => audit(housekeeping) },
+    {
+      name: 'ledger audit',
+      intervalMs: auditPollMs,
+      run: () => auditor.audit({ isDueOnly: true }),
+    },
     { name: 'purge', intervalMs: purgeIntervalMs, run: () => purge(housekeeping) },
   ];
   for (const task of tasks) runUntilClosed(lifecycle, { ...task, logger });
@@ -72,26 +63,4 @@ export async function ensurePartitions(deps: Partitioning): Promise<void> {
   if (made.length > 0) logger.info({ made }, 'partitions created');
   for (const error of errors) logger.warn({ err: error }, 'a partition could not be created');
   if (missing.length > 0) logger.error({ missing }, 'partitions are missing');
-}
-
-/** One audit; exported for its test. Throws if it cannot be completed. */
-export async function audit(deps: Auditing): Promise<void> {
-  const { store, logger, setLedgerFaults, setLedgerAuditedAt } = deps;
-  try {
-    const verdict = await auditLedger(store);
-    const at = await saveLedgerVerdict(store, verdict);
-    const { faults, tenants, submissions } = verdict;
-    setLedgerFaults(faults.length);
-    setLedgerAuditedAt(secondsOf(at));
-    if (faults.length === 0) logger.info({ tenants, submissions }, 'the ledger adds up');
-    else logger.error({ tenants, submissions, faults }, 'the ledger does not add up');
-  } catch (error) {
-    // The count of an earlier audit says nothing about the current ledger.
-    setLedgerFaults(Number.NaN);
-    throw error;
-  }
-}
-
-function secondsOf(at: Date): number {
-  return at.getTime() / 1_000;
 }

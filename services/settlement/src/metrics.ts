@@ -31,11 +31,23 @@ export function createSettlementMetrics() {
     }),
     setLedgerFaults: createGauge(registry, {
       name: 'svc_ledger_faults',
-      help: 'Faults that the last audit of the ledger found, NaN if it failed: alert on any',
+      help: 'Known faults of the ledger, NaN if none is known and the last audit failed: alert on any',
     }),
     setLedgerAuditedAt: createGauge(registry, {
       name: 'svc_ledger_audited_timestamp_seconds',
-      help: 'Unix time of the end of the last audit of the ledger, 0 if there was none: alert if older than 30 minutes',
+      help: 'Unix time of the end of the last audit of the ledger, 0 if there was none: alert if older than 15 minutes',
+    }),
+    setLedgerFullAuditedAt: createGauge(registry, {
+      name: 'svc_ledger_full_audited_timestamp_seconds',
+      help: 'Unix time of the end of the last pass over the whole ledger, 0 if there was none: alert if older than 36 hours',
+    }),
+    setLedgerFullAuditRatio: createGauge(registry, {
+      name: 'svc_ledger_full_audit_ratio',
+      help: 'The part of the ledger that the current pass over the whole ledger has read, from 0 to 1',
+    }),
+    setLedgerAuditFailed: createGauge(registry, {
+      name: 'svc_ledger_audit_failed',
+      help: '1 if the last audit of the ledger failed, 0 otherwise: alert on 1',
     }),
     setPartitionsMissing: createGauge(registry, {
       name: 'svc_partitions_missing',

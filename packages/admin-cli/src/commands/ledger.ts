@@ -1,4 +1,4 @@
-import { auditLedger, saveLedgerVerdict } from '@svc/store';
+import { auditLedger, saveWholeAudit } from '@svc/store';
 import type { Command } from 'commander';
 import { addCommand } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
@@ -14,7 +14,7 @@ export function addLedgerCommands(ledger: Command): void {
 
 async function verify({ store }: Context, options: OutputOptions): Promise<void> {
   const audit = await auditLedger(store);
-  await saveLedgerVerdict(store, audit);
+  await saveWholeAudit(store, audit);
   if (audit.faults.length > 0) process.exitCode = 1;
   if (options.json === true) return printJson(audit);
   process.stdout.write(

@@ -14,10 +14,10 @@ import {
   databaseNow,
   type DeadLetters,
   type InFlightCounts,
-  type LedgerVerdict,
+  type LedgerAuditStatus,
   type NodeCounts,
   readDeadLetters,
-  readLedgerVerdict,
+  readLedgerAudit,
 } from '@svc/store';
 import type { Context } from '../context.ts';
 import { tryRedis } from '../redis.ts';
@@ -28,7 +28,7 @@ export interface ServiceStatus {
   readonly databaseTime: Date;
   readonly inFlight: InFlightCounts;
   readonly nodes: NodeCounts;
-  readonly verdict: LedgerVerdict | null;
+  readonly ledger: LedgerAuditStatus | null;
   readonly deadLetters: DeadLetters;
   readonly live: LiveStatus | null;
 }
@@ -47,11 +47,11 @@ const deadLettersListedMax = 20;
 /** Reads all parts in parallel. Each part is limited or counted with an index. */
 export async function readServiceStatus(context: Context): Promise<ServiceStatus> {
   const { configuration, store } = context;
-  const [databaseTime, inFlight, nodes, verdict, deadLetters, live] = await Promise.all([
+  const [databaseTime, inFlight, nodes, ledger, deadLetters, live] = await Promise.all([
     databaseNow(store),
     countInFlight(store),
     countNodes(store),
-    readLedgerVerdict(store),
+    readLedgerAudit(store),
     readDeadLetters(store, deadLettersListedMax),
     tryRedis(context, ({ redis, prefix }) => readLive(redis, prefix)),
   ]);
@@ -60,7 +60,7 @@ export async function readServiceStatus(context: Context): Promise<ServiceStatus
     databaseTime,
     inFlight,
     nodes,
-    verdict,
+    ledger,
     deadLetters,
     live: live.kind === 'done' ? live.value : null,
   };

@@ -1,7 +1,7 @@
 import { ledgerVerdictAgeMsMax } from '@svc/domain';
 import { shortDuration } from '../durations.ts';
 import { bold, dim, green, red } from '../output.ts';
-import { tableLines } from '../table.ts';
+import { plainText, tableLines } from '../table.ts';
 import { deadLetterLines, deadLettersRecord } from './dead-letters.ts';
 import { queueCells, queueColumns } from './queue-table.ts';
 import { isHeard, type ServiceStatus } from './service-status.ts';
@@ -12,7 +12,7 @@ const states = ['pending', 'dispatched', 'running', 'settling'] as const;
 
 /** The status as JSON, for programs. */
 export function statusRecord(status: ServiceStatus): object {
-  const { environment, databaseTime, inFlight, nodes, verdict, live } = status;
+  const { environment, databaseTime, inFlight, nodes, ledger, live } = status;
   return {
     environment,
     database: 'reachable',
@@ -29,7 +29,7 @@ export function statusRecord(status: ServiceStatus): object {
     nodes,
     fleet: live === null ? null : { ...live.fleet, busy: live.fleet.slots - live.fleet.free },
     surge: live?.surge ?? null,
-    ledger: verdict,
+    ledger: ledgerRecord(ledger),
     deadLetters: deadLettersRecord(status.deadLetters),
   };
 }
@@ -109,14 +109,34 @@ function fleetLines({ nodes, live }: ServiceStatus, widthMax: number | undefined
   );
 }
 
-function ledgerLine({ verdict, databaseTime }: ServiceStatus): string {
-  if (verdict === null) return `${bold('ledger')}  not verified yet; run \`svc ledger verify\``;
-  const { at, faults, tenants, submissions } = verdict;
-  const ageMs = Math.max(0, databaseTime.getTime() - at.getTime());
+/** Null before the first audit. */
+function ledgerRecord(ledger: ServiceStatus['ledger']): object | null {
+  if (ledger === null || (ledger.at === null && ledger.failedAt === null)) return null;
+  const { step: _step, faults, ...rest } = ledger;
+  return { ...rest, faults: faults.length };
+}
+
+function ledgerLine({ ledger, databaseTime }: ServiceStatus): string {
+  const name = bold('ledger');
+  const ageOf = (at: Date) => Math.max(0, databaseTime.getTime() - at.getTime());
+  if (ledger === null || (ledger.at === null && ledger.failedAt === null))
+    return `${name}  not verified yet; run \`svc ledger verify\``;
+  const { at, faults, tenants, submissions, failedAt, error, fullAt, fullRatio } = ledger;
+  const isLate = at === null || ageOf(at) > ledgerVerdictAgeMsMax;
   const found =
-    faults === 0 ? green('correct') : red(`${faults} faults; run \`svc ledger verify\``);
-  const scope = `${tenants} tenants, ${submissions} submissions, ${shortDuration(ageMs)} ago`;
-  const warning =
-    ageMs > ledgerVerdictAgeMsMax ? `  ${red('the periodic audits have stopped')}` : '';
-  return `${bold('ledger')}  ${found}  ${dim(scope)}${warning}`;
+    faults.length > 0
+      ? red(`${faults.length} faults; run \`svc ledger verify\``)
+      : green('correct');
+  const parts = [
+    at === null && faults.length === 0 ? red('not verified') : found,
+    dim(`${tenants} tenants, ${submissions} submissions`),
+    dim(at === null ? 'never complete' : `${shortDuration(ageOf(at))} ago`),
+    dim(
+      `whole ledger ${fullAt === null ? 'not yet' : `${shortDuration(ageOf(fullAt))} ago`}, next at ${Math.floor(fullRatio * 100)} %`,
+    ),
+  ];
+  if (failedAt !== null)
+    parts.push(red(`the last audit failed: ${plainText(error ?? 'no reason')}`));
+  else if (isLate) parts.push(red('the periodic audits have stopped'));
+  return `${name}  ${parts.join('  ')}`;
 }

@@ -8,9 +8,9 @@ import { listAudit } from '../audit-log/audit-list.ts';
 import { findDelivery } from '../deliveries/list.ts';
 import { queueWebhookTest } from '../deliveries/redelivery.ts';
 import { cancelSubmission, settle } from '../endings/endings.ts';
+import { readLedgerAudit, saveWholeAudit } from '../ledger-audit/run-audit.ts';
 import { readStatement } from '../ledger/account-statement.ts';
 import { auditLedger } from '../ledger/ledger-audit.ts';
-import { readLedgerVerdict, saveLedgerVerdict } from '../ledger/ledger-verdict.ts';
 import { rotateNodeSecret } from '../nodes/changes.ts';
 import { findChangedNodes } from '../nodes/credentials.ts';
 import { findNode } from '../nodes/nodes.ts';
@@ -51,7 +51,7 @@ async function liveOnce({ store, tenant, node, hold }: Fixture) {
   const nodeRotation = { nodeId, secret: 'nsk_2', overlapMs, force: false };
   const rotatedNode = await rotateNodeSecret(store, nodeRotation, testAuthor);
   await createOperator(store, { id: store.newId(), name: 'Ana', secret: 'osk_1' }, testAuthor);
-  await saveLedgerVerdict(store, await auditLedger(store));
+  await saveWholeAudit(store, await auditLedger(store));
   if (tested.kind !== 'queued') throw new Error(tested.kind);
   return {
     ids: { tenantId, nodeId, submissionId, deliveryId: tested.deliveryId },
@@ -72,7 +72,7 @@ async function readAll({ store }: Fixture, ids: Awaited<ReturnType<typeof liveOn
     statement: await readStatement(store, tenantId, { ...lines, limit: 10 }),
     delivery: await findDelivery(store, tenantId, deliveryId),
     audit: await listAudit(store, { ...audited, since: null, limit: 10 }),
-    verdict: await readLedgerVerdict(store),
+    verdict: await readLedgerAudit(store),
     tenant: await findTenant(store, tenantId),
     node: await findNode(store, nodeId),
     changedNodes: await findChangedNodes(store, null),

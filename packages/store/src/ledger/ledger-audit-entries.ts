@@ -1,7 +1,6 @@
 import type { QueryResultRow } from 'pg';
 import type { Query } from '../connection/query.ts';
 import { Prisma } from '../generated/client.ts';
-import { inFlightIds } from '../schema/submission-states.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 /**
@@ -11,27 +10,29 @@ import { faultsMax, type LedgerFault } from './ledger-fault.ts';
  * so far.
  */
 
-/** A page begins after this entry. `sums` cover the entries of its tenant up to it. */
+/** A position in the entries of a tenant. `sums` cover its entries up to it. */
 export interface LedgerPlace {
   readonly tenantId: string;
   readonly sequence: bigint;
   readonly sums: Sums;
 }
 
-interface Sums {
+export interface Sums {
   readonly balance: bigint;
   readonly held: bigint;
   readonly rebate: bigint;
 }
 
-export const ledgerStart: LedgerPlace = {
-  tenantId: '00000000-0000-0000-0000-000000000000',
-  sequence: 0n,
-  sums: { balance: 0n, held: 0n, rebate: 0n },
-};
-
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const firstSequence = -(2n ** 63n);
 const lastSequence = 2n ** 63n - 1n;
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** The position before a tenant's first entry. */
+export function startOf(tenantId: string): LedgerPlace {
+  return { tenantId, sequence: firstSequence, sums: { balance: 0n, held: 0n, rebate: 0n } };
+}
+
+export const ledgerStart = startOf('00000000-0000-0000-0000-000000000000');
 
 interface PageEnd {
   readonly tenantId: string;
@@ -41,40 +42,96 @@ interface PageEnd {
 export interface EntryPage {
   /** Accounts that were checked: those whose last entry is in this page or that have no entries. */
   readonly tenants: number;
+  readonly entries: number;
   readonly faults: LedgerFault[];
   /** Null at the end of the ledger. */
   readonly next: LedgerPlace | null;
 }
 
-/** Audits up to `limit` entries after `from`, and each account whose last entry is on this page. */
+export interface EntryPageLimits {
+  readonly entries: number;
+  readonly accounts: number;
+}
+
+/**
+ * Audits the entries after `from`, up to the limits, and each account whose last entry is on this
+ * page. Accounts without entries count against the limit of accounts.
+ */
 export async function auditEntryPage(
   query: Query,
   from: LedgerPlace,
-  limit: number,
+  limits: EntryPageLimits,
 ): Promise<EntryPage> {
   const [end] = await query<PageEnd>(
-    `SELECT tenant_id AS "tenantId", sequence FROM ledger_entries
-     WHERE (tenant_id, sequence) > ($1::uuid, $2)
-     ORDER BY tenant_id, sequence OFFSET $3 LIMIT 1`,
-    [from.tenantId, from.sequence, limit - 1],
+    `SELECT tenant_id AS "tenantId", sequence FROM (
+       (SELECT tenant_id, sequence FROM ledger_entries WHERE (tenant_id, sequence) > ($1::uuid, $2::bigint)
+        ORDER BY tenant_id, sequence OFFSET $3 LIMIT 1)
+       UNION ALL
+       (SELECT tenant_id, $5::bigint FROM credit_accounts WHERE tenant_id > $1::uuid
+        ORDER BY tenant_id OFFSET $4 LIMIT 1)) e
+     ORDER BY tenant_id, sequence LIMIT 1`,
+    [from.tenantId, from.sequence, limits.entries - 1, limits.accounts - 1, firstSequence],
   );
-  const to = end ?? { tenantId: lastId, sequence: lastSequence };
-  const entries = entriesOf(from, to);
+  const entries = entriesBetween(from, end ?? { tenantId: lastId, sequence: lastSequence });
   // The tenant of the page's last entry may have more entries, so a later page checks its account.
   const accounts = Prisma.sql`a.tenant_id >= ${from.tenantId}::uuid AND ${
     end === undefined ? Prisma.sql`true` : Prisma.sql`a.tenant_id < ${end.tenantId}::uuid`
   }`;
-  const [counted] = await send<{ tenants: number }>(
+  const [counted] = await send<{ tenants: number; entries: number }>(
     query,
-    Prisma.sql`SELECT count(*)::int AS tenants FROM credit_accounts a WHERE ${accounts}`,
+    Prisma.sql`SELECT (SELECT count(*)::int FROM credit_accounts a WHERE ${accounts}) AS tenants,
+      (SELECT count(*)::int FROM ${entries} e WHERE NOT is_carry) AS entries`,
   );
   const faults = [
     ...(await auditAccounts(query, accounts, entries)),
-    ...(await auditHolds(query, accounts)),
     ...(await auditFigures(query, entries)),
   ];
   const next = end === undefined ? null : { ...end, sums: await sumsOf(query, end, entries) };
-  return { tenants: counted?.tenants ?? 0, faults, next };
+  return { tenants: counted?.tenants ?? 0, entries: counted?.entries ?? 0, faults, next };
+}
+
+/** The end of a tenant's part of an audit. */
+export interface AuditedAccount {
+  readonly place: LedgerPlace;
+  readonly entries: number;
+  /** False if the tenant may have more entries than were read. Its account is not checked then. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Audits up to `limit` entries of each tenant after its place, and the account of each tenant
+ * without further entries.
+ */
+export async function auditAfter(
+  query: Query,
+  places: readonly LedgerPlace[],
+  limit: number,
+): Promise<{ accounts: AuditedAccount[]; submissionIds: string[]; faults: LedgerFault[] }> {
+  const entries = entriesAfter(places, limit);
+  const rows = await send<PageEnd & Sums & { entries: number }>(
+    query,
+    Prisma.sql`
+      SELECT tenant_id AS "tenantId", max(sequence) AS sequence, count(*)::int - 1 AS entries,
+        sum(balance)::bigint AS balance, sum(held)::bigint AS held, sum(rebate)::bigint AS rebate
+      FROM ${entries} e GROUP BY tenant_id ORDER BY tenant_id`,
+  );
+  const accounts = rows.map(({ tenantId, sequence, entries: count, ...sums }) => ({
+    place: { tenantId, sequence, sums },
+    entries: count,
+    isComplete: count < limit,
+  }));
+  const complete = accounts.filter(({ isComplete }) => isComplete);
+  const ids = complete.map(({ place }) => place.tenantId);
+  const faults = await auditAccounts(query, Prisma.sql`a.tenant_id = ANY(${ids}::uuid[])`, entries);
+  if (accounts.every((account) => account.entries === 0)) {
+    return { accounts, submissionIds: [], faults };
+  }
+  faults.push(...(await auditFigures(query, entries)));
+  const submissions = await send<{ id: string }>(
+    query,
+    Prisma.sql`SELECT DISTINCT submission_id AS id FROM ${entries} e WHERE submission_id IS NOT NULL`,
+  );
+  return { accounts, submissionIds: submissions.map(({ id }) => id), faults };
 }
 
 function send<Row extends QueryResultRow>(
@@ -88,35 +145,66 @@ function send<Row extends QueryResultRow>(
 const change = (account: string) =>
   `(amount_micros * ((credit_account = '${account}')::int - (debit_account = '${account}')::int))`;
 
-/**
- * The page's entries, each with the amounts that it adds, and one row that carries the sums of the
- * page before.
- */
-function entriesOf({ tenantId, sequence, sums }: LedgerPlace, to: PageEnd): Prisma.Sql {
+/** The columns of an entry, with the amounts that it adds. */
+const entryColumns = Prisma.raw(`id, tenant_id, sequence, type, debit_account, credit_account,
+  amount_micros, balance_after_micros, held_after_micros, submission_id, false AS is_carry,
+  ${change('tenant_available')} + ${change('tenant_held')} AS balance,
+  ${change('tenant_held')} AS held, ${change('rebate')} AS rebate`);
+
+/** One row for each place, which carries its sums. */
+function carriesOf(places: readonly LedgerPlace[]): Prisma.Sql {
+  const sums = places.map((place) => place.sums);
+  return Prisma.sql`
+    SELECT NULL::uuid, tenant_id, sequence, NULL, NULL, NULL, NULL, NULL, NULL, NULL::uuid, true, balance, held,
+      rebate
+    FROM unnest(${places.map(({ tenantId }) => tenantId)}::uuid[],
+      ${places.map(({ sequence }) => sequence)}::bigint[], ${sums.map(({ balance }) => balance)}::bigint[],
+      ${sums.map(({ held }) => held)}::bigint[], ${sums.map(({ rebate }) => rebate)}::bigint[])
+      AS c (tenant_id, sequence, balance, held, rebate)`;
+}
+
+/** The entries from a place to the end of the page. */
+function entriesBetween(from: LedgerPlace, to: PageEnd): Prisma.Sql {
   return Prisma.sql`(
-    SELECT id, tenant_id, sequence, type, debit_account, credit_account, amount_micros,
-      balance_after_micros, held_after_micros, false AS is_carry,
-      ${Prisma.raw(`${change('tenant_available')} + ${change('tenant_held')}`)} AS balance,
-      ${Prisma.raw(change('tenant_held'))} AS held, ${Prisma.raw(change('rebate'))} AS rebate
-    FROM ledger_entries
-    WHERE (tenant_id, sequence) > (${tenantId}::uuid, ${sequence})
-      AND (tenant_id, sequence) <= (${to.tenantId}::uuid, ${to.sequence})
-    UNION ALL
-    SELECT NULL, ${tenantId}::uuid, ${sequence}, NULL, NULL, NULL, NULL, NULL, NULL, true,
-      ${sums.balance}::bigint, ${sums.held}::bigint, ${sums.rebate}::bigint)`;
+    SELECT ${entryColumns} FROM ledger_entries
+    WHERE (tenant_id, sequence) > (${from.tenantId}::uuid, ${from.sequence}::bigint)
+      AND (tenant_id, sequence) <= (${to.tenantId}::uuid, ${to.sequence}::bigint)
+    UNION ALL ${carriesOf([from])})`;
+}
+
+/** The first entries of each tenant after its place. */
+function entriesAfter(places: readonly LedgerPlace[], limit: number): Prisma.Sql {
+  return Prisma.sql`(
+    SELECT e.* FROM unnest(${places.map(({ tenantId }) => tenantId)}::uuid[],
+      ${places.map(({ sequence }) => sequence)}::bigint[]) AS p (tenant_id, sequence)
+    CROSS JOIN LATERAL (
+      SELECT ${entryColumns} FROM ledger_entries l
+      WHERE l.tenant_id = p.tenant_id AND l.sequence > p.sequence
+      ORDER BY l.sequence LIMIT ${limit}) e
+    UNION ALL ${carriesOf(places)})`;
 }
 
 async function sumsOf(query: Query, { tenantId }: PageEnd, entries: Prisma.Sql): Promise<Sums> {
   const [row] = await send<Sums>(
     query,
     Prisma.sql`
-      SELECT sum(balance)::bigint AS balance, sum(held)::bigint AS held, sum(rebate)::bigint AS rebate
+      SELECT COALESCE(sum(balance), 0)::bigint AS balance, COALESCE(sum(held), 0)::bigint AS held,
+        COALESCE(sum(rebate), 0)::bigint AS rebate
       FROM ${entries} e WHERE tenant_id = ${tenantId}::uuid`,
   );
   return row ?? ledgerStart.sums;
 }
 
-function auditAccounts(
+/** Checks accounts against their entries, and against the holds in flight. */
+async function auditAccounts(
+  query: Query,
+  accounts: Prisma.Sql,
+  entries: Prisma.Sql,
+): Promise<LedgerFault[]> {
+  return [...(await auditSums(query, accounts, entries)), ...(await auditHolds(query, accounts))];
+}
+
+function auditSums(
   query: Query,
   accounts: Prisma.Sql,
   entries: Prisma.Sql,
@@ -124,7 +212,7 @@ function auditAccounts(
   return send<LedgerFault>(
     query,
     Prisma.sql`
-      SELECT 'account_differs_from_entries' AS kind, a.tenant_id AS subject,
+      SELECT 'account_differs_from_entries' AS kind, a.tenant_id AS subject, a.tenant_id AS "tenantId",
         format('balance %s, held %s, rebate %s; by its entries %s, %s, %s', a.balance_micros, a.held_micros,
           a.rebate_accrued_micros, e.balance, e.held, e.rebate) AS detail
       FROM credit_accounts a LEFT JOIN (
@@ -141,12 +229,13 @@ function auditHolds(query: Query, accounts: Prisma.Sql): Promise<LedgerFault[]> 
     query,
     Prisma.sql`
       SELECT CASE WHEN a.held_micros <> COALESCE(s.held, 0) THEN 'held_differs_from_holds'
-        ELSE 'in_flight_differs_from_holds' END AS kind, a.tenant_id AS subject,
+        ELSE 'in_flight_differs_from_holds' END AS kind, a.tenant_id AS subject, a.tenant_id AS "tenantId",
         format('held %s by %s; holds in flight %s by %s', a.held_micros, a.in_flight, COALESCE(s.held, 0),
           COALESCE(s.count, 0)) AS detail
       FROM credit_accounts a LEFT JOIN (
         SELECT tenant_id, sum(quote_max_micros) AS held, count(*) AS count FROM submissions a
-        WHERE id = ANY(${Prisma.raw(inFlightIds)}) AND finished_at IS NULL AND ${accounts}
+        WHERE id = ANY(ARRAY(SELECT submission_id FROM submissions_in_flight a WHERE ${accounts}))
+          AND finished_at IS NULL AND ${accounts}
         GROUP BY tenant_id) s USING (tenant_id)
       WHERE ${accounts}
         AND (a.held_micros <> COALESCE(s.held, 0) OR a.in_flight <> COALESCE(s.count, 0))
@@ -160,10 +249,10 @@ function auditFigures(query: Query, entries: Prisma.Sql): Promise<LedgerFault[]>
     query,
     Prisma.sql`
       SELECT CASE WHEN NOT allowed THEN 'movement_not_allowed' ELSE 'figures_differ_from_entries' END AS kind,
-        id AS subject, format('%s of %s: balance after %s, held after %s; by the entries %s, %s', type,
+        id AS subject, tenant_id AS "tenantId", format('%s of %s: balance after %s, held after %s; by the entries %s, %s', type,
           amount_micros, balance_after_micros, held_after_micros, balance, held) AS detail
       FROM (
-        SELECT id, type, amount_micros, balance_after_micros, held_after_micros, sequence, is_carry,
+        SELECT id, tenant_id, type, amount_micros, balance_after_micros, held_after_micros, sequence, is_carry,
           amount_micros > 0 AND (type, debit_account, credit_account) IN (
             ('grant', 'issuance', 'tenant_available'), ('hold', 'tenant_available', 'tenant_held'),
             ('charge', 'tenant_held', 'revenue'), ('release', 'tenant_held', 'tenant_available'),

@@ -30,8 +30,12 @@ async function busyLedger(fixture: Fixture) {
 /** The faults, which do not depend on the page size. */
 const kinds = async ({ store }: Fixture) => {
   const whole = await auditLedger(store);
-  for (const entriesPerPage of [1, 3]) {
-    const paged = await auditLedger(store, { entriesPerPage, submissionsPerPage: 2 });
+  for (const [entriesPerPage, accountsPerPage] of [
+    [1, 10],
+    [3, 1],
+  ] as const) {
+    const pages = { entriesPerPage, accountsPerPage, submissionsPerPage: 2 };
+    const paged = await auditLedger(store, pages);
     expect(sorted(paged.faults)).toEqual(sorted(whole.faults));
     expect(paged.tenants).toBe(whole.tenants);
   }

@@ -12,19 +12,22 @@ export interface LedgerAudit {
 }
 
 export interface LedgerAuditOptions {
-  /** Entries and submissions that are checked in one snapshot. */
+  /** Entries, accounts and submissions that are checked in one snapshot. */
   entriesPerPage?: number;
+  accountsPerPage?: number;
   submissionsPerPage?: number;
 }
 
-const entriesPerPageDefault = 20_000;
-const submissionsPerPageDefault = 1_000;
-const firstId = '00000000-0000-0000-0000-000000000000';
+/** Far below the number that a statement can read within the store's time limit. */
+export const entriesPerPageDefault = 5_000;
+export const accountsPerPageDefault = 1_000;
+export const submissionsPerPageDefault = 1_000;
+export const firstId = '00000000-0000-0000-0000-000000000000';
 /**
  * The limit of a whole page. Each of its statements also has the store's limit, far above its need.
  */
 const pageTimeoutMs = 60_000;
-const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
+export const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
 
 /**
  * Audits the whole ledger and changes nothing. It reads bounded pages, each in one snapshot, so
@@ -40,14 +43,14 @@ export async function auditLedger(
   options: LedgerAuditOptions = {},
 ): Promise<LedgerAudit> {
   const audit: LedgerAudit = { tenants: 0, submissions: 0, faults: [] };
-  const entriesPerPage = options.entriesPerPage ?? entriesPerPageDefault;
+  const limits = {
+    entries: options.entriesPerPage ?? entriesPerPageDefault,
+    accounts: options.accountsPerPage ?? accountsPerPageDefault,
+  };
   let place: LedgerPlace | null = ledgerStart;
   while (place !== null && audit.faults.length < faultsMax) {
     const from: LedgerPlace = place;
-    const page = await store.transaction(
-      (query) => auditEntryPage(query, from, entriesPerPage),
-      ofOnePage,
-    );
+    const page = await store.transaction((query) => auditEntryPage(query, from, limits), ofOnePage);
     audit.faults.push(...page.faults);
     audit.tenants += page.tenants;
     place = page.next;
@@ -73,7 +76,8 @@ interface Page {
   faults: LedgerFault[];
 }
 
-async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
+/** Audits up to `limit` submissions after the id `after`, and entries without a submission. */
+export async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
   const rows = await query<{ id: string }>(
     'SELECT id FROM submissions WHERE id > $1::uuid ORDER BY id LIMIT $2',
     [after, limit],
@@ -85,17 +89,28 @@ async function auditSubmissions(query: Query, after: string, limit: number): Pro
   return { ids, faults: [...faults, ...(await auditEndings(query, ids))] };
 }
 
+/** Audits these submissions. Entries of an id without a submission are faults. */
+export async function auditSubmissionsOf(query: Query, ids: string[]): Promise<LedgerFault[]> {
+  const orphans = await query<LedgerFault>(
+    `${orphansSql} WHERE e.submission_id = ANY($1::uuid[])
+       AND NOT EXISTS (SELECT FROM submissions s WHERE s.id = e.submission_id)
+     ORDER BY e.submission_id LIMIT $2`,
+    [ids, faultsMax],
+  );
+  return [...orphans, ...(await auditEndings(query, ids))];
+}
+
 function auditEndings(query: Query, ids: string[]): Promise<LedgerFault[]> {
   return query<LedgerFault>(endingsSql, [ids, faultsMax]);
 }
 
 const endingsSql = `
   SELECT CASE WHEN charge > hold OR charged_micros > quote_max_micros THEN 'charged_above_hold'
-    ELSE 'hold_not_ended_once' END AS kind, id AS subject,
+    ELSE 'hold_not_ended_once' END AS kind, id AS subject, tenant_id AS "tenantId",
     format('%s: held %s of %s, charged %s of %s, released %s', state, hold, quote_max_micros, charge,
       COALESCE(charged_micros::text, 'none'), release) AS detail
   FROM (
-    SELECT s.id, s.state, s.quote_max_micros, s.charged_micros,
+    SELECT s.id, s.tenant_id, s.state, s.quote_max_micros, s.charged_micros,
       s.state ${isEnded} AS ended,
       COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'hold'), 0) AS hold,
       COALESCE(sum(e.amount_micros) FILTER (WHERE e.type = 'charge'), 0) AS charge,
@@ -106,12 +121,15 @@ const endingsSql = `
     OR charge + release <> CASE WHEN ended THEN hold ELSE 0 END
   ORDER BY id LIMIT $2`;
 
+const orphansSql = `
+  SELECT 'entry_without_submission' AS kind, e.id AS subject, e.tenant_id AS "tenantId",
+    format('%s of %s for submission %s', e.type, e.amount_micros, e.submission_id) AS detail
+  FROM ledger_entries e`;
+
 /** Entries whose submission does not exist, among the submission ids after `after` up to `last`. */
 function auditOrphans(query: Query, after: string, last: string | null): Promise<LedgerFault[]> {
   return query<LedgerFault>(
-    `SELECT 'entry_without_submission' AS kind, e.id AS subject,
-       format('%s of %s for submission %s', e.type, e.amount_micros, e.submission_id) AS detail
-     FROM ledger_entries e
+    `${orphansSql}
      WHERE e.submission_id > $1::uuid
        AND e.submission_id <= COALESCE($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
        AND NOT EXISTS (SELECT FROM submissions s WHERE s.id = e.submission_id)

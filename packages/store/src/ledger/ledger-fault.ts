@@ -7,12 +7,17 @@ export type LedgerFaultKind =
   | 'figures_differ_from_entries'
   | 'hold_not_ended_once'
   | 'charged_above_hold'
-  | 'entry_without_submission';
+  | 'entry_without_submission'
+  /** A checkpoint was not sealed by this service. Its account is verified from the first entry. */
+  | 'checkpoint_forged'
+  /** The state of the audit was changed, removed or replaced by an earlier one. */
+  | 'audit_state_forged';
 
 export interface LedgerFault {
   kind: LedgerFaultKind;
   /** The tenant's, submission's or entry's UUID. */
   subject: string;
+  tenantId: string | null;
   detail: string;
 }
 

@@ -499,6 +499,24 @@ const cases: readonly CheckCase[] = [
     ],
   },
   {
+    table: 'ledger_audit',
+    check: 'ledger_audit_one_row',
+    accepts: [{ id: 1 }],
+    refuses: [{ id: 2 }],
+  },
+  {
+    table: 'ledger_audit',
+    check: 'ledger_audit_error',
+    accepts: [
+      { failed_at: null, error: null },
+      { failed_at: at, error: 'timeout' },
+    ],
+    refuses: [
+      { failed_at: at, error: null },
+      { failed_at: null, error: 'timeout' },
+    ],
+  },
+  {
     table: 'ledger_verdict',
     check: 'ledger_verdict_one_row',
     accepts: [{ id: 1 }],

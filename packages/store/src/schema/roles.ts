@@ -33,6 +33,9 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   delivery_attempts: change,
   events: change,
   job_type_usage: change,
+  // Both are sealed under the master key, which the role alone does not have.
+  ledger_audit: change,
+  ledger_checkpoints: change,
   ledger_verdict: change,
   // A signature is locked and deleted when its window has passed.
   node_link_signatures: [...change, 'DELETE'],

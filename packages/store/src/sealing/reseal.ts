@@ -42,6 +42,13 @@ export const sealedColumns: readonly SealedColumn[] = [
     tenant: '(SELECT d.tenant_id FROM deliveries d WHERE d.id = delivery_attempts.delivery_id)',
   },
   { table: 'audit_head', column: 'head_sealed', key: [['id', 'smallint']] },
+  {
+    table: 'ledger_checkpoints',
+    column: 'sealed',
+    key: [['tenant_id', 'uuid']],
+    tenant: 'tenant_id',
+  },
+  { table: 'ledger_audit', column: 'state_sealed', key: [['id', 'smallint']] },
   // The last one. It is the mark that everything is sealed for complete places (sealing-phase.ts).
   {
     table: 'environment',

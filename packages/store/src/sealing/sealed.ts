@@ -11,6 +11,13 @@ export const environmentPlace = (name: string): Place => ({
 
 export const auditHeadPlace = (): Place => rowOf('audit_head', 'head_sealed', '1');
 
+export const ledgerAuditPlace = (): Place => rowOf('ledger_audit', 'state_sealed', '1');
+
+export const ledgerCheckpointPlace = ({ tenantId }: Tenants): Place => ({
+  ...rowOf('ledger_checkpoints', 'sealed', tenantId),
+  tenantId,
+});
+
 export const operatorSecretPlace = (id: string): Place => rowOf('operators', 'secret_sealed', id);
 
 /** The kind is the secret's version, so that a rotated secret does not open as the current one. */

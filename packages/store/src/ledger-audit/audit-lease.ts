@@ -1,0 +1,161 @@
+import { ledgerAuditIntervalMs } from '@svc/domain';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+import { type AuditState, openState, sealState, type StateRow } from './audit-state.ts';
+import { type SealedCheckpoint, writeCheckpoints } from './checkpoints.ts';
+
+/** Longer than a step: a process that works renews its lease with every step. */
+const leaseMs = 60_000;
+const errorLengthMax = 300;
+
+/** Another process audits now, or has replaced the state. Nothing was written. */
+export class AuditLeaseLost extends Error {
+  override readonly name = 'AuditLeaseLost';
+
+  constructor() {
+    super('another process audits the ledger now');
+  }
+}
+
+/** The right to audit. `state` is the last one that was written. */
+export interface AuditLease {
+  readonly epoch: bigint;
+  state: AuditState;
+  /** The database's time of the last write. */
+  at: Date;
+}
+
+const stateColumns = `step, state_sealed, svc_now() AS now,
+  EXISTS (SELECT FROM ledger_checkpoints) AS has_checkpoints`;
+
+/**
+ * Takes the lease of the one process that audits. Returns null while another one has it, or, with
+ * `isDueOnly`, if the next audit is not due. Every lease has a new epoch, which fences the writes of
+ * the one before. The database's clock decides. A time too far in the future counts as past, so that
+ * it cannot stop the audit.
+ */
+export async function takeAuditLease(
+  store: Store,
+  options: {
+    readonly holder: string;
+    readonly isDueOnly: boolean;
+    readonly notedStep: bigint | null;
+  },
+): Promise<AuditLease | null> {
+  const [row] = await store.query<StateRow & { epoch: bigint }>(
+    `UPDATE ledger_audit SET epoch = epoch + 1, holder = $1,
+       lease_expires_at = svc_now() + $2 * interval '1 millisecond'
+     WHERE id = 1
+       AND lease_expires_at NOT BETWEEN svc_now() + interval '1 millisecond' AND svc_now() + $2 * interval '1 millisecond'
+       AND (NOT $3::boolean OR due_at NOT BETWEEN svc_now() + interval '1 millisecond' AND svc_now() + $4 * interval '1 millisecond')
+     RETURNING epoch, ${stateColumns}`,
+    [options.holder, leaseMs, options.isDueOnly, ledgerAuditIntervalMs],
+  );
+  if (row === undefined) return null;
+  const state = openState(store.sealer, row, options.notedStep);
+  return { epoch: row.epoch, state, at: row.now };
+}
+
+/**
+ * Writes a step: checkpoints and the state that `next` makes, in one transaction. Renews the lease.
+ * Throws `AuditLeaseLost` if the epoch has passed.
+ */
+export function writeStep(
+  store: Store,
+  lease: AuditLease,
+  next: (state: AuditState, now: Date) => AuditState,
+  checkpoints: readonly SealedCheckpoint[] = [],
+): Promise<void> {
+  return store.transaction(async (query) => {
+    const [locked] = await query<{ now: Date; step: bigint }>(
+      'SELECT step, svc_now() AS now FROM ledger_audit WHERE id = 1 AND epoch = $1 FOR UPDATE',
+      [lease.epoch],
+    );
+    if (locked === undefined) throw new AuditLeaseLost();
+    const { step, now } = locked;
+    // A whole audit by an operator replaces the state. A lower step is a forged one.
+    if (step > lease.state.step) throw new AuditLeaseLost();
+    const state = { ...next(lease.state, now), step: lease.state.step + 1n };
+    await query(
+      `UPDATE ledger_audit SET step = $2, state_sealed = $3,
+         lease_expires_at = svc_now() + $4 * interval '1 millisecond'
+       WHERE id = 1 AND epoch = $1`,
+      [lease.epoch, state.step, sealState(store.sealer, state), leaseMs],
+    );
+    await writeCheckpoints(query, checkpoints);
+    lease.state = state;
+    lease.at = now;
+  });
+}
+
+/** Gives the lease back after a complete audit. The next one is due after the interval. */
+export async function endAudit({ query }: Store, { epoch }: AuditLease): Promise<void> {
+  await query(
+    `UPDATE ledger_audit SET holder = NULL, lease_expires_at = svc_now(), failed_at = NULL, error = NULL,
+       due_at = svc_now() + $2 * interval '1 millisecond'
+     WHERE id = 1 AND epoch = $1`,
+    [epoch, ledgerAuditIntervalMs],
+  );
+}
+
+/** Gives the lease back after a failure. The next audit is due at once. */
+export async function noteAuditFailure(
+  { query }: Store,
+  { epoch }: AuditLease,
+  error: unknown,
+): Promise<void> {
+  const text = error instanceof Error ? error.message : String(error);
+  await query(
+    `UPDATE ledger_audit SET holder = NULL, lease_expires_at = svc_now(), failed_at = svc_now(), error = $2,
+       due_at = svc_now()
+     WHERE id = 1 AND epoch = $1`,
+    [epoch, text.slice(0, errorLengthMax)],
+  );
+}
+
+export interface ReadState {
+  readonly state: AuditState;
+  readonly failedAt: Date | null;
+  readonly error: string | null;
+}
+
+/** Null if the row is missing. */
+export async function readState(
+  query: Query,
+  { sealer }: Store,
+  notedStep: bigint | null,
+): Promise<ReadState | null> {
+  const [row] = await query<StateRow & { failed_at: Date | null; error: string | null }>(
+    `SELECT failed_at, error, ${stateColumns} FROM ledger_audit WHERE id = 1`,
+    [],
+  );
+  if (row === undefined) return null;
+  const { failed_at: failedAt, error } = row;
+  return { state: openState(sealer, row, notedStep), failedAt, error };
+}
+
+/**
+ * Replaces the state with the one that `next` makes. A process that audits at this moment loses its
+ * lease. Returns the database's time. Throws if the row is missing.
+ */
+export function replaceState(
+  store: Store,
+  next: (state: AuditState, now: Date) => AuditState,
+): Promise<Date> {
+  return store.transaction(async (query) => {
+    const [row] = await query<StateRow>(
+      `SELECT ${stateColumns} FROM ledger_audit WHERE id = 1 FOR UPDATE`,
+      [],
+    );
+    if (row === undefined) throw new Error('the row of ledger_audit is missing');
+    const before = openState(store.sealer, row, null);
+    const state = { ...next(before, row.now), step: before.step + 1n };
+    await query(
+      `UPDATE ledger_audit SET epoch = epoch + 1, step = $1, state_sealed = $2, holder = NULL,
+         lease_expires_at = svc_now(), failed_at = NULL, error = NULL
+       WHERE id = 1`,
+      [state.step, sealState(store.sealer, state)],
+    );
+    return row.now;
+  });
+}

@@ -1,0 +1,148 @@
+import type { Sealer } from '../connection/store.ts';
+import { ledgerStart, type LedgerPlace } from '../ledger/ledger-audit-entries.ts';
+import { firstId } from '../ledger/ledger-audit.ts';
+import { faultsMax, type LedgerFault, type LedgerFaultKind } from '../ledger/ledger-fault.ts';
+import { ledgerAuditPlace, unsealText } from '../sealing/sealed.ts';
+
+/**
+ * The state of the ledger audit. It is sealed under the master key, because the database role of
+ * the services may write its row. `step` counts the writes. A process that has seen a step
+ * recognises an earlier state that was put back.
+ */
+
+/** The pass that reads what is new, and the one that reads the whole ledger again. */
+export type AuditPass = 'recent' | 'full';
+
+export interface FoundFault extends LedgerFault {
+  readonly by: AuditPass;
+  /** The number of the pass that found it last. */
+  readonly pass: number;
+}
+
+export type FullPlace =
+  | { readonly kind: 'entries'; readonly place: LedgerPlace }
+  | { readonly kind: 'submissions'; readonly after: string };
+
+export interface FullPass {
+  readonly pass: number;
+  readonly startedAt: Date;
+  readonly place: FullPlace;
+  readonly tenants: number;
+  readonly submissions: number;
+  /** Entries and submissions that this pass has read. */
+  readonly rows: number;
+}
+
+export interface AuditState {
+  readonly step: bigint;
+  /** The last complete pass over what is new. `at` is null before the first one. */
+  readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
+  /** The full pass that is under way. */
+  readonly full: FullPass;
+  readonly lastFull: {
+    readonly at: Date;
+    readonly tenants: number;
+    readonly submissions: number;
+  } | null;
+  /** Each stays until a later pass of its kind has ended without finding it. */
+  readonly faults: readonly FoundFault[];
+}
+
+export function firstState(now: Date): AuditState {
+  return {
+    step: 0n,
+    recent: { pass: 0, at: null, tenants: 0 },
+    full: fullPassFrom(1, now),
+    lastFull: null,
+    faults: [],
+  };
+}
+
+export function fullPassFrom(pass: number, startedAt: Date): FullPass {
+  const place = { kind: 'entries', place: ledgerStart } as const;
+  return { pass, startedAt, place, tenants: 0, submissions: 0, rows: 0 };
+}
+
+const keyOf = ({ kind, subject }: LedgerFault) => `${kind} ${subject}`;
+
+/** Adds faults, at most `faultsMax` in total. A fault of the same pass and subject is replaced. */
+export function withFaults(
+  state: AuditState,
+  by: AuditPass,
+  pass: number,
+  found: readonly LedgerFault[],
+): AuditState {
+  if (found.length === 0) return state;
+  const keys = new Set(found.map(keyOf));
+  const others = state.faults.filter((fault) => fault.by !== by || !keys.has(keyOf(fault)));
+  const faults = [...others, ...found.map((fault) => ({ ...fault, by, pass }))];
+  return { ...state, faults: faults.slice(0, faultsMax) };
+}
+
+/** Drops the faults that earlier passes of this kind found and pass `pass` did not. */
+export function withoutEarlier(state: AuditState, by: AuditPass, pass: number): AuditState {
+  const faults = state.faults.filter((fault) => fault.by !== by || fault.pass >= pass);
+  return { ...state, faults };
+}
+
+/** The faults of the state, each once. */
+export function distinctFaults({ faults }: AuditState): LedgerFault[] {
+  const byKey = new Map(faults.map(({ by: _by, pass: _pass, ...fault }) => [keyOf(fault), fault]));
+  return [...byKey.values()];
+}
+
+/** The row of the state. */
+export interface StateRow {
+  readonly step: bigint;
+  readonly state_sealed: Uint8Array | null;
+  readonly has_checkpoints: boolean;
+  readonly now: Date;
+}
+
+/**
+ * Opens the state. If it was forged, removed or is older than `notedStep`, returns a new state with
+ * that fault. The new state begins a full pass.
+ */
+export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
+  const { step, state_sealed: sealed, has_checkpoints: hasCheckpoints, now } = row;
+  const forged = (detail: string): AuditState => {
+    const kind: LedgerFaultKind = 'audit_state_forged';
+    const fault = { kind, subject: firstId, tenantId: null, detail };
+    const fresh = { ...firstState(now), step: step > (notedStep ?? 0n) ? step : (notedStep ?? 0n) };
+    return withFaults(fresh, 'full', fresh.full.pass, [fault]);
+  };
+  if (notedStep !== null && step < notedStep) return forged('an earlier state was put back');
+  if (sealed === null) {
+    return step === 0n && !hasCheckpoints ? firstState(now) : forged('the state was removed');
+  }
+  try {
+    const state = parseState(unsealText(sealer, ledgerAuditPlace(), sealed));
+    return state.step === step ? state : forged('the state belongs to another step');
+  } catch {
+    return forged('the state was not sealed by this service');
+  }
+}
+
+export function sealState(sealer: Sealer, state: AuditState): Uint8Array {
+  return sealer.seal(ledgerAuditPlace(), JSON.stringify(state, shown));
+}
+
+const bigintText = /^-?\d+n$/;
+const dateText = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** Writes a bigint as `12n`. Dates are RFC 3339. */
+export function shown(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value;
+}
+
+/** The reverse of `shown` for texts of whole values. A detail of a fault never looks like one. */
+export function revived(_name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (bigintText.test(value)) return BigInt(value.slice(0, -1));
+  return dateText.test(value) ? new Date(value) : value;
+}
+
+/** The text was sealed by `sealState`, so that its shape is known. */
+function parseState(text: string): AuditState {
+  return JSON.parse(text, revived);
+}

@@ -1,0 +1,68 @@
+import type { Query } from '../connection/query.ts';
+import type { Sealer } from '../connection/store.ts';
+import { type LedgerPlace, startOf } from '../ledger/ledger-audit-entries.ts';
+import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
+import { revived, shown } from './audit-state.ts';
+
+/**
+ * What the audit has verified of an account: its entries up to a sequence, and their sums. A
+ * checkpoint is sealed under the master key and bound to its account. An older checkpoint of the
+ * same account is harmless: the next pass reads more entries again.
+ */
+export interface SealedCheckpoint {
+  readonly tenantId: string;
+  readonly sealed: Uint8Array;
+}
+
+export function sealCheckpoint(sealer: Sealer, place: LedgerPlace): SealedCheckpoint {
+  const { tenantId, sequence, sums } = place;
+  const text = JSON.stringify({ sequence, sums }, shown);
+  return { tenantId, sealed: sealer.seal(ledgerCheckpointPlace({ tenantId }), text) };
+}
+
+export interface AccountStart {
+  readonly place: LedgerPlace;
+  readonly isForged: boolean;
+}
+
+/** The next accounts after `after`, each with the place up to which it is verified. */
+export async function readStarts(
+  query: Query,
+  sealer: Sealer,
+  after: string,
+  limit: number,
+): Promise<AccountStart[]> {
+  const rows = await query<{ tenantId: string; sealed: Uint8Array | null }>(
+    `SELECT a.tenant_id AS "tenantId", c.sealed
+     FROM credit_accounts a LEFT JOIN ledger_checkpoints c ON c.tenant_id = a.tenant_id
+     WHERE a.tenant_id > $1::uuid ORDER BY a.tenant_id LIMIT $2`,
+    [after, limit],
+  );
+  return rows.map(({ tenantId, sealed }) => {
+    if (sealed === null) return { place: startOf(tenantId), isForged: false };
+    try {
+      const text = unsealText(sealer, ledgerCheckpointPlace({ tenantId }), sealed);
+      // It was sealed by `sealCheckpoint`, so that its shape is known.
+      const { sequence, sums }: Pick<LedgerPlace, 'sequence' | 'sums'> = JSON.parse(text, revived);
+      return { place: { tenantId, sequence, sums }, isForged: false };
+    } catch {
+      return { place: startOf(tenantId), isForged: true };
+    }
+  });
+}
+
+export async function writeCheckpoints(
+  query: Query,
+  checkpoints: readonly SealedCheckpoint[],
+): Promise<void> {
+  if (checkpoints.length === 0) return;
+  await query(
+    `INSERT INTO ledger_checkpoints (tenant_id, sealed)
+     SELECT * FROM unnest($1::uuid[], $2::bytea[])
+     ON CONFLICT (tenant_id) DO UPDATE SET sealed = EXCLUDED.sealed`,
+    [
+      checkpoints.map(({ tenantId }) => tenantId),
+      checkpoints.map(({ sealed }) => Buffer.from(sealed)),
+    ],
+  );
+}

@@ -1,0 +1,107 @@
+import { ledgerAuditIntervalMs, ledgerFullAuditMs } from '@svc/domain';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+import { auditEntryPage } from '../ledger/ledger-audit-entries.ts';
+import { auditSubmissions, firstId, ofOnePage } from '../ledger/ledger-audit.ts';
+import type { LedgerFault } from '../ledger/ledger-fault.ts';
+import { type AuditLease, writeStep } from './audit-lease.ts';
+import {
+  type AuditState,
+  type FullPass,
+  fullPassFrom,
+  type FullPlace,
+  withFaults,
+  withoutEarlier,
+} from './audit-state.ts';
+
+/**
+ * The pass over the whole ledger, which trusts no checkpoint. It finds what was changed behind
+ * them. Each audit reads a part of it, so that a pass takes about a day.
+ */
+
+export interface FullLimits {
+  readonly entriesPerPage: number;
+  readonly accountsPerPage: number;
+  readonly submissionsPerPage: number;
+  /** The least and the most pages of one audit. */
+  readonly pagesMin: number;
+  readonly pagesMax: number;
+}
+
+/** Reads the next part of the full pass. Ends with the pass, and begins no other. */
+export async function auditNextPart(
+  store: Store,
+  lease: AuditLease,
+  limits: FullLimits,
+): Promise<void> {
+  const { pass } = lease.state.full;
+  const rowsDue = rowsDueOf(lease.state.full, lease.at, await ledgerRows(store.query));
+  for (let page = 0; page < limits.pagesMax; page += 1) {
+    const { place, rows } = lease.state.full;
+    if (page >= limits.pagesMin && rows >= rowsDue) return;
+    const read = await store.transaction((query) => readPage(query, place, limits), ofOnePage);
+    await writeStep(store, lease, (state, now) => afterPage(state, now, read));
+    if (lease.state.full.pass !== pass) return;
+  }
+}
+
+/**
+ * The rows that the pass must have read at the end of this audit. A pass that is late reads as much
+ * as it may.
+ */
+export function rowsDueOf({ startedAt }: FullPass, now: Date, rows: number): number {
+  const elapsedMs = now.getTime() - startedAt.getTime() + ledgerAuditIntervalMs;
+  if (elapsedMs >= ledgerFullAuditMs) return Number.POSITIVE_INFINITY;
+  return Math.ceil((rows * elapsedMs) / ledgerFullAuditMs);
+}
+
+/** About how many entries and submissions there are, as Postgres estimates them. */
+export async function ledgerRows(query: Query): Promise<number> {
+  const [row] = await query<{ rows: number }>(
+    `SELECT COALESCE(sum(GREATEST(reltuples, 0)), 0)::float8 AS rows FROM pg_class
+     WHERE oid IN ('ledger_entries'::regclass, 'submissions'::regclass)`,
+    [],
+  );
+  return row?.rows ?? 0;
+}
+
+interface ReadPage {
+  readonly faults: readonly LedgerFault[];
+  readonly tenants: number;
+  readonly submissions: number;
+  readonly rows: number;
+  /** Null at the end of the pass. */
+  readonly next: FullPlace | null;
+}
+
+async function readPage(query: Query, from: FullPlace, limits: FullLimits): Promise<ReadPage> {
+  if (from.kind === 'entries') {
+    const { entriesPerPage: entries, accountsPerPage: accounts } = limits;
+    const page = await auditEntryPage(query, from.place, { entries, accounts });
+    const next: FullPlace =
+      page.next === null
+        ? { kind: 'submissions', after: firstId }
+        : { kind: 'entries', place: page.next };
+    return { ...page, submissions: 0, rows: page.entries, next };
+  }
+  const { ids, faults } = await auditSubmissions(query, from.after, limits.submissionsPerPage);
+  const last = ids.at(-1);
+  const next = last === undefined ? null : ({ kind: 'submissions', after: last } as const);
+  return { faults, tenants: 0, submissions: ids.length, rows: ids.length, next };
+}
+
+function afterPage(state: AuditState, now: Date, read: ReadPage): AuditState {
+  const { full } = state;
+  const found = withFaults(state, 'full', full.pass, read.faults);
+  const tenants = full.tenants + read.tenants;
+  const submissions = full.submissions + read.submissions;
+  if (read.next !== null) {
+    const rows = full.rows + read.rows;
+    return { ...found, full: { ...full, place: read.next, tenants, submissions, rows } };
+  }
+  return {
+    ...withoutEarlier(found, 'full', full.pass),
+    full: fullPassFrom(full.pass + 1, now),
+    lastFull: { at: now, tenants, submissions },
+  };
+}

@@ -17,10 +17,8 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
  */
 
 export interface RecentLimits {
-  /** Accounts in one page, and the entries that a page reads of each. */
   readonly accountsPerPage: number;
-  readonly entriesPerAccount: number;
-  /** Entries in a page of one account that has more. */
+  /** Entries in a page. The accounts of a page share them. */
   readonly entriesPerPage: number;
 }
 
@@ -40,7 +38,7 @@ export async function auditRecent(
       ofOnePage,
     );
     await keep(store, lease, pass, page);
-    for (const place of page.unread) await auditLongAccount(store, lease, pass, place, limits);
+    await auditUnread(store, lease, pass, page.unread, limits);
     tenants += page.accounts;
     after = page.last;
   }
@@ -54,7 +52,7 @@ interface Verified {
   readonly faults: readonly LedgerFault[];
   /** Accounts whose faults the state keeps until the next full pass has ended. */
   readonly forged: readonly LedgerFault[];
-  /** The new places of accounts without a fault. */
+  /** The new places of accounts without a fault on this page. */
   readonly moved: readonly LedgerPlace[];
   /** Places of accounts that may have more entries. */
   readonly unread: readonly LedgerPlace[];
@@ -70,11 +68,11 @@ async function auditAccountsAfter(
   query: Query,
   { sealer }: Store,
   after: string,
-  { accountsPerPage, entriesPerAccount }: RecentLimits,
+  { accountsPerPage, entriesPerPage }: RecentLimits,
 ): Promise<AccountPage> {
   const starts = await readStarts(query, sealer, after, accountsPerPage);
   const places = starts.map(({ place }) => place);
-  const verified = await verify(query, places, entriesPerAccount);
+  const verified = await verify(query, places, entriesPerPage);
   const forged = starts
     .filter(({ isForged }) => isForged)
     .map(({ place: { tenantId } }): LedgerFault => {
@@ -88,9 +86,10 @@ async function auditAccountsAfter(
 async function verify(
   query: Query,
   places: readonly LedgerPlace[],
-  limit: number,
+  entriesPerPage: number,
 ): Promise<Verified> {
   if (places.length === 0) return { faults: [], forged: [], moved: [], unread: [] };
+  const limit = Math.max(1, Math.floor(entriesPerPage / places.length));
   const { accounts, submissionIds, faults: found } = await auditAfter(query, places, limit);
   const ofSubmissions =
     submissionIds.length === 0 ? [] : await auditSubmissionsOf(query, submissionIds);
@@ -103,40 +102,43 @@ async function verify(
   return { faults, forged: [], moved, unread };
 }
 
-/**
- * Reads the rest of an account page by page. After a fault its checkpoint does not move, so that the
- * next pass finds the fault again.
- */
-async function auditLongAccount(
+/** Reads the rest of these accounts, page by page. */
+async function auditUnread(
   store: Store,
   lease: AuditLease,
   pass: number,
-  from: LedgerPlace,
+  from: readonly LedgerPlace[],
   { entriesPerPage }: RecentLimits,
 ): Promise<void> {
-  const isFaulty = () =>
-    lease.state.faults.some(
-      (fault) => fault.by === 'recent' && fault.pass === pass && fault.tenantId === from.tenantId,
-    );
-  let place: LedgerPlace | undefined = from;
-  while (place !== undefined && lease.state.faults.length < faultsMax) {
-    const start: LedgerPlace = place;
+  let unread = from;
+  while (unread.length > 0 && lease.state.faults.length < faultsMax) {
+    const places = unread;
     const page = await store.transaction(
-      (query) => verify(query, [start], entriesPerPage),
+      (query) => verify(query, places, entriesPerPage),
       ofOnePage,
     );
-    await keep(store, lease, pass, isFaulty() ? { ...page, moved: [] } : page);
-    [place] = page.unread;
+    await keep(store, lease, pass, page);
+    unread = page.unread;
   }
 }
 
-/** Idle pages are not written. They are quick, and a later write finds out if the lease was lost. */
+/**
+ * Writes the checkpoints and faults of a page. The checkpoint of an account with a fault does not
+ * move, so that the next pass finds the fault again. Idle pages are not written: they are quick, and
+ * a later write finds out if the lease was lost.
+ */
 async function keep(
   store: Store,
   lease: AuditLease,
   pass: number,
-  { faults, forged, moved }: Verified,
+  { faults, forged, moved: verified }: Verified,
 ): Promise<void> {
+  const faulty = new Set(
+    lease.state.faults
+      .filter((fault) => fault.by === 'recent' && fault.pass === pass)
+      .map(({ tenantId }) => tenantId),
+  );
+  const moved = verified.filter(({ tenantId }) => !faulty.has(tenantId));
   if (faults.length + forged.length + moved.length === 0) return;
   const checkpoints = moved.map((place) => sealCheckpoint(store.sealer, place));
   await writeStep(

@@ -20,7 +20,6 @@ const dayMs = 86_400_000;
 const recentOnly = { pagesMin: 0, pagesMax: 0 };
 const tinyPages = {
   accountsPerPage: 2,
-  entriesPerAccount: 1,
   entriesPerPage: 2,
   submissionsPerPage: 2,
 };

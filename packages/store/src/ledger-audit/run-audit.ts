@@ -23,7 +23,6 @@ export type AuditLimits = FullLimits & RecentLimits;
 
 const defaultLimits: AuditLimits = {
   accountsPerPage: accountsPerPageDefault,
-  entriesPerAccount: 20,
   entriesPerPage: entriesPerPageDefault,
   submissionsPerPage: submissionsPerPageDefault,
   pagesMin: 4,

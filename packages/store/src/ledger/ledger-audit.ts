@@ -20,7 +20,7 @@ export interface LedgerAuditOptions {
 
 /** Far below the number that a statement can read within the store's time limit. */
 export const entriesPerPageDefault = 5_000;
-export const accountsPerPageDefault = 1_000;
+export const accountsPerPageDefault = 500;
 export const submissionsPerPageDefault = 1_000;
 export const firstId = '00000000-0000-0000-0000-000000000000';
 /**

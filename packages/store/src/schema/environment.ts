@@ -1,4 +1,4 @@
-import { isUnavailable, sqlState } from '../connection/errors.ts';
+import { isUnavailable } from '../connection/errors.ts';
 import type { SessionCheck } from '../connection/session.ts';
 import { openStore, type Store, type StoreOptions } from '../connection/store.ts';
 import { environmentPlace } from '../sealing/sealed.ts';

@@ -1,7 +1,18 @@
 import { fromString, fromUUID, toUUID } from 'typeid-js';
 
 /** The kinds of ids on the wire (CONTRACT 0). Each is a TypeID over a UUIDv7. */
-export const idPrefixes = ['sub', 'tnt', 'nod', 'dlv', 'evt', 'op', 'ofr', 'pur', 'txn'] as const;
+export const idPrefixes = [
+  'sub',
+  'tnt',
+  'key',
+  'nod',
+  'dlv',
+  'evt',
+  'op',
+  'ofr',
+  'pur',
+  'txn',
+] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
 /**

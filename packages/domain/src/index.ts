@@ -25,6 +25,7 @@ export * from './solana-json.ts';
 export * from './solana-transaction.ts';
 export * from './submission-state.ts';
 export * from './surge.ts';
+export * from './tenant-changes.ts';
 export * from './token-bucket.ts';
 export * from './usage-caps.ts';
 export * from './usage.ts';

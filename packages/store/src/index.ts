@@ -55,6 +55,7 @@ export {
 } from './nodes/nodes.ts';
 export * from './operators/operators.ts';
 export * from './audit-log/audited.ts';
+export { listTenantChanges, type TenantAuditEntry } from './audit-log/tenant-changes.ts';
 export * from './tenants/enable.ts';
 export * from './tenants/create-tenant.ts';
 export * from './assignments/outcomes.ts';

@@ -125,9 +125,10 @@ async function list({ store }: Context, options: ListOptions): Promise<void> {
   );
 }
 
-function actorOf({ actorKind: kind, actorId: id, actorName: name }: AuditRecord) {
+function actorOf({ actorKind: kind, actorId: id, actorName: name, keyId }: AuditRecord) {
   const prefix = kind === 'tenant' ? 'tnt' : 'op';
-  return { kind, id: id === null ? null : toWireId(prefix, id), name };
+  const key = keyId === null ? {} : { keyId };
+  return { kind, id: id === null ? null : toWireId(prefix, id), name, ...key };
 }
 
 function entryRecord(entry: AuditRecord): object {

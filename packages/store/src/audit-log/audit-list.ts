@@ -4,9 +4,11 @@ import type { AuditEntry, Prisma } from '../generated/client.ts';
 /**
  * A change as the audit log records it. `actorId` is a UUID, and `subjectId` is in wire form.
  * `actorName` is the current name of the operator or tenant, or the name of the account on the
- * machine.
+ * machine. `keyId` is the tenant's key that signed the request, in wire form.
  */
-export type AuditRecord = AuditEntry;
+export interface AuditRecord extends AuditEntry {
+  keyId: string | null;
+}
 
 /** A null field does not filter. */
 export interface AuditFilter {
@@ -49,8 +51,14 @@ export async function listAudit({ db }: Store, filter: AuditFilter): Promise<Aud
   const names = new Map([...operators, ...tenants].map(({ id, name }) => [id, name]));
   return entries.map((entry) => ({
     ...entry,
-    actorName: entry.actorName ?? names.get(entry.actorId ?? '') ?? null,
+    actorName: names.get(entry.actorId ?? '') ?? (isTenant(entry) ? null : entry.actorName),
+    keyId: isTenant(entry) ? entry.actorName : null,
   }));
+}
+
+/** The log keeps the key of a tenant in place of a name. */
+function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
+  return actorKind === 'tenant';
 }
 
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {

@@ -1,3 +1,4 @@
+import { toWireId } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 
 /**
@@ -5,7 +6,9 @@ import type { Query } from '../connection/query.ts';
  * a sandbox, the account on the machine that has the master key. Ids are UUIDs.
  */
 export type Actor =
-  | { readonly kind: 'operator' | 'tenant'; readonly id: string }
+  | { readonly kind: 'operator'; readonly id: string }
+  /** `keyId`: the key that signed the request. Omitted for a change without a request. */
+  | { readonly kind: 'tenant'; readonly id: string; readonly keyId?: string }
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'signup' };
 
@@ -51,7 +54,7 @@ export async function appendAudit(
     [
       actor.kind,
       'id' in actor ? actor.id : null,
-      'name' in actor ? actor.name : null,
+      actorNameOf(actor),
       action,
       subject.kind,
       subject.id,
@@ -60,6 +63,13 @@ export async function appendAudit(
       requestId,
     ],
   );
+}
+
+/** The name of the account on the machine, or the wire id of the tenant's key. */
+function actorNameOf(actor: Actor): string | null {
+  if (actor.kind === 'local') return actor.name;
+  if (actor.kind !== 'tenant' || actor.keyId === undefined) return null;
+  return toWireId('key', actor.keyId);
 }
 
 function jsonOf(value: object | null): string | null {

@@ -95,8 +95,38 @@ const cases: readonly CheckCase[] = [
   {
     table: 'tenant_secrets',
     check: 'tenant_secrets_kind',
-    accepts: [{ kind: 'hmac' }, { kind: 'webhook' }],
+    accepts: [{ kind: 'hmac' }, { kind: 'webhook' }, { kind: 'key' }],
     refuses: [{ kind: 'node' }],
+  },
+  {
+    table: 'tenant_secrets',
+    check: 'tenant_secrets_scopes',
+    accepts: [
+      { kind: 'hmac', scopes: null },
+      { kind: 'key', scopes: '{read}' },
+      { kind: 'key', scopes: '{read,spend,settings}' },
+    ],
+    refuses: [
+      { kind: 'hmac', scopes: '{read}' },
+      { kind: 'key', scopes: null },
+      { kind: 'key', scopes: '{}' },
+      { kind: 'key', scopes: '{read,admin}' },
+    ],
+  },
+  {
+    table: 'tenant_secrets',
+    check: 'tenant_secrets_addresses',
+    accepts: [
+      { kind: 'hmac', addresses: null },
+      { kind: 'key', addresses: '{}' },
+      { kind: 'key', addresses: `{${Array.from({ length: 20 }, () => '192.0.2.0/24').join()}}` },
+    ],
+    refuses: [
+      { kind: 'webhook', addresses: '{}' },
+      { kind: 'key', addresses: null },
+      { kind: 'key', addresses: '{NULL}' },
+      { kind: 'key', addresses: `{${Array.from({ length: 21 }, () => '192.0.2.0/24').join()}}` },
+    ],
   },
   {
     table: 'credit_accounts',
@@ -487,12 +517,14 @@ const cases: readonly CheckCase[] = [
     accepts: [
       { actor_kind: 'operator', actor_id: id, actor_name: null },
       { actor_kind: 'tenant', actor_id: id, actor_name: null },
+      { actor_kind: 'tenant', actor_id: id, actor_name: 'key_1' },
       { actor_kind: 'local', actor_id: null, actor_name: 'root' },
       { actor_kind: 'signup', actor_id: null, actor_name: null },
     ],
     refuses: [
       { actor_kind: 'root', actor_id: null, actor_name: null },
       { actor_kind: 'operator', actor_id: null, actor_name: null },
+      { actor_kind: 'operator', actor_id: id, actor_name: 'root' },
       { actor_kind: 'signup', actor_id: id, actor_name: null },
       { actor_kind: 'local', actor_id: null, actor_name: null },
       { actor_kind: 'signup', actor_id: null, actor_name: 'root' },

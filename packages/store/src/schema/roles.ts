@@ -54,7 +54,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // Written by a trigger that runs with the owner's rights.
   submissions_in_flight: ['SELECT'],
   surge_pin: change,
-  tenant_secrets: change,
+  // A key is deleted when its tenant or an operator revokes it, or after its expiry.
+  tenant_secrets: [...change, 'DELETE'],
   tenants: change,
   // A second report in the same millisecond replaces the first.
   usage_reports: change,

@@ -19,20 +19,18 @@ const elsewhere = 'key or place differs';
 
 test('a secret does not open for another tenant or as another kind', async () => {
   const { store, tenant, database } = await createFixture();
-  const [victim, insider] = [await tenant(), await tenant()];
-  await database.query(`DELETE FROM tenant_secrets WHERE tenant_id = $1 AND kind = 'hmac'`, [
-    insider,
-  ]);
+  const [victim, insider, other] = [await tenant(), await tenant(), await tenant()];
   await database.query(
-    `UPDATE tenant_secrets SET tenant_id = $2 WHERE tenant_id = $1 AND kind = 'hmac'`,
+    `UPDATE tenant_secrets SET tenant_id = CASE tenant_id WHEN $1 THEN $2::uuid ELSE $1 END
+     WHERE tenant_id IN ($1::uuid, $2) AND kind = 'hmac'`,
     [victim, insider],
   );
   await expect(findTenantCredentials(store, insider)).rejects.toThrow(elsewhere);
   await database.query(
     `UPDATE tenant_secrets SET kind = 'hmac' WHERE tenant_id = $1 AND kind = 'webhook'`,
-    [victim],
+    [other],
   );
-  await expect(findTenantCredentials(store, victim)).rejects.toThrow(elsewhere);
+  await expect(findTenantCredentials(store, other)).rejects.toThrow(elsewhere);
 });
 
 test('a payload does not open for another tenant or as another job type', async () => {

@@ -1,5 +1,5 @@
-import { toWireId } from '@svc/domain';
-import { appendAudit, type Author } from '../audit-log/audit.ts';
+import type { Author } from '../audit-log/audit.ts';
+import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import type { Store } from '../connection/store.ts';
 import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts';
 
@@ -57,9 +57,9 @@ export async function rotateTenantSecret(
       .map((row) => row.expires_at)
       .toSorted((a, b) => b.getTime() - a.getTime());
     await insertSecret(store, query, tenantId, kind, secret);
-    await appendAudit(query, by, {
+    await recordTenantChange(query, by, {
+      tenantId,
       action: 'tenant.rotate_secret',
-      subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
       before: { valid: valid.length },
       after: { kind, overlapMs, dropped: dropped.length },
     });

@@ -6,7 +6,8 @@ import {
   thresholdOvertakesBalance,
   toWireId,
 } from '@svc/domain';
-import { appendAudit, type Author, withoutQuery } from '../audit-log/audit.ts';
+import { type Author, withoutQuery } from '../audit-log/audit.ts';
+import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import { isTransient } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
@@ -156,9 +157,9 @@ async function auditSettings(
   { before, change }: { before: Settings; change: SettingsChange },
   by: Author,
 ): Promise<void> {
-  await appendAudit(query, by, {
+  await recordTenantChange(query, by, {
+    tenantId,
     action: 'tenant.update',
-    subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
     before: shown(before, change),
     after: shown({ ...before, ...change }, change),
   });

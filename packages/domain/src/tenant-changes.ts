@@ -1,0 +1,28 @@
+/**
+ * The changes of a tenant's settings, webhook endpoints and keys that the tenant can list (CONTRACT
+ * 12). The audit log stores the action on the left. The wire shows the value on the right, in
+ * `GET /v1/audit` and in the event `settings.changed`.
+ */
+export const tenantChangeNames = {
+  'tenant.update': 'settings.updated',
+  'tenant.rotate_secret': 'secret.rotated',
+  'key.create': 'key.created',
+  'key.delete': 'key.deleted',
+  'endpoint.create': 'endpoint.created',
+  'endpoint.update': 'endpoint.updated',
+  'endpoint.delete': 'endpoint.deleted',
+  'endpoint.rotate_secret': 'endpoint.secret_rotated',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type TenantAction = keyof typeof tenantChangeNames;
+export type TenantChangeName = (typeof tenantChangeNames)[TenantAction];
+
+export function isTenantAction(action: string): action is TenantAction {
+  return Object.hasOwn(tenantChangeNames, action);
+}
+
+export const tenantActions: readonly TenantAction[] =
+  Object.keys(tenantChangeNames).filter(isTenantAction);
+
+/** Who made a change, as its tenant sees it: one of its keys, or an operator of the service. */
+export type ChangedBy = { readonly keyId: string | null } | { readonly operator: string };

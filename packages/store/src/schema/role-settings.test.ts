@@ -53,7 +53,7 @@ test('a role that the owner may not change gets its settings by itself', async (
     `DO $$ DECLARE o text; BEGIN
        FOR o IN SELECT format('ALTER %s %s OWNER TO ${owner}', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass)
          FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') LOOP EXECUTE o; END LOOP;
-       FOR o IN SELECT format('ALTER FUNCTION %s OWNER TO ${owner}', oid::regprocedure)
+       FOR o IN SELECT format('ALTER ROUTINE %s OWNER TO ${owner}', oid::regprocedure)
          FROM pg_proc WHERE pronamespace = 'public'::regnamespace LOOP EXECUTE o; END LOOP;
      END $$; ALTER SCHEMA public OWNER TO ${owner}`,
   );

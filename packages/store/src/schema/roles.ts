@@ -94,7 +94,7 @@ export async function grantService(owner: Client, serviceUrl: string): Promise<G
   }
   await owner.query('BEGIN');
   try {
-    await owner.query(grantsTo(role, found.schema, await existingTables(owner)));
+    await owner.query(grantsTo(role, found.schema, await existingNames(owner)));
     await secureFunctions(owner, role, found.schema);
     await owner.query('COMMIT');
   } catch (error) {
@@ -147,12 +147,23 @@ function scramVerifier(password: string): string {
   return `SCRAM-SHA-256$${scramIterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
-/** Tables and sequences. Some are missing if a migration waits (`migrate.ts`). */
-async function existingTables(owner: Client): Promise<ReadonlySet<string>> {
+/** Tables, sequences and `<table>.<column>`. Some are missing if a migration waits (`migrate.ts`). */
+async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(
-    'SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace',
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+     UNION ALL
+     SELECT table_name || '.' || column_name FROM information_schema.columns
+     WHERE table_schema = current_schema()`,
   );
   return new Set(rows.map(({ name }) => name));
+}
+
+/** A privilege on columns, `UPDATE (a, b)`, without the columns that do not exist. */
+function presentPart(table: string, privilege: string, existing: ReadonlySet<string>): string[] {
+  const [, verb, columns] = /^(\w+) \((.*)\)$/.exec(privilege) ?? [];
+  if (columns === undefined) return [privilege];
+  const present = columns.split(', ').filter((column) => existing.has(`${table}.${column}`));
+  return present.length === 0 ? [] : [`${verb} (${present.join(', ')})`];
 }
 
 function grantsTo(name: string, schemaName: string, existing: ReadonlySet<string>): string {
@@ -160,7 +171,7 @@ function grantsTo(name: string, schemaName: string, existing: ReadonlySet<string
   const present = Object.entries(servicePrivileges).filter(([table]) => existing.has(table));
   const tables = present.flatMap(([table, privileges]) => [
     `REVOKE ALL ON ${escapeIdentifier(table)} FROM ${role}`,
-    `GRANT ${privileges.join(', ')} ON ${escapeIdentifier(table)} TO ${role}`,
+    `GRANT ${privileges.flatMap((one) => presentPart(table, one, existing)).join(', ')} ON ${escapeIdentifier(table)} TO ${role}`,
   ]);
   return [
     // A role that can create tables in this schema could make the owner's functions use them.

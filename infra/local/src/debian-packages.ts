@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { runCommand } from './run-command.ts';
 
@@ -24,13 +32,21 @@ export async function fetchPackages(
   packages: readonly string[],
   finish: (unpacked: string) => void = () => {},
 ): Promise<void> {
+  await unpack(dir, finish, (work) => download(work, packages));
+}
+
+async function unpack(
+  dir: string,
+  finish: (unpacked: string) => void,
+  fetch: (work: string) => Promise<void>,
+): Promise<void> {
   const work = `${dir}.${process.pid}`;
   const unpacked = path.join(work, 'root');
   for (const name of ['lists/partial', 'archives/partial', 'root']) {
     mkdirSync(path.join(work, name), { recursive: true });
   }
   try {
-    await download(work, packages);
+    await fetch(work);
     const archives = path.join(work, 'archives');
     for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
       await runCommand(['dpkg-deb', '-x', path.join(archives, file), unpacked]);
@@ -43,17 +59,45 @@ export async function fetchPackages(
 }
 
 /**
- * Runs apt with its own lists, cache and lock. Needs no root and changes nothing on the machine.
+ * Unpacks exactly these packages of another Debian release into `dir`. A program of it runs with the
+ * loader and the C library of that release, so `packages` must name them too.
  */
+export async function fetchFromRelease(
+  dir: string,
+  release: string,
+  packages: readonly string[],
+  finish: (unpacked: string) => void,
+): Promise<void> {
+  await unpack(dir, finish, async (work) => {
+    const sources = path.join(work, 'sources');
+    mkdirSync(sources);
+    writeFileSync(path.join(sources, `${release}.sources`), sourcesOfRelease(release));
+    const apt = [
+      ...aptWith(work),
+      '-o',
+      'Dir::Etc::sourcelist=/dev/null',
+      '-o',
+      `Dir::Etc::sourceparts=${sources}`,
+    ];
+    await runCommand([...apt, 'update']);
+    // apt-get downloads into the working directory.
+    const inArchives = ['sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', `${work}/archives`];
+    await runCommand([...inArchives, ...apt, 'download', ...packages]);
+  });
+}
+
+const sourcesFile = '/etc/apt/sources.list.d/debian.sources';
+
+/** The archive that this machine uses, with another release. Throws if the machine is not Debian 12. */
+function sourcesOfRelease(release: string): string {
+  const stanzas = readFileSync(sourcesFile, 'utf8').split(/\n{2,}/);
+  const main = stanzas.find((stanza) => /^Suites:.*\bbookworm(\s|$)/m.test(stanza));
+  if (main === undefined) throw new Error(`${sourcesFile} names no archive of bookworm`);
+  return main.replace(/^Suites:.*$/m, `Suites: ${release}`);
+}
+
 async function download(work: string, packages: readonly string[]): Promise<void> {
-  const options = [
-    `Dir::State::lists=${work}/lists`,
-    `Dir::Cache=${work}`,
-    `Dir::Cache::archives=${work}/archives`,
-    'Debug::NoLocking=1',
-    'APT::Sandbox::User=root',
-  ].flatMap((option) => ['-o', option]);
-  const apt = ['apt-get', ...options, '-qq'];
+  const apt = aptWith(work);
   await runCommand([...apt, 'update']);
   await runCommand([
     ...apt,
@@ -63,6 +107,20 @@ async function download(work: string, packages: readonly string[]): Promise<void
     'install',
     ...packages,
   ]);
+}
+
+/**
+ * apt with its own lists, cache and lock. It needs no root and changes nothing on the machine.
+ */
+function aptWith(work: string): string[] {
+  const options = [
+    `Dir::State::lists=${work}/lists`,
+    `Dir::Cache=${work}`,
+    `Dir::Cache::archives=${work}/archives`,
+    'Debug::NoLocking=1',
+    'APT::Sandbox::User=root',
+  ].flatMap((option) => ['-o', option]);
+  return ['apt-get', ...options, '-qq'];
 }
 
 /** The library path for programs unpacked in `dir`, with all subdirectories of their libraries. */

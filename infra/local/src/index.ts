@@ -3,6 +3,7 @@ export * from './chromium-binary.ts';
 export * from './demo-employer/employer.ts';
 export * from './node-agent-command.ts';
 export * from './paths.ts';
+export * from './pgbouncer/server.ts';
 export * from './ports.ts';
 export * from './postgres.ts';
 export * from './provisioning.ts';

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromiumBinary } from './chromium-binary.ts';
 import { checkoutDir } from './paths.ts';
+import { pgbouncerBinary } from './pgbouncer/binary.ts';
 import { redisBinary } from './redis-binary.ts';
 import { StartError } from './start-error.ts';
 
@@ -98,9 +99,22 @@ function countIn(record: unknown, member: string): number {
  * network after it. A test that needs a missing program fails by itself.
  */
 async function fetchPrograms(): Promise<void> {
+  await Promise.all([
+    orExplain(async () => {
+      await redisBinary(() => sayFetching('Redis'));
+      await chromiumBinary(() => sayFetching('Chromium'));
+    }),
+    orExplain(() => pgbouncerBinary(() => sayFetching('PgBouncer'))),
+  ]);
+}
+
+function sayFetching(program: string): void {
+  process.stdout.write(`Fetching ${program}, once.\n`);
+}
+
+async function orExplain(fetchProgram: () => Promise<unknown>): Promise<void> {
   try {
-    await redisBinary(() => process.stdout.write('Fetching Redis, once.\n'));
-    await chromiumBinary(() => process.stdout.write('Fetching Chromium, once.\n'));
+    await fetchProgram();
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n${error.advice}\n`);

@@ -15,6 +15,8 @@ export interface StackOptions {
   readonly tls?: boolean;
   /** Variables for every process, which override those of the testkit. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Creates the database; the default is `createTestDatabase`. */
+  readonly database?: () => Promise<TestDatabase>;
   /** True if tests may arm failpoints in the services. */
   readonly failpoints?: boolean;
 }

@@ -31,7 +31,8 @@ const pinSurgeSql = `INSERT INTO surge_pin (id, pinned_micros, changed_at) VALUE
 
 /** Starts a stack. If a service does not start, stops the others and throws with its log. */
 export async function startStack(options: StackOptions = {}): Promise<TestStack> {
-  const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
+  const createDatabase = options.database ?? createTestDatabase;
+  const [database, redis] = await Promise.all([createDatabase(), startTestRedis()]);
   const failpoints = createFailpoints();
   const slots: Slot[] = [];
   const nodesDir = mkdtempSync(path.join(tmpdir(), 'svc-test-nodes-'));

@@ -1,0 +1,75 @@
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { canFetchPackages, fetchFromRelease, libraryPath, onPath } from '../debian-packages.ts';
+import { cacheDir } from '../paths.ts';
+import { runCommand } from '../run-command.ts';
+import { StartError } from '../start-error.ts';
+
+/** Earlier versions do not keep named statements in transaction mode. */
+const versionMin = [1, 21] as const;
+
+/** Debian 12 has PgBouncer 1.18, so the package and its libraries come from Debian 13. */
+const release = 'trixie';
+const packages = [
+  'pgbouncer',
+  'libc6',
+  'libaudit1',
+  'libcap-ng0',
+  'libcap2',
+  'libcares2',
+  'libevent-2.1-7t64',
+  'libpam0g',
+  'libssl3t64',
+  'libsystemd0',
+  'libzstd1',
+  'zlib1g',
+];
+const fetchedDir = path.join(cacheDir, 'pgbouncer');
+/** The script that starts the fetched program with its libraries. */
+const fetchedFile = path.join(fetchedDir, 'run');
+
+const advice = 'Install PgBouncer 1.21 or newer (Debian 13: apt-get install pgbouncer).';
+
+/**
+ * Finds a PgBouncer that keeps named statements: the one on the PATH, or Debian's package, which is
+ * unpacked below .local without installing it. Throws StartError if neither is available.
+ */
+export async function pgbouncerBinary(onFetch: () => void = () => {}): Promise<string> {
+  const installed = onPath('pgbouncer');
+  if (installed !== undefined && isNewEnough(await runCommand([installed, '--version'])))
+    return installed;
+  if (existsSync(fetchedFile)) return fetchedFile;
+  if (!canFetchPackages())
+    throw new StartError('There is no PgBouncer 1.21 or newer on this machine.', advice);
+  onFetch();
+  try {
+    await fetchFromRelease(fetchedDir, release, packages, writeStarter);
+  } catch (error) {
+    const message = 'PgBouncer could not be fetched from the Debian packages.';
+    throw new StartError(message, advice, { cause: error });
+  }
+  return fetchedFile;
+}
+
+function isNewEnough(versionText: string): boolean {
+  const [, major = '0', minor = '0'] = /PgBouncer (\d+)\.(\d+)/.exec(versionText) ?? [];
+  const [majorMin, minorMin] = versionMin;
+  return Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin);
+}
+
+/** The loader must be that of the C library. PgBouncer replaces the shell and keeps its process id. */
+function writeStarter(unpacked: string): void {
+  const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');
+  const libraryDirs = libraryPath(unpacked).LD_LIBRARY_PATH.split(':');
+  const loader = libraryDirs
+    .flatMap((dir) => readdirSync(dir).map((name) => path.join(dir, name)))
+    .find((file) => path.basename(file).startsWith('ld-linux'));
+  if (loader === undefined) throw new Error('the packages contain no loader');
+  const script = `#!/bin/sh
+root=$(cd "$(dirname "$0")" && pwd)
+exec "${loader.replace(unpacked, '$root')}" --library-path "${libraries}" "$root/usr/sbin/pgbouncer" "$@"
+`;
+  const file = path.join(unpacked, path.basename(fetchedFile));
+  writeFileSync(file, script);
+  chmodSync(file, 0o755);
+}

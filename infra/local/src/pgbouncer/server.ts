@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { dieWithParent } from '../child.ts';
+import { freePort } from '../ports.ts';
+import { unprivileged } from '../postgres-account.ts';
+import { type RunningServer, startServer, withRetries } from '../server-process.ts';
+import { StartError } from '../start-error.ts';
+import { pgbouncerBinary } from './binary.ts';
+
+export interface PgbouncerOptions {
+  /** The directory of its configuration and its log. It is created if it is missing. */
+  readonly dir: string;
+  /** The address of any database of the server, for the role that clients use. */
+  readonly databaseUrl: string;
+  /** Lines of its configuration, which override those below. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The port of an earlier start; otherwise a free one. */
+  readonly port?: number;
+  /** Called before the program is fetched, which takes some seconds. */
+  readonly onFetch?: () => void;
+}
+
+const portAttemptsMax = 3;
+
+/**
+ * Starts PgBouncer in transaction mode on 127.0.0.1, before all databases of a server. `url` is the
+ * address of the same database through it. It ends when this process ends in any way. Throws
+ * StartError if no PgBouncer is available.
+ */
+export async function startPgbouncer(options: PgbouncerOptions): Promise<RunningServer> {
+  const binary = await pgbouncerBinary(options.onFetch);
+  const prefix = unprivileged();
+  if (prefix === undefined)
+    throw new StartError('PgBouncer cannot run as root.', 'Use an account that is not root.');
+  mkdirSync(options.dir, { recursive: true });
+  const attempts = options.port === undefined ? portAttemptsMax : 1;
+  return withRetries(attempts, async () => {
+    const port = options.port ?? (await freePort());
+    const configFile = writeConfiguration(options, port);
+    const server = await startServer({
+      name: 'PgBouncer',
+      command: [...prefix, ...dieWithParent('INT'), binary, configFile],
+      logFile: path.join(options.dir, 'pgbouncer.log'),
+      // PgBouncer closes all connections at once.
+      stopSignal: 'SIGTERM',
+      isReady: () => accepts(port),
+    });
+    const url = new URL(options.databaseUrl);
+    url.host = `127.0.0.1:${port}`;
+    return { ...server, port, url: url.href };
+  });
+}
+
+function writeConfiguration(
+  { dir, databaseUrl, settings }: PgbouncerOptions,
+  port: number,
+): string {
+  const { username, password, hostname, port: serverPort } = new URL(databaseUrl);
+  const usersFile = path.join(dir, 'users.txt');
+  writeFileSync(usersFile, `"${username}" "${password}"\n`, { mode: 0o600 });
+  const lines = {
+    listen_addr: '127.0.0.1',
+    listen_port: `${port}`,
+    unix_socket_dir: '',
+    auth_type: 'scram-sha-256',
+    auth_file: usersFile,
+    admin_users: username,
+    pool_mode: 'transaction',
+    max_prepared_statements: '500',
+    max_client_conn: '1000',
+    default_pool_size: '10',
+    ...settings,
+  };
+  const configFile = path.join(dir, 'pgbouncer.ini');
+  const text = Object.entries(lines).map(([name, value]) => `${name} = ${value}`);
+  const databases = `* = host=${hostname} port=${serverPort}`;
+  writeFileSync(configFile, ['[databases]', databases, '[pgbouncer]', ...text, ''].join('\n'), {
+    mode: 0o600,
+  });
+  return configFile;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => socket.destroy());
+    socket.once('error', () => resolve(false));
+    socket.once('close', (hadError) => resolve(!hadError));
+  });
+}

@@ -37,20 +37,23 @@ export function page(title: string, navigation: Html, content: Html): TextAnswer
 export interface PersonalPage {
   readonly status: number;
   readonly title: string;
-  readonly navigation: Html;
+  /** Without it the page has one column. */
+  readonly navigation?: Html;
   readonly content: Html;
   readonly headers?: Readonly<Record<string, string>>;
   /** Runs after the browser has parsed the content. The page works without it. */
   readonly script?: string;
+  /** True if the page has a form. */
+  readonly hasForm?: boolean;
 }
 
 /** A page for one person: a form or its result. It is not cached. */
 export function personalPage(shown: PersonalPage): TextAnswer {
-  const { status, title, navigation, content, headers = {}, script = '' } = shown;
+  const { status, title, navigation, content, headers = {}, script = '', hasForm = false } = shown;
   const whole = documentOf(title, navigation, content, script);
   return text(status, mediaType, whole, {
     ...headers,
-    'content-security-policy': contentSecurityPolicy("'self'", script),
+    'content-security-policy': contentSecurityPolicy(hasForm ? "'self'" : "'none'", script),
   });
 }
 
@@ -60,8 +63,15 @@ function sha256(source: string): string {
 
 const mediaType = 'text/html; charset=utf-8';
 
-function documentOf(title: string, navigation: Html, content: Html, script = ''): string {
+function documentOf(
+  title: string,
+  navigation: Html | undefined,
+  content: Html,
+  script = '',
+): string {
   const scripts = script === '' ? [] : [new Html(`<script>${script}</script>`)];
+  const contents =
+    navigation === undefined ? [] : [html`<nav aria-label="Contents">${navigation}</nav>`];
   const { source } = html`<!doctype html>
     <html lang="en">
       <head>
@@ -70,9 +80,9 @@ function documentOf(title: string, navigation: Html, content: Html, script = '')
         <title>${title}</title>
         ${styleElement}
       </head>
-      <body>
+      <body class="${navigation === undefined ? 'plain' : ''}">
         <a class="skip" href="#content">Skip to the content</a>
-        <nav aria-label="Contents">${navigation}</nav>
+        ${contents}
         <main id="content">${content}</main>
         ${scripts}
       </body>

@@ -44,6 +44,9 @@ dd { margin: .25rem 0 0; display: flex; flex-wrap: wrap; gap: .5rem; align-items
 dd code { padding: .35rem .5rem; }
 button.copy { margin: 0; padding: .3rem .9rem; font-size: .875rem; }
 summary { cursor: pointer; }
+figure { margin: 1rem 0; max-width: 20rem; background: #fff; border-radius: 6px; }
+body.plain { display: block; }
+.plain main { margin: 0 auto; max-width: 46rem; }
 @media (max-width: 48rem) { body { display: block; } nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); } }
 @media print { nav { display: none; } body { display: block; } }
 `;

@@ -36,11 +36,10 @@ async function payPage(
   }
   const intent = await readPurchaseIntent(deps.store, { reference });
   if (intent === null) return notFound;
-  const isPayable = intent.status === 'pending';
+  const isPayable = intent.status === 'pending' && !isPaidInFull(intent);
   return personalPage({
     status: 200,
     title: 'Pay with USDC',
-    navigation: html``,
     content: html`<h1>Pay with USDC</h1>
       <p role="status">${statusText(intent)}</p>
       ${isPayable ? await howToPay(intent) : html``} ${facts(intent)}`,
@@ -48,7 +47,15 @@ async function payPage(
   });
 }
 
+function isPaidInFull({ paidUsdcMicros, amountUsdcMicros }: PurchaseIntent): boolean {
+  return paidUsdcMicros >= amountUsdcMicros;
+}
+
 function statusText(intent: PurchaseIntent): string {
+  // The balance would have exceeded the largest amount.
+  if (intent.status !== 'confirmed' && isPaidInFull(intent)) {
+    return 'Paid, but the credits could not be added. Contact the service.';
+  }
   switch (intent.status) {
     case 'pending':
       return intent.paidUsdcMicros === 0n
@@ -64,11 +71,11 @@ function statusText(intent: PurchaseIntent): string {
 }
 
 async function howToPay(intent: PurchaseIntent): Promise<Html> {
-  const url = solanaPayUrl(intent);
-  const missing = formatCredits(intent.amountUsdcMicros - intent.paidUsdcMicros);
+  const missing = intent.amountUsdcMicros - intent.paidUsdcMicros;
+  const url = solanaPayUrl({ ...intent, amountUsdcMicros: missing });
   return html`<p>
       Scan the code with a wallet for Solana, or <a href="${url}">open a wallet on this device</a>.
-      Pay ${missing} USDC. Only a payment by this code or link is recognised.
+      Pay ${formatCredits(missing)} USDC. Only a payment by this code or link is recognised.
     </p>
     <figure role="img" aria-label="QR code of the payment">
       ${new Html(await qrCodeSvg(url))}

@@ -43,7 +43,7 @@ const introduction = html`<h1>Sign up for the sandbox</h1>
 /** `GET /signup`: the form, which works without scripts. */
 export function signupPage(): TextAnswer {
   const content = html`${introduction} ${form({ name: '', webhookUrl: '' })}`;
-  return personalPage({ status: 200, title: 'Sign up', navigation, content });
+  return personalPage({ status: 200, title: 'Sign up', navigation, content, hasForm: true });
 }
 
 /** The labels of the form's fields, by their JSON Pointers. */
@@ -67,7 +67,7 @@ export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAns
     </div>
     ${form(typed)}`;
   const { headers } = problem;
-  return personalPage({ status, title: 'Sign up', navigation, content, headers });
+  return personalPage({ status, title: 'Sign up', navigation, content, headers, hasForm: true });
 }
 
 /** Shows the credentials, this once, and examples to paste. */

@@ -25,7 +25,7 @@ function bound(): { readonly signal: AbortSignal } {
   return { signal: AbortSignal.timeout(answerBoundMs) };
 }
 
-/** Starts the chain in a process of its own. Throws StartError if it does not start. */
+/** Starts the chain in its own process. Throws StartError if it does not start. */
 export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
   const messages = new EventEmitter<ChainMessages>();
   const told = once(messages, 'terms', bound());

@@ -102,6 +102,8 @@ function rowOf(intent: PurchaseIntent): Row {
   };
 }
 
+const tooLarge = 'paid, but its credits do not fit into the balance of the tenant';
+
 /** Why the intent is not credited. Null for a credited one. */
 function reasonOf(intent: PurchaseIntent): string | null {
   const missing = intent.amountUsdcMicros - intent.paidUsdcMicros;
@@ -110,10 +112,12 @@ function reasonOf(intent: PurchaseIntent): string | null {
     case 'confirmed':
       return null;
     case 'pending':
-      if (missing <= 0n) return 'paid, but its credits do not fit into the balance of the tenant';
+      if (missing <= 0n) return tooLarge;
       return intent.paidUsdcMicros > 0n ? part : 'no finalized payment was found yet';
     case 'failed':
-      return `its grace ended and ${part}; settle it with svc solana assign`;
+      return missing <= 0n
+        ? `${tooLarge}; settle it with svc solana assign`
+        : `its grace ended and ${part}; settle it with svc solana assign`;
     case 'expired':
       if (!intent.isClosed) return `expired and ${part}; a payment within its grace still counts`;
       return intent.paidUsdcMicros > 0n

@@ -30,6 +30,11 @@ const dataOf = {
     thresholdMicros: 10n,
   }),
   'credits.purchased': { reference: 'r', credits: 5, paidAmount: 0.05, signature: 's' },
+  'settings.changed': {
+    what: 'endpoint.created',
+    by: { keyId: null },
+    at: '2026-01-02T03:04:05.006Z',
+  },
   'webhook.test': {},
 } as const;
 

@@ -63,6 +63,15 @@ export const PurchasedData = Type.Object({
   paidAmount: Type.Number({ description: 'USDC, with at most six decimals' }),
   signature: Type.String({ description: 'The transaction that completed the amount' }),
 });
+/** `what` is an open list of names, such as `endpoint.created`. */
+export const SettingsChangedData = Type.Object({
+  what: Type.String({ description: 'What was changed. More values may be added' }),
+  by: Type.Union([
+    Type.Object({ keyId: Type.Union([Type.String(), Type.Null()]) }),
+    Type.Object({ operator: Type.String() }),
+  ]),
+  at: Timestamp,
+});
 export const TestData = Type.Object({});
 
 const envelope = { id: EventId, timestamp: Timestamp };
@@ -98,6 +107,11 @@ export const webhookEvents = {
     ...envelope,
     type: Type.Literal('credits.purchased'),
     data: PurchasedData,
+  }),
+  'settings.changed': Type.Object({
+    ...envelope,
+    type: Type.Literal('settings.changed'),
+    data: SettingsChangedData,
   }),
   'webhook.test': Type.Object({
     ...envelope,

@@ -9,6 +9,7 @@ export const eventTypes = [
   'submission.late_outcome',
   'credits.low_balance',
   'credits.purchased',
+  'settings.changed',
   'webhook.test',
 ] as const;
 export type EventType = (typeof eventTypes)[number];
@@ -16,6 +17,10 @@ export type EventType = (typeof eventTypes)[number];
 /** The status of a delivery (CONTRACT 5). */
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** How an endpoint gets its events: posted to its URL, or read by the tenant (CONTRACT 12). */
+export const endpointKinds = ['push', 'poll'] as const;
+export type EndpointKind = (typeof endpointKinds)[number];
 
 export interface FailureData {
   readonly code: string;
@@ -101,6 +106,19 @@ export function lateOutcomeEventData(late: {
   readonly at: Date;
 }): LateOutcomeEventData {
   return { submissionId: late.submissionId, status: late.status, at: late.at.toISOString() };
+}
+
+/** Who changed a setting: a key of the tenant, or an operator of the service. Wire ids. */
+export type SettingsChangedBy = { readonly keyId: string | null } | { readonly operator: string };
+
+/** `data` of `settings.changed` (CONTRACT 12). */
+export function settingsChangedEventData(change: {
+  /** Such as `endpoint.created`. It holds no secrets and no URL. */
+  readonly what: string;
+  readonly by: SettingsChangedBy;
+  readonly at: Date;
+}): { readonly what: string; readonly by: SettingsChangedBy; readonly at: string } {
+  return { what: change.what, by: change.by, at: change.at.toISOString() };
 }
 
 /**

@@ -12,6 +12,7 @@ export const idPrefixes = [
   'ofr',
   'pur',
   'txn',
+  'whe',
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 

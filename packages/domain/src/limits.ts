@@ -106,6 +106,16 @@ export const signupWebhookAttemptsPerHourDefault = 5_000;
 /** At most one `webhook.test` per tenant in this time (CONTRACT 5). */
 export const webhookTestIntervalMs = 60_000;
 
+// Webhook endpoints (CONTRACT 12).
+export const webhookEndpointsMax = 5;
+export const endpointDescriptionLengthMax = 256;
+export const rotationOverlapHoursDefault = 24;
+export const rotationOverlapHoursMax = 168;
+/** How long an endpoint without a URL keeps its events, and how many. */
+export const polledEventAgeMaxMs = 24 * 3_600_000;
+export const polledEventsMax = 1_000;
+export const pollWaitSecondsMax = 30;
+
 /** The most ids in one job or one batched statement (docs/decisions/0009). */
 export const batchIdsMax = 64;
 

@@ -8,8 +8,14 @@ export {
   exhaustAgedRounds,
   findAgedRounds,
   findDueEndpoints,
+  findDueTargets,
 } from './deliveries/deliveries.ts';
 export * from './deliveries/claims.ts';
+export * from './webhook-endpoints/changes.ts';
+export { findEndpoint, listEndpoints, type EndpointRecord } from './webhook-endpoints/endpoints.ts';
+export * from './webhook-endpoints/polled-events.ts';
+export { deleteRetiredEndpoints } from './webhook-endpoints/retired.ts';
+export { queueEndpointTest, type EndpointTestOutcome } from './webhook-endpoints/test-event.ts';
 export * from './deliveries/list.ts';
 export * from './deliveries/attempts.ts';
 export * from './deliveries/recovery.ts';

@@ -64,6 +64,7 @@ export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<
   const { status } = await recordAttempt(deps.store, {
     deliveryId: attempt.deliveryId,
     tenantId: attempt.tenantId,
+    targetId: attempt.targetId,
     round: attempt.round,
     attemptNumber: attempt.attemptNumber,
     url: attempt.url,
@@ -83,7 +84,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<OutboundOutcome> {
   const { url, body, secrets } = attempt;
-  if (secrets.length === 0) return refused('the tenant has no webhook secret');
+  if (secrets.length === 0) return refused('there is no webhook secret');
   if (body === null) return refused('the event cannot be unsealed');
   const timestampSeconds = Math.floor(clock.nowMs() / 1000);
   try {

@@ -44,9 +44,18 @@ export class Deliverer {
     });
   }
 
-  /** Deliveries of these tenants may be due. An unnecessary call does no harm. */
+  /**
+   * Deliveries of these tenants may be due. The claim at a tenant's settings finds its endpoints with
+   * due deliveries. An unnecessary call does no harm.
+   */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
+    this.#pump();
+  }
+
+  /** Deliveries may be due at these endpoints. */
+  wakeTargets(targets: readonly { tenantId: string; targetId: string }[]): void {
+    for (const { tenantId, targetId } of targets) this.#schedule.wake(tenantId, targetId);
     this.#pump();
   }
 
@@ -97,11 +106,13 @@ export class Deliverer {
         { err: error, endpoints: asks.length },
         'could not claim due deliveries',
       );
-      for (const { tenantId } of asks) this.#schedule.wakeAfter(tenantId, claimFailedPauseMs);
+      for (const { tenantId, targetId = null } of asks) {
+        this.#schedule.wakeAfter(tenantId, targetId, claimFailedPauseMs);
+      }
     }
-    const byTenant = new Map(claims.map((claim) => [claim.tenantId, claim]));
+    const byKey = new Map(claims.map((claim) => [claim.targetId ?? claim.tenantId, claim]));
     for (const one of asked) {
-      const claim = byTenant.get(one.ask.tenantId);
+      const claim = byKey.get(one.ask.targetId ?? one.ask.tenantId);
       this.#schedule.claimed(one, claim);
       for (const attempt of claim?.attempts ?? []) void this.#run(one.endpoint, attempt);
     }
@@ -117,7 +128,7 @@ export class Deliverer {
     try {
       const retryInMs = await recordMade(this.#deps, made);
       if (retryInMs !== null && !this.#isClosed) {
-        this.#schedule.wakeAfter(attempt.tenantId, retryInMs);
+        this.#schedule.wakeAfter(attempt.tenantId, attempt.targetId, retryInMs);
       }
     } catch (error) {
       // The claim expires, and the attempt counts.

@@ -15,7 +15,11 @@ beforeEach(async () => {
   recover = createRecovery({
     store: fixture.deps.store,
     producer: fixture.producer,
-    deliverer: { wake: (tenantIds) => void woken.push(...tenantIds), setPaused: () => {} },
+    deliverer: {
+      wake: (tenantIds) => void woken.push(...tenantIds),
+      wakeTargets: (targets) => void woken.push(...targets.map(({ targetId }) => targetId)),
+      setPaused: () => {},
+    },
     logger: silent,
   });
 });

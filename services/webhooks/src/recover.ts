@@ -2,9 +2,12 @@ import { toWireId } from '@svc/domain';
 import type { Producer } from '@svc/queue';
 import type { Logger } from '@svc/runtime';
 import {
+  deleteRetiredEndpoints,
+  dropUnreadableEvents,
   exhaustAgedRounds,
   findAgedRounds,
   findDueEndpoints,
+  findDueTargets,
   reconcileTogether,
   type CandidateCursor,
   type Store,
@@ -14,7 +17,7 @@ import type { Deliverer } from './deliverer.ts';
 export interface RecoverDeps {
   readonly store: Store;
   readonly producer: Producer;
-  readonly deliverer: Pick<Deliverer, 'wake' | 'setPaused'>;
+  readonly deliverer: Pick<Deliverer, 'wake' | 'wakeTargets' | 'setPaused'>;
   readonly logger: Logger;
 }
 
@@ -26,6 +29,9 @@ const statementsMax = 20;
 /** The same limits for deliveries whose round is too old. */
 const agedMax = 500;
 const agedPagesMax = 20;
+/** Only every so many passes: nobody can see what it deletes. */
+const tidyEveryPasses = 60;
+const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
@@ -38,14 +44,26 @@ const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;
+  let afterTargetId: string | null = null;
+  let passes = 0;
   let afterAged: CandidateCursor | null = null;
 
   return async function recover(): Promise<void> {
     await followPause();
     // First, because it is more urgent and a single row cannot make it fail.
     await wakeDue();
+    await wakeDueTargets();
     await endAged();
+    if (passes % tidyEveryPasses === 0) await tidyEndpoints();
+    passes += 1;
   };
+
+  /** Ends events that no tenant can read any more, and deletes endpoints that are gone. */
+  async function tidyEndpoints(): Promise<void> {
+    const dropped = await dropUnreadableEvents(store, tidiedMax);
+    const deleted = await deleteRetiredEndpoints(store, tidiedMax);
+    if (dropped + deleted > 0) logger.info({ dropped, deleted }, 'webhook endpoints tidied');
+  }
 
   async function wakeDue(): Promise<void> {
     for (let statement = 0; statement < statementsMax; statement += 1) {
@@ -53,6 +71,15 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
       deliverer.wake(found.tenantIds);
       afterTenantId = found.nextAfterTenantId;
       if (afterTenantId === null) break;
+    }
+  }
+
+  async function wakeDueTargets(): Promise<void> {
+    for (let statement = 0; statement < statementsMax; statement += 1) {
+      const found = await findDueTargets(store, { afterTargetId, limit: endpointsMax });
+      deliverer.wakeTargets(found.targets);
+      afterTargetId = found.nextAfterTargetId;
+      if (afterTargetId === null) break;
     }
   }
 

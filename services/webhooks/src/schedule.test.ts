@@ -47,11 +47,14 @@ function claimed(one: Asked | undefined, count: number, postponedMs = 0): void {
     ...attempt,
     deliveryId: 'd',
     tenantId,
+    targetId: null,
     url: 'u',
     body: '',
   }));
   schedule.claimed(one, {
     tenantId,
+    targetId: null,
+    dueTargetIds: [],
     attempts,
     more: count === attemptsMax || postponedMs > 0,
     postponedMs,
@@ -158,8 +161,8 @@ test('a tenant that used up its hour waits for the next one', () => {
 });
 
 test('a near retry gets a timer, and a far one is left to the reconciler', () => {
-  schedule.wakeAfter('a', 5_000);
-  schedule.wakeAfter('b', 300_000);
+  schedule.wakeAfter('a', null, 5_000);
+  schedule.wakeAfter('b', null, 300_000);
   vi.advanceTimersByTime(5_100);
   expect(taken(schedule.take())).toEqual([['a', 8]]);
   vi.advanceTimersByTime(400_000);
@@ -184,7 +187,7 @@ test('the last free slot of all is used', () => {
 });
 
 test('a schedule that was closed has no timer left', () => {
-  schedule.wakeAfter('a', 5_000);
+  schedule.wakeAfter('a', null, 5_000);
   expect(vi.getTimerCount()).toBe(1);
   schedule.close();
   expect(vi.getTimerCount()).toBe(0);

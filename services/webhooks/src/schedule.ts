@@ -1,9 +1,11 @@
 import type { EndpointAsk, EndpointClaim } from '@svc/store';
 import { afterAttempt, closedBreaker, isProbed, type Breaker } from './breaker.ts';
 
-/** The state of a tenant's endpoint while the deliverer works with it. */
+/** The state of a destination while the deliverer works with it. */
 export interface Endpoint {
   readonly tenantId: string;
+  /** The endpoint's row. Null for the URL of the tenant's settings. */
+  readonly targetId: string | null;
   /** Requests that are in flight or being claimed. */
   inFlight: number;
   /** True if deliveries may be due there. */
@@ -80,21 +82,22 @@ export class Schedule {
     return this.#inFlight;
   }
 
-  /** Deliveries of this tenant may be due. */
-  wake(tenantId: string): void {
-    const endpoint = this.#endpoints.get(tenantId) ?? newEndpoint(tenantId);
-    this.#endpoints.set(tenantId, endpoint);
+  /** Deliveries may be due at the URL of the tenant's settings, or at one of its endpoints. */
+  wake(tenantId: string, targetId: string | null = null): void {
+    const key = targetId ?? tenantId;
+    const endpoint = this.#endpoints.get(key) ?? newEndpoint(tenantId, targetId);
+    this.#endpoints.set(key, endpoint);
     endpoint.due = true;
     this.#place(endpoint);
   }
 
   /** Calls `wake` after the delay. The reconciler finds deliveries for which no timer is kept. */
-  wakeAfter(tenantId: string, delayMs: number): void {
+  wakeAfter(tenantId: string, targetId: string | null, delayMs: number): void {
     if (delayMs > rememberedMsMax || this.#remembered >= rememberedMax) return;
     this.#remembered += 1;
     this.#after(delayMs + timerMarginMs, () => {
       this.#remembered -= 1;
-      this.wake(tenantId);
+      this.wake(tenantId, targetId);
     });
   }
 
@@ -116,7 +119,8 @@ export class Schedule {
       endpoint.inFlight += attemptsMax;
       this.#inFlight += attemptsMax;
       attempts += attemptsMax;
-      asked.push({ endpoint, ask: { tenantId: endpoint.tenantId, attemptsMax } });
+      const { tenantId, targetId } = endpoint;
+      asked.push({ endpoint, ask: { tenantId, targetId, attemptsMax } });
     }
     return asked;
   }
@@ -131,6 +135,7 @@ export class Schedule {
       endpoint.cappedUntilMs = this.#options.monotonicMs() + claim.postponedMs;
     }
     this.#place(endpoint);
+    for (const targetId of claim?.dueTargetIds ?? []) this.wake(endpoint.tenantId, targetId);
   }
 
   /** The endpoint has answered or timed out. The attempt is not recorded yet. */
@@ -166,7 +171,7 @@ export class Schedule {
   /** Makes an endpoint ready, sets a timer for it, or forgets it. */
   #place(endpoint: Endpoint): void {
     if (isForgettable(endpoint)) {
-      this.#endpoints.delete(endpoint.tenantId);
+      this.#endpoints.delete(endpoint.targetId ?? endpoint.tenantId);
       return;
     }
     if (!endpoint.due || endpoint.isResting || this.#roomAt(endpoint) <= 0) return;
@@ -198,9 +203,10 @@ export class Schedule {
   }
 }
 
-function newEndpoint(tenantId: string): Endpoint {
+function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
   return {
     tenantId,
+    targetId,
     inFlight: 0,
     due: false,
     cappedUntilMs: 0,

@@ -41,6 +41,10 @@ __all__ = [
     "Refund",
     "Settings",
     "SettingsChange",
+    "SettingsChangedEvent",
+    "SettingsChangedEventData",
+    "SettingsChangedEventDataBy",
+    "SettingsChangedEventDataBy",
     "SettingsWebhookDisabled",
     "Submission",
     "SubmissionCancelledEvent",
@@ -379,7 +383,7 @@ class Delivery(TypedDict):
     """The id of the delivery: `X-SVC-Delivery` of its attempts."""
     eventId: str
     """The id of the event."""
-    type: Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "webhook.test"], str]
+    type: Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]
     """The type of the event."""
     status: Union[Literal["pending", "delivered", "exhausted", "dropped"], str]
     """The state of the delivery."""
@@ -698,6 +702,36 @@ class CreditsPurchasedEvent(TypedDict):
     """The facts of the event."""
 
 
+class SettingsChangedEventDataBy(TypedDict):
+    keyId: Union[str, None]
+    """The key that signed the request. Null if it has no id."""
+
+
+class SettingsChangedEventDataBy(TypedDict):
+    operator: str
+    """The operator of the service."""
+
+
+class SettingsChangedEventData(TypedDict):
+    what: str
+    """The change, such as `settings.updated`. What was changed. More values may be added"""
+    by: Union[SettingsChangedEventDataBy, SettingsChangedEventDataBy]
+    """Who changed it: a key of the tenant, or an operator."""
+    at: str
+    """The time of the change. RFC 3339, UTC, with milliseconds"""
+
+
+class SettingsChangedEvent(TypedDict):
+    id: str
+    """The id of the event."""
+    timestamp: str
+    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    type: Literal["settings.changed"]
+    """The type of the event."""
+    data: SettingsChangedEventData
+    """The facts of the event."""
+
+
 class WebhookTestEvent(TypedDict):
     id: str
     """The id of the event."""
@@ -716,6 +750,7 @@ WebhookEvent = Union[
     SubmissionLateOutcomeEvent,
     CreditsLowBalanceEvent,
     CreditsPurchasedEvent,
+    SettingsChangedEvent,
     WebhookTestEvent,
 ]
 """Every known event. The service may add types: acknowledge and ignore those you do not know."""

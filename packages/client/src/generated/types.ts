@@ -294,7 +294,7 @@ export interface Delivery {
   /** The id of the event. */
   readonly eventId: string;
   /** The type of the event. */
-  readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'webhook.test' | (string & {});
+  readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {});
   /** The state of the delivery. */
   readonly status: 'pending' | 'delivered' | 'exhausted' | 'dropped' | (string & {});
   /** The attempts of the current round. */
@@ -595,6 +595,30 @@ export interface CreditsPurchasedEvent {
   };
 }
 
+export interface SettingsChangedEvent {
+  /** The id of the event. */
+  readonly id: string;
+  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  readonly timestamp: string;
+  /** The type of the event. */
+  readonly type: 'settings.changed';
+  /** The facts of the event. */
+  readonly data: {
+    /** The change, such as `settings.updated`. What was changed. More values may be added */
+    readonly what: string;
+    /** Who changed it: a key of the tenant, or an operator. */
+    readonly by: {
+      /** The key that signed the request. Null if it has no id. */
+      readonly keyId: string | null;
+    } | {
+      /** The operator of the service. */
+      readonly operator: string;
+    };
+    /** The time of the change. RFC 3339, UTC, with milliseconds */
+    readonly at: string;
+  };
+}
+
 export interface WebhookTestEvent {
   /** The id of the event. */
   readonly id: string;
@@ -614,4 +638,5 @@ export type WebhookEvent =
   | SubmissionLateOutcomeEvent
   | CreditsLowBalanceEvent
   | CreditsPurchasedEvent
+  | SettingsChangedEvent
   | WebhookTestEvent;

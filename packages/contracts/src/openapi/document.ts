@@ -236,6 +236,7 @@ const webhookSummaries: Readonly<Record<keyof typeof webhookEvents, string>> = {
   'submission.late_outcome': 'A node reported an outcome after its submission had ended without it',
   'credits.low_balance': 'The balance fell below its threshold',
   'credits.purchased': 'A purchase intent was paid and its credits were granted',
+  'settings.changed': 'The settings, endpoints or keys of the tenant were changed',
   'webhook.test': 'The tenant requested a test event',
 };
 

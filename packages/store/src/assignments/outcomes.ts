@@ -14,7 +14,8 @@ import { concatenated } from '../connection/concatenated.ts';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { insertEvents } from '../deliveries/outbox.ts';
+import { destinationColumns, type Destinations } from '../deliveries/destinations.ts';
+import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
 import { assignedStates } from '../schema/submission-states.ts';
 import { tenantsOf } from '../submissions/submission-tenants.ts';
 import { nodeEndingsSql } from './node-endings.ts';
@@ -188,9 +189,8 @@ async function recordLateOutcome(
   );
   // Locked until the commit, so that an event written after a change of the URL goes to the new
   // URL.
-  const [tenant] = await query<{ notified: boolean }>(
-    `SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
-     FROM tenants WHERE id = $1::uuid FOR SHARE`,
+  const [tenant] = await query<Destinations>(
+    `SELECT ${destinationColumns('t')} FROM tenants t WHERE id = $1::uuid FOR SHARE OF t`,
     [row.tenant_id],
   );
   const type = 'submission.late_outcome';
@@ -199,15 +199,16 @@ async function recordLateOutcome(
     status,
     at: row.now,
   });
-  const deliveryIds = await insertEvents(store, query, [
+  const events = await insertEvents(store, query, [
     {
       tenantId: row.tenant_id,
       type,
       submissionId,
       requestId: row.request_id,
       notified: tenant?.notified ?? false,
+      endpoints: tenant?.endpoints ?? null,
       body: (id) => eventBody({ id: toWireId('evt', id), type, at: row.now, data }),
     },
   ]);
-  return deliveryIds.filter((id) => id !== null);
+  return deliveryIdsOf(events);
 }

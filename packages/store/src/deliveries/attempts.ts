@@ -4,7 +4,12 @@ import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 import { responsePlace } from '../sealing/sealed.ts';
-import { dropPendingDeliveries } from './deliveries.ts';
+import {
+  deliveryStatusOf,
+  dropPendingDeliveries,
+  dropQueuedDeliveries,
+  type StoredDeliveryStatus,
+} from './deliveries.ts';
 
 export type AttemptVerdict =
   | { kind: 'delivered' }
@@ -16,6 +21,8 @@ export type AttemptVerdict =
 export interface AttemptRecord {
   deliveryId: string;
   tenantId: string;
+  /** The endpoint's row. Null for the URL of the settings. */
+  targetId: string | null;
   round: number;
   attemptNumber: number;
   url: string;
@@ -54,25 +61,36 @@ export async function recordAttempt(
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return recordInBatch(store, attempt);
   return store.transaction(async (query) => {
-    // The tenant is locked before its deliveries, in the same order as when a URL is cleared, so
-    // that the two never deadlock.
-    const disabled = await disableWebhook(query, attempt);
+    // The tenant or the endpoint is locked before its deliveries, in the same order as when a URL is
+    // cleared or an endpoint is deleted, so that the two never deadlock.
+    const disabled = await disableUrl(query, attempt);
     const [recorded] = await recordAttempts(store, query, [attempt]);
-    if (disabled) await dropPendingDeliveries(query, attempt.tenantId);
+    if (disabled && attempt.targetId === null) await dropPendingDeliveries(query, attempt.tenantId);
+    if (disabled && attempt.targetId !== null) await dropQueuedDeliveries(query, attempt.targetId);
     return recorded ?? { status: null };
   });
 }
 
-/** Disables the webhook only if the URL that answered 410 is still the one that is set. */
-async function disableWebhook(
+const goneReason = 'the endpoint answered 410 Gone';
+
+/** Disables a URL only if the one that answered 410 is still the one that is set. */
+async function disableUrl(
   query: Query,
-  { tenantId, url }: Pick<AttemptRecord, 'tenantId' | 'url'>,
+  { tenantId, targetId, url }: Pick<AttemptRecord, 'tenantId' | 'targetId' | 'url'>,
 ): Promise<boolean> {
+  if (targetId !== null) {
+    const disabled = await query(
+      `UPDATE webhook_endpoints SET disabled_at = svc_now(), disabled_reason = $3
+       WHERE id = $1::uuid AND url = $2 AND disabled_at IS NULL RETURNING 1`,
+      [targetId, url, goneReason],
+    );
+    return disabled.length > 0;
+  }
   const changed = await query(
     `UPDATE tenants
-     SET webhook_disabled_at = svc_now(), webhook_disabled_reason = 'the endpoint answered 410 Gone'
+     SET webhook_disabled_at = svc_now(), webhook_disabled_reason = $3
      WHERE id = $1::uuid AND webhook_url = $2 AND webhook_disabled_at IS NULL RETURNING 1`,
-    [tenantId, url],
+    [tenantId, url, goneReason],
   );
   return changed.length > 0;
 }
@@ -86,7 +104,7 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
 
 /** The deliveries are found by their ids, and the status is a parameter: see `plannerOptions`. */
 const recordRows = statement(
-  { input: 'jsonb', delivery_id: 'uuid[]', pending: 'text' },
+  { input: 'jsonb', delivery_id: 'uuid[]', live: 'text[]' },
   `
   WITH input AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($input) AS (position int, delivery_id uuid,
@@ -99,17 +117,19 @@ const recordRows = statement(
       AND a.number = r.number AND a.recorded_at IS NULL
   ), held AS MATERIALIZED (
     SELECT r.position, d.id, r.round, r.number, svc_now() + r.delay_ms * interval '1 millisecond' AS next_at,
-      CASE WHEN r.status = 'pending' AND svc_now() + r.delay_ms * interval '1 millisecond'
-        >= d.round_started_at + ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted' ELSE r.status END AS status
+      CASE WHEN r.status <> 'pending' THEN r.status
+        WHEN svc_now() + r.delay_ms * interval '1 millisecond'
+          >= d.round_started_at + ${webhookAgeMaxMs} * interval '1 millisecond' THEN 'exhausted'
+        ELSE d.status END AS status
     FROM input r JOIN deliveries d ON d.id = r.delivery_id AND d.id = ANY($delivery_id)
     ORDER BY d.id FOR UPDATE OF d
   )
   UPDATE deliveries d SET status = h.status,
-    next_attempt_at = CASE WHEN h.status = 'pending' THEN h.next_at END,
-    due_at = CASE WHEN h.status = 'pending' THEN h.next_at ELSE d.due_at END,
-    finished_at = CASE WHEN h.status <> 'pending' THEN svc_now() END
+    next_attempt_at = CASE WHEN h.status = ANY($live) THEN h.next_at END,
+    due_at = CASE WHEN h.status = ANY($live) THEN h.next_at ELSE d.due_at END,
+    finished_at = CASE WHEN h.status <> ALL($live) THEN svc_now() END
   FROM held h
-  WHERE d.id = ANY($delivery_id) AND d.id = h.id AND d.status = $pending AND d.round = h.round AND d.attempt_count = h.number
+  WHERE d.id = ANY($delivery_id) AND d.id = h.id AND d.status = ANY($live) AND d.round = h.round AND d.attempt_count = h.number
   RETURNING h.position, d.status`,
 );
 
@@ -131,12 +151,14 @@ async function recordAttempts(
     status: statusOfVerdict[attempt.verdict.kind],
     delay_ms: attempt.verdict.kind === 'retry' ? Math.ceil(attempt.verdict.delayMs) : 0,
   }));
-  const rows = await recordRows<{ position: number; status: DeliveryStatus }>(query, {
+  const rows = await recordRows<{ position: number; status: StoredDeliveryStatus }>(query, {
     input: JSON.stringify(input),
     delivery_id: attempts.map(({ deliveryId }) => deliveryId),
-    pending: statusOfVerdict.retry,
+    live: ['pending', 'queued'],
   });
-  const statuses = new Map(rows.map(({ position, status }) => [position, status]));
+  const statuses = new Map(
+    rows.map(({ position, status }) => [position, deliveryStatusOf(status)]),
+  );
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
 }
 

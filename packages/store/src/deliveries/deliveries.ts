@@ -1,4 +1,4 @@
-import { webhookAgeMaxMs, webhookTimeoutMs } from '@svc/domain';
+import { type DeliveryStatus, webhookAgeMaxMs, webhookTimeoutMs } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
@@ -14,6 +14,16 @@ import {
 
 /** How long a claimed attempt may stay unrecorded before the delivery is due again. */
 export const attemptClaimMs = 2 * webhookTimeoutMs;
+
+/**
+ * The status of a delivery in the database. `queued` and `waiting` are the pending ones of an endpoint:
+ * due at its URL, or to be read by the tenant.
+ */
+export type StoredDeliveryStatus = DeliveryStatus | 'queued' | 'waiting';
+
+export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
+  return stored === 'queued' || stored === 'waiting' ? 'pending' : stored;
+}
 
 /**
  * Tenants that have a delivery that is due and not in flight, in the order of their ids, after
@@ -54,6 +64,43 @@ const dueEndpointsSql = `
   ) AS due
   FROM endpoint e ORDER BY e.position`;
 
+/** The same for endpoints: those that have a delivery that is due and not in flight. */
+export async function findDueTargets(
+  store: Store,
+  { afterTargetId, limit }: { afterTargetId: string | null; limit: number },
+): Promise<{
+  targets: { tenantId: string; targetId: string }[];
+  nextAfterTargetId: string | null;
+}> {
+  const rows = await store.query<{ tenantId: string; targetId: string; due: boolean }>(
+    dueTargetsSql,
+    [afterTargetId, limit],
+  );
+  return {
+    targets: rows.filter(({ due }) => due),
+    nextAfterTargetId: rows.length < limit ? null : (rows.at(-1)?.targetId ?? null),
+  };
+}
+
+const dueTargetsSql = `
+  WITH RECURSIVE target AS (
+    (SELECT target_id, tenant_id, 1 AS position FROM deliveries
+     WHERE status = 'queued' AND target_id > COALESCE($1::uuid, '00000000-0000-0000-0000-000000000000')
+     ORDER BY target_id LIMIT 1)
+    UNION ALL
+    SELECT next.target_id, next.tenant_id, t.position + 1 FROM target t CROSS JOIN LATERAL (
+      SELECT d.target_id, d.tenant_id FROM deliveries d WHERE d.status = 'queued' AND d.target_id > t.target_id
+      ORDER BY d.target_id LIMIT 1
+    ) next
+    WHERE t.position < $2
+  )
+  SELECT t.target_id AS "targetId", t.tenant_id AS "tenantId", EXISTS (
+    SELECT FROM deliveries d
+    WHERE d.target_id = t.target_id AND d.status = 'queued' AND d.due_at <= svc_now()
+      AND d.next_attempt_at <= svc_now()
+  ) AS due
+  FROM target t ORDER BY t.position`;
+
 /**
  * A page of deliveries that are due and whose round began 72 hours ago or more (CONTRACT 6),
  * because their attempts were postponed repeatedly. The oldest come first.
@@ -73,11 +120,17 @@ const selectAged = statement(
   { ...pageParameters, age_ms: 'bigint' },
   candidatesSql('webhook', {
     rows: `
-    SELECT id, round_started_at AS at FROM deliveries
-    WHERE status = 'pending' AND round_started_at <= svc_now() - $age_ms * interval '1 millisecond'
-      AND next_attempt_at <= svc_now()
-      AND (round_started_at, id) > ($after_at, $after_id)
-    ORDER BY round_started_at, id LIMIT $limit`,
+    SELECT * FROM (${(['pending', 'queued'] as const)
+      .map(
+        (status) => `(
+      SELECT id, round_started_at AS at FROM deliveries
+      WHERE status = '${status}' AND round_started_at <= svc_now() - $age_ms * interval '1 millisecond'
+        AND next_attempt_at <= svc_now()
+        AND (round_started_at, id) > ($after_at, $after_id)
+      ORDER BY round_started_at, id LIMIT $limit)`,
+      )
+      .join(' UNION ALL ')}) aged
+    ORDER BY at, id LIMIT $limit`,
   }),
 );
 
@@ -92,13 +145,13 @@ export async function exhaustAgedRounds(
   const ended = await store.query(
     `WITH aged AS (
        SELECT id FROM deliveries
-       WHERE id = ANY($1::uuid[]) AND status = $2 AND next_attempt_at <= svc_now()
+       WHERE id = ANY($1::uuid[]) AND status = ANY($2::text[]) AND next_attempt_at <= svc_now()
          AND round_started_at <= svc_now() - $3 * interval '1 millisecond'
        FOR UPDATE SKIP LOCKED
      )
      UPDATE deliveries d SET status = 'exhausted', next_attempt_at = NULL, finished_at = svc_now()
      WHERE d.id = ANY(ARRAY(SELECT id FROM aged)) RETURNING 1`,
-    [deliveryIds, 'pending', webhookAgeMaxMs],
+    [deliveryIds, ['pending', 'queued'], webhookAgeMaxMs],
   );
   return ended.length;
 }
@@ -114,5 +167,18 @@ export async function dropPendingDeliveries(query: Query, tenantId: string): Pro
      UPDATE deliveries d SET status = 'dropped', next_attempt_at = NULL, finished_at = svc_now()
      WHERE d.id = ANY(ARRAY(SELECT id FROM pending))`,
     [tenantId],
+  );
+}
+
+/** Ends the deliveries of an endpoint that has been deleted or disabled. */
+export async function dropQueuedDeliveries(query: Query, targetId: string): Promise<void> {
+  await query(
+    `WITH pending AS MATERIALIZED (
+       SELECT id FROM deliveries WHERE target_id = $1::uuid AND (status = 'queued' OR status = 'waiting')
+       ORDER BY id FOR UPDATE
+     )
+     UPDATE deliveries d SET status = 'dropped', next_attempt_at = NULL, finished_at = svc_now()
+     WHERE d.id = ANY(ARRAY(SELECT id FROM pending))`,
+    [targetId],
   );
 }

@@ -2,6 +2,7 @@ import type { DeliveryStatus, EventType } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
 import { responsePlace, unsealText } from '../sealing/sealed.ts';
+import { deliveryStatusOf, type StoredDeliveryStatus } from './deliveries.ts';
 
 /**
  * One attempt of the current round. Fields are null until it is recorded, or if there was no
@@ -20,6 +21,8 @@ export interface AttemptLine {
 export interface DeliveryRecord {
   id: string;
   tenantId: string;
+  /** Null for the URL of the settings. */
+  endpointId: string | null;
   eventId: string;
   type: EventType;
   status: DeliveryStatus;
@@ -38,16 +41,17 @@ export interface DeliveryFilter {
 interface DeliveryRow {
   id: string;
   tenant_id: string;
+  endpoint_id: string | null;
   event_id: string;
   type: EventType;
-  status: DeliveryStatus;
+  status: StoredDeliveryStatus;
   next_attempt_at: Date | null;
   created_at: Date;
   /** `response` is sealed and in base64. */
   attempts: (Omit<AttemptLine, 'at'> & { atMs: number; round: number })[] | null;
 }
 
-const deliveryColumns = `d.id, d.tenant_id, d.event_id, d.type, d.status, d.next_attempt_at, d.created_at, (
+const deliveryColumns = `d.id, d.tenant_id, d.endpoint_id, d.event_id, d.type, d.status, d.next_attempt_at, d.created_at, (
     SELECT jsonb_agg(jsonb_build_object('number', a.number,
       'atMs', (extract(epoch FROM a.at) * 1000)::bigint, 'statusCode', a.status_code,
       'durationMs', a.duration_ms, 'error', a.error, 'round', a.round, 'response', encode(a.response_sealed, 'base64')) ORDER BY a.number)
@@ -55,11 +59,15 @@ const deliveryColumns = `d.id, d.tenant_id, d.event_id, d.type, d.status, d.next
   ) AS attempts`;
 
 // Literals, so that the planner recognises the partial index for each.
-const statusCondition: Record<DeliveryStatus, Prisma.Sql> = {
-  pending: Prisma.sql`d.status = 'pending'`,
-  delivered: Prisma.sql`d.status = 'delivered'`,
-  exhausted: Prisma.sql`d.status = 'exhausted'`,
-  dropped: Prisma.sql`d.status = 'dropped'`,
+const statusConditions: Record<DeliveryStatus, readonly Prisma.Sql[]> = {
+  pending: [
+    Prisma.sql`d.status = 'pending'`,
+    Prisma.sql`d.status = 'queued'`,
+    Prisma.sql`d.status = 'waiting'`,
+  ],
+  delivered: [Prisma.sql`d.status = 'delivered'`],
+  exhausted: [Prisma.sql`d.status = 'exhausted'`],
+  dropped: [Prisma.sql`d.status = 'dropped'`],
 };
 
 /** A page of a tenant's deliveries, newest first. With `tenantId` null: of all tenants. */
@@ -69,13 +77,16 @@ export async function listDeliveries(
   { status, afterId, limit }: DeliveryFilter,
 ): Promise<DeliveryRecord[]> {
   const conditions = [
-    Prisma.sql`true`,
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
-    ...(status === null ? [] : [statusCondition[status]]),
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
+  // A page of each status, so that each is one range of an index.
+  const pages = (status === null ? [Prisma.sql`true`] : statusConditions[status]).map(
+    (condition) => Prisma.sql`(SELECT d.* FROM deliveries d
+      WHERE ${Prisma.join([condition, ...conditions], ' AND ')} ORDER BY d.id DESC LIMIT ${limit})`,
+  );
   const { text, values } = Prisma.sql`
-    SELECT ${Prisma.raw(deliveryColumns)} FROM deliveries d WHERE ${Prisma.join(conditions, ' AND ')}
+    SELECT ${Prisma.raw(deliveryColumns)} FROM (${Prisma.join(pages, ' UNION ALL ')}) d
     ORDER BY d.id DESC LIMIT ${limit}`;
   const rows = await store.query<DeliveryRow>(text, values);
   return rows.map((row) => deliveryOfRow(store, row));
@@ -103,9 +114,10 @@ function deliveryOfRow(store: Store, row: DeliveryRow): DeliveryRecord {
   return {
     id: row.id,
     tenantId: row.tenant_id,
+    endpointId: row.endpoint_id,
     eventId: row.event_id,
     type: row.type,
-    status: row.status,
+    status: deliveryStatusOf(row.status),
     attempts: (row.attempts ?? []).map(({ atMs, round, response, ...line }) => ({
       ...line,
       at: new Date(atMs),

@@ -2,25 +2,24 @@ import type { EventType } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { eventPlace } from '../sealing/sealed.ts';
+import { deliveriesTo, type Destinations, type NewDelivery } from './destinations.ts';
 
-export interface NewEvent {
+/** An event for these destinations. Without one it is written but never sent. */
+export interface NewEvent extends Destinations {
   tenantId: string;
   type: EventType;
   submissionId: string | null;
   requestId: string | null;
-  /** True if the tenant has an active URL. Without one the event is written but never sent. */
-  notified: boolean;
   /** The exact bytes to be sent, given the event's id (a UUID). */
   body: (eventId: string) => string;
 }
 
-/** An event as it is written: its sealed body and the id of its delivery. */
+/** An event as it is written: its sealed body and its deliveries. */
 export interface SealedEvent {
   readonly id: string;
   readonly event: NewEvent;
   readonly bodySealed: Uint8Array;
-  /** Null if the event is not sent. */
-  readonly deliveryId: string | null;
+  readonly deliveries: readonly NewDelivery[];
 }
 
 export function sealEvents(store: Store, events: readonly NewEvent[]): SealedEvent[] {
@@ -30,48 +29,83 @@ export function sealEvents(store: Store, events: readonly NewEvent[]): SealedEve
       id,
       event,
       bodySealed: store.sealer.seal(eventPlace({ id, ...event }), event.body(id)),
-      deliveryId: event.notified ? store.newId() : null,
+      deliveries: deliveriesTo(event, event.type, store.newId),
     };
   });
 }
 
-/** The deliveries to announce after the commit. */
+/** The deliveries to announce after the commit. A tenant reads the others itself. */
 export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
-  return events.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]));
+  return events.flatMap(({ deliveries }) =>
+    deliveries.flatMap(({ id, status }) => (status === 'waiting' ? [] : [id])),
+  );
 }
 
 /**
- * Writes events to the outbox in the caller's transaction, with a delivery for each tenant that has
- * a URL. Returns the id of each event's delivery, in the order of the events; null if the event is
- * not sent. The caller announces the deliveries after the commit.
+ * The deliveries of the events, each with the position of its event from 1. They are in the order of
+ * their targets, because a delivery that waits locks its endpoint: two transactions never deadlock.
+ */
+export function deliveryColumns(events: readonly SealedEvent[]) {
+  const rows = events
+    .flatMap(({ deliveries }, index) => deliveries.map((one) => ({ ...one, event: index + 1 })))
+    .toSorted((a, b) => byTarget(a.targetId ?? '', b.targetId ?? ''));
+  return {
+    delivery_id: rows.map(({ id }) => id),
+    delivery_event: rows.map(({ event }) => event),
+    delivery_status: rows.map(({ status }) => status),
+    delivery_endpoint_id: rows.map(({ endpointId }) => endpointId),
+    delivery_target_id: rows.map(({ targetId }) => targetId),
+  };
+}
+
+function byTarget(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/**
+ * Writes events to the outbox in the caller's transaction, with a delivery for each destination that
+ * wants them. The caller announces the deliveries (`deliveryIdsOf`) after the commit.
  */
 export async function insertEvents(
   store: Store,
   query: Query,
   events: readonly NewEvent[],
-): Promise<(string | null)[]> {
+): Promise<SealedEvent[]> {
   if (events.length === 0) return [];
-  const rows = sealEvents(store, events).map(({ id, event, bodySealed, deliveryId }) => ({
+  const sealed = sealEvents(store, events);
+  const rows = sealed.map(({ id, event, bodySealed }) => ({
     id,
     tenant_id: event.tenantId,
     type: event.type,
     submission_id: event.submissionId,
     request_id: event.requestId,
     body: Buffer.from(bodySealed).toString('base64'),
-    delivery_id: deliveryId,
   }));
+  const deliveries = deliveryColumns(sealed);
   await query(
     `WITH input AS (
        SELECT * FROM jsonb_to_recordset($1::jsonb) AS (id uuid, tenant_id uuid, type text,
-         submission_id uuid, request_id text, body text, delivery_id uuid)
+         submission_id uuid, request_id text, body text)
      ), event AS (
        INSERT INTO events (id, tenant_id, type, submission_id, request_id, body_sealed, created_at)
        SELECT id, tenant_id, type, submission_id, request_id, decode(body, 'base64'), svc_now() FROM input
      )
-     INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)
-     SELECT delivery_id, tenant_id, id, type, 'pending', svc_now(), svc_now(), svc_now() FROM input
-     WHERE delivery_id IS NOT NULL`,
-    [JSON.stringify(rows)],
+     INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at,
+       round_started_at, endpoint_id, target_id)
+     SELECT r.id, i.tenant_id, i.id, i.type, r.status, CASE WHEN r.status <> 'waiting' THEN svc_now() END,
+       svc_now(), svc_now(), r.endpoint_id, r.target_id
+     FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::uuid[])
+       WITH ORDINALITY AS r (id, event_id, status, endpoint_id, target_id, position)
+     JOIN input i ON i.id = r.event_id ORDER BY r.position`,
+    [
+      JSON.stringify(rows),
+      deliveries.delivery_id,
+      deliveries.delivery_event.map((position) => sealed[position - 1]?.id ?? null),
+      deliveries.delivery_status,
+      deliveries.delivery_endpoint_id,
+      deliveries.delivery_target_id,
+    ],
   );
-  return rows.map((row) => row.delivery_id);
+  return sealed;
 }

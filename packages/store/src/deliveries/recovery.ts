@@ -27,7 +27,7 @@ const statusCondition = {
   dropped: Prisma.sql`d.status = 'dropped'`,
 };
 
-/** The deliveries that a recovery finds. Their tenants have an active URL. */
+/** The deliveries that a recovery finds. Their destinations have an active URL. */
 function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
   const conditions = [
     // The database's time is compared. The time in the id may come from a host.
@@ -36,11 +36,14 @@ function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
       statuses.map((status) => statusCondition[status]),
       ' OR ',
     )})`,
-    Prisma.sql`t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL`,
+    // An endpoint without a URL keeps its events for a day. They are not sent again.
+    Prisma.sql`CASE WHEN d.target_id IS NULL THEN t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL
+      ELSE w.kind = 'push' AND w.disabled_at IS NULL AND w.retired_at IS NULL END`,
     Prisma.raw(`NOT ${attemptInFlight}`),
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
   ];
   return Prisma.sql`FROM deliveries d JOIN tenants t ON t.id = d.tenant_id
+    LEFT JOIN webhook_endpoints w ON w.id = d.target_id
     WHERE ${Prisma.join(conditions, ' AND ')}`;
 }
 
@@ -71,7 +74,7 @@ export async function recoverDeliveries(
         COALESCE(${after?.id ?? null}::uuid, '00000000-0000-0000-0000-000000000000'))
       ORDER BY d.created_at, d.id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
     )
-    UPDATE deliveries d SET status = 'pending', next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
+    UPDATE deliveries d SET status = CASE WHEN d.target_id IS NULL THEN 'pending' ELSE 'queued' END, next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
       round = d.round + 1, round_started_at = svc_now(), attempt_count = 0
     FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
     RETURNING d.id, p.status, d.created_at AS "createdAt"`;

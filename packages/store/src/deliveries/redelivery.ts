@@ -3,7 +3,7 @@ import { appendAudit, type Author } from '../audit-log/audit.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { attemptClaimMs } from './deliveries.ts';
-import { insertEvents } from './outbox.ts';
+import { deliveryIdsOf, insertEvents } from './outbox.ts';
 import { untilWebhooksAllowedMs } from './webhook-caps.ts';
 
 /** Deliveries that a tenant requests itself: a redelivery or a test event. */
@@ -20,6 +20,8 @@ export type RedeliveryOutcome =
 interface RedeliveryRow {
   status: string;
   notified: boolean;
+  /** True if the tenant reads the events of the endpoint. */
+  polled: boolean;
   in_flight: boolean;
 }
 
@@ -34,6 +36,12 @@ export async function redeliver(
   operator: Author | null = null,
 ): Promise<RedeliveryOutcome> {
   return store.transaction(async (query): Promise<RedeliveryOutcome> => {
+    // The endpoint is locked before its deliveries, as when it is deleted.
+    await query(
+      `SELECT 1 FROM webhook_endpoints w
+       WHERE w.id = (SELECT target_id FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid) FOR UPDATE`,
+      [deliveryId, tenantId],
+    );
     // Locked before its attempts are read. A claim updates this row, so it is either seen or waits.
     const locked = await query(
       'SELECT 1 FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid FOR UPDATE',
@@ -43,16 +51,9 @@ export async function redeliver(
     const row = await readLocked(query, deliveryId);
     if (row?.notified !== true) return { kind: 'url_missing' };
     if (row.in_flight) return { kind: 'in_progress' };
-    const retryInMs = await untilWebhooksAllowedMs(query, tenantId);
+    const retryInMs = row.polled ? 0 : await untilWebhooksAllowedMs(query, tenantId);
     if (retryInMs > 0) return { kind: 'over_cap', retryInMs };
-    await query(
-      `UPDATE deliveries SET next_attempt_at = svc_now(), due_at = svc_now(), status = 'pending', finished_at = NULL,
-         round = CASE WHEN status = 'pending' THEN round ELSE round + 1 END,
-         round_started_at = CASE WHEN status = 'pending' THEN round_started_at ELSE svc_now() END,
-         attempt_count = CASE WHEN status = 'pending' THEN attempt_count ELSE 0 END
-       WHERE id = $1::uuid`,
-      [deliveryId],
-    );
+    await (row.polled ? waitAgain(query, deliveryId) : queueAgain(query, deliveryId));
     if (operator !== null) {
       await appendAudit(query, operator, {
         action: 'delivery.redeliver',
@@ -63,6 +64,32 @@ export async function redeliver(
     }
     return { kind: 'queued' };
   });
+}
+
+async function queueAgain(query: Query, deliveryId: string): Promise<void> {
+  await query(
+    `UPDATE deliveries SET next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
+       status = CASE WHEN target_id IS NULL THEN 'pending' ELSE 'queued' END,
+       round = CASE WHEN status IN ('pending', 'queued') THEN round ELSE round + 1 END,
+       round_started_at = CASE WHEN status IN ('pending', 'queued') THEN round_started_at ELSE svc_now() END,
+       attempt_count = CASE WHEN status IN ('pending', 'queued') THEN attempt_count ELSE 0 END
+     WHERE id = $1::uuid`,
+    [deliveryId],
+  );
+}
+
+/** Places an event that the tenant reads behind the newest one. */
+async function waitAgain(query: Query, deliveryId: string): Promise<void> {
+  await query(
+    `WITH endpoint AS (
+       UPDATE webhook_endpoints SET last_position = last_position + 1
+       WHERE id = (SELECT target_id FROM deliveries WHERE id = $1::uuid) RETURNING last_position
+     )
+     UPDATE deliveries SET status = 'waiting', position = (SELECT last_position FROM endpoint),
+       finished_at = NULL, round_started_at = svc_now()
+     WHERE id = $1::uuid`,
+    [deliveryId],
+  );
 }
 
 /**
@@ -77,9 +104,12 @@ export const attemptInFlight = `EXISTS (
 
 async function readLocked(query: Query, deliveryId: string): Promise<RedeliveryRow | undefined> {
   const [row] = await query<RedeliveryRow>(
-    `SELECT d.status, t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified,
+    `SELECT d.status, COALESCE(w.kind = 'poll', false) AS polled, CASE
+         WHEN d.target_id IS NULL THEN t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL
+         ELSE w.id IS NOT NULL AND w.disabled_at IS NULL AND w.retired_at IS NULL END AS notified,
        ${attemptInFlight} AS in_flight
-     FROM deliveries d JOIN tenants t ON t.id = d.tenant_id WHERE d.id = $1::uuid`,
+     FROM deliveries d JOIN tenants t ON t.id = d.tenant_id LEFT JOIN webhook_endpoints w ON w.id = d.target_id
+     WHERE d.id = $1::uuid`,
     [deliveryId],
   );
   return row;
@@ -112,18 +142,19 @@ export async function queueWebhookTest(
     if (retryInMs > 0) return { kind: 'too_soon', retryInMs };
     await query('UPDATE tenants SET webhook_tested_at = svc_now() WHERE id = $1::uuid', [tenantId]);
     const type = 'webhook.test';
-    const [deliveryId] = await insertEvents(store, query, [
+    const events = await insertEvents(store, query, [
       {
         tenantId,
         type,
         submissionId: null,
         requestId,
         notified: true,
+        endpoints: null,
         body: (id) => eventBody({ id: toWireId('evt', id), type, at: row.now, data: {} }),
       },
     ]);
-    if (deliveryId === undefined || deliveryId === null)
-      throw new Error('the test event has no delivery');
+    const [deliveryId] = deliveryIdsOf(events);
+    if (deliveryId === undefined) throw new Error('the test event has no delivery');
     return { kind: 'queued', deliveryId };
   });
 }

@@ -87,6 +87,7 @@ function newEvent(
     submissionId,
     requestId: submission.requestId,
     notified: submission.notified,
+    endpoints: submission.endpoints,
     body: (id) => eventBody({ id: toWireId('evt', id), type, at: submission.now, data }),
   };
 }

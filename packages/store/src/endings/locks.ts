@@ -1,6 +1,7 @@
 import type { AccountFigures, FailureCode, SubmissionState, Tier, UsageUnit } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
+import { destinationColumns, type Destinations } from '../deliveries/destinations.ts';
 
 export interface LockedAccount extends AccountFigures {
   tenantId: string;
@@ -33,6 +34,7 @@ export interface LockedSubmission {
   /** The tenant's settings, read while its account is locked. */
   rebateMillionths: number;
   notified: boolean;
+  endpoints: Destinations['endpoints'];
   now: Date;
 }
 
@@ -93,7 +95,7 @@ const lockSubmissionRows = statement(
     s.usage_node_seconds::text, s.usage_cpu_seconds::text, s.usage_memory_gb_seconds::text,
     s.usage_bandwidth_mb::text, s.usage_actions::text, s.outcome_kind, s.failure_code,
     s.stated_retriable, s.outcome_sealed, s.charged_micros, s.usage_capped, s.request_id, t.rebate_millionths,
-    t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL AS notified, svc_now() AS now
+    ${destinationColumns('t')}, svc_now() AS now
   FROM submissions s CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = s.tenant_id LIMIT 1) t
   WHERE s.id = ANY($id) AND ($only_tenant_id IS NULL OR s.tenant_id = $only_tenant_id)
   ORDER BY s.id FOR UPDATE OF s`,
@@ -125,6 +127,7 @@ interface SubmissionRow {
   request_id: string;
   rebate_millionths: number;
   notified: boolean;
+  endpoints: Destinations['endpoints'];
   now: Date;
 }
 
@@ -171,6 +174,7 @@ export async function lockSubmissions(
     requestId: row.request_id,
     rebateMillionths: row.rebate_millionths,
     notified: row.notified,
+    endpoints: row.endpoints,
     now: row.now,
   }));
 }

@@ -3,7 +3,7 @@ import { concatenated } from '../connection/concatenated.ts';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
-import { type SealedEvent } from '../deliveries/outbox.ts';
+import { deliveryColumns, type SealedEvent } from '../deliveries/outbox.ts';
 import { entriesOf, entryColumns, entryParameters, insertEntriesSql } from '../ledger/movements.ts';
 import type { LockedAccount } from './locks.ts';
 import type { EndingPlan } from './plans.ts';
@@ -46,10 +46,14 @@ const writeRows = statement(
     event_type: 'text[]',
     event_submission_id: 'uuid[]',
     event_request_id: 'text[]',
-    delivery_id: 'uuid[]',
     body_from: 'int[]',
     body_to: 'int[]',
     bodies: 'bytea',
+    delivery_id: 'uuid[]',
+    delivery_event: 'int[]',
+    delivery_status: 'text[]',
+    delivery_endpoint_id: 'uuid[]',
+    delivery_target_id: 'uuid[]',
     completed: 'text',
   },
   `
@@ -70,9 +74,9 @@ const writeRows = statement(
   ), entry AS (
     ${insertEntriesSql}
   ), told AS MATERIALIZED (
-    SELECT * FROM unnest($event_id, $event_tenant_id, $event_type, $event_submission_id, $event_request_id, $delivery_id,
+    SELECT * FROM unnest($event_id, $event_tenant_id, $event_type, $event_submission_id, $event_request_id,
         $body_from, $body_to)
-      AS r (id, tenant_id, type, submission_id, request_id, delivery_id, body_from, body_to)
+      AS r (id, tenant_id, type, submission_id, request_id, body_from, body_to)
   ), event AS (
     INSERT INTO events (id, tenant_id, type, submission_id, request_id, body_sealed, created_at)
     SELECT id, tenant_id, type, submission_id, request_id,
@@ -80,9 +84,12 @@ const writeRows = statement(
     FROM told
     RETURNING id
   ), delivery AS (
-    INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)
-    SELECT delivery_id, tenant_id, id, type, 'pending', svc_now(), svc_now(), svc_now() FROM told
-    WHERE delivery_id IS NOT NULL
+    INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at,
+      endpoint_id, target_id)
+    SELECT r.id, ($event_tenant_id)[r.event], ($event_id)[r.event], ($event_type)[r.event], r.status,
+      CASE WHEN r.status <> 'waiting' THEN svc_now() END, svc_now(), svc_now(), r.endpoint_id, r.target_id
+    FROM unnest($delivery_id, $delivery_event, $delivery_status, $delivery_endpoint_id, $delivery_target_id)
+      AS r (id, event, status, endpoint_id, target_id)
     RETURNING id
   ), typical AS (
     INSERT INTO job_type_usage AS u (job_type, settled_count, node_seconds, cpu_seconds, memory_gb_seconds, bandwidth_mb, actions)
@@ -118,20 +125,24 @@ export async function writeEndings(
     moved.map(({ movements }) => movements),
   );
   const tenantIds = [...new Set(moved.map(({ submission }) => submission.tenantId))];
+  const deliveries = deliveryColumns(events);
   const [written] = await writeRows<Written>(query, {
     ...endingColumns(moved),
     ...accountColumns(tenantIds, moved, accounts),
     ...entryColumns(entries),
     ...eventColumns(events),
+    ...deliveries,
     offers: offers === null ? null : JSON.stringify(offers),
     completed: transitions.settle_completed.to,
   });
-  const deliveries = events.filter(({ deliveryId }) => deliveryId !== null).length;
   assertInvariant(written?.ended === moved.length, 'a locked submission changes only here');
   assertInvariant(written.accounts === tenantIds.length, 'every tenant has an account');
   assertInvariant(written.entries === entries.length, 'every movement is an entry');
   assertInvariant(written.events === events.length, 'every event is written');
-  assertInvariant(written.deliveries === deliveries, 'every event to send has a delivery');
+  assertInvariant(
+    written.deliveries === deliveries.delivery_id.length,
+    'every delivery is written',
+  );
 }
 
 function endingColumns(moved: readonly EndingPlan[]) {
@@ -178,7 +189,6 @@ function eventColumns(events: readonly SealedEvent[]) {
     event_type: events.map(({ event }) => event.type),
     event_submission_id: events.map(({ event }) => event.submissionId),
     event_request_id: events.map(({ event }) => event.requestId),
-    delivery_id: events.map(({ deliveryId }) => deliveryId),
     body_from: from,
     body_to: to,
     bodies: bytes,

@@ -9,6 +9,7 @@ import {
 } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
+import { destinationColumns, type Destinations } from '../deliveries/destinations.ts';
 import { insertEvents } from '../deliveries/outbox.ts';
 import { insertGrant } from '../ledger/grants.ts';
 import { advanceCursor, type CursorPosition } from './cursors.ts';
@@ -191,9 +192,8 @@ async function announce(
   { intent, payment }: PaidIntent<LockedIntent>,
 ): Promise<void> {
   const { tenant_id: tenantId, credits_micros: creditsMicros } = intent.row;
-  const [tenant] = await query<{ notified: boolean; now: Date }>(
-    `SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified, svc_now() AS now
-     FROM tenants WHERE id = $1::uuid`,
+  const [tenant] = await query<Destinations & { now: Date }>(
+    `SELECT ${destinationColumns('t')}, svc_now() AS now FROM tenants t WHERE id = $1::uuid`,
     [tenantId],
   );
   const data = {
@@ -211,6 +211,7 @@ async function announce(
       submissionId: null,
       requestId: null,
       notified: tenant?.notified === true,
+      endpoints: tenant?.endpoints ?? null,
       body: (id) => eventBody({ id: toWireId('evt', id), type, at, data }),
     },
   ]);

@@ -60,6 +60,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // A second report in the same millisecond replaces the first.
   usage_reports: change,
   webhook_caps: change,
+  // A retired endpoint is deleted when its deliveries have ended.
+  webhook_endpoints: [...change, 'DELETE'],
 };
 
 /** The sequences of the columns that number rows. */

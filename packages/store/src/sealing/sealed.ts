@@ -32,6 +32,13 @@ export const tenantSecretPlace = (at: Tenants & { id: string; kind: string }): P
   kind: at.kind,
 });
 
+/** The kind is the secret's version, as for a node. */
+export const endpointSecretPlace = (at: Tenants & { id: string; version: number }): Place => ({
+  ...rowOf('webhook_endpoints', 'secret_sealed', at.id),
+  tenantId: at.tenantId,
+  kind: `${at.version}`,
+});
+
 export const payloadPlace = (at: Tenants & { id: string; jobType: string }): Place => ({
   ...rowOf('submissions', 'payload_sealed', at.id),
   tenantId: at.tenantId,

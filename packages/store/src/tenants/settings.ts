@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   assertInvariant,
   creditsToNumber,
@@ -11,7 +12,9 @@ import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import { isTransient } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
-import { insertEvents } from '../deliveries/outbox.ts';
+import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
+import { retireSettingsUrl } from '../webhook-endpoints/retired.ts';
+import { insertSettingsChanged, readDestinations } from '../webhook-endpoints/settings-changed.ts';
 import { findTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
 
 /**
@@ -72,16 +75,41 @@ async function changeInTransaction(
   const account = await lockThreshold(query, tenantId);
   if (account === null) return [];
   const before = await readSettings(query, tenantId, account);
+  const notify = await preparedNotice(store, query, tenantId, { before, change }, by);
   await writeSettings(query, tenantId, change);
   await auditSettings(query, tenantId, { before, change }, by);
+  const deliveryIds = await notify();
   const { lowBalanceThresholdMicros: thresholdMicros } = change;
-  if (thresholdMicros === undefined) return [];
+  if (thresholdMicros === undefined) return deliveryIds;
   if (!thresholdOvertakesBalance(account.thresholdMicros, thresholdMicros, account.balanceMicros))
-    return [];
-  return writeLowBalanceEvent(store, query, tenantId, by.requestId, {
+    return deliveryIds;
+  const low = await writeLowBalanceEvent(store, query, tenantId, by.requestId, {
     ...account,
     thresholdMicros,
   });
+  return [...deliveryIds, ...low];
+}
+
+/**
+ * Reads who is notified of the change, before it is made (CONTRACT 12). Returns what writes the event
+ * after it. A change to the same values has no event.
+ */
+async function preparedNotice(
+  store: Store,
+  query: Query,
+  tenantId: string,
+  { before, change }: { before: Settings; change: SettingsChange },
+  by: Author,
+): Promise<() => Promise<string[]>> {
+  const after = { ...before, ...change };
+  if (isDeepStrictEqual(before, after)) return () => Promise.resolve([]);
+  const inForce = await readDestinations(query, tenantId);
+  const destinations =
+    after.webhookUrl === before.webhookUrl
+      ? inForce
+      : await retireSettingsUrl(store, query, tenantId, inForce);
+  const what = 'settings.updated';
+  return () => insertSettingsChanged(store, query, { tenantId, what, by, destinations });
 }
 
 interface LockedThreshold {
@@ -187,22 +215,19 @@ async function writeLowBalanceEvent(
   requestId: string | null,
   { now, ...figures }: LockedThreshold,
 ): Promise<string[]> {
-  const [tenant] = await query<{ notified: boolean }>(
-    `SELECT webhook_url IS NOT NULL AND webhook_disabled_at IS NULL AS notified
-     FROM tenants WHERE id = $1::uuid`,
-    [tenantId],
-  );
+  const { notified, endpoints } = await readDestinations(query, tenantId);
   const type = 'credits.low_balance';
   const data = lowBalanceEventData(figures);
-  const deliveryIds = await insertEvents(store, query, [
+  const events = await insertEvents(store, query, [
     {
       tenantId,
       type,
       submissionId: null,
       requestId,
-      notified: tenant?.notified === true,
+      notified,
+      endpoints,
       body: (id) => eventBody({ id: toWireId('evt', id), type, at: now, data }),
     },
   ]);
-  return deliveryIds.filter((id) => id !== null);
+  return deliveryIdsOf(events);
 }

@@ -205,5 +205,10 @@ export const webhooks = {
     paidAmount: 50,
     signature: solanaSignature,
   }),
+  'settings.changed': event('settings.changed', {
+    what: 'endpoint.created',
+    by: { keyId: null },
+    at: '2026-03-02T09:16:01.950Z',
+  }),
   'webhook.test': event('webhook.test', {}),
 } as const;

@@ -174,6 +174,11 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   deliveryId: ['The id of the delivery.', examples.deliveryId],
   ...eventData,
   by: ['Who cancelled it.', 'tenant'],
+  'settings.changed.by': ['Who changed it: a key of the tenant, or an operator.', { keyId: null }],
+  'settings.changed.at': ['The time of the change.', '2026-03-02T09:16:01.950Z'],
+  what: ['The change, such as `settings.updated`.', 'endpoint.created'],
+  keyId: ['The key that signed the request. Null if it has no id.', null],
+  operator: ['The operator of the service.', 'op_01jd5q0000f1x8m3t6w9b2z4vn'],
   threshold: ['The threshold that the balance fell below.', 1000],
   // Settings.
   webhookUrl: [

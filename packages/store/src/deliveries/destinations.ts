@@ -1,0 +1,65 @@
+import type { EndpointKind, EventType } from '@svc/domain';
+
+/** An endpoint that may get an event (CONTRACT 12). */
+export interface EventTarget {
+  /** The row with the URL and the secrets. */
+  readonly targetId: string;
+  /** What the tenant sees. Null for a former URL of the settings. */
+  readonly endpointId: string | null;
+  readonly kind: EndpointKind;
+  /** Null: all types. */
+  readonly events: readonly string[] | null;
+}
+
+/** The destinations of a tenant's events that are in force. */
+export interface Destinations {
+  /** True if the settings have an active URL. */
+  readonly notified: boolean;
+  /** Null if there are none. */
+  readonly endpoints: readonly EventTarget[] | null;
+}
+
+/**
+ * SQL for the columns of `Destinations`, of a row of `tenants`. The count avoids a look at the
+ * endpoints of a tenant that has none.
+ */
+export function destinationColumns(tenant: string): string {
+  return `${tenant}.webhook_url IS NOT NULL AND ${tenant}.webhook_disabled_at IS NULL AS notified,
+    CASE WHEN ${tenant}.webhook_endpoint_count > 0 THEN (
+      SELECT jsonb_agg(jsonb_build_object('targetId', w.id, 'endpointId', w.id, 'kind', w.kind, 'events', w.events) ORDER BY w.id)
+      FROM webhook_endpoints w
+      WHERE w.tenant_id = ${tenant}.id AND w.retired_at IS NULL AND w.disabled_at IS NULL
+    ) END AS endpoints`;
+}
+
+/** A delivery of an event that is being written. */
+export interface NewDelivery {
+  readonly id: string;
+  readonly endpointId: string | null;
+  /** Null for the URL of the settings. */
+  readonly targetId: string | null;
+  /** See the migration that added them. The wire shows each as `pending`. */
+  readonly status: 'pending' | 'queued' | 'waiting';
+}
+
+/** One delivery for the settings' URL and for each endpoint that wants the event (CONTRACT 12). */
+export function deliveriesTo(
+  { notified, endpoints }: Destinations,
+  type: EventType,
+  newId: () => string,
+): NewDelivery[] {
+  const wanting = (endpoints ?? []).filter(
+    ({ events }) => events === null || events.includes(type),
+  );
+  return [
+    ...(notified
+      ? [{ id: newId(), endpointId: null, targetId: null, status: 'pending' } as const]
+      : []),
+    ...wanting.map(({ endpointId, targetId, kind }) => ({
+      id: newId(),
+      endpointId,
+      targetId,
+      status: kind === 'push' ? ('queued' as const) : ('waiting' as const),
+    })),
+  ];
+}

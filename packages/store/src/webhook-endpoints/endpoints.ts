@@ -1,0 +1,53 @@
+import type { EndpointKind } from '@svc/domain';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+
+/** Everything a tenant may see of an endpoint (CONTRACT 12). */
+export interface EndpointRecord {
+  id: string;
+  kind: EndpointKind;
+  /** Null for an endpoint that the tenant reads. */
+  url: string | null;
+  /** Null: all types. */
+  events: string[] | null;
+  description: string | null;
+  disabled: { at: Date; reason: string } | null;
+  createdAt: Date;
+}
+
+interface EndpointRow extends Omit<EndpointRecord, 'disabled'> {
+  disabledAt: Date | null;
+  disabledReason: string | null;
+}
+
+const endpointsSql = `
+  SELECT id, kind, url, events, description, disabled_at AS "disabledAt",
+    disabled_reason AS "disabledReason", created_at AS "createdAt"
+  FROM webhook_endpoints
+  WHERE tenant_id = $1::uuid AND ($2::uuid IS NULL OR id = $2::uuid) AND retired_at IS NULL
+  ORDER BY id`;
+
+/** All endpoints of a tenant, oldest first. */
+export async function listEndpoints(store: Store, tenantId: string): Promise<EndpointRecord[]> {
+  return (await store.query<EndpointRow>(endpointsSql, [tenantId, null])).map(recordOf);
+}
+
+/** Null if the endpoint is unknown, deleted or belongs to another tenant. */
+export function findEndpoint(
+  store: Store,
+  at: { tenantId: string; endpointId: string },
+): Promise<EndpointRecord | null> {
+  return readEndpoint(store.query, at);
+}
+
+export async function readEndpoint(
+  query: Query,
+  { tenantId, endpointId }: { tenantId: string; endpointId: string },
+): Promise<EndpointRecord | null> {
+  const [row] = await query<EndpointRow>(endpointsSql, [tenantId, endpointId]);
+  return row === undefined ? null : recordOf(row);
+}
+
+function recordOf({ disabledAt: at, disabledReason: reason, ...row }: EndpointRow): EndpointRecord {
+  return { ...row, disabled: at === null ? null : { at, reason: reason ?? '' } };
+}

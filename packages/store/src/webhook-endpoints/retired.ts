@@ -1,0 +1,122 @@
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
+import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
+
+/**
+ * Former URLs. A tenant whose URL was changed learns of it at the URL that was in force before
+ * (CONTRACT 12), so that nobody can redirect its events unnoticed. A former URL is a retired endpoint
+ * with the secrets from before. It gets this one event.
+ */
+
+interface FormerUrl {
+  readonly tenantId: string;
+  /** What the tenant sees. Null for the URL of the settings. */
+  readonly endpointId: string | null;
+  readonly url: string;
+  /** The valid secrets, newest first. */
+  readonly secrets: readonly string[];
+}
+
+async function retireUrl(
+  store: Store,
+  query: Query,
+  { tenantId, endpointId, url, secrets }: FormerUrl,
+): Promise<EventTarget | null> {
+  const [newest, older] = secrets;
+  if (newest === undefined) return null;
+  const id = store.newId();
+  const sealed = (version: number, secret: string) =>
+    store.sealer.seal(endpointSecretPlace({ id, tenantId, version }), secret);
+  await query(
+    `INSERT INTO webhook_endpoints (id, tenant_id, kind, url, secret_sealed, secret_version,
+       previous_secret_sealed, previous_secret_expires_at, retired_at, created_at)
+     VALUES ($1::uuid, $2::uuid, 'push', $3, $4, 2, $5::bytea,
+       CASE WHEN $5::bytea IS NOT NULL THEN svc_now() + interval '7 days' END, svc_now(), svc_now())`,
+    [id, tenantId, url, sealed(2, newest), older === undefined ? null : sealed(1, older)],
+  );
+  return { targetId: id, endpointId, kind: 'push', events: null };
+}
+
+/** The destinations with the settings' URL as it is now, for a change that replaces or clears it. */
+export async function retireSettingsUrl(
+  store: Store,
+  query: Query,
+  tenantId: string,
+  destinations: Destinations,
+): Promise<Destinations> {
+  const [row] = await query<{ url: string | null }>(
+    'SELECT webhook_url AS url FROM tenants WHERE id = $1::uuid',
+    [tenantId],
+  );
+  if (!destinations.notified || typeof row?.url !== 'string') return destinations;
+  const secrets = await query<{ id: string; sealed: Uint8Array }>(
+    `SELECT id, sealed FROM tenant_secrets
+     WHERE tenant_id = $1::uuid AND kind = 'webhook' AND (expires_at IS NULL OR expires_at > svc_now())
+     ORDER BY created_at DESC, id DESC LIMIT 2`,
+    [tenantId],
+  );
+  const former = await retireUrl(store, query, {
+    tenantId,
+    endpointId: null,
+    url: row.url,
+    secrets: secrets.map(({ id, sealed }) =>
+      unsealText(store.sealer, tenantSecretPlace({ id, tenantId, kind: 'webhook' }), sealed),
+    ),
+  });
+  const endpoints = [...(destinations.endpoints ?? []), ...(former === null ? [] : [former])];
+  return { notified: false, endpoints };
+}
+
+/** The destinations with the URL of this endpoint as it is now, for a change that replaces it. */
+export async function retireEndpointUrl(
+  store: Store,
+  query: Query,
+  { tenantId, endpointId }: { tenantId: string; endpointId: string },
+  destinations: Destinations,
+): Promise<Destinations> {
+  const isOwn = (target: EventTarget) => target.targetId === endpointId;
+  const own = destinations.endpoints?.find(isOwn);
+  const [row] = await query<{
+    url: string | null;
+    version: number;
+    sealed: Uint8Array;
+    previous: Uint8Array | null;
+  }>(
+    `SELECT url, secret_version AS version, secret_sealed AS sealed,
+       CASE WHEN previous_secret_expires_at > svc_now() THEN previous_secret_sealed END AS previous
+     FROM webhook_endpoints WHERE id = $1::uuid`,
+    [endpointId],
+  );
+  if (own === undefined || typeof row?.url !== 'string') return destinations;
+  const opened = (version: number, sealed: Uint8Array) =>
+    unsealText(store.sealer, endpointSecretPlace({ id: endpointId, tenantId, version }), sealed);
+  const former = await retireUrl(store, query, {
+    tenantId,
+    endpointId,
+    url: row.url,
+    secrets: [
+      opened(row.version, row.sealed),
+      ...(row.previous === null ? [] : [opened(row.version - 1, row.previous)]),
+    ],
+  });
+  const others = (destinations.endpoints ?? []).filter((target) => !isOwn(target));
+  return {
+    notified: destinations.notified,
+    endpoints: [...others, ...(former === null ? [] : [{ ...former, events: own.events }])],
+  };
+}
+
+/** Deletes retired endpoints whose deliveries have ended, up to `limit`. Returns how many. */
+export async function deleteRetiredEndpoints(store: Store, limit: number): Promise<number> {
+  const deleted = await store.query(
+    `DELETE FROM webhook_endpoints WHERE id = ANY(ARRAY(
+       SELECT w.id FROM webhook_endpoints w
+       WHERE w.retired_at < svc_now() - interval '1 hour'
+         AND NOT EXISTS (SELECT FROM deliveries d WHERE d.target_id = w.id AND d.status = 'queued')
+         AND NOT EXISTS (SELECT FROM deliveries d WHERE d.target_id = w.id AND d.status = 'waiting')
+       ORDER BY w.id LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1`,
+    [limit],
+  );
+  return deleted.length;
+}

@@ -1,0 +1,75 @@
+import {
+  assertInvariant,
+  eventBody,
+  settingsChangedEventData,
+  type SettingsChangedBy,
+  toWireId,
+} from '@svc/domain';
+import type { Actor, Author } from '../audit-log/audit.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+import { destinationColumns, type Destinations } from '../deliveries/destinations.ts';
+import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
+
+/** The destinations of a tenant's events, as the caller's transaction sees them. */
+export async function readDestinations(query: Query, tenantId: string): Promise<Destinations> {
+  const [row] = await query<Destinations>(
+    `SELECT ${destinationColumns('t')} FROM tenants t WHERE t.id = $1::uuid`,
+    [tenantId],
+  );
+  assertInvariant(row !== undefined, 'the tenant exists');
+  return row;
+}
+
+export interface SettingsChanged {
+  readonly tenantId: string;
+  /** What was changed, such as `key.created`. It holds no secrets and no URL. */
+  readonly what: string;
+  readonly by: Author;
+  /**
+   * The destinations from before the change, with the URLs that they had. If omitted, those in force
+   * now: a change of keys does not change them.
+   */
+  readonly destinations?: Destinations;
+}
+
+/**
+ * Writes `settings.changed` to the outbox, in the transaction of the change (CONTRACT 12). Returns the
+ * deliveries to announce after the commit.
+ */
+export async function insertSettingsChanged(
+  store: Store,
+  query: Query,
+  { tenantId, what, by, destinations }: SettingsChanged,
+): Promise<string[]> {
+  const { notified, endpoints } = destinations ?? (await readDestinations(query, tenantId));
+  const [row] = await query<{ now: Date }>('SELECT svc_now() AS now', []);
+  const at = row?.now ?? new Date(0);
+  const type = 'settings.changed';
+  const data = settingsChangedEventData({ what, by: changedBy(by.actor), at });
+  const events = await insertEvents(store, query, [
+    {
+      tenantId,
+      type,
+      submissionId: null,
+      requestId: by.requestId,
+      notified,
+      endpoints,
+      body: (id) => eventBody({ id: toWireId('evt', id), type, at, data }),
+    },
+  ]);
+  return deliveryIdsOf(events);
+}
+
+/** Who made a change, as its tenant sees it. An account on the sandbox's machine is `local`. */
+function changedBy(actor: Actor): SettingsChangedBy {
+  switch (actor.kind) {
+    case 'operator':
+      return { operator: toWireId('op', actor.id) };
+    case 'local':
+      return { operator: 'local' };
+    case 'tenant':
+    case 'signup':
+      return { keyId: null };
+  }
+}

@@ -1,0 +1,59 @@
+import { eventBody, toWireId, webhookTestIntervalMs } from '@svc/domain';
+import type { Store } from '../connection/store.ts';
+import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
+import { untilWebhooksAllowedMs } from '../deliveries/webhook-caps.ts';
+
+export type EndpointTestOutcome =
+  | { kind: 'queued'; deliveryId: string; announced: boolean }
+  | { kind: 'not_found' }
+  /** A 410 has disabled the URL. */
+  | { kind: 'disabled' }
+  /** One test per minute, and within the tenant's attempts of this hour. */
+  | { kind: 'too_soon'; retryInMs: number };
+
+/**
+ * Writes a `webhook.test` event for one endpoint, at most one per minute, whatever events it wants
+ * (CONTRACT 12). If it is `announced`, the caller announces it afterwards.
+ */
+export async function queueEndpointTest(
+  store: Store,
+  { tenantId, endpointId, requestId }: { tenantId: string; endpointId: string; requestId: string },
+): Promise<EndpointTestOutcome> {
+  return store.transaction(async (query): Promise<EndpointTestOutcome> => {
+    const [row] = await query<{
+      kind: 'push' | 'poll';
+      disabled: boolean;
+      retry_in_ms: number;
+      now: Date;
+    }>(
+      `SELECT kind, disabled_at IS NOT NULL AS disabled, svc_now() AS now,
+         LEAST(COALESCE(extract(epoch FROM tested_at - svc_now()) * 1000 + $3, 0), $3)::float8 AS retry_in_ms
+       FROM webhook_endpoints
+       WHERE id = $1::uuid AND tenant_id = $2::uuid AND retired_at IS NULL FOR UPDATE`,
+      [endpointId, tenantId, webhookTestIntervalMs],
+    );
+    if (row === undefined) return { kind: 'not_found' };
+    if (row.disabled) return { kind: 'disabled' };
+    const retryInMs = Math.max(row.retry_in_ms, await untilWebhooksAllowedMs(query, tenantId));
+    if (retryInMs > 0) return { kind: 'too_soon', retryInMs };
+    await query('UPDATE webhook_endpoints SET tested_at = svc_now() WHERE id = $1::uuid', [
+      endpointId,
+    ]);
+    const type = 'webhook.test';
+    const events = await insertEvents(store, query, [
+      {
+        tenantId,
+        type,
+        submissionId: null,
+        requestId,
+        notified: false,
+        endpoints: [{ targetId: endpointId, endpointId, kind: row.kind, events: null }],
+        body: (id) => eventBody({ id: toWireId('evt', id), type, at: row.now, data: {} }),
+      },
+    ]);
+    const [delivery] = events.flatMap(({ deliveries }) => deliveries);
+    if (delivery === undefined) throw new Error('the test event has no delivery');
+    const announced = deliveryIdsOf(events).length > 0;
+    return { kind: 'queued', deliveryId: delivery.id, announced };
+  });
+}

@@ -39,18 +39,22 @@ test('a threshold that rises above the balance sends one event', async () => {
   const tenantId = await fixture.tenant(500, url);
   const threshold = (credits: number) =>
     change(tenantId, { lowBalanceThresholdMicros: BigInt(credits) * 1_000_000n });
-  // The default of 1000 was already above the balance.
-  expect((await threshold(2_000))?.deliveryIds).toEqual([]);
-  expect((await threshold(500))?.deliveryIds).toEqual([]);
+  // Each change has a `settings.changed`. The default of 1000 was already above the balance.
+  expect((await threshold(2_000))?.deliveryIds).toHaveLength(1);
+  expect((await threshold(500))?.deliveryIds).toHaveLength(1);
   const overtaking = await threshold(501);
-  expect(overtaking?.deliveryIds).toHaveLength(1);
+  expect(overtaking?.deliveryIds).toHaveLength(2);
   expect(overtaking?.tenant.lowBalanceThresholdMicros).toBe(501_000_000n);
-  expect((await threshold(502))?.deliveryIds).toEqual([]);
-  const claimed = await claimFor(fixture.store, tenantId);
-  expect(JSON.parse(claimed[0]?.body ?? '{}')).toMatchObject({
-    type: 'credits.low_balance',
-    data: { balance: 500, available: 500, held: 0, threshold: 501 },
-  });
+  expect((await threshold(502))?.deliveryIds).toHaveLength(1);
+  const bodies = (await claimFor(fixture.store, tenantId)).map(({ body }) =>
+    JSON.parse(body ?? ''),
+  );
+  expect(bodies.filter(({ type }) => type !== 'settings.changed')).toMatchObject([
+    {
+      type: 'credits.low_balance',
+      data: { balance: 500, available: 500, held: 0, threshold: 501 },
+    },
+  ]);
 });
 
 test('if a threshold and a URL change together, the event goes to the new URL', async () => {

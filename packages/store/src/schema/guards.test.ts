@@ -110,6 +110,59 @@ test('a migrated database has the partitions of last month and of the next three
   }
 });
 
+test('the terms of a purchase intent never change, a closed one keeps its end, and payments stay', async () => {
+  const { tenant, database } = await createFixture();
+  const tenantId = await tenant();
+  await database.query(
+    `INSERT INTO purchase_intents (reference, tenant_id, credits_micros, amount_usdc_micros, status,
+       recipient, token_account, mint, usd_per_credit_micros, created_at, expires_at, grace_ends_at,
+       ask_at, ask_again_at)
+     SELECT 'reference', $1, 100, 100, 'pending', 'recipient', 'account', 'mint', 1000000, svc_now(),
+       svc_now() + interval '1 h', svc_now() + interval '2 h', svc_now(), svc_now() + interval '1 h'`,
+    [tenantId],
+  );
+  const set = (sql: string) => database.query(`UPDATE purchase_intents SET ${sql}`);
+  const other = await tenant();
+  for (const change of [
+    `reference = 'other'`,
+    `tenant_id = '${other}'`,
+    'credits_micros = 101',
+    'amount_usdc_micros = 99',
+    'usd_per_credit_micros = 1',
+    `recipient = 'thief'`,
+    `token_account = 'thief'`,
+    `mint = 'thief'`,
+    `created_at = created_at - interval '1 s'`,
+    `expires_at = expires_at + interval '1 s'`,
+    `grace_ends_at = grace_ends_at + interval '1 s'`,
+  ]) {
+    await expect(set(change)).rejects.toThrow('terms of a purchase intent never change');
+  }
+  await set('paid_usdc_micros = 50');
+  const kept = 'a closed purchase intent keeps its end, and payments are not taken back';
+  await expect(set('paid_usdc_micros = 49')).rejects.toThrow(kept);
+  await set(`paid_usdc_micros = 100, status = 'confirmed', transaction_signature = 's',
+    confirmed_at = svc_now(), closed_at = svc_now()`);
+  await set('paid_usdc_micros = 101');
+  for (const change of [
+    `status = 'pending', transaction_signature = NULL, confirmed_at = NULL, closed_at = NULL`,
+    `transaction_signature = 't'`,
+    `confirmed_at = confirmed_at + interval '1 s'`,
+    `closed_at = closed_at + interval '1 s'`,
+  ]) {
+    await expect(set(change)).rejects.toThrow(kept);
+  }
+  const pay = (account: string) =>
+    database.query(
+      `INSERT INTO solana_payments (signature, token_account, mint, amount_usdc_micros, slot, reference, created_at)
+       VALUES ('s', $1, 'mint', 1, 1, 'reference', svc_now())`,
+      [account],
+    );
+  await pay('account');
+  await expect(pay('another')).rejects.toThrow('solana_payments_signature_key');
+  await expect(database.query('DELETE FROM solana_payments')).rejects.toThrow('append-only');
+});
+
 test('the environment of a database is written once', async () => {
   const { database } = await createFixture();
   for (const sql of [

@@ -99,6 +99,66 @@ test('a backlog is read oldest first, and the cursor never passes a signature th
   expect(callsOf('getTransaction')).toBeLessThan(2 * 46 + 10);
 });
 
+test('the cursor has not passed a payment whose transaction in Postgres was rolled back', async () => {
+  const intent = await world.intent(tenantId);
+  await world.pay(1n, [newReference()]);
+  await world.tick(2);
+  const cursors = () => world.database.query('SELECT signature, slot FROM solana_cursors');
+  const before = await cursors();
+  const signature = await world.pay(5n * usdc, [intent.reference]);
+  await world.database.query(
+    `CREATE FUNCTION refuse_grants() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE EXCEPTION 'no grant now'; END $$;
+     CREATE TRIGGER refuse_grants BEFORE INSERT ON purchases EXECUTE FUNCTION refuse_grants()`,
+  );
+  await expect(world.tick(1)).rejects.toThrow('no grant now');
+  expect(await cursors()).toEqual(before);
+  expect(await world.read(intent.reference)).toMatchObject({ paidUsdcMicros: 0n, payments: [] });
+  await world.database.query('DROP FUNCTION refuse_grants CASCADE');
+  await world.tick(2);
+  expect(await world.read(intent.reference)).toMatchObject({ status: 'confirmed', signature });
+  expect(await balance()).toBe(500);
+  expect(await cursors()).not.toEqual(before);
+});
+
+test('an RPC server that hangs credits nothing, and the payment is credited when it answers again', async () => {
+  const intent = await world.intent(tenantId);
+  await world.tick(2);
+  await world.pay(5n * usdc, [intent.reference]);
+  world.rpcServer.faults.hangs = true;
+  await world.tick(1);
+  expect(world.watcher.problem()).toMatch(/^the RPC server: /);
+  expect(await balance()).toBe(0);
+  world.rpcServer.faults.hangs = false;
+  world.moveClock(minuteMs);
+  await world.tick(2);
+  expect(world.watcher.problem()).toBeNull();
+  expect(await balance()).toBe(500);
+});
+
+test('a payment below 2,000 newer signatures is found page by page, back to the cursor', async () => {
+  const intent = await world.intent(tenantId);
+  await world.pay(1n, [newReference()]);
+  await world.tick(2);
+  await world.pay(5n * usdc, [intent.reference]);
+  world.chain.spam(world.tokenAccount, 2_000);
+  world.rpcServer.calls.length = 0;
+  await world.tick(1);
+  expect(await balance()).toBe(500);
+  const pages = world.rpcServer.calls.filter(({ method }) => method === 'getSignaturesForAddress');
+  expect(pages.map(({ params }) => params[1])).toMatchObject([
+    { limit: 100, commitment: 'finalized' },
+    { limit: 1_000, before: expect.any(String) },
+    { limit: 1_000, before: expect.any(String) },
+  ]);
+  // Failed transactions are not read.
+  expect(callsOf('getTransaction')).toBe(1);
+  const [cursor] = await world.database.query<{ signature: string }>(
+    'SELECT signature FROM solana_cursors',
+  );
+  expect(cursor?.signature).toBe(world.chain.transactions.at(-1)?.signature);
+});
+
 test('a transaction that is not found yet is retried and does not delay others', async () => {
   const [lost, other] = [await world.intent(tenantId), await world.intent(tenantId)];
   await world.tick(2);
@@ -254,7 +314,7 @@ test('two watchers credit a payment once, and the one without the lease writes n
   expect(await balance()).toBe(500);
 });
 
-test('a poll costs the same calls with 1 and with 1,000 open intents', async () => {
+test('a poll costs the same calls with 1 and with 10,000 open intents', async () => {
   const callsPerPoll = async () => {
     await world.tick(2);
     const before = world.rpcServer.calls.length;
@@ -270,7 +330,7 @@ test('a poll costs the same calls with 1 and with 1,000 open intents', async () 
        ask_at, ask_again_at)
      SELECT 'planted-' || number, tenant_id, credits_micros, amount_usdc_micros, status, recipient,
        token_account, mint, usd_per_credit_micros, created_at, expires_at, grace_ends_at, ask_at, ask_again_at
-     FROM purchase_intents, generate_series(1, 1000) number WHERE reference = $1`,
+     FROM purchase_intents, generate_series(1, 9999) number WHERE reference = $1`,
     [intent.reference],
   );
   expect(one).toBe(4);

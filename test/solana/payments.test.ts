@@ -136,6 +136,21 @@ test('tokens of another mint, of Token-2022, or to another account pay nothing',
   expect((await world.read(intent.reference)).paidUsdcMicros).toBe(0n);
 });
 
+test('a payment that does not fit into the balance is recorded, grants nothing and stops nobody', async () => {
+  const rich = await world.tenant(999_999_900);
+  const [full, other] = [await world.intent(rich), await world.intent(tenantId)];
+  await world.pay(5n * usdc, [full.reference]);
+  await world.pay(5n * usdc, [other.reference]);
+  expect(await grantedBy(() => world.tick(2))).toBe(500);
+  expect(world.counted.toSorted()).toEqual(['balance_too_large', 'granted']);
+  expect(await world.read(full.reference)).toMatchObject({
+    status: 'pending',
+    signature: null,
+    paidUsdcMicros: 5n * usdc,
+  });
+  expect(await world.figures(rich)).toMatchObject({ balance: 999_999_900 });
+});
+
 test('a transfer without a known reference is listed and grants nothing', async () => {
   const signature = await world.pay(7n * usdc, [newReference()]);
   expect(await grantedBy(() => world.tick(2))).toBe(0);

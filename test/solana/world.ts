@@ -20,6 +20,8 @@ import { type RpcServer, startRpcServer } from './chain/rpc-server.ts';
 /** The price in the worlds: 0.01 USDC for a credit. */
 const usdPerCreditMicros = 10_000n;
 const tickStepMs = 1_500;
+/** Short, because a test waits for it. The service waits for 8 s. */
+const rpcTimeoutMs = 1_000;
 const monotonicMs = (): number => performance.now();
 
 type Fixture = Awaited<ReturnType<typeof openWorkerFixture>>;
@@ -94,7 +96,7 @@ export class SolanaWorld {
         logger: silent,
         clock: { monotonicMs: () => this.#nowMs },
         solana,
-        rpc: solana.createRpc({ url, http: this.#http, budget }),
+        rpc: solana.createRpc({ url, http: this.#http, budget, timeoutMs: rpcTimeoutMs }),
         rail,
         environment: 'sandbox',
         tokenAccount,

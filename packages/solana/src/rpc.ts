@@ -34,6 +34,8 @@ export function createRpc(options: {
   readonly url: string;
   readonly http: OutboundHttp;
   readonly budget: CallBudget;
+  /** The time for one answer. Default: `rpcTimeoutMs`. */
+  readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }): Rpc {
   let calls = 0;
@@ -47,7 +49,7 @@ export function createRpc(options: {
         url: options.url,
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: Buffer.from(text),
-        timeoutMs: rpcTimeoutMs,
+        timeoutMs: options.timeoutMs ?? rpcTimeoutMs,
         bytesMax: rpcAnswerBytesMax,
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   AccountState,
   getMintEncoder,
@@ -164,6 +165,27 @@ export class LocalChain {
       isFinalized: this.#finalizesAtOnce,
     });
     return signature;
+  }
+
+  /** Transactions of a stranger that name an address and fail, as spam does. */
+  spam(key: string, count: number): void {
+    for (let number = 0; number < count; number += 1) {
+      this.#slot += 1;
+      const bytes = createHash('sha512').update(`${key} ${this.#slot}`).digest();
+      this.#record([key], {
+        signature: getBase58Decoder().decode(bytes),
+        slot: this.#slot,
+        blockTime: Math.floor(Date.now() / 1000),
+        version: 0,
+        err: { InstructionError: [0, { Custom: 1 }] },
+        accountKeys: [key],
+        loadedWritable: [],
+        loadedReadonly: [],
+        before: [],
+        after: [],
+        isFinalized: true,
+      });
+    }
   }
 
   #record(keys: readonly string[], transaction: ChainTransaction): void {

@@ -26,6 +26,8 @@ export interface FaultsVerdict {
 }
 
 const paymentsPerRound = 5;
+/** A tenant has at most 100 pending intents, and some of these stay pending. */
+const paymentsPerTenant = 100;
 /** After the last payment, ticks without faults until everything is read. */
 const drainTicksMax = 400;
 
@@ -38,7 +40,7 @@ export async function runFaults(
   { payments, seed }: { readonly payments: number; readonly seed: number },
 ): Promise<FaultsVerdict> {
   const random = randomOf(seed);
-  const tenantId = await world.tenant(0);
+  const tenantIds: string[] = [];
   const paid: Paid[] = [];
   const counts: Record<string, number> = {};
   let holder = 0;
@@ -47,6 +49,8 @@ export async function runFaults(
   await world.tick(2, watcher);
 
   while (paid.length < payments) {
+    if (paid.length >= tenantIds.length * paymentsPerTenant) tenantIds.push(await world.tenant(0));
+    const tenantId = tenantIds.at(-1) ?? '';
     for (let count = 0; count < paymentsPerRound; count += 1) {
       paid.push(...(await payOnce(world, tenantId, random)));
     }
@@ -71,7 +75,7 @@ export async function runFaults(
     await tick(1);
     if (await isDrained(world, paid)) break;
   }
-  return await audit(world, tenantId, paid, counts);
+  return await audit(world, tenantIds, paid, counts);
 }
 
 /** One payment, in one or two transactions, in full, in part, over, or without an intent. */
@@ -146,7 +150,7 @@ async function isDrained(world: SolanaWorld, paid: readonly Paid[]): Promise<boo
 
 async function audit(
   world: SolanaWorld,
-  tenantId: string,
+  tenantIds: readonly string[],
   paid: readonly Paid[],
   faults: Readonly<Record<string, number>>,
 ): Promise<FaultsVerdict> {
@@ -161,18 +165,22 @@ async function audit(
     paid.filter(({ intent }) => intent !== null),
     ({ intent }) => intent?.reference ?? '',
   );
-  let granted = 0;
+  const granted = new Map<string, number>();
   for (const [reference, own] of byIntent) {
     const sum = own.reduce((total, { amount }) => total + amount, 0n);
     const intent = await world.read(reference);
     const isPaid = sum >= intent.amountUsdcMicros;
-    if (isPaid) granted += 1;
+    if (isPaid) granted.set(intent.tenantId, (granted.get(intent.tenantId) ?? 0) + 1);
     if ((intent.status === 'confirmed') !== isPaid) violations.push(`status of ${reference}`);
     if (intent.paidUsdcMicros !== sum) violations.push(`paid amount of ${reference}`);
   }
-  const { balance } = await world.figures(tenantId);
-  if (balance !== granted * 100) violations.push(`balance ${balance} for ${granted} grants`);
+  for (const tenantId of tenantIds) {
+    const { balance } = await world.figures(tenantId);
+    const grants = granted.get(tenantId) ?? 0;
+    if (balance !== grants * 100) violations.push(`balance ${balance} for ${grants} grants`);
+  }
   const ledger = await auditLedger(world.store);
   violations.push(...ledger.faults.map((fault) => JSON.stringify(fault)));
-  return { payments: paid.length, granted, faults, violations };
+  const grants = [...granted.values()].reduce((sum, one) => sum + one, 0);
+  return { payments: paid.length, granted: grants, faults, violations };
 }

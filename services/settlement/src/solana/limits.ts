@@ -11,7 +11,7 @@ export const leaseMs = 10_000;
 export const leaseRenewMs = 2_000;
 export const genesisCheckMs = 600_000;
 export const backoffMsMin = 1_000;
-export const backoffMsMax = 15_000;
+export const backoffMsMax = 5_000;
 /** The first page of a list. It also covers the overlap with the cursor. */
 export const firstPageMax = 100;
 /** A list stops after this many pages: a million signatures. */

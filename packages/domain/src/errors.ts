@@ -38,6 +38,12 @@ export const errorCatalogue = {
     title: 'Operator only',
     description: 'Only an operator key may call this endpoint.',
   },
+  scope_missing: {
+    status: 403,
+    title: 'Scope missing',
+    description:
+      'The key that signed the request does not have the scope that the request needs. Use another key.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',
@@ -99,6 +105,17 @@ export const errorCatalogue = {
     title: 'Delivery in progress',
     description:
       'An attempt of this delivery is in flight. Repeat the request when the attempt has ended.',
+  },
+  key_limit: {
+    status: 409,
+    title: 'Key limit reached',
+    description: 'The tenant has 10 valid keys. Delete a key first.',
+  },
+  last_key: {
+    status: 409,
+    title: 'Last key',
+    description:
+      'No other key of the tenant may change its settings. Create another key with the scope `settings` first.',
   },
   payload_too_large: {
     status: 413,

@@ -26,6 +26,7 @@ export * from './solana-transaction.ts';
 export * from './submission-state.ts';
 export * from './surge.ts';
 export * from './tenant-changes.ts';
+export * from './tenant-keys.ts';
 export * from './token-bucket.ts';
 export * from './usage-caps.ts';
 export * from './usage.ts';

@@ -34,6 +34,11 @@ export const signupsPerHourDefault = 5;
 export const signupInFlightMaxDefault = 25;
 export const tenantNameLengthMax = 128;
 
+// Keys of a tenant (CONTRACT 12).
+export const tenantKeysMax = 10;
+export const keyAddressesMax = 20;
+export const keyExpiresInDaysMax = 3_650;
+
 // Money (CONTRACT 4).
 export const lowBalanceThresholdDefaultMicros = 1000n * microsPerCredit;
 export const purchaseReferenceLengthMax = 128;

@@ -44,7 +44,7 @@ describe('the vectors', () => {
       target,
       bodySha256,
     });
-    expect(verification).toEqual({ kind: 'verified' });
+    expect(verification).toMatchObject({ kind: 'verified' });
   });
 });
 
@@ -91,7 +91,7 @@ describe('the window', () => {
   test.each([-300, -299, 0, 299, 300])('%d s from the clock is inside', (offset) => {
     const timestamp = String(nowSeconds + offset);
     const signature = signed('hsk_test_good', timestamp);
-    expect(verify({ timestamp, signature })).toEqual({ kind: 'verified' });
+    expect(verify({ timestamp, signature })).toMatchObject({ kind: 'verified' });
   });
 
   test.each([-301, 301, 86_400])(
@@ -108,7 +108,7 @@ describe('the window', () => {
     const timestamp = String(nowSeconds - 300);
     const signature = signed('hsk_test_good', timestamp);
     const verification = verify({ timestamp, signature, nowSeconds: nowSeconds + 0.999 });
-    expect(verification).toEqual({ kind: 'verified' });
+    expect(verification).toMatchObject({ kind: 'verified' });
   });
 
   test('is checked for unknown keys too, so that the result reveals nothing about keys', () => {
@@ -127,7 +127,7 @@ describe('several signatures', () => {
     `v1=short,${good}`,
     `${good},${good}`,
   ])('one match of at most four is enough: %s', (signature) => {
-    expect(verify({ signature })).toEqual({ kind: 'verified' });
+    expect(verify({ signature })).toMatchObject({ kind: 'verified' });
   });
 
   test('another version is ignored even if its value would match', () => {
@@ -137,8 +137,10 @@ describe('several signatures', () => {
 
   test('either secret of a rotation verifies, on either side', () => {
     const secrets = ['hsk_test_old', 'hsk_test_new'];
-    expect(verify({ secrets, signature: signed('hsk_test_old') }).kind).toBe('verified');
-    expect(verify({ secrets, signature: signed('hsk_test_new') }).kind).toBe('verified');
+    for (const [secretIndex, secret] of secrets.entries()) {
+      const verification = verify({ secrets, signature: signed(secret) });
+      expect(verification).toEqual({ kind: 'verified', secretIndex });
+    }
     expect(verify({ secrets }).kind).toBe('wrong_signature');
   });
 });

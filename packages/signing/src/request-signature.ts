@@ -55,7 +55,8 @@ export function signRequest(request: {
 }
 
 export type Verification =
-  | { readonly kind: 'verified' }
+  /** `secretIndex`: the place of the secret that made a signature. */
+  | { readonly kind: 'verified'; readonly secretIndex: number }
   | { readonly kind: 'malformed'; readonly detail: string }
   /** Seconds by which the timestamp is ahead of the service's clock; negative if it is behind. */
   | { readonly kind: 'outside_window'; readonly seconds: number }
@@ -102,17 +103,24 @@ function presentedSignatures(header: string): Presented {
 /** Replaces a missing secret, so that an unknown tenant takes as long as a known one. */
 const noSecret = 'no secret: an unknown or disabled key';
 
-/** Compares every signature with every secret in constant time and skips none. */
-function matchesAny(signatures: readonly Buffer[], secrets: readonly string[], text: string) {
-  let matched = false;
-  for (const secret of secrets.length > 0 ? secrets : [noSecret]) {
+/**
+ * Compares every signature with every secret in constant time and skips none. The place of the last
+ * secret that matches, or -1.
+ */
+function matchingSecret(
+  signatures: readonly Buffer[],
+  secrets: readonly string[],
+  text: string,
+): number {
+  let matching = -1;
+  for (const [index, secret] of (secrets.length > 0 ? secrets : [noSecret]).entries()) {
     const expected = hmac(secret, text);
     for (const signature of signatures) {
       const isEqual = timingSafeEqual(signature, expected);
-      matched = isEqual || matched;
+      matching = isEqual ? index : matching;
     }
   }
-  return matched && secrets.length > 0;
+  return secrets.length > 0 ? matching : -1;
 }
 
 /**
@@ -144,8 +152,8 @@ export function verifyRequest(
   const seconds = Number(timestamp) - Math.floor(request.nowSeconds);
   if (Math.abs(seconds) > replayWindowSeconds) return { kind: 'outside_window', seconds };
   const text = stringToSign({ timestamp, method, target, bodySha256 });
-  const isVerified = matchesAny(presented.signatures, request.secrets, text);
-  return isVerified ? { kind: 'verified' } : { kind: 'wrong_signature' };
+  const secretIndex = matchingSecret(presented.signatures, request.secrets, text);
+  return secretIndex < 0 ? { kind: 'wrong_signature' } : { kind: 'verified', secretIndex };
 }
 
 /**

@@ -103,6 +103,7 @@ export * from './operators/status.ts';
 export * from './submissions/submission-list.ts';
 export * from './submissions/submissions.ts';
 export * from './pricing/surge-pin.ts';
+export * from './tenants/keys.ts';
 export { findTenantCredentials, type TenantCredentials } from './tenants/credentials.ts';
 export * from './tenants/secrets.ts';
 export * from './tenants/tenants.ts';

@@ -23,6 +23,9 @@ const credentials: TenantCredentials = {
   disabled: false,
   allowedJobTypes: [],
   hmacSecrets: [secret],
+  keyIds: [newId()],
+  scopes: ['read', 'spend', 'settings'],
+  addresses: [],
   hasExpiringSecret: false,
   rateLimitPerSecond: 4,
   rateLimitBurst: 10,
@@ -93,9 +96,19 @@ const operator: OperatorCredentials = {
   secret: 'osk_1',
 };
 const keys: Keys = {
-  tenant: async (id) =>
-    await Promise.resolve(id === tenantUuid ? { credentials, isRecent: true } : null),
+  tenant: async (asked) =>
+    await Promise.resolve(
+      asked.tenantId === tenantUuid && asked.keyId === null
+        ? { credentials, allows: () => true, isRecent: true }
+        : null,
+    ),
   operator: async (id) => await Promise.resolve(id === operatorUuid ? operator : null),
+};
+
+const keyUses = {
+  used: () => {},
+  flush: async () => await Promise.resolve(),
+  close: async () => await Promise.resolve(),
 };
 
 const limiter = {
@@ -115,6 +128,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpS
   const listener = createApp({
     endpoints,
     keys,
+    keyUses,
     limiter,
     failures: createFailureLimit({ clock: systemClock }),
     observe: ({ route, status }) => observed.push(`${route} ${status}`),

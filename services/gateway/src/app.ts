@@ -93,7 +93,7 @@ function isParsable(request: IncomingMessage): boolean {
   }
 }
 
-const allowed = { get: 'GET, HEAD', post: 'POST', patch: 'PATCH' } as const;
+const allowed = { get: 'GET, HEAD', post: 'POST', patch: 'PATCH', delete: 'DELETE' } as const;
 
 function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
   const allow = endpoints.map(({ method }) => allowed[method]).join(', ');

@@ -7,6 +7,7 @@ import type {
 } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { EnvironmentName, Store } from '@svc/store';
+import type { KeyUses } from './access/key-uses.ts';
 import type { Pricing } from './pricing/pricing.ts';
 import type { GatewayRail } from './purchase-intents/rail.ts';
 
@@ -32,6 +33,7 @@ export interface GatewayDeps {
   readonly pricing: Pricing;
   /** Keys the hashes of requests, because their contents are easy to guess. */
   readonly requestHashKey: Uint8Array;
+  readonly keyUses: KeyUses;
   /** Null if the Solana rail is off. */
   readonly rail: GatewayRail | null;
   readonly newId: () => string;

@@ -6,6 +6,8 @@ import { documentationEndpoints } from './documentation/documentation-endpoints.
 import { missingForAll } from './health/readiness.ts';
 import { readyEndpoint } from './health/ready.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { auditEndpoint } from './keys/audit.ts';
+import { createKeyEndpoint, deleteKeyEndpoint, listKeysEndpoint } from './keys/keys.ts';
 import { rateCardEndpoint } from './pricing/rate-card.ts';
 import { purchaseIntentEndpoints } from './purchase-intents/endpoints.ts';
 import { payPageEndpoints } from './purchase-intents/pay-page.ts';
@@ -38,6 +40,10 @@ export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
     listDeliveriesEndpoint(deps),
     getDeliveryEndpoint(deps),
     redeliverEndpoint(deps),
+    listKeysEndpoint(deps),
+    createKeyEndpoint(deps),
+    deleteKeyEndpoint(deps),
+    auditEndpoint(deps),
     readyEndpoint(() => missingForAll(deps.store, deps.redis)),
     ...payPageEndpoints(deps),
     ...signupEndpoints(deps),

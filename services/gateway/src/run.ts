@@ -17,6 +17,7 @@ import {
 } from '@svc/runtime';
 import { openAdmin, openRedis, openStoreOrRefuse, redisWaitMsMax } from '@svc/startup';
 import { loadTypedClient, rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
+import { createKeyUses } from './access/key-uses.ts';
 import { createKeys } from './access/keys.ts';
 import { createApp } from './app.ts';
 import { assertConsistent, type GatewayConfig, tlsOf, tlsOnlyOf } from './config.ts';
@@ -52,6 +53,8 @@ export async function run(
     const limiter = createRateLimiter({ redis, prefix, monotonicMs, logger });
     const metrics = createMetrics('gateway');
     const rail = await openRail(config, { store, logger, clock });
+    const keyUses = createKeyUses({ store, clock, logger });
+    lifecycle.own('key uses', keyUses);
     const listener = createApp({
       endpoints: endpointsOf({
         environment,
@@ -72,6 +75,7 @@ export async function run(
         pricing: pricingOf(store, () => currentSurgeMicros(redis, prefix, logger), clock),
         requestHashKey,
         rail,
+        keyUses,
         newId: store.newId,
         clock,
         logger,
@@ -79,6 +83,7 @@ export async function run(
       ...(config.TRUST_PROXY === undefined ? {} : { trustProxy: config.TRUST_PROXY }),
       ...(tlsOnly === undefined ? {} : { tlsOnly }),
       keys: createKeys(store, clock),
+      keyUses,
       limiter,
       failures: createFailureLimit({ clock }),
       observe: createRequestMetrics(metrics),

@@ -58,6 +58,7 @@ export class SimulatedGateway {
       contentType: 'application/json',
       contentEncoding: undefined,
       tenant,
+      keyId: tenant.keyIds[0] ?? '',
     };
     start(this.#ground, this.process, async () => {
       try {
@@ -113,6 +114,7 @@ function depsOf(ground: Ground, process: SimulatedProcess): GatewayDeps {
       clock: process,
     }),
     rail: null,
+    keyUses: { used() {}, async flush() {}, async close() {} },
     requestHashKey: new Uint8Array(32),
     newId,
     clock: process,

@@ -10,9 +10,12 @@ from typing import Any, Literal, TypedDict, Union
 __all__ = [
     "AtsApplicationPayload",
     "AtsApplicationPayloadJobContext",
+    "AuditEntry",
+    "AuditPage",
     "AwaitPurchaseIntentQuery",
     "Balance",
     "CancelAnswer",
+    "ChangeAuthor",
     "CreditsLowBalanceEvent",
     "CreditsLowBalanceEventData",
     "CreditsPurchasedEvent",
@@ -22,6 +25,11 @@ __all__ = [
     "DeliveryPage",
     "DeliveryQueued",
     "JobResult",
+    "Key",
+    "KeyCreated",
+    "KeyList",
+    "KeyRequest",
+    "ListAuditQuery",
     "ListDeliveriesQuery",
     "ListSubmissionsQuery",
     "ListTransactionsQuery",
@@ -79,7 +87,7 @@ class _ProblemRequired(TypedDict):
     """The HTTP status."""
     detail: str
     """The reason for this answer, for people."""
-    code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "delivery_in_progress", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "too_many_intents", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
+    code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "scope_missing", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "delivery_in_progress", "key_limit", "last_key", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "too_many_intents", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
     """The stable code. Decide by it."""
     requestId: str
     """The id of the request. Quote it when you contact support."""
@@ -487,6 +495,81 @@ class PurchasePayment(TypedDict):
     """The time at which the payment was recorded."""
 
 
+class Key(TypedDict):
+    keyId: str
+    """The id of the key. Name it in `X-SVC-Key`."""
+    scopes: list[Union[Literal["read", "spend", "settings"], str]]
+    """What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys."""
+    addresses: list[str]
+    """The CIDR blocks that requests must come from. Empty for any."""
+    createdAt: str
+    """The time of the creation."""
+    expiresAt: Union[str, None]
+    """The time at which the key expires. Null for never."""
+    lastUsedAt: Union[str, None]
+    """The minute of the last use. Null before the first."""
+
+
+class KeyList(TypedDict):
+    data: list[Key]
+    """The items, newest first."""
+
+
+class KeyRequest(TypedDict, total=False):
+    scopes: list[Literal["read", "spend", "settings"]]
+    """What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys."""
+    addresses: list[str]
+    """The CIDR blocks that requests must come from. Empty for any."""
+    expiresInDays: int
+    """The days until the key expires. Omitted: never."""
+
+
+class KeyCreated(TypedDict):
+    keyId: str
+    """The id of the key. Name it in `X-SVC-Key`."""
+    scopes: list[Union[Literal["read", "spend", "settings"], str]]
+    """What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys."""
+    addresses: list[str]
+    """The CIDR blocks that requests must come from. Empty for any."""
+    createdAt: str
+    """The time of the creation."""
+    expiresAt: Union[str, None]
+    """The time at which the key expires. Null for never."""
+    lastUsedAt: Union[str, None]
+    """The minute of the last use. Null before the first."""
+    hmacSecret: str
+    """Signs requests. It is shown only once."""
+
+
+class ChangeAuthor(TypedDict, total=False):
+    keyId: Union[str, None]
+    """The key of the tenant that made the change."""
+    operator: str
+    """The operator of the service."""
+
+
+class AuditEntry(TypedDict):
+    what: Union[Literal["settings.updated", "secret.rotated", "key.created", "key.deleted", "endpoint.created", "endpoint.updated", "endpoint.deleted", "endpoint.secret_rotated"], str]
+    """The change, such as `settings.updated`."""
+    by: ChangeAuthor
+    """Who made the change."""
+    at: str
+    """The time of the change."""
+    before: Union[dict[str, Any], None]
+    """The members before the change. Null for a creation."""
+    after: Union[dict[str, Any], None]
+    """The members after the change. Null for a deletion."""
+    requestId: Union[str, None]
+    """The request that made the change."""
+
+
+class AuditPage(TypedDict):
+    data: list[AuditEntry]
+    """The items, newest first."""
+    nextCursor: Union[str, None]
+    """Pass it as `cursor` to get the next page. Null on the last page."""
+
+
 class AtsApplicationPayloadJobContext(TypedDict):
     title: str
     """The title of the job."""
@@ -539,6 +622,13 @@ class AwaitPurchaseIntentQuery(TypedDict, total=False):
 class ListDeliveriesQuery(TypedDict, total=False):
     status: Literal["pending", "delivered", "exhausted", "dropped"]
     """Only items with this status."""
+    limit: int
+    """The number of items on a page."""
+    cursor: str
+    """`nextCursor` of the previous page."""
+
+
+class ListAuditQuery(TypedDict, total=False):
     limit: int
     """The number of items on a page."""
     cursor: str

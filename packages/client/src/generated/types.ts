@@ -13,7 +13,7 @@ export interface Problem {
   /** The reason for this answer, for people. */
   readonly detail: string;
   /** The stable code. Decide by it. */
-  readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'delivery_in_progress' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'too_many_intents' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
+  readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'scope_missing' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'delivery_in_progress' | 'key_limit' | 'last_key' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'too_many_intents' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
   /** The id of the request. Quote it when you contact support. */
   readonly requestId: string;
   /** For 402: the credits that the submission would have held. Credits, at most six decimals. */
@@ -395,6 +395,81 @@ export interface PurchasePayment {
   readonly at: string;
 }
 
+export interface Key {
+  /** The id of the key. Name it in `X-SVC-Key`. */
+  readonly keyId: string;
+  /** What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
+  readonly scopes: readonly ('read' | 'spend' | 'settings' | (string & {}))[];
+  /** The CIDR blocks that requests must come from. Empty for any. */
+  readonly addresses: readonly string[];
+  /** The time of the creation. */
+  readonly createdAt: string;
+  /** The time at which the key expires. Null for never. */
+  readonly expiresAt: string | null;
+  /** The minute of the last use. Null before the first. */
+  readonly lastUsedAt: string | null;
+}
+
+export interface KeyList {
+  /** The items, newest first. */
+  readonly data: readonly Key[];
+}
+
+export interface KeyRequest {
+  /** What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
+  readonly scopes?: readonly ('read' | 'spend' | 'settings')[];
+  /** The CIDR blocks that requests must come from. Empty for any. */
+  readonly addresses?: readonly string[];
+  /** The days until the key expires. Omitted: never. */
+  readonly expiresInDays?: number;
+}
+
+export interface KeyCreated {
+  /** The id of the key. Name it in `X-SVC-Key`. */
+  readonly keyId: string;
+  /** What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
+  readonly scopes: readonly ('read' | 'spend' | 'settings' | (string & {}))[];
+  /** The CIDR blocks that requests must come from. Empty for any. */
+  readonly addresses: readonly string[];
+  /** The time of the creation. */
+  readonly createdAt: string;
+  /** The time at which the key expires. Null for never. */
+  readonly expiresAt: string | null;
+  /** The minute of the last use. Null before the first. */
+  readonly lastUsedAt: string | null;
+  /** Signs requests. It is shown only once. */
+  readonly hmacSecret: string;
+}
+
+export interface ChangeAuthor {
+  /** The key of the tenant that made the change. */
+  readonly keyId?: string | null;
+  /** The operator of the service. */
+  readonly operator?: string;
+}
+
+export interface AuditEntry {
+  /** The change, such as `settings.updated`. */
+  readonly what: 'settings.updated' | 'secret.rotated' | 'key.created' | 'key.deleted' | 'endpoint.created' | 'endpoint.updated' | 'endpoint.deleted' | 'endpoint.secret_rotated' | (string & {});
+  /** Who made the change. */
+  readonly by: ChangeAuthor;
+  /** The time of the change. */
+  readonly at: string;
+  /** The members before the change. Null for a creation. */
+  readonly before: Readonly<Record<string, unknown>> | null;
+  /** The members after the change. Null for a deletion. */
+  readonly after: Readonly<Record<string, unknown>> | null;
+  /** The request that made the change. */
+  readonly requestId: string | null;
+}
+
+export interface AuditPage {
+  /** The items, newest first. */
+  readonly data: readonly AuditEntry[];
+  /** Pass it as `cursor` to get the next page. Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
 export interface AtsApplicationPayload {
   /** The page of the application: http or https, with a public host and without credentials. */
   readonly applicationUrl: string;
@@ -446,6 +521,13 @@ export interface AwaitPurchaseIntentQuery {
 export interface ListDeliveriesQuery {
   /** Only items with this status. */
   readonly status?: 'pending' | 'delivered' | 'exhausted' | 'dropped';
+  /** The number of items on a page. */
+  readonly limit?: number;
+  /** `nextCursor` of the previous page. */
+  readonly cursor?: string;
+}
+
+export interface ListAuditQuery {
   /** The number of items on a page. */
   readonly limit?: number;
   /** `nextCursor` of the previous page. */

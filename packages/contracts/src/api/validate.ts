@@ -1,7 +1,8 @@
-import { isPublicHost, jsonPointer } from '@svc/domain';
+import { canonicalCidr, isPublicHost, jsonPointer } from '@svc/domain';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
 import { queryTimeFormat } from './common.ts';
+import { cidrFormat } from './keys.ts';
 
 /** One violation, as `errors[]` of a 422 shows it (CONTRACT 2). */
 export interface FieldError {
@@ -32,6 +33,10 @@ const formats: Readonly<Record<string, { test: (text: string) => boolean; messag
   'date-time': {
     test: (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text),
     message: 'must be an RFC 3339 time in UTC with milliseconds',
+  },
+  [cidrFormat]: {
+    test: (text) => canonicalCidr(text) !== undefined,
+    message: 'must be a CIDR block without host bits, like 203.0.113.0/24 or 2001:db8::/32',
   },
   [queryTimeFormat]: {
     test: isQueryTime,
@@ -117,6 +122,12 @@ function messageOf({ keyword, params, message = 'is not valid' }: ErrorObject): 
       return `must be ${params['limit']} or less`;
     case 'exclusiveMinimum':
       return `must be more than ${params['limit']}`;
+    case 'minItems':
+      return `must have ${items(params['limit'])} or more`;
+    case 'maxItems':
+      return `must have ${items(params['limit'])} or fewer`;
+    case 'uniqueItems':
+      return 'must not have the same item twice';
     case 'enum':
       return `must be one of ${params['allowedValues'].join(', ')}`;
     case 'format':
@@ -124,6 +135,10 @@ function messageOf({ keyword, params, message = 'is not valid' }: ErrorObject): 
     default:
       return message;
   }
+}
+
+function items(count: number): string {
+  return count === 1 ? '1 item' : `${count} items`;
 }
 
 function characters(count: number): string {

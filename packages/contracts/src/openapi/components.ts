@@ -1,8 +1,10 @@
 import { errorCodes } from '@svc/domain';
 import type { TSchema } from 'typebox';
+import { AuditEntry, AuditPage, ChangeAuthor } from '../api/audit.ts';
 import { QuoteFigures, RefundFigures, UsageFigures } from '../api/common.ts';
 import { Balance, Transaction, TransactionPage } from '../api/credits.ts';
 import { Delivery, DeliveryAttempt, DeliveryPage, DeliveryQueued } from '../api/deliveries.ts';
+import { Key, KeyCreated, KeyList, KeyRequest } from '../api/keys.ts';
 import { Problem, ProblemError } from '../api/problem.ts';
 import { PurchaseIntentRecord, PurchasePayment } from '../api/purchases.ts';
 import { RateCardAnswer, RateFigures } from '../api/rate-card.ts';
@@ -54,10 +56,17 @@ const named: Readonly<Record<string, TSchema>> = {
   SettingsChange,
   PurchaseIntent: PurchaseIntentRecord,
   PurchasePayment,
+  Key,
+  KeyList,
+  KeyRequest,
+  KeyCreated,
+  ChangeAuthor,
+  AuditEntry,
+  AuditPage,
 };
 
 /** The schemas of requests. All others are of answers. */
-const requestNames = new Set(['SubmissionRequest', 'QuoteRequest', 'SettingsChange']);
+const requestNames = new Set(['SubmissionRequest', 'QuoteRequest', 'SettingsChange', 'KeyRequest']);
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 

@@ -12,6 +12,7 @@ import {
   templateOf,
 } from './operation.ts';
 import { creditOperations } from './operations-credits.ts';
+import { keyOperations } from './operations-keys.ts';
 import { purchaseOperations } from './operations-purchases.ts';
 import { serviceOperations } from './operations-service.ts';
 import { settingsOperations, webhookOperations } from './operations-settings.ts';
@@ -25,6 +26,7 @@ export const apiOperations: readonly OperationDefinition[] = [
   ...purchaseOperations,
   ...settingsOperations,
   ...webhookOperations,
+  ...keyOperations,
   ...serviceOperations,
 ];
 
@@ -68,7 +70,7 @@ const info = {
   version: '1',
   license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   description:
-    'The service runs typed jobs at most once on a node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
+    'The service runs typed jobs at most once on a node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. `X-SVC-Key` names the key (`key_…`) that signs; without it the first keys of the tenant are tried. v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
 };
 
 const tags = [
@@ -76,6 +78,10 @@ const tags = [
   { name: 'Credits', description: 'Read the balance, the prices and the statement.' },
   { name: 'Settings', description: 'Read and change the settings of the tenant.' },
   { name: 'Webhooks', description: 'Read webhook deliveries and send them again.' },
+  {
+    name: 'Keys',
+    description: 'Create, list and delete keys, and list the changes of the tenant.',
+  },
   { name: 'Purchases', description: 'Add credits.' },
   { name: 'Service', description: 'Check readiness, read the documentation and sign up.' },
 ];

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox';
 /** One endpoint of the tenant API as the OpenAPI document describes it (CONTRACT 5). */
 export interface OperationDefinition {
   readonly operationId: string;
-  readonly method: 'get' | 'post' | 'patch';
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
   /** The path in the notation of the gateway's routes: `/v1/submissions/:id`. */
   readonly path: string;
   readonly tag: string;
@@ -70,9 +70,13 @@ const signed = [
   'unavailable',
 ] as const satisfies readonly ErrorCode[];
 
+/** A tenant's key may lack the scope of any endpoint. */
+const keyed = ['scope_missing'] as const satisfies readonly ErrorCode[];
+
 /** Every code that an endpoint may answer. */
 export function codesOf({ access, errors }: OperationDefinition): readonly ErrorCode[] {
-  return [...new Set([...errors, ...(access === 'open' ? [] : signed), ...everybody])];
+  const own = [...(access === 'open' ? [] : signed), ...(access === 'tenant' ? keyed : [])];
+  return [...new Set([...errors, ...own, ...everybody])];
 }
 
 /** The path as OpenAPI writes it: `/v1/submissions/{id}`. */

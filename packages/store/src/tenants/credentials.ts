@@ -1,18 +1,27 @@
-import { dispatchDeadlineMs } from '@svc/domain';
+import { dispatchDeadlineMs, isKeyScope, type KeyScope, keyScopes } from '@svc/domain';
 import { batched } from '../connection/batching.ts';
 import type { Store } from '../connection/store.ts';
 import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * The credentials that authenticate a tenant's request (CONTRACT 1), and its rate card.
+ * The credentials that authenticate a tenant's request (CONTRACT 1 and 12), and its rate card.
  */
 export interface TenantCredentials {
   tenantId: string;
   disabled: boolean;
   allowedJobTypes: string[];
-  /** The valid secrets: one, or two while a rotation overlaps. */
+  /**
+   * The valid secrets. For a named key: its own. Otherwise those of the first keys: one, or two while
+   * a rotation overlaps. Empty if the tenant has no first key.
+   */
   hmacSecrets: string[];
-  /** True while a rotation overlaps. The epoch does not change when the older secret expires. */
+  /** The ids of the keys of `hmacSecrets`, UUIDs, in the same order. */
+  keyIds: string[];
+  /** What the keys may do. The first keys may do everything. */
+  scopes: readonly KeyScope[];
+  /** The CIDR blocks that requests must come from. Empty for any address. */
+  addresses: string[];
+  /** True if one of the secrets expires. The epoch does not change when it does. */
   hasExpiringSecret: boolean;
   rateLimitPerSecond: number;
   rateLimitBurst: number;
@@ -28,7 +37,14 @@ export interface TenantCredentials {
   accountEpoch: bigint;
 }
 
+interface Asked {
+  readonly tenantId: string;
+  /** Null for the first keys. */
+  readonly keyId: string | null;
+}
+
 interface CredentialsRow {
+  readonly asked: string;
   readonly tenant_id: string;
   readonly disabled: boolean;
   readonly allowed_job_types: string[];
@@ -37,70 +53,83 @@ interface CredentialsRow {
   readonly rate_card_version: number | null;
   readonly epoch: bigint;
   readonly secret_id: string | null;
+  readonly kind: 'hmac' | 'key';
   readonly sealed: Uint8Array | null;
   readonly expires: boolean;
+  readonly scopes: string[] | null;
+  readonly addresses: string[] | null;
 }
 
 const credentialsSql = `
-  SELECT t.id AS tenant_id, t.disabled_at IS NOT NULL AS disabled, t.allowed_job_types,
-    t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.sealed,
+  SELECT asked.place::text AS asked, t.id AS tenant_id, t.disabled_at IS NOT NULL AS disabled,
+    t.allowed_job_types, t.rate_limit_per_second, t.rate_limit_burst, s.id AS secret_id, s.kind,
+    s.sealed, s.scopes, s.addresses,
     s.expires_at IS NOT NULL AS expires,
     COALESCE((SELECT epoch FROM credit_accounts WHERE tenant_id = t.id), 0) AS epoch,
     COALESCE(
       (SELECT version FROM rate_cards WHERE tenant_id = t.id ORDER BY version DESC LIMIT 1),
       (SELECT version FROM rate_cards WHERE tenant_id IS NULL ORDER BY version DESC LIMIT 1)
     ) AS rate_card_version
-  FROM tenants t
+  FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (tenant_id, key_id, place)
+  JOIN tenants t ON t.id = asked.tenant_id
   LEFT JOIN LATERAL (
-    SELECT id, sealed, expires_at FROM tenant_secrets
-    WHERE tenant_id = t.id AND kind = 'hmac' AND (expires_at IS NULL OR expires_at > svc_now())
-    ORDER BY created_at DESC) s ON true
-  WHERE t.id = ANY($1::uuid[])`;
+    SELECT id, kind, sealed, expires_at, scopes, addresses FROM tenant_secrets
+    WHERE tenant_id = t.id AND (expires_at IS NULL OR expires_at > svc_now())
+      AND kind = ANY(CASE WHEN asked.key_id IS NULL THEN '{hmac}' ELSE '{hmac,key}' END::text[])
+      AND (asked.key_id IS NULL OR id = asked.key_id)
+    ORDER BY created_at DESC) s ON true`;
 
-const findInBatch = batched<string, TenantCredentials | null>({
-  run: async (store, tenantIds) => {
-    const rows = await store.query<CredentialsRow>(credentialsSql, [tenantIds]);
-    const byTenant = Map.groupBy(rows, (row) => row.tenant_id);
-    return tenantIds.map((tenantId) => credentialsOf(store, byTenant.get(tenantId) ?? []));
+const findInBatch = batched<Asked, TenantCredentials | null>({
+  run: async (store, asked) => {
+    const rows = await store.query<CredentialsRow>(credentialsSql, [
+      asked.map(({ tenantId }) => tenantId),
+      asked.map(({ keyId }) => keyId),
+    ]);
+    const byPlace = Map.groupBy(rows, (row) => Number(row.asked) - 1);
+    return asked.map(({ keyId }, place) => {
+      const found = byPlace.get(place) ?? [];
+      if (keyId !== null && found[0]?.secret_id === null) return null;
+      return credentialsOf(store, found);
+    });
   },
   answerMsMax: dispatchDeadlineMs,
 });
 
 /**
- * Null for an unknown tenant. Expired secrets are left out; the newest comes first. Calls that wait
- * at the same time share one statement. `tenantId` must be in lower case, as `fromWireId` returns
- * it.
+ * The credentials of the key `keyId` alone, or those of the tenant's first keys if it is null. Null for
+ * an unknown tenant, and for a key that is unknown, expired or another tenant's. Expired secrets are
+ * left out; the newest comes first. Calls that wait at the same time share one statement. Both ids must
+ * be in lower case, as `fromWireId` returns them.
  */
 export function findTenantCredentials(
   store: Store,
   tenantId: string,
+  keyId: string | null = null,
 ): Promise<TenantCredentials | null> {
-  return findInBatch(store, tenantId);
+  return findInBatch(store, { tenantId, keyId });
 }
 
 function credentialsOf(store: Store, rows: readonly CredentialsRow[]): TenantCredentials | null {
   const [first] = rows;
   if (first === undefined) return null;
+  const tenantId = first.tenant_id;
+  const secrets = rows.flatMap(({ secret_id: id, kind, sealed }) =>
+    id === null || sealed === null ? [] : [{ id, tenantId, kind, sealed }],
+  );
   return {
-    tenantId: first.tenant_id,
+    tenantId,
     disabled: first.disabled,
     allowedJobTypes: first.allowed_job_types,
-    hmacSecrets: rows.flatMap(({ secret_id, sealed }) =>
-      secret_id === null || sealed === null
-        ? []
-        : [unsealHmacSecret(store, { id: secret_id, tenantId: first.tenant_id, sealed })],
+    hmacSecrets: secrets.map(({ sealed, ...place }) =>
+      unsealText(store.sealer, tenantSecretPlace(place), sealed),
     ),
+    keyIds: secrets.map(({ id }) => id),
+    scopes: first.scopes?.filter(isKeyScope) ?? keyScopes,
+    addresses: first.addresses ?? [],
     hasExpiringSecret: rows.some(({ expires }) => expires),
     rateLimitPerSecond: first.rate_limit_per_second,
     rateLimitBurst: first.rate_limit_burst,
     rateCardVersion: first.rate_card_version,
     accountEpoch: first.epoch,
   };
-}
-
-function unsealHmacSecret(
-  { sealer }: Store,
-  { id, tenantId, sealed }: { id: string; tenantId: string; sealed: Uint8Array },
-): string {
-  return unsealText(sealer, tenantSecretPlace({ id, tenantId, kind: 'hmac' }), sealed);
 }

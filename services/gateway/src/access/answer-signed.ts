@@ -1,4 +1,10 @@
-import { bodyBytesMax, errorCatalogue, identityLengthMax, toWireId } from '@svc/domain';
+import {
+  bodyBytesMax,
+  errorCatalogue,
+  identityLengthMax,
+  type KeyScope,
+  toWireId,
+} from '@svc/domain';
 import type { RateLimiter } from '@svc/queue';
 import { addressGroup, type Clock, type FailureLimit, type Sender } from '@svc/runtime';
 import { sha256Hex } from '@svc/signing';
@@ -11,18 +17,20 @@ import { receiveBody } from '../http/receive-body.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import { authenticate, type Keys, type Principal } from './authenticate.ts';
 import { answerWithCurrentKeys } from './current-keys.ts';
+import type { KeyUses } from './key-uses.ts';
 import { readSigningHeaders } from './signing-headers.ts';
 
 export interface SignedOptions {
   readonly keys: Keys;
+  readonly keyUses: KeyUses;
   readonly limiter: RateLimiter;
   readonly failures: FailureLimit;
   readonly clock: Clock;
 }
 
 /**
- * Answers a request that must be signed. Checks the size, the signature and the rate limit, in this
- * order. The endpoint then checks the query parameters and the rest (CONTRACT 3).
+ * Answers a request that must be signed. Checks the size, the signature, the rate limit and the scope
+ * of the key, in this order. The endpoint then checks the query parameters and the rest (CONTRACT 3).
  * Returns undefined if the client disconnected. Throws if the keys cannot be loaded.
  */
 export async function answerSigned(
@@ -40,18 +48,26 @@ export async function answerSigned(
   if (reading.kind === 'problem') return reading;
   const target = request.originalUrl;
   const headers = readSigningHeaders(request.rawHeaders);
-  const parts = { method: request.method, target, headers, bodySha256: sha256Hex(reading.bytes) };
+  const parts = {
+    method: request.method,
+    target,
+    headers,
+    bodySha256: sha256Hex(reading.bytes),
+    address: request.ip,
+  };
   const access = endpoint.access === 'operator' ? 'operator' : 'tenant';
   const nowMs = options.clock.nowMs();
   const signed: SignedRequest = {
     requestId: exchange.requestId,
     target,
-    id: String(request.params['id'] ?? request.params['reference'] ?? ''),
+    id: String(
+      request.params['id'] ?? request.params['reference'] ?? request.params['keyId'] ?? '',
+    ),
     body: reading.bytes,
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],
   };
-  const { isAuthenticated, answer } = await answerWithCurrentKeys({
+  const { principal, answer } = await answerWithCurrentKeys({
     firstAge: endpoint.access === 'tenant_hold' ? 'any' : 'recent',
     identify: (age) => authenticate(parts, access, options.keys, nowMs, age),
     async attempt(principal) {
@@ -61,8 +77,9 @@ export async function answerSigned(
         : decidedBeforeHold(refusal);
     },
   });
-  if (isAuthenticated) {
+  if (principal !== undefined) {
     options.failures.succeeded(sender);
+    if (principal.kind === 'tenant') options.keyUses.used(principal.keyId);
     return answer;
   }
   options.failures.failed(sender);
@@ -108,6 +125,19 @@ function policyOf({ rateLimitPerSecond, rateLimitBurst }: TenantCredentials) {
   return { perSecond: rateLimitPerSecond, burst: rateLimitBurst };
 }
 
+const scopeMissing: Readonly<Record<KeyScope, ProblemAnswer>> = {
+  read: scopeProblem('read'),
+  spend: scopeProblem('spend'),
+  settings: scopeProblem('settings'),
+};
+
+function scopeProblem(scope: KeyScope): ProblemAnswer {
+  return problem(
+    'scope_missing',
+    `This request needs a key with the scope \`${scope}\`. Sign it with another key.`,
+  );
+}
+
 const operatorOnly = problem('operator_only', errorCatalogue.operator_only.description);
 
 async function handle(
@@ -123,7 +153,11 @@ async function handle(
     );
   }
   if (principal.kind === 'operator') throw new Error('an operator reached a tenant endpoint');
-  const request = { ...signed, tenant: principal.tenant };
+  const { tenant, keyId } = principal;
+  if (!tenant.scopes.includes(endpoint.scope)) {
+    return decidedBeforeHold(scopeMissing[endpoint.scope]);
+  }
+  const request = { ...signed, tenant, keyId };
   return endpoint.access === 'tenant_hold'
     ? endpoint.handle(request)
     : decidedBeforeHold(await endpoint.handle(request));

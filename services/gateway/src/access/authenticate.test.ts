@@ -1,4 +1,4 @@
-import { toWireId } from '@svc/domain';
+import { compileAddresses, keyScopes, toWireId } from '@svc/domain';
 import { sha256Hex, signRequest } from '@svc/signing';
 import type { TenantCredentials } from '@svc/store';
 import { describe, expect, test } from 'vitest';
@@ -6,6 +6,9 @@ import { type Access, authenticate, type Keys } from './authenticate.ts';
 import { readSigningHeaders } from './signing-headers.ts';
 
 const tenantId = '019ab000-0000-7000-8000-000000000001';
+const keyId = '019ab000-0000-7000-8000-000000000002';
+const oldKeyId = '019ab000-0000-7000-8000-000000000003';
+const namedId = '019ab000-0000-7000-8000-000000000004';
 const operatorId = '019ab000-0000-7000-8000-00000000000b';
 const operator = { operatorId, disabled: false, secret: 'osk_1' };
 const nowSeconds = 1_795_000_000;
@@ -20,6 +23,9 @@ interface Attempt {
   disabled?: boolean;
   known?: boolean;
   access?: Access;
+  address?: string;
+  /** Returns the id of the key instead of the kind of the principal. */
+  showsKey?: boolean;
 }
 
 async function attempt(options: Attempt = {}) {
@@ -29,6 +35,9 @@ async function attempt(options: Attempt = {}) {
     disabled: options.disabled ?? false,
     allowedJobTypes: [],
     hmacSecrets: secrets,
+    keyIds: [keyId, oldKeyId],
+    scopes: keyScopes,
+    addresses: [],
     hasExpiringSecret: false,
     rateLimitPerSecond: 1,
     rateLimitBurst: 1,
@@ -36,10 +45,14 @@ async function attempt(options: Attempt = {}) {
     accountEpoch: 0n,
   };
   const keys: Keys = {
-    tenant: async (id) =>
-      await Promise.resolve(
-        id === tenantId && (options.known ?? true) ? { credentials: tenant, isRecent: true } : null,
-      ),
+    async tenant(asked) {
+      const isKnown = asked.tenantId === tenantId && (options.known ?? true);
+      const found = { credentials: tenant, allows: compileAddresses([]), isRecent: true };
+      if (!isKnown || asked.keyId === null) return await Promise.resolve(isKnown ? found : null);
+      if (asked.keyId !== namedId) return null;
+      const credentials = { ...tenant, hmacSecrets: ['hsk_test_named'], keyIds: [namedId] };
+      return { ...found, credentials, allows: compileAddresses(['203.0.113.0/24']) };
+    },
     operator: async (id) => await Promise.resolve(id === operatorId ? operator : null),
   };
   const answer = await authenticate(
@@ -47,6 +60,7 @@ async function attempt(options: Attempt = {}) {
       method: 'GET',
       target,
       bodySha256,
+      address: options.address ?? '203.0.113.7',
       headers: readSigningHeaders(
         rawHeadersOf({
           'X-SVC-Tenant': [toWireId('tnt', tenantId)],
@@ -60,7 +74,11 @@ async function attempt(options: Attempt = {}) {
     keys,
     nowSeconds * 1000 + 999,
   );
-  return answer.kind === 'authenticated' ? answer.principal.kind : answer;
+  if (answer.kind !== 'authenticated') return answer;
+  const { principal } = answer;
+  return options.showsKey === true && principal.kind === 'tenant'
+    ? principal.keyId
+    : principal.kind;
 }
 
 function rawHeadersOf(headers: NodeJS.Dict<string[]>): string[] {
@@ -114,6 +132,25 @@ describe('a tenant’s request', () => {
       code: 'unauthenticated',
       headers: { 'www-authenticate': 'SVC1-HMAC-SHA256' },
     });
+  });
+
+  test('that names a key is accepted under the secret of that key only, and from its addresses', async () => {
+    const named = { headers: { 'X-SVC-Key': [toWireId('key', namedId)] } };
+    const secret = 'hsk_test_named';
+    expect(await attempt({ ...named, secret, showsKey: true })).toBe(namedId);
+    expect(await attempt({ showsKey: true })).toBe(keyId);
+    expect(await attempt({ secret: 'hsk_test_old', showsKey: true })).toBe(oldKeyId);
+    const refused = await Promise.all([
+      attempt(named),
+      attempt({ ...named, secret: 'hsk_test_old' }),
+      attempt({ secret }),
+      attempt({ secret, headers: { 'X-SVC-Key': [toWireId('key', keyId)] } }),
+      attempt({ secret, headers: { 'X-SVC-Key': [namedId] } }),
+      attempt({ secret, headers: { 'X-SVC-Key': [toWireId('key', namedId), 'x'] } }),
+      attempt({ ...named, secret, address: '203.0.114.7' }),
+      attempt({ ...named, secret, disabled: true }),
+    ]);
+    for (const answer of refused) expect(answer).toEqual(await attempt({ known: false }));
   });
 
   test.each<[string, NodeJS.Dict<string[]>, string]>([

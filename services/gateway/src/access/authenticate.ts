@@ -1,4 +1,4 @@
-import { fromWireId } from '@svc/domain';
+import { assertInvariant, fromWireId } from '@svc/domain';
 import { describeRefusal, verifyRequest } from '@svc/signing';
 import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { problem, type ProblemAnswer } from '../http/answer.ts';
@@ -11,12 +11,16 @@ export interface SignedParts {
   readonly target: string;
   readonly headers: SigningHeaders;
   readonly bodySha256: string;
+  /** The address of the client. Undefined if the connection has closed. */
+  readonly address: string | undefined;
 }
 
 export type Principal =
   | {
       readonly kind: 'tenant';
       readonly tenant: TenantCredentials;
+      /** The key that signed the request, a UUID. */
+      readonly keyId: string;
       /** True if the credentials may decide by themselves. False if a hold must compare their epoch. */
       readonly isRecent: boolean;
     }
@@ -29,12 +33,22 @@ export type Authentication =
 /** `any`: the caller compares the epoch. `recent`: within the time that a change may take. */
 export type KeyAge = 'any' | 'recent' | 'new';
 
+/** The tenant whose key is looked up. `keyId` is null for the first keys (CONTRACT 12). */
+export interface AskedKey {
+  readonly tenantId: string;
+  readonly keyId: string | null;
+}
+
+export interface KnownKey {
+  readonly credentials: TenantCredentials;
+  /** True if the key may be used from this address. */
+  readonly allows: (address: string | undefined) => boolean;
+  readonly isRecent: boolean;
+}
+
 /** Looks up keys by id. Null if the id is unknown. */
 export interface Keys {
-  tenant(
-    tenantId: string,
-    age: KeyAge,
-  ): Promise<{ readonly credentials: TenantCredentials; readonly isRecent: boolean } | null>;
+  tenant(asked: AskedKey, age: KeyAge): Promise<KnownKey | null>;
   operator(operatorId: string): Promise<OperatorCredentials | null>;
 }
 
@@ -45,8 +59,10 @@ export interface Keys {
 export type Access = 'tenant' | 'operator';
 
 /**
- * Finds who signed this request (CONTRACT 1). An unknown key, a disabled key and a wrong
- * signature get the same answer by the same code path. Throws if the keys cannot be loaded.
+ * Finds who signed this request (CONTRACT 1 and 12). An unknown key, a disabled or expired key, a key
+ * outside its addresses and a wrong signature get the same answer by the same code path. Only the
+ * secret of the named key verifies the request, so another value of `X-SVC-Key` gains nothing although
+ * the header is not signed. Throws if the keys cannot be loaded.
  */
 export async function authenticate(
   request: SignedParts,
@@ -57,7 +73,7 @@ export async function authenticate(
 ): Promise<Authentication> {
   const identity = readIdentity(request.headers, access);
   if (identity.kind === 'malformed') return unauthenticated(identity.detail);
-  const { principal, secrets } = await findKey(identity, keys, age);
+  const { principalOf, secrets } = await findKey(identity, request, keys, age);
   const verification = verifyRequest({
     secrets,
     timestamp: request.headers.timestamp,
@@ -67,8 +83,8 @@ export async function authenticate(
     target: request.target,
     bodySha256: request.bodySha256,
   });
-  if (verification.kind === 'verified' && principal !== null) {
-    return { kind: 'authenticated', principal };
+  if (verification.kind === 'verified') {
+    return { kind: 'authenticated', principal: principalOf(verification.secretIndex) };
   }
   return unauthenticated(describeRefusal(verification));
 }
@@ -101,26 +117,52 @@ function missing(header: string): { kind: 'malformed'; detail: string } {
 }
 
 interface FoundKey {
-  readonly principal: Principal | null;
-  /** Empty for an unknown or disabled key, so that no signature matches. */
+  readonly principalOf: (secretIndex: number) => Principal;
+  /** Empty for a key that may not be used, so that no signature matches. */
   readonly secrets: readonly string[];
 }
 
-const noKey: FoundKey = { principal: null, secrets: [] };
+const noKey: FoundKey = {
+  principalOf() {
+    throw new Error('a signature matched no secret');
+  },
+  secrets: [],
+};
 
-async function findKey({ kind, id }: Identity, keys: Keys, age: KeyAge): Promise<FoundKey> {
-  // A malformed id is treated as an unknown one.
-  if (kind === 'tenant') {
-    const tenantId = fromWireId('tnt', id);
-    const found = tenantId === undefined ? null : await keys.tenant(tenantId, age);
-    if (found === null || found.credentials.disabled) return noKey;
-    const { credentials: tenant, isRecent } = found;
-    return { principal: { kind, tenant, isRecent }, secrets: tenant.hmacSecrets };
-  }
+async function findKey(
+  { kind, id }: Identity,
+  request: SignedParts,
+  keys: Keys,
+  age: KeyAge,
+): Promise<FoundKey> {
+  if (kind === 'tenant') return findTenantKey(id, request, keys, age);
   const operatorId = fromWireId('op', id);
   const operator = operatorId === undefined ? null : await keys.operator(operatorId);
   if (operator === null || operator.disabled) return noKey;
-  return { principal: { kind, operator }, secrets: [operator.secret] };
+  return { principalOf: () => ({ kind, operator }), secrets: [operator.secret] };
+}
+
+/** A malformed id is treated as an unknown one. */
+async function findTenantKey(
+  id: string,
+  { headers, address }: SignedParts,
+  keys: Keys,
+  age: KeyAge,
+): Promise<FoundKey> {
+  const tenantId = fromWireId('tnt', id);
+  const named = headers.keyId === undefined ? null : fromWireId('key', headers.keyId);
+  if (tenantId === undefined || named === undefined) return noKey;
+  const found = await keys.tenant({ tenantId, keyId: named }, age);
+  if (found === null || found.credentials.disabled || !found.allows(address)) return noKey;
+  const { credentials: tenant, isRecent } = found;
+  return {
+    principalOf(secretIndex) {
+      const keyId = tenant.keyIds[secretIndex];
+      assertInvariant(keyId !== undefined, 'every secret has a key');
+      return { kind: 'tenant', tenant, keyId, isRecent };
+    },
+    secrets: tenant.hmacSecrets,
+  };
 }
 
 function unauthenticated(detail: string): ProblemAnswer {

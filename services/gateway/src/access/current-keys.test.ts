@@ -11,12 +11,16 @@ const principalOf = (epoch: number, isRecent: boolean): Principal => ({
     disabled: false,
     allowedJobTypes: [],
     hmacSecrets: [],
+    keyIds: [],
+    scopes: [],
+    addresses: [],
     hasExpiringSecret: false,
     rateLimitPerSecond: 1,
     rateLimitBurst: 1,
     rateCardVersion: null,
     accountEpoch: BigInt(epoch),
   },
+  keyId: 'b',
   isRecent,
 });
 const refused = problem('unauthenticated', 'no');
@@ -29,7 +33,7 @@ type Known = Partial<Record<KeyAge, readonly [number, boolean] | null>>;
 /** Answers with keys of any age, and returns what was asked and tried. */
 async function answered(known: Known, hold: (epoch: bigint) => HoldReply) {
   const asked: string[] = [];
-  const { answer, isAuthenticated } = await answerWithCurrentKeys({
+  const { answer, principal } = await answerWithCurrentKeys({
     firstAge: 'any',
     async identify(age): Promise<Authentication> {
       asked.push(age);
@@ -44,7 +48,7 @@ async function answered(known: Known, hold: (epoch: bigint) => HoldReply) {
       return await Promise.resolve(hold(epoch));
     },
   });
-  return { asked, answer, isAuthenticated };
+  return { asked, answer, isAuthenticated: principal !== undefined };
 }
 
 const noHold = (epoch: bigint): HoldReply => decidedBeforeHold(answerOf(epoch));

@@ -24,20 +24,26 @@ export async function answerWithCurrentKeys({
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /** Must change nothing unless its reply is decided by a hold. */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
-}): Promise<{ readonly isAuthenticated: boolean; readonly answer: Answer }> {
+}): Promise<{
+  /** Undefined if the keys refuse the request. */
+  readonly principal: Principal | undefined;
+  readonly answer: Answer;
+}> {
   let age = firstAge;
+  let last: Principal | undefined;
   let unconfirmed: { readonly answer: Answer; readonly epoch: bigint | undefined } | undefined;
   for (let round = 0; round < roundsMax; round += 1) {
     const authentication = await identify(age);
     if (authentication.kind === 'problem') {
-      if (age !== 'any') return { isAuthenticated: false, answer: authentication };
+      if (age !== 'any') return { principal: undefined, answer: authentication };
       age = 'recent';
       continue;
     }
     const { principal } = authentication;
+    last = principal;
     const epoch = epochOf(principal);
     if (unconfirmed !== undefined && unconfirmed.epoch === epoch) {
-      return { isAuthenticated: true, answer: unconfirmed.answer };
+      return { principal, answer: unconfirmed.answer };
     }
     const reply = await attempt(principal);
     if (reply.kind === 'stale_credentials') {
@@ -46,12 +52,12 @@ export async function answerWithCurrentKeys({
     }
     const { answer } = reply;
     if (reply.decidedByHold || age !== 'any' || isRecent(principal)) {
-      return { isAuthenticated: true, answer };
+      return { principal, answer };
     }
     unconfirmed = { answer, epoch };
     age = 'recent';
   }
-  return { isAuthenticated: true, answer: keysChange };
+  return { principal: last, answer: keysChange };
 }
 
 function epochOf(principal: Principal): bigint | undefined {

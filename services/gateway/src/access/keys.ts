@@ -1,7 +1,8 @@
+import { compileAddresses } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 import { findOperatorCredentials, findTenantCredentials, type Store } from '@svc/store';
 import { createExpiringCache } from '../expiring-cache.ts';
-import type { KeyAge, Keys } from './authenticate.ts';
+import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
  * A rotated secret, a disabled key or a new rate card takes effect after at most this time, or at
@@ -9,8 +10,11 @@ import type { KeyAge, Keys } from './authenticate.ts';
  * cache also saves unsealing the secrets for each request.
  */
 const keysTtlMs = 3_000;
-/** The number also bounds the memory: a tenant has at most two secrets and a few job types. */
-const tenantsMax = 10_000;
+/**
+ * The most entries: one for the first keys of a tenant, and one for each of its named keys. The number
+ * also bounds the memory: an entry has at most two secrets and a few job types and addresses.
+ */
+const tenantKeysMax = 10_000;
 const operatorsMax = 100;
 /** Unknown ids have their own limit, so that invented ids cannot evict real keys. */
 const unknownMax = 1_000;
@@ -24,12 +28,14 @@ export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };
   const tenants = createExpiringCache({
     ...common,
-    load: async (id: string) => {
+    load: async (key: string) => {
       const loadedAtMs = clock.monotonicMs();
-      const credentials = await findTenantCredentials(store, id);
-      return credentials === null ? null : { credentials, loadedAtMs };
+      const { tenantId, keyId } = askedOf(key);
+      const credentials = await findTenantCredentials(store, tenantId, keyId);
+      if (credentials === null) return null;
+      return { credentials, allows: compileAddresses(credentials.addresses), loadedAtMs };
     },
-    entriesMax: tenantsMax,
+    entriesMax: tenantKeysMax,
   });
   const operators = createExpiringCache({
     ...common,
@@ -37,20 +43,30 @@ export function createKeys(store: Store, clock: Clock): Keys {
     entriesMax: operatorsMax,
   });
   return {
-    async tenant(id, age) {
-      let found = await tenants.get(id, ageMsMaxOf[age]);
+    async tenant(asked, age) {
+      const key = cacheKeyOf(asked);
+      let found = await tenants.get(key, ageMsMaxOf[age]);
       if (found?.credentials.hasExpiringSecret === true) {
-        found = await tenants.get(id, Math.min(ageMsMaxOf[age], keysTtlMs));
+        found = await tenants.get(key, Math.min(ageMsMaxOf[age], keysTtlMs));
       }
       if (found === null) return null;
-      const { credentials, loadedAtMs } = found;
-      return { credentials, isRecent: clock.monotonicMs() - loadedAtMs < keysTtlMs };
+      const { credentials, allows, loadedAtMs } = found;
+      return { credentials, allows, isRecent: clock.monotonicMs() - loadedAtMs < keysTtlMs };
     },
     operator: (id) => operators.get(id),
   };
 }
 
 const ageMsMaxOf: Readonly<Record<KeyAge, number>> = { any: Infinity, recent: keysTtlMs, new: 0 };
+
+function cacheKeyOf({ tenantId, keyId }: AskedKey): string {
+  return keyId === null ? tenantId : `${tenantId}/${keyId}`;
+}
+
+function askedOf(cacheKey: string): AskedKey {
+  const [tenantId = '', keyId = null] = cacheKey.split('/');
+  return { tenantId, keyId };
+}
 
 function isAbsent(value: unknown): boolean {
   return value === null;

@@ -5,6 +5,8 @@ export interface SigningHeaders {
   /** The values of a repeated header are joined with a comma. Undefined if it is missing. */
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;
+  /** The key that `X-SVC-Key` names (CONTRACT 12). Undefined if the header is missing. */
+  readonly keyId: string | undefined;
 }
 
 type IdentityHeader = 'x-svc-tenant' | 'x-svc-operator' | 'x-svc-node';
@@ -14,16 +16,18 @@ export function readSigningHeaders(rawHeaders: readonly string[]): SigningHeader
   const identities: { name: IdentityHeader; id: string }[] = [];
   let timestamp: string | undefined;
   let signature: string | undefined;
+  let keyId: string | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase();
     const value = rawHeaders[index + 1] ?? '';
     if (name === 'x-svc-timestamp') timestamp = joined(timestamp, value);
     else if (name === 'x-svc-signature') signature = joined(signature, value);
+    else if (name === 'x-svc-key') keyId = joined(keyId, value);
     else if (name === 'x-svc-tenant' || name === 'x-svc-operator' || name === 'x-svc-node') {
       identities.push({ name, id: value });
     }
   }
-  return { identities, timestamp, signature };
+  return { identities, timestamp, signature, keyId };
 }
 
 function joined(earlier: string | undefined, value: string): string {

@@ -2,7 +2,7 @@ import { type Problem, problemType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
 
 /** The response that a handler decides on. `sendAnswer` sends it. */
-export type Answer = JsonAnswer | TextAnswer | ProblemAnswer;
+export type Answer = JsonAnswer | TextAnswer | EmptyAnswer | ProblemAnswer;
 
 export interface JsonAnswer {
   readonly kind: 'json';
@@ -25,6 +25,11 @@ export interface TextAnswer {
   readonly text: string;
   /** Their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A 204: an answer without a body. */
+export interface EmptyAnswer {
+  readonly kind: 'empty';
 }
 
 /** The members of a problem that only some codes have (CONTRACT 2). */
@@ -55,6 +60,8 @@ export function json(status: number, body: object, logFields?: AnswerLogFields):
     ? { kind: 'json', status, body }
     : { kind: 'json', status, body, logFields };
 }
+
+export const noContent: EmptyAnswer = { kind: 'empty' };
 
 export function text(
   status: number,

@@ -1,5 +1,5 @@
 /** The list that a cursor belongs to. A cursor of another list is refused. */
-export type CursorKind = 'submissions' | 'transactions' | 'deliveries';
+export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit';
 
 /** The last item of a page: its id, and its time if the list is ordered by time. */
 export interface CursorPosition {
@@ -12,6 +12,7 @@ const kindBytes: Readonly<Record<CursorKind, number>> = {
   submissions: 1,
   transactions: 2,
   deliveries: 3,
+  audit: 10,
 };
 const idOffset = 7;
 const cursorBytes = idOffset + 16;

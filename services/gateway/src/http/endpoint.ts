@@ -1,4 +1,5 @@
-import type { OperatorCredentials, TenantCredentials } from '@svc/store';
+import type { KeyScope } from '@svc/domain';
+import type { Author, OperatorCredentials, TenantCredentials } from '@svc/store';
 import type { Static, TObject } from 'typebox';
 import type { Answer } from './answer.ts';
 import { compileQuery } from './query.ts';
@@ -6,6 +7,13 @@ import type { SignedRequest } from './signed-request.ts';
 
 export interface TenantRequest extends SignedRequest {
   readonly tenant: TenantCredentials;
+  /** The key that signed the request, a UUID. */
+  readonly keyId: string;
+}
+
+/** The author of a change that a tenant requests: the tenant, and the key that signed the request. */
+export function authorOf({ tenant, keyId, requestId }: TenantRequest): Author {
+  return { actor: { kind: 'tenant', id: tenant.tenantId, keyId }, requestId };
 }
 
 export interface OperatorRequest extends SignedRequest {
@@ -13,8 +21,8 @@ export interface OperatorRequest extends SignedRequest {
 }
 
 interface Route {
-  readonly method: 'get' | 'post' | 'patch';
-  /** In Express's notation. `:id` or `:reference` is the only parameter that handlers receive. */
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** In Express's notation. `:id`, `:reference` or `:keyId` is the only parameter that handlers receive. */
   readonly path: string;
 }
 
@@ -44,6 +52,8 @@ export interface OpenEndpoint extends Route {
 /** An endpoint for requests signed by a tenant (CONTRACT 1). */
 export interface TenantEndpoint extends Route {
   readonly access: 'tenant';
+  /** The scope that a key needs. Without it the answer is `403 scope_missing` (CONTRACT 12). */
+  readonly scope: KeyScope;
   /** The known query parameters. Any other is refused. */
   readonly parameters: readonly string[];
   handle(request: TenantRequest): Promise<Answer>;
@@ -64,6 +74,7 @@ export type HoldReply =
  */
 export interface HoldEndpoint extends Route {
   readonly access: 'tenant_hold';
+  readonly scope: KeyScope;
   readonly parameters: readonly string[];
   handle(request: TenantRequest): Promise<HoldReply>;
 }
@@ -79,6 +90,8 @@ export type SignedEndpoint = TenantEndpoint | HoldEndpoint | OperatorEndpoint;
 export type Endpoint = OpenEndpoint | SignedEndpoint;
 
 interface Definition<Request, Query extends TObject, Reply = Answer> extends Route {
+  /** If omitted: `read` for a GET, otherwise `settings`. */
+  readonly scope?: KeyScope;
   /** The schema of the query parameters. It must be closed (`additionalProperties: false`). */
   readonly query: Query;
   handle(request: Request, query: Static<Query>): Promise<Reply>;
@@ -88,14 +101,26 @@ interface Definition<Request, Query extends TObject, Reply = Answer> extends Rou
 export function tenantEndpoint<Query extends TObject>(
   definition: Definition<TenantRequest, Query>,
 ): TenantEndpoint {
-  return { access: 'tenant', ...withQuery(definition, sameAnswer) };
+  return {
+    access: 'tenant',
+    scope: scopeOf(definition),
+    ...withQuery(definition, sameAnswer),
+  };
 }
 
 /** Makes a tenant's endpoint that places a hold, with the same check of the query. */
 export function holdEndpoint<Query extends TObject>(
   definition: Definition<TenantRequest, Query, HoldReply>,
 ): HoldEndpoint {
-  return { access: 'tenant_hold', ...withQuery(definition, decidedBeforeHold) };
+  return {
+    access: 'tenant_hold',
+    scope: scopeOf(definition),
+    ...withQuery(definition, decidedBeforeHold),
+  };
+}
+
+function scopeOf({ method, scope }: Route & { readonly scope?: KeyScope }): KeyScope {
+  return scope ?? (method === 'get' ? 'read' : 'settings');
 }
 
 /** An answer that no hold has decided. */

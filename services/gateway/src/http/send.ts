@@ -16,13 +16,14 @@ export async function sendAnswer(
 ): Promise<void> {
   if (response.headersSent || response.destroyed) return;
   const { status, contentType, content, headers } = written(answer, exchange.requestId);
+  const hasContent = answer.kind !== 'empty';
   const body = Buffer.from(content, 'utf8');
   const isUnread = !request.complete && hasBody(request);
   // One array of names and values takes Node less than a call of `setHeader` for each header.
   const sent = headersWith(headers);
   sent.push('x-request-id', exchange.requestId);
   if (exchange.rateLimit !== undefined) sent.push(...rateLimitHeaders(exchange.rateLimit));
-  sent.push('content-type', contentType, 'content-length', `${body.length}`);
+  if (hasContent) sent.push('content-type', contentType, 'content-length', `${body.length}`);
   if (isUnread) sent.push('connection', 'close');
   response.writeHead(status, sent);
   if (!isUnread) {
@@ -61,6 +62,8 @@ function written(answer: Answer, requestId: string): Written {
       const content = JSON.stringify(answer.body);
       return { status: answer.status, contentType: 'application/json', content, headers: {} };
     }
+    case 'empty':
+      return { status: 204, contentType: '', content: '', headers: {} };
     case 'text':
       return { ...answer, content: answer.text };
     case 'problem': {

@@ -3,7 +3,7 @@ export interface SignedRequest {
   readonly requestId: string;
   /** The path and query exactly as sent. */
   readonly target: string;
-  /** The `:id` or `:reference` of the path, percent-decoded. Empty if the route has none. */
+  /** The `:id`, `:reference` or `:keyId` of the path, percent-decoded. Empty if the route has none. */
   readonly id: string;
   readonly body: Buffer;
   readonly contentType: string | undefined;

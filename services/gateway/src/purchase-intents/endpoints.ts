@@ -32,6 +32,7 @@ export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpo
     tenantEndpoint({
       method: 'post',
       path: intents,
+      scope: 'spend',
       query: NoQuery,
       handle: intentCreation(deps, rail),
     }),
@@ -64,5 +65,6 @@ export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpo
 }
 
 function off(method: 'get' | 'post', path: string, query: TObject): TenantEndpoint {
-  return tenantEndpoint({ method, path, query, handle: async () => disabled });
+  const scope = method === 'post' ? 'spend' : 'read';
+  return tenantEndpoint({ method, path, scope, query, handle: async () => disabled });
 }

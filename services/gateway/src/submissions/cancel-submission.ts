@@ -14,6 +14,7 @@ export function cancelSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',
     path: '/v1/submissions/:id/cancel',
+    scope: 'spend',
     query: NoQuery,
     handle: ({ tenant, id, requestId }) => cancel(deps, tenant.tenantId, id, requestId),
   });

@@ -12,6 +12,7 @@ export function createQuoteEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',
     path: '/v1/quotes',
+    scope: 'read',
     query: NoQuery,
     handle: (request) => createQuote(deps, request),
   });

@@ -38,6 +38,7 @@ export function createSubmissionEndpoint(deps: GatewayDeps): HoldEndpoint {
   return holdEndpoint({
     method: 'post',
     path: '/v1/submissions',
+    scope: 'spend',
     query: NoQuery,
     handle: (request) => createSubmission(deps, request),
   });

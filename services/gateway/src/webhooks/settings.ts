@@ -5,7 +5,12 @@ import { changeSettings, findTenant, type TenantRecord } from '@svc/store';
 import { announce } from '../announce.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json } from '../http/answer.ts';
-import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
+import {
+  authorOf,
+  tenantEndpoint,
+  type TenantEndpoint,
+  type TenantRequest,
+} from '../http/endpoint.ts';
 import { compileBody } from '../http/read-object.ts';
 import { refusedWebhookUrl } from './webhook-url.ts';
 
@@ -49,11 +54,12 @@ export function changeSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
 
 async function change(
   deps: GatewayDeps,
-  { tenant: { tenantId }, requestId }: TenantRequest,
+  request: TenantRequest,
   changed: Parameters<typeof changeSettings>[2],
 ): Promise<Answer> {
-  const by = { actor: { kind: 'tenant', id: tenantId }, requestId } as const;
-  const outcome = await changeSettings(deps.store, tenantId, changed, by);
+  const { tenantId } = request.tenant;
+  const { requestId } = request;
+  const outcome = await changeSettings(deps.store, tenantId, changed, authorOf(request));
   assertInvariant(outcome !== null, 'a tenant that signed exists');
   const notifiedTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
   await announce(deps, { requestId }, [announceDeliveries(deps.producer, notifiedTenantIds)]);

@@ -131,6 +131,33 @@ export const settings = {
   environment: 'sandbox',
 };
 
+export const keyId = 'key_01jd5q9m3rfw2a7v5yt8n6c1kx';
+
+export const hmacSecret = 'hsk_test_vectorVectorVectorVector01';
+
+export const key = {
+  keyId,
+  scopes: ['read'],
+  addresses: ['203.0.113.0/24'],
+  createdAt: '2026-03-02T09:10:00.000Z',
+  expiresAt: '2026-05-31T09:10:00.000Z',
+  lastUsedAt: '2026-03-02T09:15:00.000Z',
+};
+
+export const auditEntry = {
+  what: 'key.created',
+  by: { keyId: 'key_01jd5qz2m8f0gan4c6s1yb7kpe' },
+  at: '2026-03-02T09:10:00.000Z',
+  before: null,
+  after: {
+    keyId,
+    scopes: ['read'],
+    addresses: ['203.0.113.0/24'],
+    expiresAt: '2026-05-31T09:10:00.000Z',
+  },
+  requestId,
+};
+
 export const purchase = {
   purchaseId: 'pur_01jd5q0000f1x8m3t6w9b2z4vn',
   tenantId,

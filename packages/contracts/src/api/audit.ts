@@ -1,0 +1,31 @@
+import { tenantChangeNames } from '@svc/domain';
+import { Type, type Static } from 'typebox';
+import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
+
+/** Who made a change: a key of the tenant, or an operator of the service (CONTRACT 12). */
+export const ChangeAuthor = Type.Object({
+  /** Null for a change by the tenant before keys had ids. */
+  keyId: Type.Optional(Nullable(WireId('key'))),
+  operator: Type.Optional(Type.String()),
+});
+
+/** The members that changed, with names as on the wire. */
+const ChangedMembers = Nullable(Type.Object({}));
+
+/** One change of the settings, webhook endpoints or keys of a tenant (CONTRACT 12). */
+export const AuditEntry = Type.Object({
+  what: Type.Enum(Object.values(tenantChangeNames)),
+  by: ChangeAuthor,
+  at: Time,
+  before: ChangedMembers,
+  after: ChangedMembers,
+  requestId: Nullable(Type.String()),
+});
+export type AuditEntry = Static<typeof AuditEntry>;
+
+export const AuditPage = PageOf(AuditEntry);
+export type AuditPage = Static<typeof AuditPage>;
+
+/** The query of `GET /v1/audit`. */
+export const AuditQuery = Type.Object(pageParameters, { additionalProperties: false });
+export type AuditQuery = Static<typeof AuditQuery>;

@@ -1,0 +1,89 @@
+import { AuditPage, AuditQuery } from '../api/audit.ts';
+import { WireId } from '../api/common.ts';
+import { KeyCreated, KeyList, KeyRequest } from '../api/keys.ts';
+import * as examples from './annotations/examples.ts';
+import type { OperationDefinition } from './operation.ts';
+
+export const keyOperations: readonly OperationDefinition[] = [
+  {
+    operationId: 'listKeys',
+    method: 'get',
+    path: '/v1/keys',
+    tag: 'Keys',
+    summary: 'List the keys',
+    description:
+      'The valid keys of the tenant, newest first, including its first keys. `lastUsedAt` is exact to the minute.',
+    access: 'tenant',
+    answers: {
+      200: { description: 'All keys.', schema: KeyList, example: { data: [examples.key] } },
+    },
+    errors: [],
+  },
+  {
+    operationId: 'createKey',
+    method: 'post',
+    path: '/v1/keys',
+    tag: 'Keys',
+    summary: 'Create a key',
+    description:
+      'Name the new key in `X-SVC-Key` and sign with its secret. It has all scopes, any address and no expiry unless you limit it. A key cannot give a scope that it does not have.',
+    access: 'tenant',
+    request: {
+      schema: KeyRequest,
+      examples: {
+        reporting: { scopes: ['read'], addresses: ['203.0.113.0/24'], expiresInDays: 90 },
+        all: {},
+      },
+    },
+    answers: {
+      201: {
+        description: 'The key, with its secret. The secret is shown only once.',
+        schema: KeyCreated,
+        example: { ...examples.key, lastUsedAt: null, hmacSecret: examples.hmacSecret },
+        links: {
+          delete: {
+            operationId: 'deleteKey',
+            parameter: 'keyId',
+            from: '/keyId',
+            description: 'Delete the key.',
+          },
+        },
+      },
+    },
+    errors: ['key_limit', 'unsupported_media_type'],
+  },
+  {
+    operationId: 'deleteKey',
+    method: 'delete',
+    path: '/v1/keys/:keyId',
+    tag: 'Keys',
+    summary: 'Delete a key',
+    description:
+      'Creations refuse the key at once, other requests within 5 seconds. The last key that may change the settings stays.',
+    access: 'tenant',
+    pathParameters: {
+      keyId: { schema: WireId('key'), description: 'The id of the key.', example: examples.keyId },
+    },
+    answers: { 204: { description: 'The key is deleted.' } },
+    errors: ['not_found', 'last_key'],
+  },
+  {
+    operationId: 'listAudit',
+    method: 'get',
+    path: '/v1/audit',
+    tag: 'Keys',
+    summary: 'List the changes',
+    description:
+      'Every change of the settings, webhook endpoints and keys of the tenant, newest first, and who made it. Secrets and the queries of URLs are left out.',
+    access: 'tenant',
+    query: AuditQuery,
+    answers: {
+      200: {
+        description: 'One page.',
+        schema: AuditPage,
+        example: { data: [examples.auditEntry], nextCursor: null },
+      },
+    },
+    errors: [],
+  },
+];

@@ -1,0 +1,83 @@
+import ipaddr from 'ipaddr.js';
+
+/** The keys with which a tenant signs requests (CONTRACT 12). */
+
+/**
+ * What a key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents.
+ * `settings`: settings, webhooks and keys.
+ */
+export const keyScopes = ['read', 'spend', 'settings'] as const;
+export type KeyScope = (typeof keyScopes)[number];
+
+export function isKeyScope(text: string): text is KeyScope {
+  return keyScopes.some((scope) => scope === text);
+}
+
+type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+const cidrPattern = /^([0-9a-f.:]{2,39})\/(0|[1-9][0-9]{0,2})$/i;
+
+/**
+ * A CIDR block in its canonical form, such as `203.0.113.0/24` or `2001:db8::/32`. Undefined if the
+ * text is no block, if it has bits after its prefix, or if it is an IPv4 block in IPv6 notation.
+ */
+export function canonicalCidr(text: string): string | undefined {
+  const block = parseBlock(text);
+  if (block === undefined) return undefined;
+  const [address, bits] = block;
+  return `${textOf(address)}/${bits}`;
+}
+
+/**
+ * Compiles blocks into a check of client addresses. Without blocks every address passes. A block that
+ * cannot be parsed matches no address. An IPv4 address in IPv6 notation counts as IPv4.
+ */
+export function compileAddresses(
+  blocks: readonly string[],
+): (address: string | undefined) => boolean {
+  if (blocks.length === 0) return () => true;
+  const parsed = blocks.flatMap((text) => {
+    const block = parseBlock(text);
+    return block === undefined ? [] : [block];
+  });
+  return (text) => {
+    const plain = text?.split('%', 1)[0] ?? '';
+    if (!ipaddr.isValid(plain)) return false;
+    const address = ipaddr.process(plain);
+    return parsed.some(([base, bits]) => matches(address, base, bits));
+  };
+}
+
+function parseBlock(text: string): Block | undefined {
+  const [, base = '', digits = ''] = cidrPattern.exec(text) ?? [];
+  const address = parseAddress(base);
+  const bits = Number(digits);
+  if (address === undefined || bits > address.toByteArray().length * 8) return undefined;
+  const bytes = address.toByteArray();
+  const hasHostBits = bytes.some((byte, at) => (byte & ~prefixByte(bits - at * 8)) !== 0);
+  return hasHostBits ? undefined : [address, bits];
+}
+
+function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  if (!text.includes(':') || !ipaddr.IPv6.isValid(text)) return undefined;
+  const address = ipaddr.IPv6.parse(text);
+  return address.isIPv4MappedAddress() ? undefined : address;
+}
+
+/** The mask of one byte of which the first `bits` belong to the prefix. */
+function prefixByte(bits: number): number {
+  return 0xff & ~(0xff >> Math.min(Math.max(bits, 0), 8));
+}
+
+function textOf(address: ipaddr.IPv4 | ipaddr.IPv6): string {
+  return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
+}
+
+function matches(
+  address: ipaddr.IPv4 | ipaddr.IPv6,
+  base: ipaddr.IPv4 | ipaddr.IPv6,
+  bits: number,
+): boolean {
+  return address.kind() === base.kind() && address.match(base, bits);
+}

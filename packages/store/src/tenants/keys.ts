@@ -1,0 +1,170 @@
+import { isKeyScope, type KeyScope, keyScopes, tenantKeysMax, toWireId } from '@svc/domain';
+import type { Author } from '../audit-log/audit.ts';
+import { recordTenantChange } from '../audit-log/tenant-changes.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+import { tenantSecretPlace } from '../sealing/sealed.ts';
+import { lockEpochSql } from './tenants.ts';
+
+/**
+ * A valid key of a tenant (CONTRACT 12). The first keys, those of provisioning and of rotations, are
+ * keys without limits.
+ */
+export interface KeyRecord {
+  id: string;
+  scopes: readonly KeyScope[];
+  /** CIDR blocks. Empty for any address. */
+  addresses: string[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  /** To the minute. A use is visible after at most a minute. */
+  lastUsedAt: Date | null;
+}
+
+export interface NewKey {
+  readonly tenantId: string;
+  readonly secret: string;
+  readonly scopes: readonly KeyScope[];
+  /** Canonical CIDR blocks. */
+  readonly addresses: readonly string[];
+  /** Null for a key that does not expire. */
+  readonly expiresInDays: number | null;
+}
+
+export type KeyCreation =
+  | { kind: 'created'; key: KeyRecord }
+  /** The tenant has `tenantKeysMax` valid keys. */
+  | { kind: 'key_limit' };
+
+export type KeyDeletion =
+  | { kind: 'deleted' }
+  | { kind: 'not_found' }
+  /** Without this key, none of the tenant's keys could change its settings. */
+  | { kind: 'last_key' };
+
+const validKey = `kind IN ('hmac', 'key') AND (expires_at IS NULL OR expires_at > svc_now())`;
+const columns = `id, scopes, addresses, created_at AS "createdAt", expires_at AS "expiresAt",
+  last_used_at AS "lastUsedAt"`;
+
+interface KeyRow extends Omit<KeyRecord, 'scopes' | 'addresses'> {
+  readonly scopes: string[] | null;
+  readonly addresses: string[] | null;
+}
+
+/** The valid keys of a tenant, newest first. Expired keys are not listed. */
+export async function listKeys(store: Store, tenantId: string): Promise<KeyRecord[]> {
+  return readKeys(store.query, tenantId);
+}
+
+async function readKeys(query: Query, tenantId: string): Promise<KeyRecord[]> {
+  const rows = await query<KeyRow>(
+    `SELECT ${columns} FROM tenant_secrets WHERE tenant_id = $1::uuid AND ${validKey}
+     ORDER BY created_at DESC, id DESC`,
+    [tenantId],
+  );
+  return rows.map(keyOf);
+}
+
+/** `scopes` is null in the row of a first key. */
+function keyOf({ scopes, addresses, ...key }: KeyRow): KeyRecord {
+  return { ...key, scopes: scopes?.filter(isKeyScope) ?? keyScopes, addresses: addresses ?? [] };
+}
+
+/**
+ * Creates a named key, valid immediately. The limit counts all valid keys, also the first ones. Expired
+ * named keys of the tenant are removed.
+ */
+export async function createKey(store: Store, key: NewKey, by: Author): Promise<KeyCreation> {
+  const { tenantId, secret, scopes, addresses, expiresInDays } = key;
+  return store.transaction(async (query): Promise<KeyCreation> => {
+    await query(lockEpochSql, [tenantId]);
+    const valid = await readKeys(query, tenantId);
+    if (valid.length >= tenantKeysMax) return { kind: 'key_limit' };
+    await query(
+      `DELETE FROM tenant_secrets
+       WHERE tenant_id = $1::uuid AND kind = 'key' AND expires_at <= svc_now()`,
+      [tenantId],
+    );
+    const id = store.newId();
+    const sealed = store.sealer.seal(tenantSecretPlace({ id, tenantId, kind: 'key' }), secret);
+    const [row] = await query<KeyRow>(
+      `INSERT INTO tenant_secrets (id, tenant_id, kind, sealed, scopes, addresses, created_at, expires_at)
+       VALUES ($1::uuid, $2::uuid, 'key', $3, $4::text[], $5::text[], svc_now(),
+         svc_now() + $6::int * interval '1 day')
+       RETURNING ${columns}`,
+      [id, tenantId, sealed, scopes, addresses, expiresInDays],
+    );
+    if (row === undefined) throw new Error('an inserted key is returned');
+    const created = keyOf(row);
+    await recordTenantChange(query, by, {
+      tenantId,
+      action: 'key.create',
+      before: null,
+      after: shown(created),
+    });
+    return { kind: 'created', key: created };
+  });
+}
+
+/**
+ * Deletes a key, also a first one. Creations refuse it at once, because the epoch changes; other
+ * requests refuse it when the gateways load the credentials again.
+ */
+export async function deleteKey(
+  store: Store,
+  { tenantId, keyId }: { tenantId: string; keyId: string },
+  by: Author,
+): Promise<KeyDeletion> {
+  return store.transaction(async (query): Promise<KeyDeletion> => {
+    // The lock orders deletions, so that two of them cannot each leave the other's key as the last.
+    await query(lockEpochSql, [tenantId]);
+    const valid = await readKeys(query, tenantId);
+    const key = valid.find(({ id }) => id === keyId);
+    if (key === undefined) return { kind: 'not_found' };
+    const others = valid.filter((other) => other !== key);
+    if (maySettings(key) && !others.some(maySettings)) return { kind: 'last_key' };
+    await query('DELETE FROM tenant_secrets WHERE id = $1::uuid', [keyId]);
+    await recordTenantChange(query, by, {
+      tenantId,
+      action: 'key.delete',
+      before: shown(key),
+      after: null,
+    });
+    return { kind: 'deleted' };
+  });
+}
+
+function maySettings({ scopes }: KeyRecord): boolean {
+  return scopes.includes('settings');
+}
+
+function shown({ id, scopes, addresses, expiresAt }: KeyRecord): object {
+  return { keyId: toWireId('key', id), scopes, addresses, expiresAt };
+}
+
+/** A use of a key. `agoMs`: the time since the use, by a monotonic clock. */
+export interface KeyUse {
+  readonly keyId: string;
+  readonly agoMs: number;
+}
+
+/**
+ * Stores the last uses of keys, to the minute. Rows that another transaction has locked are skipped:
+ * another gateway writes the same minute, or the key is being changed.
+ */
+export async function recordKeyUses(store: Store, uses: readonly KeyUse[]): Promise<void> {
+  await store.query(
+    `UPDATE tenant_secrets k SET last_used_at = u.at
+     FROM (
+       SELECT s.id, used.at
+       FROM unnest($1::uuid[], $2::float8[]) AS r (id, ago_ms)
+       CROSS JOIN LATERAL (
+         SELECT date_trunc('minute', svc_now() - r.ago_ms * interval '1 millisecond') AS at) used
+       JOIN tenant_secrets s ON s.id = r.id
+       WHERE s.last_used_at IS NULL OR s.last_used_at < used.at
+       FOR UPDATE OF s SKIP LOCKED
+     ) u
+     WHERE k.id = u.id`,
+    [uses.map(({ keyId }) => keyId), uses.map(({ agoMs }) => agoMs)],
+  );
+}

@@ -1,0 +1,48 @@
+import { type AuditEntry, AuditQuery } from '@svc/contracts';
+import { listTenantChanges, type TenantAuditEntry } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { json } from '../http/answer.ts';
+import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
+import { pageOf, readPage } from '../http/page.ts';
+
+/** `GET /v1/audit` (CONTRACT 12): the changes of the tenant, newest first. */
+export function auditEndpoint({ store }: GatewayDeps): TenantEndpoint {
+  return tenantEndpoint({
+    method: 'get',
+    path: '/v1/audit',
+    query: AuditQuery,
+    async handle({ tenant: { tenantId } }, query) {
+      const page = readPage('audit', query);
+      if (page.kind === 'problem') return page;
+      const entries = await listTenantChanges(store, {
+        tenantId,
+        beforeId: page.after === null ? null : entryIdOf(page.after.id),
+        limit: page.limit + 1,
+      });
+      const position = ({ id }: TenantAuditEntry) => ({ id: cursorIdOf(id), atMs: 0 });
+      return json(200, pageOf('audit', entries, page.limit, { position, show: entryView }));
+    },
+  });
+}
+
+function entryView({ id: _, at, before, after, ...entry }: TenantAuditEntry): AuditEntry {
+  return { ...entry, at: at.toISOString(), before: membersOf(before), after: membersOf(after) };
+}
+
+function membersOf(value: unknown): object | null {
+  return typeof value === 'object' ? value : null;
+}
+
+/** A cursor has room for a UUID. The number of an entry fills its last 8 bytes. */
+function cursorIdOf(id: bigint): string {
+  const hex = id.toString(16).padStart(32, '0');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** Numbers beyond the range of Postgres become its largest one, which excludes no entry. */
+function entryIdOf(cursorId: string): bigint {
+  const id = BigInt(`0x${cursorId.replaceAll('-', '')}`);
+  return id > bigintMax ? bigintMax : id;
+}
+
+const bigintMax = 2n ** 63n - 1n;

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { type Key, type KeyCreated, type KeyList, KeyRequest, NoQuery } from '@svc/contracts';
+import {
+  assertNever,
+  canonicalCidr,
+  errorCatalogue,
+  fromWireId,
+  keyScopes,
+  toWireId,
+} from '@svc/domain';
+import { newSecret } from '@svc/signing';
+import { createKey, deleteKey, type KeyRecord, listKeys } from '@svc/store';
+import type { GatewayDeps } from '../deps.ts';
+import { type Answer, json, noContent, notFound, problem } from '../http/answer.ts';
+import {
+  authorOf,
+  tenantEndpoint,
+  type TenantEndpoint,
+  type TenantRequest,
+} from '../http/endpoint.ts';
+import { compileBody } from '../http/read-object.ts';
+
+/** The keys of a tenant (CONTRACT 12). */
+
+const path = '/v1/keys';
+
+/** `GET /v1/keys`: the valid keys, with the uses that this gateway has noted. */
+export function listKeysEndpoint({ store, keyUses }: GatewayDeps): TenantEndpoint {
+  return tenantEndpoint({
+    method: 'get',
+    path,
+    query: NoQuery,
+    async handle({ tenant }) {
+      await keyUses.flush();
+      const keys = await listKeys(store, tenant.tenantId);
+      const body: KeyList = { data: keys.map(keyView) };
+      return json(200, body);
+    },
+  });
+}
+
+/** `POST /v1/keys`. An empty body is the same as `{}`: a key with all scopes. */
+export function createKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
+  const checkBody = compileBody(KeyRequest, []);
+  return tenantEndpoint({
+    method: 'post',
+    path,
+    query: NoQuery,
+    async handle(request) {
+      const isEmpty = request.body.length === 0;
+      const body = isEmpty ? { kind: 'checked' as const, value: {} } : checkBody(request);
+      return body.kind === 'problem' ? body : create(deps, request, body.value);
+    },
+  });
+}
+
+/** `DELETE /v1/keys/:keyId`. */
+export function deleteKeyEndpoint({ store }: GatewayDeps): TenantEndpoint {
+  return tenantEndpoint({
+    method: 'delete',
+    path: `${path}/:keyId`,
+    query: NoQuery,
+    async handle(request) {
+      const keyId = fromWireId('key', request.id);
+      if (keyId === undefined) return notFound;
+      const { tenantId } = request.tenant;
+      const { kind } = await deleteKey(store, { tenantId, keyId }, authorOf(request));
+      switch (kind) {
+        case 'deleted':
+          return noContent;
+        case 'not_found':
+          return notFound;
+        case 'last_key':
+          return lastKey;
+        default:
+          return assertNever(kind);
+      }
+    },
+  });
+}
+
+const lastKey = problem('last_key', errorCatalogue.last_key.description);
+const keyLimit = problem('key_limit', errorCatalogue.key_limit.description);
+const scopeNotHeld = problem(
+  'scope_missing',
+  'A key cannot give a scope that it does not have. Name fewer `scopes`, or sign with another key.',
+);
+
+async function create(
+  { store, environment }: GatewayDeps,
+  request: TenantRequest,
+  { scopes: asked = [...keyScopes], addresses = [], expiresInDays }: KeyRequest,
+): Promise<Answer> {
+  const { tenantId, scopes: held } = request.tenant;
+  const scopes = keyScopes.filter((scope) => asked.includes(scope));
+  if (!scopes.every((scope) => held.includes(scope))) return scopeNotHeld;
+  const secret = newSecret(environment === 'sandbox' ? 'hsk_test' : 'hsk_live', randomBytes);
+  const blocks = addresses.flatMap((block) => canonicalCidr(block) ?? []);
+  const outcome = await createKey(
+    store,
+    {
+      tenantId,
+      secret,
+      scopes,
+      addresses: [...new Set(blocks)],
+      expiresInDays: expiresInDays ?? null,
+    },
+    authorOf(request),
+  );
+  if (outcome.kind === 'key_limit') return keyLimit;
+  const body: KeyCreated = { ...keyView(outcome.key), hmacSecret: secret };
+  return json(201, body);
+}
+
+function keyView(key: KeyRecord): Key {
+  return {
+    keyId: toWireId('key', key.id),
+    scopes: [...key.scopes],
+    addresses: key.addresses,
+    createdAt: key.createdAt.toISOString(),
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  };
+}

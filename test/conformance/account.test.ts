@@ -324,6 +324,48 @@ describe('purchases', () => {
   });
 });
 
+describe('keys and the audit list', () => {
+  const post = (tenant: TenantCredentials, body: object) =>
+    whole.askAs(tenant, { method: 'POST', target: '/v1/keys', body });
+
+  test('a key signs within its scopes until it is deleted, and the last one for settings stays', async () => {
+    const tenant = await whole.tenant();
+    const { body } = await post(tenant, { scopes: ['read'], expiresInDays: 1 });
+    const keyId = String(body['keyId']);
+    const named = { ...tenant, hmacSecret: String(body['hmacSecret']) };
+    const headers = { 'x-svc-key': keyId };
+    const settings = (method: string) =>
+      whole.askAs(named, { method, target: '/v1/settings', headers, body: {} });
+    expect((await settings('GET')).status).toBe(200);
+    expect((await get(named, '/v1/settings')).status).toBe(401);
+    const changed = await settings('PATCH');
+    expect([changed.status, changed.body['code']]).toEqual([403, 'scope_missing']);
+    const [key, first] = itemsOf(await get(tenant, '/v1/keys'));
+    expect(key).toMatchObject({ keyId, scopes: ['read'], addresses: [] });
+    const remove = (id: unknown) =>
+      whole.askAs(tenant, { method: 'DELETE', target: `/v1/keys/${String(id)}` });
+    const last = await remove(first?.['keyId']);
+    expect([last.status, last.body['code']]).toEqual([409, 'last_key']);
+    const removed = await remove(keyId);
+    expect([removed.status, removed.text]).toEqual([204, '']);
+    const by = { keyId: first?.['keyId'] };
+    expect(await allOf(tenant, '/v1/audit?limit=1')).toMatchObject([
+      { what: 'key.deleted', by },
+      { what: 'key.created', by },
+    ]);
+  });
+
+  test('a tenant has at most ten', async () => {
+    const tenant = await whole.tenant();
+    for (let count = 1; count < 10; count += 1) {
+      expect((await post(tenant, {})).status).toBe(201);
+    }
+    const refused = await post(tenant, {});
+    expect([refused.status, refused.body['code']]).toEqual([409, 'key_limit']);
+    expect((await post(tenant, { addresses: ['203.0.113.7'] })).status).toBe(422);
+  });
+});
+
 describe('the rate limit', () => {
   test('is shared by all gateways, and the answer says when to retry', async () => {
     const tenant = await whole.tenant({ name: 'Slow' });

@@ -11,6 +11,7 @@ let owner: TenantCredentials;
 let stranger: TenantCredentials;
 let submissionId: string;
 let deliveryId: string;
+let keyId: string;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
@@ -26,6 +27,8 @@ beforeAll(async () => {
   submissionId = String(created.body['submissionId']);
   const queued = await whole.askAs(owner, { method: 'POST', target: '/v1/webhooks/test' });
   deliveryId = String(queued.body['deliveryId']);
+  const key = await whole.askAs(owner, { method: 'POST', target: '/v1/keys', body: {} });
+  keyId = String(key.body['keyId']);
 });
 afterAll(async () => {
   await whole.close();
@@ -34,6 +37,7 @@ afterAll(async () => {
 
 const unknownSubmission = 'sub_00000000000000000000000000';
 const unknownDelivery = 'dlv_00000000000000000000000000';
+const unknownKey = 'key_00000000000000000000000000';
 
 /** One of the owner's ids for every endpoint that takes an id. A new endpoint needs a line here. */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
@@ -41,6 +45,7 @@ const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   cancelSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),
   getDelivery: () => ({ id: deliveryId, unknown: unknownDelivery }),
   redeliver: () => ({ id: deliveryId, unknown: unknownDelivery }),
+  deleteKey: () => ({ id: keyId, unknown: unknownKey }),
 };
 
 /**
@@ -116,12 +121,20 @@ test('lists and statements hold no data of other tenants', async () => {
     `/v1/submissions?idempotencyKey=mine`,
     `/v1/credits/transactions?submissionId=${submissionId}`,
     '/v1/webhooks/deliveries',
+    '/v1/audit',
   ]) {
     const own = await whole.askAs(owner, { method: 'GET', target });
     const foreign = await whole.askAs(stranger, { method: 'GET', target });
     expect(own.body['data']).not.toEqual([]);
     expect(foreign.body).toEqual({ data: [], nextCursor: null });
   }
+});
+
+test("a stranger neither sees nor deletes a tenant's keys", async () => {
+  const list = { method: 'GET', target: '/v1/keys' };
+  const [own, foreign] = [await whole.askAs(owner, list), await whole.askAs(stranger, list)];
+  expect(own.text).toContain(keyId);
+  expect(foreign.text).not.toContain(keyId);
 });
 
 test("another tenant's cursor reads only the caller's own list", async () => {

@@ -129,6 +129,7 @@ function bodyViolations(
   answer: WireAnswer,
   validator: (pointer: string) => ValidateFunction,
 ): string[] {
+  if (answer.status === 204) return answer.text === '' ? [] : ['a 204 has a body'];
   const mediaType = (answer.headers['content-type'] ?? '').split(';')[0] ?? '';
   if (response['content']?.[mediaType] === undefined) return [`${mediaType} is not described`];
   if (mediaType === 'text/html') return [];

@@ -23,6 +23,3 @@ export function isTenantAction(action: string): action is TenantAction {
 
 export const tenantActions: readonly TenantAction[] =
   Object.keys(tenantChangeNames).filter(isTenantAction);
-
-/** Who made a change, as its tenant sees it: one of its keys, or an operator of the service. */
-export type ChangedBy = { readonly keyId: string | null } | { readonly operator: string };

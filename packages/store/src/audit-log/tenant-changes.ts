@@ -1,6 +1,6 @@
 import {
-  type ChangedBy,
   isTenantAction,
+  type SettingsChangedBy,
   type TenantAction,
   tenantActions,
   type TenantChangeName,
@@ -37,7 +37,7 @@ export async function recordTenantChange(
 }
 
 /** Who made a change, as its tenant sees it. An account on the sandbox's machine is `local`. */
-export function changedBy(actor: Actor): ChangedBy {
+export function changedBy(actor: Actor): SettingsChangedBy {
   if (actor.kind === 'operator') return { operator: toWireId('op', actor.id) };
   if (actor.kind === 'local') return { operator: 'local' };
   if (actor.kind === 'signup' || actor.keyId === undefined) return { keyId: null };
@@ -47,7 +47,7 @@ export function changedBy(actor: Actor): ChangedBy {
 export interface TenantAuditEntry {
   id: bigint;
   what: TenantChangeName;
-  by: ChangedBy;
+  by: SettingsChangedBy;
   at: Date;
   before: unknown;
   after: unknown;
@@ -83,7 +83,7 @@ function byOf(actor: {
   actorKind: string;
   actorId: string | null;
   actorName: string | null;
-}): ChangedBy {
+}): SettingsChangedBy {
   if (actor.actorKind === 'tenant') return { keyId: actor.actorName };
   return { operator: actor.actorId === null ? 'local' : toWireId('op', actor.actorId) };
 }

@@ -1,9 +1,17 @@
-import { isKeyScope, type KeyScope, keyScopes, tenantKeysMax, toWireId } from '@svc/domain';
+import {
+  isKeyScope,
+  type KeyScope,
+  keyScopes,
+  tenantChangeNames,
+  tenantKeysMax,
+  toWireId,
+} from '@svc/domain';
 import type { Author } from '../audit-log/audit.ts';
 import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { tenantSecretPlace } from '../sealing/sealed.ts';
+import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts';
 import { lockEpochSql } from './tenants.ts';
 
 /**
@@ -32,12 +40,13 @@ export interface NewKey {
 }
 
 export type KeyCreation =
-  | { kind: 'created'; key: KeyRecord }
+  /** `deliveryIds`: the deliveries of `settings.changed` to announce. */
+  | { kind: 'created'; key: KeyRecord; deliveryIds: string[] }
   /** The tenant has `tenantKeysMax` valid keys. */
   | { kind: 'key_limit' };
 
 export type KeyDeletion =
-  | { kind: 'deleted' }
+  | { kind: 'deleted'; deliveryIds: string[] }
   | { kind: 'not_found' }
   /** Without this key, none of the tenant's keys could change its settings. */
   | { kind: 'last_key' };
@@ -96,13 +105,9 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
     );
     if (row === undefined) throw new Error('an inserted key is returned');
     const created = keyOf(row);
-    await recordTenantChange(query, by, {
-      tenantId,
-      action: 'key.create',
-      before: null,
-      after: shown(created),
-    });
-    return { kind: 'created', key: created };
+    const change = { tenantId, before: null, after: shown(created) };
+    const deliveryIds = await record(store, query, 'key.create', change, by);
+    return { kind: 'created', key: created, deliveryIds };
   });
 }
 
@@ -124,14 +129,22 @@ export async function deleteKey(
     const others = valid.filter((other) => other !== key);
     if (maySettings(key) && !others.some(maySettings)) return { kind: 'last_key' };
     await query('DELETE FROM tenant_secrets WHERE id = $1::uuid', [keyId]);
-    await recordTenantChange(query, by, {
-      tenantId,
-      action: 'key.delete',
-      before: shown(key),
-      after: null,
-    });
-    return { kind: 'deleted' };
+    const change = { tenantId, before: shown(key), after: null };
+    const deliveryIds = await record(store, query, 'key.delete', change, by);
+    return { kind: 'deleted', deliveryIds };
   });
+}
+
+async function record(
+  store: Store,
+  query: Query,
+  action: 'key.create' | 'key.delete',
+  change: { tenantId: string; before: object | null; after: object | null },
+  by: Author,
+): Promise<string[]> {
+  await recordTenantChange(query, by, { ...change, action });
+  const what = tenantChangeNames[action];
+  return insertSettingsChanged(store, query, { tenantId: change.tenantId, what, by });
 }
 
 function maySettings({ scopes }: KeyRecord): boolean {

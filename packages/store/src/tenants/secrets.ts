@@ -1,6 +1,7 @@
 import type { Author } from '../audit-log/audit.ts';
 import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import type { Store } from '../connection/store.ts';
+import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts';
 import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts';
 
 /**
@@ -63,6 +64,7 @@ export async function rotateTenantSecret(
       before: { valid: valid.length },
       after: { kind, overlapMs, dropped: dropped.length },
     });
+    await insertSettingsChanged(store, query, { tenantId, what: 'secret.rotated', by });
     return { kind: 'rotated', previousValidUntil };
   });
 }

@@ -1,11 +1,6 @@
-import {
-  assertInvariant,
-  eventBody,
-  settingsChangedEventData,
-  type SettingsChangedBy,
-  toWireId,
-} from '@svc/domain';
-import type { Actor, Author } from '../audit-log/audit.ts';
+import { assertInvariant, eventBody, settingsChangedEventData, toWireId } from '@svc/domain';
+import type { Author } from '../audit-log/audit.ts';
+import { changedBy } from '../audit-log/tenant-changes.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { destinationColumns, type Destinations } from '../deliveries/destinations.ts';
@@ -59,17 +54,4 @@ export async function insertSettingsChanged(
     },
   ]);
   return deliveryIdsOf(events);
-}
-
-/** Who made a change, as its tenant sees it. An account on the sandbox's machine is `local`. */
-function changedBy(actor: Actor): SettingsChangedBy {
-  switch (actor.kind) {
-    case 'operator':
-      return { operator: toWireId('op', actor.id) };
-    case 'local':
-      return { operator: 'local' };
-    case 'tenant':
-    case 'signup':
-      return { keyId: null };
-  }
 }

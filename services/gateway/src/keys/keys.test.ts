@@ -1,4 +1,4 @@
-import { AuditPage, KeyCreated, KeyList } from '@svc/contracts';
+import { AuditPage, DeliveryPage, KeyCreated, KeyList } from '@svc/contracts';
 import { changeSettings, rotateTenantSecret } from '@svc/store';
 import { advanceDatabaseClock, type RawResponse, testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
@@ -224,7 +224,7 @@ test.each([
 });
 
 test('the audit list has every change, newest first, with its key or operator and without secrets', async () => {
-  const tenant = await gateways.tenant();
+  const tenant = await gateways.tenant({ webhookUrl: 'https://hooks.example.com/old' });
   const key = await newKey(tenant);
   const body = { webhookUrl: 'https://hooks.example.com/svc?token=secret' };
   await send(tenant, 'PATCH /v1/settings', { key, body });
@@ -253,12 +253,14 @@ test('the audit list has every change, newest first, with its key or operator an
     {
       what: 'settings.updated',
       by: { keyId: key.keyId },
-      before: { webhookUrl: null },
+      before: { webhookUrl: 'https://hooks.example.com/old' },
       after: { webhookUrl: 'https://hooks.example.com/svc?…' },
       requestId: 'same',
     },
     { what: 'key.created', by: { keyId: first.keyId }, before: null, after: shown },
   ]);
+  const sent = bodyOf(await send(tenant, 'GET /v1/webhooks/deliveries'), DeliveryPage).data;
+  expect(sent.filter(({ type }) => type === 'settings.changed')).toHaveLength(entries.length);
   for (const secret of ['token', key.hmacSecret, tenant.secret])
     expect(pages.join()).not.toContain(secret);
 });

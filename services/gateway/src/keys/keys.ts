@@ -8,8 +8,10 @@ import {
   keyScopes,
   toWireId,
 } from '@svc/domain';
+import { announceDeliveries } from '@svc/queue';
 import { newSecret } from '@svc/signing';
 import { createKey, deleteKey, type KeyRecord, listKeys } from '@svc/store';
+import { announce } from '../announce.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, noContent, notFound, problem } from '../http/answer.ts';
 import {
@@ -55,7 +57,7 @@ export function createKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
 }
 
 /** `DELETE /v1/keys/:keyId`. */
-export function deleteKeyEndpoint({ store }: GatewayDeps): TenantEndpoint {
+export function deleteKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'delete',
     path: `${path}/:keyId`,
@@ -64,16 +66,17 @@ export function deleteKeyEndpoint({ store }: GatewayDeps): TenantEndpoint {
       const keyId = fromWireId('key', request.id);
       if (keyId === undefined) return notFound;
       const { tenantId } = request.tenant;
-      const { kind } = await deleteKey(store, { tenantId, keyId }, authorOf(request));
-      switch (kind) {
+      const outcome = await deleteKey(deps.store, { tenantId, keyId }, authorOf(request));
+      switch (outcome.kind) {
         case 'deleted':
+          await announceChange(deps, request, outcome.deliveryIds);
           return noContent;
         case 'not_found':
           return notFound;
         case 'last_key':
           return lastKey;
         default:
-          return assertNever(kind);
+          return assertNever(outcome);
       }
     },
   });
@@ -87,17 +90,17 @@ const scopeNotHeld = problem(
 );
 
 async function create(
-  { store, environment }: GatewayDeps,
+  deps: GatewayDeps,
   request: TenantRequest,
   { scopes: asked = [...keyScopes], addresses = [], expiresInDays }: KeyRequest,
 ): Promise<Answer> {
   const { tenantId, scopes: held } = request.tenant;
   const scopes = keyScopes.filter((scope) => asked.includes(scope));
   if (!scopes.every((scope) => held.includes(scope))) return scopeNotHeld;
-  const secret = newSecret(environment === 'sandbox' ? 'hsk_test' : 'hsk_live', randomBytes);
+  const secret = newSecret(deps.environment === 'sandbox' ? 'hsk_test' : 'hsk_live', randomBytes);
   const blocks = addresses.flatMap((block) => canonicalCidr(block) ?? []);
   const outcome = await createKey(
-    store,
+    deps.store,
     {
       tenantId,
       secret,
@@ -108,8 +111,19 @@ async function create(
     authorOf(request),
   );
   if (outcome.kind === 'key_limit') return keyLimit;
+  await announceChange(deps, request, outcome.deliveryIds);
   const body: KeyCreated = { ...keyView(outcome.key), hmacSecret: secret };
   return json(201, body);
+}
+
+/** Announces `settings.changed`. */
+async function announceChange(
+  deps: GatewayDeps,
+  { tenant: { tenantId }, requestId }: TenantRequest,
+  deliveryIds: readonly string[],
+): Promise<void> {
+  const tenantIds = deliveryIds.length === 0 ? [] : [tenantId];
+  await announce(deps, { requestId }, [announceDeliveries(deps.producer, tenantIds)]);
 }
 
 function keyView(key: KeyRecord): Key {

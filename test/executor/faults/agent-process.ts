@@ -8,6 +8,7 @@ import { nodeId } from './link-end.ts';
 
 const checkout = path.resolve(import.meta.dirname, '../../..');
 const entry = path.join(checkout, 'packages/node-agent/src/main.ts');
+const keepCompiled = path.join(checkout, 'test/executor/keep-compiled.ts');
 const bugPreload = path.join(checkout, 'test/faults/injected-bugs/bug-preload.ts');
 
 export interface AgentOptions {
@@ -58,8 +59,9 @@ function flagsOf({ binary, hosts }: AgentOptions): string[] {
 
 /** Starts the real `svc-node`. */
 export function startAgentProcess(options: AgentOptions): AgentProcess {
-  const preload = options.bug === undefined ? [] : ['--import', bugPreload];
-  const child: ChildProcess = spawn(process.execPath, [...preload, entry, ...flagsOf(options)], {
+  const preloads = [keepCompiled, ...(options.bug === undefined ? [] : [bugPreload])];
+  const imports = preloads.flatMap((file) => ['--import', file]);
+  const child: ChildProcess = spawn(process.execPath, [...imports, entry, ...flagsOf(options)], {
     cwd: checkout,
     env: {
       ...cleanEnvironment(),

@@ -22,7 +22,10 @@ export type SignatureList =
 export const signaturesPerPageMax = 1_000;
 const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
-/** A page of finalized signatures of an address, newest first. */
+/**
+ * A page of finalized signatures of an address, newest first. A server may ignore the limit, but no
+ * page has more than `signaturesPerPageMax` entries.
+ */
 export async function listSignatures(
   rpc: Rpc,
   address: string,
@@ -32,7 +35,7 @@ export async function listSignatures(
   const outcome = await rpc.call('getSignaturesForAddress', [address, options]);
   if (outcome.kind !== 'answered') return outcome;
   const list = outcome.result;
-  if (!Array.isArray(list) || list.length > limit) {
+  if (!Array.isArray(list) || list.length > signaturesPerPageMax) {
     return { kind: 'failed', reason: 'its list of signatures is not a list, or too long' };
   }
   const entries: ListedSignature[] = [];

@@ -59,7 +59,7 @@ export function createRpc(options: {
       if (body.byteLength >= rpcAnswerBytesMax) return failed('its answer is too large');
       const answer = parseBounded(Buffer.from(body).toString('utf8'));
       // Servers send JSON-RPC errors with any HTTP status.
-      if (!isRecord(answer) || (answer['id'] !== id && answer['error'] === undefined)) {
+      if (!isRecord(answer) || (String(answer['id']) !== id && answer['error'] === undefined)) {
         return failed(`it answered HTTP ${statusCode} without a JSON-RPC answer to this call`);
       }
       if (isRecord(answer['error'])) return outcomeOfError(answer['error']);

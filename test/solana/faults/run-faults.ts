@@ -49,7 +49,9 @@ export async function runFaults(
   await world.tick(2, watcher);
 
   while (paid.length < payments) {
-    if (paid.length >= tenantIds.length * paymentsPerTenant) tenantIds.push(await world.tenant(0));
+    if (paid.length >= tenantIds.length * paymentsPerTenant) {
+      tenantIds.push(await retried(() => world.tenant(0)));
+    }
     const tenantId = tenantIds.at(-1) ?? '';
     for (let count = 0; count < paymentsPerRound; count += 1) {
       paid.push(...(await payOnce(world, tenantId, random)));
@@ -60,7 +62,7 @@ export async function runFaults(
       // The killed process does not give its lease back.
       holder += 1;
       watcher = world.watcherOf(`watcher-${holder}`);
-      await world.advance(20_000);
+      await retried(() => world.advance(20_000));
     }
     const ticking = tick(2);
     if (fault === 'cut') await world.cutConnections();
@@ -71,11 +73,24 @@ export async function runFaults(
   }
   for (let count = 0; count < drainTicksMax; count += 1) {
     world.moveClock(20_000);
-    await world.advance(60_000);
+    await retried(() => world.advance(60_000));
     await tick(1);
     if (await isDrained(world, paid)) break;
   }
   return await audit(world, tenantIds, paid, counts);
+}
+
+const attemptsMax = 10;
+
+/** Repeats what a cut connection ended, as a tenant repeats a request. */
+async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === attemptsMax) throw error;
+    }
+  }
 }
 
 /** One payment, in one or two transactions, in full, in part, over, or without an intent. */
@@ -90,8 +105,8 @@ async function payOnce(
     return [{ intent: null, signature, amount: 1_000_000n }];
   }
   const minutes = { intent: 100_000, grace: 100_000 };
-  const { reference } = await world.intent(tenantId, { credits: 100, minutes });
-  const intent = await world.read(reference);
+  const intent = await retried(() => world.intent(tenantId, { credits: 100, minutes }));
+  const { reference } = intent;
   const amounts =
     kind < 0.3
       ? [400_000n, 600_000n]

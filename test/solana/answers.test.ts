@@ -1,0 +1,41 @@
+import { createRpc, listSignatures, signaturesPerPageMax } from '@svc/solana';
+import { expect, test } from 'vitest';
+
+/** What the watcher accepts from an RPC server. */
+
+function rpcThatAnswers(answer: object) {
+  const body = Buffer.from(JSON.stringify(answer));
+  const responded = {
+    kind: 'responded',
+    statusCode: 200,
+    headers: {},
+    body,
+    durationMs: 1,
+  } as const;
+  const http = { post: async () => responded, close() {} };
+  return createRpc({ url: 'http://rpc.test', http, budget: { take: async () => {} } });
+}
+
+test.each([
+  ['the id of the call', { id: '1', result: 5 }, 'answered'],
+  ['the id as a number', { id: 1, result: 5 }, 'answered'],
+  ['another id', { id: '2', result: 5 }, 'failed'],
+  ['no id', { result: 5 }, 'failed'],
+  ['an error without an id', { id: null, error: { code: -32_600, message: 'm' } }, 'refused'],
+  ['an error of a node that is behind', { id: '1', error: { code: -32_005 } }, 'busy'],
+])('an answer with %s is understood', async (_, answer, kind) => {
+  expect(await rpcThatAnswers(answer).call('m', [])).toMatchObject({ kind });
+});
+
+test.each([
+  ['more entries than asked for', 3, 'listed'],
+  ['as many entries as a page may have', signaturesPerPageMax, 'listed'],
+  ['more entries than a page may have', signaturesPerPageMax + 1, 'failed'],
+])('a list with %s (%i) is %s', async (_, length, kind) => {
+  const result = Array.from({ length }, () => ({ signature: '5'.repeat(88), slot: 1, err: null }));
+  const list = await listSignatures(rpcThatAnswers({ id: '1', result }), 'a', { limit: 2 });
+  expect([list.kind, 'entries' in list && list.entries.length]).toEqual([
+    kind,
+    kind === 'listed' && length,
+  ]);
+});

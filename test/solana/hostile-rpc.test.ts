@@ -99,27 +99,34 @@ test('a backlog is read oldest first, and the cursor never passes a signature th
   expect(callsOf('getTransaction')).toBeLessThan(2 * 46 + 10);
 });
 
-test('the cursor has not passed a payment whose transaction in Postgres was rolled back', async () => {
-  const intent = await world.intent(tenantId);
-  await world.pay(1n, [newReference()]);
-  await world.tick(2);
-  const cursors = () => world.database.query('SELECT signature, slot FROM solana_cursors');
-  const before = await cursors();
-  const signature = await world.pay(5n * usdc, [intent.reference]);
-  await world.database.query(
-    `CREATE FUNCTION refuse_grants() RETURNS trigger LANGUAGE plpgsql AS
-       $$ BEGIN RAISE EXCEPTION 'no grant now'; END $$;
-     CREATE TRIGGER refuse_grants BEFORE INSERT ON purchases EXECUTE FUNCTION refuse_grants()`,
-  );
-  await expect(world.tick(1)).rejects.toThrow('no grant now');
-  expect(await cursors()).toEqual(before);
-  expect(await world.read(intent.reference)).toMatchObject({ paidUsdcMicros: 0n, payments: [] });
-  await world.database.query('DROP FUNCTION refuse_grants CASCADE');
-  await world.tick(2);
-  expect(await world.read(intent.reference)).toMatchObject({ status: 'confirmed', signature });
-  expect(await balance()).toBe(500);
-  expect(await cursors()).not.toEqual(before);
-});
+test.each([
+  ['grant', 'purchases', 'INSERT'],
+  ['move of the cursor', 'solana_cursors', 'UPDATE'],
+])(
+  'a payment whose %s fails in Postgres is rolled back as a whole and credited later',
+  async (_, table, step) => {
+    const intent = await world.intent(tenantId);
+    await world.pay(1n, [newReference()]);
+    await world.tick(2);
+    const cursors = () => world.database.query('SELECT signature, slot FROM solana_cursors');
+    const before = await cursors();
+    const signature = await world.pay(5n * usdc, [intent.reference]);
+    await world.database.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+     CREATE TRIGGER refuse BEFORE ${step} ON ${table} EXECUTE FUNCTION refuse()`,
+    );
+    await expect(world.tick(1)).rejects.toThrow('not now');
+    expect(await cursors()).toEqual(before);
+    expect(await world.read(intent.reference)).toMatchObject({ paidUsdcMicros: 0n, payments: [] });
+    expect(await balance()).toBe(0);
+    await world.database.query('DROP FUNCTION refuse CASCADE');
+    await world.tick(2);
+    expect(await world.read(intent.reference)).toMatchObject({ status: 'confirmed', signature });
+    expect(await balance()).toBe(500);
+    expect(await cursors()).not.toEqual(before);
+  },
+);
 
 test('an RPC server that hangs credits nothing, and the payment is credited when it answers again', async () => {
   const intent = await world.intent(tenantId);

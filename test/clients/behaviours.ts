@@ -151,6 +151,7 @@ function expectRequests({ proxy: { seen } }: Subject, row: CallRow, { ok }: Driv
   if (row.hasFreshSignatures) expect(new Set(signatures).size).toBe(seen.length);
   for (const { headers } of seen) {
     expect(headers['user-agent']).toMatch(/^svc-client-(ts|python)\/\d+\.\d+\.\d+$/);
+    expect(headers['x-svc-key']).toBe(row.client?.['keyId']);
     expect(headers['x-svc-signature'] !== undefined).toBe(row.isSigned ?? true);
   }
 }

@@ -20,6 +20,7 @@ OPTIONS = {
     "timeoutMs": ("timeout", 1000),
     "requestTimeoutMs": ("request_timeout", 1000),
     "maxRetries": ("max_retries", None),
+    "keyId": ("key_id", None),
     "retryDispatchUnavailable": ("retry_dispatch_unavailable", None),
     "timeoutSeconds": ("timeout_seconds", None),
 }

@@ -3,11 +3,16 @@ import { type CallOptions, type ClientOptions, connect } from './connection.ts';
 import * as operations from './operations.ts';
 import { listOf, type ListQuery, type Pages } from './pages.ts';
 import type {
+  AuditEntry,
   Balance,
   CancelAnswer,
   Delivery,
   DeliveryQueued,
   EndedSubmission,
+  KeyCreated,
+  KeyList,
+  KeyRequest,
+  ListAuditQuery,
   ListDeliveriesQuery,
   ListSubmissionsQuery,
   ListTransactionsQuery,
@@ -28,7 +33,8 @@ import { waitFor } from './wait-for.ts';
 /**
  * One method for each operation of a tenant. Each throws `ApiError` if the service answers with an
  * error, and `ApiConnectionError` if no answer arrives. Temporary errors are repeated first, except
- * for `testWebhook`, `redeliver` and `createPurchaseIntent`, which a repeat would do twice.
+ * for `testWebhook`, `redeliver`, `createKey` and `createPurchaseIntent`, which a repeat would do
+ * twice.
  */
 export interface Client {
   /** Repeats use the same idempotency key. Derive it from your own records. */
@@ -55,6 +61,13 @@ export interface Client {
   listDeliveries(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery>;
   getDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery>;
   redeliver(deliveryId: string, options?: CallOptions): Promise<DeliveryQueued>;
+  listKeys(options?: CallOptions): Promise<KeyList>;
+  /** Pass the `keyId` and `hmacSecret` of the answer to `createClient`. The secret is shown only once. */
+  createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
+  /** Throws `ConflictError` with code `last_key` if no other key may change the settings. */
+  deleteKey(keyId: string, options?: CallOptions): Promise<{ readonly keyId: string }>;
+  /** Changes of settings, webhook endpoints and keys. */
+  listAudit(query?: ListAuditQuery, options?: CallOptions): Pages<AuditEntry>;
   /** `token` is `USDC` by default. */
   createPurchaseIntent(
     request: { readonly credits: number; readonly token?: string },
@@ -103,6 +116,10 @@ export function createClient(options: ClientOptions): Client {
     listDeliveries: list<Delivery>(operations.deliveriesPath),
     getDelivery: by(operations.getDelivery),
     redeliver: by(operations.redeliver),
+    listKeys: read(operations.listKeys),
+    createKey: by(operations.createKey),
+    deleteKey: by(operations.deleteKey),
+    listAudit: list<AuditEntry>(operations.auditPath),
     createPurchaseIntent: by(operations.createPurchaseIntent),
     getPurchaseIntent: by(operations.getPurchaseIntent),
     awaitPurchaseIntent: (reference, call) =>

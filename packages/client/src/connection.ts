@@ -7,6 +7,8 @@ export interface ClientOptions {
   readonly tenantId: string;
   /** The whole HMAC secret, `hsk_…`. */
   readonly secret: string;
+  /** The id of the key that the secret belongs to, `key_…`. Without it the secret is that of a first key. */
+  readonly keyId?: string;
   /** How often a call is repeated after a temporary error. Default: 3. */
   readonly maxRetries?: number;
   /** False: `dispatch_unavailable` is reported at once. Default: true. */
@@ -33,6 +35,7 @@ export interface CallOptions {
 export interface Connection {
   readonly baseUrl: string;
   readonly tenantId: string;
+  readonly keyId?: string;
   readonly maxRetries: number;
   readonly retryDispatchUnavailable: boolean;
   readonly requestTimeoutMs: number;

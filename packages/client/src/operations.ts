@@ -6,6 +6,9 @@ import type {
   CancelAnswer,
   Delivery,
   DeliveryQueued,
+  KeyCreated,
+  KeyList,
+  KeyRequest,
   PurchaseIntent,
   QuoteAnswer,
   QuoteRequest,
@@ -23,6 +26,8 @@ import type {
 export const submissionsPath = '/v1/submissions';
 export const transactionsPath = '/v1/credits/transactions';
 export const deliveriesPath = '/v1/webhooks/deliveries';
+export const auditPath = '/v1/audit';
+const keysPath = '/v1/keys';
 const intentsPath = '/v1/credits/purchase-intents';
 
 function get<Result extends object>(path: string, member: keyof Result & string): Call<Result> {
@@ -83,6 +88,21 @@ export const getDelivery = (id: string) => get<Delivery>(under(deliveriesPath, i
 /** A repeat could start a second round of attempts. */
 export const redeliver = (id: string) =>
   post<DeliveryQueued>(`${under(deliveriesPath, id)}/redeliver`, undefined, 'deliveryId', false);
+
+export const listKeys = () => get<KeyList>(keysPath, 'data');
+
+/** A repeat could leave a second key. */
+export const createKey = (request: KeyRequest) =>
+  post<KeyCreated>(keysPath, request, 'hmacSecret', false);
+
+/** If the answer of a deletion was lost, its repeat finds no key. */
+export const deleteKey = (keyId: string): Call<{ readonly keyId: string }> => ({
+  method: 'DELETE',
+  path: under(keysPath, keyId),
+  isRepeatable: true,
+  read: (text) => (text === '' ? { keyId } : undefined),
+  readRepeat: ({ code }) => (code === 'not_found' ? { keyId } : undefined),
+});
 
 /** It has no key, so a repeat could leave a second intent. */
 export const createPurchaseIntent = (request: {

@@ -5,7 +5,7 @@ import { version } from './version.ts';
 
 /** One request, without its signature. */
 export interface RequestParts {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** The path and query after the base URL. */
   readonly path: string;
   readonly body?: string | undefined;
@@ -58,7 +58,7 @@ export async function send(
 }
 
 async function signatureHeaders(
-  { tenantId, sign, now, clockOffsetMs }: Connection,
+  { tenantId, keyId, sign, now, clockOffsetMs }: Connection,
   { method, body = '' }: RequestParts,
   url: URL,
 ): Promise<Record<string, string>> {
@@ -66,6 +66,7 @@ async function signatureHeaders(
   const target = url.pathname + url.search;
   return {
     'X-SVC-Tenant': tenantId,
+    ...(keyId === undefined ? {} : { 'X-SVC-Key': keyId }),
     'X-SVC-Timestamp': `${timestampSeconds}`,
     'X-SVC-Signature': await sign({ timestampSeconds, method, target, body }),
   };

@@ -13,6 +13,8 @@ from ._steps import Call
 SUBMISSIONS = "/v1/submissions"
 TRANSACTIONS = "/v1/credits/transactions"
 DELIVERIES = "/v1/webhooks/deliveries"
+AUDIT = "/v1/audit"
+_KEYS = "/v1/keys"
 _INTENTS = "/v1/credits/purchase-intents"
 _AWAIT_SECONDS_DEFAULT = 30
 
@@ -73,6 +75,19 @@ def redeliver(delivery_id: str) -> Call[t.DeliveryQueued]:
     # A repeat could start a second round of attempts.
     path = f"{_under(DELIVERIES, delivery_id)}/redeliver"
     return Call("POST", path, "deliveryId", is_repeatable=False)
+
+
+def list_keys() -> Call[t.KeyList]:
+    return Call("GET", _KEYS, "data")
+
+
+def create_key(request: t.KeyRequest) -> Call[t.KeyCreated]:
+    # A repeat could leave a second key.
+    return Call("POST", _KEYS, "hmacSecret", request, is_repeatable=False)
+
+
+def delete_key(key_id: str) -> Call[t.DeletedKey]:
+    return Call("DELETE", _under(_KEYS, key_id), "keyId", deleted={"keyId": key_id})
 
 
 def create_purchase_intent(credits: float, token: str) -> Call[t.PurchaseIntent]:

@@ -107,6 +107,8 @@ class Call(Generic[T]):
     wait: float = 0.0
     is_text: bool = False
     is_cancel: bool = False
+    # The result of a deletion, whose answer has no body.
+    deleted: Mapping[str, Any] | None = None
 
 
 class Settings:
@@ -117,6 +119,7 @@ class Settings:
         base_url: str,
         tenant_id: str,
         secret: str,
+        key_id: str | None,
         max_retries: int,
         retry_dispatch_unavailable: bool,
         request_timeout: float,
@@ -126,6 +129,7 @@ class Settings:
         self.base_path = urlsplit(self.base_url).path
         self.tenant_id = tenant_id
         self.key = secret.encode()
+        self.key_id = key_id
         self.max_retries = max_retries
         self.retry_dispatch_unavailable = retry_dispatch_unavailable
         self.request_timeout = request_timeout
@@ -153,6 +157,9 @@ def _error_of(answer: Answer) -> ApiError:
 def _result_of(call: Call[T], answer: Answer) -> T | None:
     if not (200 <= answer.status < 300 or call.is_open):
         return None
+    if call.deleted is not None:
+        request_id = answer.headers.get("x-request-id")
+        return cast(T, _received(call.deleted, request_id)) if answer.body == b"" else None
     if call.is_text:
         text = answer.body.decode("utf-8", "replace")
         return cast(T, text) if call.member in text else None
@@ -195,6 +202,8 @@ def _signed_request(settings: Settings, call: Call[T], timeout: float) -> Reques
     if not call.is_open:
         timestamp = str(math.floor(settings.now() + settings.clock_offset))
         headers["X-SVC-Tenant"] = settings.tenant_id
+        if settings.key_id is not None:
+            headers["X-SVC-Key"] = settings.key_id
         headers["X-SVC-Timestamp"] = timestamp
         headers["X-SVC-Signature"] = sign(settings.key, timestamp, call.method, target, body or b"")
     return Request(call.method, target, headers, body, timeout, call.is_repeatable)
@@ -281,6 +290,9 @@ def call_steps(settings: Settings, call: Call[T], options: CallOptions) -> Steps
                 earlier = _earlier_cancel(error)
                 if earlier is not None:
                     return cast(T, earlier)
+            if call.deleted is not None and retries > 0 and error.code == "not_found":
+                # The answer of the deletion was lost, and its repeat finds nothing.
+                return cast(T, _received(call.deleted, error.request_id))
             offset = _offset_from(answer, error, settings.now())
             if offset is not None and may_correct_clock:
                 may_correct_clock = False

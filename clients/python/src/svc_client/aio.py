@@ -66,8 +66,9 @@ class AsyncClient:
     """One method for each operation of a tenant.
 
     Each raises ``ApiError`` if the service answers with an error, and ``ApiConnectionError`` if no
-    answer arrives. Temporary errors are repeated first, except for ``test_webhook``, ``redeliver``
-    and ``create_purchase_intent``, which a repeat would do twice. Times are in seconds.
+    answer arrives. Temporary errors are repeated first, except for ``test_webhook``, ``redeliver``,
+    ``create_key`` and ``create_purchase_intent``, which a repeat would do twice. ``key_id`` names the
+    key that the secret belongs to. Times are in seconds.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class AsyncClient:
         tenant_id: str,
         secret: str,
         *,
+        key_id: str | None = None,
         max_retries: int = 3,
         retry_dispatch_unavailable: bool = True,
         request_timeout: float = 30.0,
@@ -87,6 +89,7 @@ class AsyncClient:
             base_url,
             tenant_id,
             secret,
+            key_id,
             max_retries,
             retry_dispatch_unavailable,
             request_timeout,
@@ -199,6 +202,20 @@ class AsyncClient:
         """Sends a delivery again. Not repeated after an error."""
         return await self._run(ops.redeliver(delivery_id), options)
 
+    async def list_keys(self, **options: Unpack[CallOptions]) -> t.KeyList:
+        """The valid keys, newest first."""
+        return await self._run(ops.list_keys(), options)
+
+    async def create_key(
+        self, request: t.KeyRequest, **options: Unpack[CallOptions]
+    ) -> t.KeyCreated:
+        """Creates a key. Its secret is shown only once. Not repeated after an error."""
+        return await self._run(ops.create_key(request), options)
+
+    async def delete_key(self, key_id: str, **options: Unpack[CallOptions]) -> t.DeletedKey:
+        """Raises ``ConflictError`` with code ``last_key`` for the last key for settings."""
+        return await self._run(ops.delete_key(key_id), options)
+
     async def get_purchase_intent(
         self, reference: str, **options: Unpack[CallOptions]
     ) -> t.PurchaseIntent:
@@ -253,3 +270,9 @@ class AsyncClient:
     ) -> AsyncPages[t.Delivery]:
         """Deliveries of webhooks, newest first."""
         return AsyncPages(self._run, ops.DELIVERIES, query or {}, options)
+
+    def list_audit(
+        self, query: t.ListAuditQuery | None = None, **options: Unpack[CallOptions]
+    ) -> AsyncPages[t.AuditEntry]:
+        """Changes of settings, webhook endpoints and keys, newest first."""
+        return AsyncPages(self._run, ops.AUDIT, query or {}, options)

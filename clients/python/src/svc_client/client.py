@@ -53,8 +53,9 @@ class Client:
     """One method for each operation of a tenant.
 
     Each raises ``ApiError`` if the service answers with an error, and ``ApiConnectionError`` if no
-    answer arrives. Temporary errors are repeated first, except for ``test_webhook``, ``redeliver``
-    and ``create_purchase_intent``, which a repeat would do twice. Times are in seconds.
+    answer arrives. Temporary errors are repeated first, except for ``test_webhook``, ``redeliver``,
+    ``create_key`` and ``create_purchase_intent``, which a repeat would do twice. ``key_id`` names the
+    key that the secret belongs to. Times are in seconds.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Client:
         tenant_id: str,
         secret: str,
         *,
+        key_id: str | None = None,
         max_retries: int = 3,
         retry_dispatch_unavailable: bool = True,
         request_timeout: float = 30.0,
@@ -74,6 +76,7 @@ class Client:
             base_url,
             tenant_id,
             secret,
+            key_id,
             max_retries,
             retry_dispatch_unavailable,
             request_timeout,
@@ -161,6 +164,20 @@ class Client:
         """Sends a delivery again. Not repeated after an error."""
         return self._run(ops.redeliver(delivery_id), options)
 
+    def list_keys(self, **options: Unpack[CallOptions]) -> t.KeyList:
+        """The valid keys, newest first."""
+        return self._run(ops.list_keys(), options)
+
+    def create_key(
+        self, request: t.KeyRequest, **options: Unpack[CallOptions]
+    ) -> t.KeyCreated:
+        """Creates a key. Its secret is shown only once. Not repeated after an error."""
+        return self._run(ops.create_key(request), options)
+
+    def delete_key(self, key_id: str, **options: Unpack[CallOptions]) -> t.DeletedKey:
+        """Raises ``ConflictError`` with code ``last_key`` for the last key for settings."""
+        return self._run(ops.delete_key(key_id), options)
+
     def get_purchase_intent(
         self, reference: str, **options: Unpack[CallOptions]
     ) -> t.PurchaseIntent:
@@ -215,3 +232,9 @@ class Client:
     ) -> Pages[t.Delivery]:
         """Deliveries of webhooks, newest first."""
         return Pages(self._run, ops.DELIVERIES, query or {}, options)
+
+    def list_audit(
+        self, query: t.ListAuditQuery | None = None, **options: Unpack[CallOptions]
+    ) -> Pages[t.AuditEntry]:
+        """Changes of settings, webhook endpoints and keys, newest first."""
+        return Pages(self._run, ops.AUDIT, query or {}, options)

@@ -21,6 +21,12 @@ class Page(TypedDict):
     nextCursor: str | None
 
 
+class DeletedKey(TypedDict):
+    """The key that was deleted."""
+
+    keyId: str
+
+
 class PurchaseIntentPayment(TypedDict):
     """One payment of a purchase intent. ``amount`` is USDC."""
 

@@ -40,11 +40,17 @@ export function compileAddresses(
     const block = parseBlock(text);
     return block === undefined ? [] : [block];
   });
-  return (text) => {
-    const plain = text?.split('%', 1)[0] ?? '';
+  const contains = (text: string): boolean => {
+    const plain = text.split('%', 1)[0] ?? '';
     if (!ipaddr.isValid(plain)) return false;
     const address = ipaddr.process(plain);
     return parsed.some(([base, bits]) => matches(address, base, bits));
+  };
+  // Most requests come from the address of the one before.
+  let last: { readonly text: string; readonly passes: boolean } | undefined;
+  return (text = '') => {
+    if (last?.text !== text) last = { text, passes: contains(text) };
+    return last.passes;
   };
 }
 

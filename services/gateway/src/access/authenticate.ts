@@ -1,8 +1,9 @@
-import { assertInvariant, fromWireId } from '@svc/domain';
+import { assertInvariant } from '@svc/domain';
 import { describeRefusal, verifyRequest } from '@svc/signing';
 import type { OperatorCredentials, TenantCredentials } from '@svc/store';
 import { problem, type ProblemAnswer } from '../http/answer.ts';
 import type { SigningHeaders } from './signing-headers.ts';
+import { decodeId } from './wire-ids.ts';
 
 /** The parts of a request that the signature covers, and the headers with the identity. */
 export interface SignedParts {
@@ -136,7 +137,7 @@ async function findKey(
   age: KeyAge,
 ): Promise<FoundKey> {
   if (kind === 'tenant') return findTenantKey(id, request, keys, age);
-  const operatorId = fromWireId('op', id);
+  const operatorId = decodeId('op', id);
   const operator = operatorId === undefined ? null : await keys.operator(operatorId);
   if (operator === null || operator.disabled) return noKey;
   return { principalOf: () => ({ kind, operator }), secrets: [operator.secret] };
@@ -149,8 +150,8 @@ async function findTenantKey(
   keys: Keys,
   age: KeyAge,
 ): Promise<FoundKey> {
-  const tenantId = fromWireId('tnt', id);
-  const named = headers.keyId === undefined ? null : fromWireId('key', headers.keyId);
+  const tenantId = decodeId('tnt', id);
+  const named = headers.keyId === undefined ? null : decodeId('key', headers.keyId);
   if (tenantId === undefined || named === undefined) return noKey;
   const found = await keys.tenant({ tenantId, keyId: named }, age);
   if (found === null || found.credentials.disabled || !found.allows(address)) return noKey;

@@ -169,6 +169,22 @@ test('a deleted key stops creations at once and other requests within five secon
   expect(foreign.text).toBe(again.text);
 });
 
+test('a request with a named key costs as many statements as one with a first key', async () => {
+  const tenant = await gateways.tenant();
+  const key = await newKey(tenant, { addresses: ['203.0.113.0/24'], expiresInDays: 90 });
+  const statements = async (by: SignedBy) => {
+    const counts: number[] = [];
+    for (const advanceMs of [5_000, 0]) {
+      gateways.advanceCaches(advanceMs);
+      const before = gateways.gate.roundTrips();
+      expect((await send(tenant, 'GET /v1/credits/balance', by)).status).toBe(200);
+      counts.push(gateways.gate.roundTrips() - before);
+    }
+    return counts;
+  };
+  expect(await statements({ key })).toEqual(await statements({}));
+});
+
 test('of the last two keys that may change settings one stays, even if both are deleted at once', async () => {
   const tenant = await gateways.tenant();
   const second = await newKey(tenant, { scopes: ['settings'] });

@@ -88,6 +88,7 @@ test('the commands of the contract are parsed correctly', () => {
       'trace',
       'status',
       'migrate',
+      ...['begin', 'status', 'end'].map((name) => `recovery ${name}`),
       'master-key rotate',
     ].toSorted(),
   );

@@ -34,7 +34,7 @@ const rangeMigration = '20261122230000_schema_floors';
  */
 export function openFormerBuild(wanted?: string): FoundFormerBuild {
   const top = git('rev-parse', '--show-toplevel');
-  if (top !== checkoutDir) return missing('this copy has no git history of its own');
+  if (top !== checkoutDir) return missing('this copy has no git history');
   const commit = wanted === undefined ? commitBefore() : git('rev-parse', `${wanted}^{commit}`);
   if (commit === undefined) return missing('the history does not reach back before a migration');
   const directory = path.join(cacheDir, 'former-builds', commit);

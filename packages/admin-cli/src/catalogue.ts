@@ -93,6 +93,11 @@ export const catalogue: readonly CommandGroup[] = [
     load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
   },
   {
+    name: 'recovery',
+    summary: 'the recovery after a restore from a backup',
+    load: async () => (await import('./commands/recovery.ts')).addRecoveryCommands,
+  },
+  {
     name: 'master-key',
     summary: 'the key that seals secrets and personal data',
     load: async () => (await import('./commands/master-key.ts')).addMasterKeyCommands,

@@ -122,16 +122,20 @@ export function parseFrameToNode(text: string): ParsedFrame<FrameToNode> {
 export function assignFrameText({
   offerId,
   submissionId,
+  receipt,
   payloadText,
 }: {
   readonly offerId: string;
   readonly submissionId: string;
+  readonly receipt?: string;
   readonly payloadText: string;
 }): string {
-  return `{"type":"assign","offerId":${JSON.stringify(offerId)},"submissionId":${JSON.stringify(submissionId)},"payload":${payloadText}}`;
+  const head = JSON.stringify({ type: 'assign', offerId, submissionId, receipt });
+  return `${head.slice(0, -1)},"payload":${payloadText}}`;
 }
 
-const assignHead = /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*","payload":/;
+const assignHead =
+  /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*",(?:"receipt":"[^"\\]*",)?"payload":/;
 
 /**
  * Returns the payload's text of a checked `assign` frame. The text is exact if `assignFrameText`

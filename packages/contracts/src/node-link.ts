@@ -30,6 +30,8 @@ export const jobTypesPerNodeMax = 64;
 export const slotsPerNodeMax = 1_000;
 /** The most entries of `running` in a `hello`, checked before the node's own limit is known. */
 export const runningPerNodeMax = 4_000;
+/** The longest receipt, in characters of base64. */
+export const receiptLengthMax = 4_096;
 /** The largest plausible amount of any unit. The domain refuses more, too. */
 const amountMax = 1e12;
 
@@ -137,6 +139,18 @@ const stopped = Type.Object({
   usage: ReportedUsage,
 });
 const drain = Type.Object({ type: Type.Literal('drain') });
+/**
+ * After a `welcome` with `recovery`: a submission of the node's history, with the receipt of its
+ * `assign`. `begun` is false if the node knows that it has not begun it.
+ */
+const report = Type.Object({
+  type: Type.Literal('report'),
+  submissionId: Id,
+  receipt: Type.String({ maxLength: receiptLengthMax }),
+  begun: Type.Boolean(),
+});
+/** The node has reported its whole history, and every outcome in it is acknowledged. */
+const reported = Type.Object({ type: Type.Literal('reported') });
 
 export const framesFromNode = {
   hello,
@@ -148,6 +162,8 @@ export const framesFromNode = {
   failed,
   stopped,
   drain,
+  report,
+  reported,
 };
 
 const welcome = Type.Object({
@@ -155,6 +171,8 @@ const welcome = Type.Object({
   nodeId: Id,
   heartbeatSeconds: Type.Integer({ minimum: 1 }),
   stop: Type.Array(Id),
+  /** Present while the service recovers from a backup: the node reports its history. */
+  recovery: Type.Optional(Type.Object({ incarnation: Type.Integer() })),
 });
 /**
  * `sandboxBehaviour` exists only in the sandbox and only if the payload's `atsType` begins with
@@ -177,7 +195,15 @@ const assign = Type.Object({
   type: Type.Literal('assign'),
   offerId: Id,
   submissionId: Id,
+  /** Opaque. The node returns it in `report`. Services of an older version omit it. */
+  receipt: Type.Optional(Type.String({ maxLength: receiptLengthMax })),
   payload: Type.Object({}),
+});
+/** The answer to `report`. If `present` is false, the node reports the submission again later. */
+const recorded = Type.Object({
+  type: Type.Literal('recorded'),
+  submissionId: Id,
+  present: Type.Boolean(),
 });
 const revoke = Type.Object({ type: Type.Literal('revoke'), offerId: Id });
 const begin = Type.Object({ type: Type.Literal('begin'), submissionId: Id });
@@ -199,6 +225,7 @@ export const framesToNode = {
   ack,
   cancel,
   drain,
+  recorded,
   error,
 };
 

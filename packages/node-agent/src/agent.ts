@@ -9,8 +9,10 @@ import {
 import { acceptedOfferVoidAfterMs } from '@svc/domain';
 import { reconnectDelayMs, type LinkEnd } from './backoff.ts';
 import type { Executor, Failure } from './executor.ts';
+import { type History, noHistory } from './history.ts';
 import { isJournalable, type Journal } from './journal.ts';
 import type { Log } from './log.ts';
+import { createRecovery, type Recovery } from './recovery.ts';
 import { NodeRuns } from './runs.ts';
 import { openSocket, type NodeIdentity, type NodeSocket } from './socket.ts';
 
@@ -20,6 +22,8 @@ export interface AgentOptions extends NodeIdentity {
   /** True if the node has an option that only a sandbox allows (CONTRACT 10). */
   readonly isSandboxOnly?: boolean;
   readonly journal: Journal;
+  /** Nothing is reported after a restore without it. */
+  readonly history?: History;
   readonly log: Log;
   /** Returns 0 to 1, for the jitter of the reconnect delay. */
   readonly random?: () => number;
@@ -50,6 +54,7 @@ interface State {
   /** Identifies this start of the agent. Another instance never runs what this one has begun. */
   readonly instanceId: string;
   readonly runs: NodeRuns;
+  readonly recovery: Recovery;
   readonly accepted: Map<string, AcceptedOffer>;
   socket: NodeSocket | undefined;
   isDraining: boolean;
@@ -65,21 +70,31 @@ interface State {
 
 /** Runs a node (CONTRACT 7): connects, and reconnects until it is closed. */
 export function startAgent(options: AgentOptions): Agent {
-  const { journal, executors, log } = options;
+  const { journal, history = noHistory, executors, log } = options;
   const changed = (): void => {
     for (const check of state.idleChecks) check();
   };
   const runs = new NodeRuns({
     journal,
+    history,
     executors,
-    send: (frame) => send(state, frame),
+    send: (frame) => {
+      if (!recovery.holds(frame)) send(state, frame);
+    },
     onChange: changed,
     log,
+  });
+  const recovery = createRecovery({
+    history,
+    phaseOf: (submissionId) => runs.phaseOf(submissionId),
+    resume: () => runs.resume(),
+    send: (frame) => send(state, frame),
   });
   const state: State = {
     options,
     instanceId: randomUUID(),
     runs,
+    recovery,
     accepted: new Map(),
     socket: undefined,
     isDraining: false,
@@ -140,6 +155,7 @@ function reconnect(state: State, end: LinkEnd): void {
   state.socket = undefined;
   state.isDrainOrdered = false;
   forgetOffers(state);
+  state.recovery.end();
   if (state.isClosed) return;
   const { log, random = Math.random } = state.options;
   const delayMs = Math.round(reconnectDelayMs(end, state.failures, random()));
@@ -181,6 +197,10 @@ function receive(state: State, frame: FrameToNode, text: string): void {
       return;
     case 'ack':
       runs.acknowledge(frame.submissionId);
+      state.recovery.acknowledged(frame.submissionId);
+      return;
+    case 'recorded':
+      state.recovery.recorded(frame.submissionId, frame.present);
       return;
     case 'cancel':
       runs.stop(frame.submissionId);
@@ -195,8 +215,9 @@ function receive(state: State, frame: FrameToNode, text: string): void {
   }
 }
 
-function onWelcome(state: State, { stop }: FrameToNodeOf<'welcome'>): void {
+function onWelcome(state: State, { stop, recovery }: FrameToNodeOf<'welcome'>): void {
   const { runs, options } = state;
+  if (recovery !== undefined) state.recovery.begin();
   state.failures = 0;
   for (const submissionId of stop) runs.stop(submissionId);
   runs.resume();
@@ -240,7 +261,7 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   }
   const { jobType, maxNodeSeconds } = accepted;
   const payloadText = assignPayloadText(text);
-  state.runs.assign({ submissionId, jobType, payloadText, maxNodeSeconds });
+  state.runs.assign({ submissionId, jobType, payloadText, maxNodeSeconds }, frame.receipt);
   forgetOffer(state, offerId);
 }
 

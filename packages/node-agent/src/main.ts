@@ -2,6 +2,7 @@
 import { startAgent } from './agent.ts';
 import type { Executor } from './executor.ts';
 import { simulatedExecutor } from './executors/simulated/simulated.ts';
+import { openHistory } from './history.ts';
 import { openJournal } from './journal.ts';
 import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
@@ -44,6 +45,7 @@ async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
 async function run(options: RunOptions): Promise<void> {
   const log = createLog(options.id);
   const journal = await orExit(options, log, openJournal(options.stateDir));
+  const history = await orExit(options, log, openHistory(options.stateDir));
   const executor = await orExit(options, log, executorOf(options, log));
   const agent = startAgent({
     link: options.link,
@@ -53,6 +55,7 @@ async function run(options: RunOptions): Promise<void> {
     executors: [executor],
     isSandboxOnly: options.hostMap.size > 0 || options.debugDir !== undefined,
     journal,
+    history,
     log,
   });
   let isStopping = false;
@@ -66,6 +69,7 @@ async function run(options: RunOptions): Promise<void> {
     if (!isDone)
       log('warn', 'stopped with unfinished submissions, which are reported after a restart');
     await agent.close();
+    await history.close();
     await journal.close();
     process.exit(0);
   }

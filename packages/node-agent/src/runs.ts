@@ -1,6 +1,7 @@
 import type { FrameFromNode, ReportedUsage } from '@svc/contracts';
 import { execute, type Executed, type Execution } from './execution.ts';
 import type { Executor, Failure } from './executor.ts';
+import type { History } from './history.ts';
 import type { BeginClaim, Journal, JournalEntry, Outcome } from './journal.ts';
 import type { Log } from './log.ts';
 import {
@@ -22,6 +23,7 @@ export interface Assignment {
 
 interface RunsContext {
   readonly journal: Journal;
+  readonly history?: History;
   readonly executors: readonly Executor[];
   /** Sends a frame; does nothing without a link. */
   readonly send: (frame: FrameFromNode) => void;
@@ -76,16 +78,22 @@ export class NodeRuns {
     return [...this.#runs.keys()];
   }
 
+  /** Undefined for a submission that is not in hand. */
+  phaseOf(submissionId: string): JournalEntry['phase'] | undefined {
+    return this.#runs.get(submissionId)?.entry.phase;
+  }
+
   get size(): number {
     return this.#runs.size;
   }
 
-  /** Writes an assignment to the journal, then asks to begin it. */
-  assign(assignment: Assignment): void {
+  /** Writes an assignment to the journal, then asks to begin it. The history keeps the receipt. */
+  assign(assignment: Assignment, receipt?: string): void {
     const { submissionId } = assignment;
     if (this.#runs.has(submissionId)) return;
     const run = this.#add({ phase: 'assigned', ...assignment });
     this.#inOrder(async () => {
+      if (receipt !== undefined) await this.#context.history?.assigned(submissionId, receipt);
       await this.#context.journal.write(run.entry);
       this.#context.log('info', 'assigned', { submissionId });
       this.#report(run);
@@ -291,6 +299,8 @@ export class NodeRuns {
   }
 
   async #forget(submissionId: string): Promise<void> {
+    const entry = this.#runs.get(submissionId)?.entry;
+    if (entry?.phase === 'ended') await this.#context.history?.ended(entry.outcome);
     await this.#context.journal.remove(submissionId);
     this.#runs.delete(submissionId);
     this.#context.onChange();

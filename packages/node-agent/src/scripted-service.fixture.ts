@@ -17,6 +17,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { startAgent, type Agent } from './agent.ts';
 import type { Executor, Job } from './executor.ts';
 import { simulatedExecutor } from './executors/simulated/simulated.ts';
+import { openHistory } from './history.ts';
 import { openJournal } from './journal.ts';
 
 export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
@@ -106,11 +107,18 @@ export async function startScriptedService() {
       send({ type: 'welcome', nodeId, heartbeatSeconds: 5, stop });
       return hello;
     },
+    /** Greets a node as a service does that was restored from a backup. */
+    async greetInRecovery() {
+      const recovery = { incarnation: 2 };
+      await next('hello');
+      send({ type: 'welcome', nodeId, heartbeatSeconds: 5, stop: [], recovery });
+    },
     offer(submissionId: string, offerId: string, sandboxBehaviour?: string) {
       send(offerFrame(submissionId, offerId, sandboxBehaviour));
     },
     assign(submissionId: string, offerId: string, payloadText = '{"atsType":"x"}') {
-      sendText(assignFrameText({ offerId, submissionId, payloadText }));
+      const receipt = `receipt of ${submissionId}`;
+      sendText(assignFrameText({ offerId, submissionId, receipt, payloadText }));
     },
     close(code: number) {
       current?.close(code);
@@ -144,6 +152,7 @@ export async function createAgentHome(service: ScriptedService) {
     stateDir,
     async start(executor: Executor = simulatedExecutor, slots = 2) {
       const journal = await openJournal(stateDir);
+      const history = await openHistory(stateDir);
       const agent: Agent = startAgent({
         link: service.link,
         nodeId,
@@ -151,6 +160,7 @@ export async function createAgentHome(service: ScriptedService) {
         slots,
         executors: [executor],
         journal,
+        history,
         log: () => {},
         random: () => 0.01,
       });
@@ -159,6 +169,7 @@ export async function createAgentHome(service: ScriptedService) {
         if (!isOpen) return;
         isOpen = false;
         await agent.close();
+        await history.close();
         await journal.close();
       };
       onTestFinished(stop);

@@ -66,6 +66,8 @@ export * from './tenants/enable.ts';
 export * from './tenants/create-tenant.ts';
 export * from './assignments/outcomes.ts';
 export * from './reconciling/overdue.ts';
+export * from './recovery/recovery.ts';
+export { applyReport, noteReported } from './recovery/reports.ts';
 export * from './schema/partitions.ts';
 export * from './reconciling/reconcile-failures.ts';
 export {

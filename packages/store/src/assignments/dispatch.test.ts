@@ -192,7 +192,12 @@ test('accepts whose statement was committed and whose answer was lost are recogn
     { submissionId: b.id, nodeId: other, offers: acceptOf('ofr_4', other) },
   ];
   const commits = await Promise.all(accepts.map((accept) => commitDispatched(losing, accept)));
-  const won = { kind: 'dispatched', payloadText: expect.any(String), requestId: 'req-1' };
+  const won = {
+    kind: 'dispatched',
+    payloadText: expect.any(String),
+    requestId: 'req-1',
+    receipt: expect.any(String),
+  };
   const lost = { kind: 'not_pending' };
   expect(commits).toEqual([won, lost, lost, won]);
   // A later call does not win either, even with the same arguments.

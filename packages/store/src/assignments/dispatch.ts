@@ -11,6 +11,7 @@ import type { Attempt } from '../connection/batch-run.ts';
 import { batched } from '../connection/batching.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
+import { receiptSql, sealReceipt } from '../recovery/receipts.ts';
 import { payloadPlace, unsealText } from '../sealing/sealed.ts';
 import { rememberTenants } from '../submissions/submission-tenants.ts';
 
@@ -98,7 +99,8 @@ async function loadAll(
 }
 
 export type DispatchCommit =
-  | { kind: 'dispatched'; payloadText: string; requestId: string }
+  /** `receipt`: for the node, which returns it after a restore (`recovery/receipts.ts`). */
+  | { kind: 'dispatched'; payloadText: string; requestId: string; receipt: string }
   | { kind: 'not_pending' };
 
 interface Dispatch {
@@ -144,11 +146,12 @@ const assignNodes = statement(
       ELSE ${runLimitMs.standard} END
   WHERE id = ANY($id) AND state = ANY($from) AND payload_sealed IS NOT NULL
     AND svc_now() < dispatch_deadline_at
-  RETURNING id, tenant_id, job_type, payload_sealed, request_id`,
+  RETURNING id, tenant_id, job_type, payload_sealed, request_id, ${receiptSql} AS receipt`,
 );
 
 interface DispatchedRow extends PayloadRow {
   readonly request_id: string;
+  readonly receipt: string;
 }
 
 async function commitAllDispatched(
@@ -166,10 +169,12 @@ async function commitAllDispatched(
   rememberTenants(store, rows);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return dispatches.map((dispatch) => {
-    const { submissionId } = dispatch;
+    const { submissionId, nodeId } = dispatch;
     const row = firsts.get(submissionId) === dispatch ? byId.get(submissionId) : undefined;
     if (row === undefined) return { kind: 'not_pending' };
-    return { kind: 'dispatched', payloadText: payloadOf(store, row), requestId: row.request_id };
+    const receipt = sealReceipt(store.sealer, { submissionId, nodeId }, row.receipt);
+    const { request_id: requestId } = row;
+    return { kind: 'dispatched', payloadText: payloadOf(store, row), requestId, receipt };
   });
 }
 
@@ -185,7 +190,7 @@ function assignAll(store: Store, asked: readonly Dispatch[]): Promise<Dispatched
 const findAssigned = statement(
   { id: 'uuid[]', node_id: 'uuid[]', accepted: 'jsonb[]', state: 'text' },
   `
-  SELECT id, tenant_id, job_type, payload_sealed, request_id FROM submissions
+  SELECT id, tenant_id, job_type, payload_sealed, request_id, ${receiptSql} AS receipt FROM submissions
   WHERE id = ANY($id) AND state = $state AND payload_sealed IS NOT NULL
     AND node_id IS NOT DISTINCT FROM ($node_id)[array_position($id, id)]
     AND offers @> ($accepted)[array_position($id, id)]`,

@@ -2,6 +2,7 @@ import { type SubmissionState, transitions } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
+import { recoveryInForce } from '../recovery/recovery.ts';
 import { assignedStates, inFlightIds } from '../schema/submission-states.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
@@ -37,6 +38,8 @@ export async function endUnnamed(
       [nodeId, linkEpoch],
     );
     if (current.length === 0) return { kind: 'superseded' };
+    // The node may have ended them after the backup was made. Its reports say so.
+    if ((await recoveryInForce({ query })) !== null) return { kind: 'lost', submissionIds: [] };
     return { kind: 'lost', submissionIds: await endAsLost(store, query, locked) };
   });
 }

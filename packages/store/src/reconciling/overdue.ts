@@ -27,8 +27,9 @@ export interface OverdueCandidate extends ReconcileCandidate {
 export const unsettledGraceMs = 2_000;
 
 /**
- * A page of overdue submissions, in the order of their ids, which is the order of their holds. Reading changes nothing; each submission is checked
- * again when it is reconciled.
+ * A page of overdue submissions, in the order of their ids, which is the order of their holds. While a
+ * recovery is in force, only outcomes that are not settled. Reading changes nothing; each submission is
+ * checked again when it is reconciled.
  */
 export async function findOverdue(
   store: Store,
@@ -66,6 +67,7 @@ const findDue = statement(
         WHEN $pending THEN dispatch_deadline_at <= svc_now() - ${dispatchGraceMs} * interval '1 millisecond'
         WHEN $settling THEN outcome_at <= svc_now() - ${unsettledGraceMs} * interval '1 millisecond'
         ELSE true END
+      AND (state = $settling OR NOT EXISTS (SELECT FROM recoveries WHERE ended_at IS NULL))
     ORDER BY id
     LIMIT $limit`,
   }),

@@ -43,6 +43,9 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   operators: change,
   purchase_intents: change,
   purchases: change,
+  recoveries: change,
+  recovery_nodes: append,
+  recovery_reports: change,
   // A row is deleted when its subject is reconciled.
   reconcile_failures: [...change, 'DELETE'],
   solana_cursors: change,

@@ -57,6 +57,12 @@ export const eventPlace = (at: Tenants & { id: string; type: string }): Place =>
   kind: at.type,
 });
 
+/** A receipt is kept by the node, not by the database. */
+export const receiptPlace = (at: { submissionId: string; nodeId: string }): Place => ({
+  ...rowOf('assignments', 'receipt', at.submissionId),
+  kind: at.nodeId,
+});
+
 interface Attempt {
   readonly deliveryId: string;
   readonly round: number;

@@ -164,7 +164,7 @@ export async function onAccept(
   run.requestId = requestId;
   await failpoint('dispatched.committed');
   confirmSlotLater(dispatcher, link, run);
-  assign(dispatcher, link, { message, run, payloadText: commit.payloadText });
+  assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
   // The offer ended with the link. The node's next `hello` may have been answered before the
   // commit. Without this step, the submission would wait until the minute for `start` is over.
@@ -176,9 +176,9 @@ export async function onAccept(
 function assign(
   dispatcher: Dispatcher,
   link: NodeLink,
-  assignment: { message: MakeOffer; run: LinkRun; payloadText: string },
+  assignment: { message: MakeOffer; run: LinkRun; payloadText: string; receipt: string },
 ): void {
-  const { message, run, payloadText } = assignment;
+  const { message, run, payloadText, receipt } = assignment;
   // The submission was cancelled during the commit, so the node does not get the payload.
   if (run.isStopping) {
     sendFrame(link, { type: 'revoke', offerId: message.offerId });
@@ -189,7 +189,7 @@ function assign(
   run.isAssigned = true;
   const { offerId } = message;
   const submissionId = toWireId('sub', message.submissionId);
-  link.transport.send(assignFrameText({ offerId, submissionId, payloadText }));
+  link.transport.send(assignFrameText({ offerId, submissionId, receipt, payloadText }));
 }
 
 function refuse(

@@ -1,6 +1,6 @@
 import { findJobType, nodeLinkCloseCodes, type FrameFromNodeOf } from '@svc/contracts';
 import { fromWireId, heartbeatSeconds, toWireId } from '@svc/domain';
-import { assignmentsOf, recordHello, type Assignment } from '@svc/store';
+import { assignmentsOf, recordHello, recoveryInForce, type Assignment } from '@svc/store';
 import type { Dispatcher } from '../dispatcher.ts';
 import { enterFleet } from '../fleet/fleet-member.ts';
 import { giveUpUnnamed } from '../fleet/lost-assignments.ts';
@@ -103,6 +103,7 @@ export async function onHello(
     return;
   }
   link.quarantinedUntil = greeted.quarantinedUntil;
+  const incarnation = await recoveryInForce(store);
   takeSlots(dispatcher, link, compared);
   await enter(dispatcher, link);
   if (hasEnded(link)) return;
@@ -111,7 +112,10 @@ export async function onHello(
     type: 'welcome',
     nodeId: toWireId('nod', nodeId),
     heartbeatSeconds,
-    stop: [...compared.stop],
+    // In a recovery the node's journal decides, not the restored database.
+    ...(incarnation === null
+      ? { stop: [...compared.stop] }
+      : { stop: [], recovery: { incarnation } }),
   });
   if (link.isDrainOrdered) sendFrame(link, { type: 'drain' });
   link.logger.info({ slots: link.slots, running: compared.live.length }, 'node linked');

@@ -23,6 +23,7 @@ import {
 } from '../links/links.ts';
 import { createOrderedWork } from '../links/ordered-work.ts';
 import { onAccept, onDecline } from '../offering/node-offers.ts';
+import { onReport, onReported } from '../runs/reports.ts';
 import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from '../runs/runs.ts';
 import { onHello } from './hello.ts';
 import type { AcceptedNode } from './upgrade.ts';
@@ -188,12 +189,14 @@ function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
     case 'decline':
       return frame.offerId;
     case 'drain':
+    case 'reported':
       return '';
     case 'start':
     case 'usage':
     case 'completed':
     case 'failed':
     case 'stopped':
+    case 'report':
       return frame.submissionId;
   }
 }
@@ -245,6 +248,10 @@ async function act(
       return onOutcome(dispatcher, link, frame);
     case 'stopped':
       return onStopped(dispatcher, link, frame);
+    case 'report':
+      return onReport(dispatcher, link, frame);
+    case 'reported':
+      return onReported(dispatcher, link);
     case 'drain':
       link.draining = true;
       inBackground(dispatcher, 'enter a draining link', enterFleet(dispatcher, link));

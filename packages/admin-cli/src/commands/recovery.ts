@@ -1,0 +1,83 @@
+import { toWireId } from '@svc/domain';
+import { beginRecovery, endRecovery, readRecovery, type RecoveryStatus } from '@svc/store';
+import type { Command } from 'commander';
+import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type Context, withContext } from '../context.ts';
+import { printRecord, type Row } from '../output.ts';
+import { Refusal } from '../refusal.ts';
+
+interface EndOptions extends CommandOptions {
+  readonly force?: boolean;
+}
+
+/** `svc recovery …` (CONTRACT 9): the decision of an operator after a restore. */
+export function addRecoveryCommands(group: Command): void {
+  addCommand(group, 'begin', {
+    does: 'refuse creations after a restore, until nodes have reported and an operator ends it',
+    examples: ['svc recovery begin'],
+  }).action((options: CommandOptions) => withContext((context) => begin(context, options)));
+  addCommand(group, 'status', {
+    does: 'show which nodes have reported, and which submissions could not be restored',
+    examples: ['svc recovery status'],
+  }).action((options: CommandOptions) => withContext((context) => status(context, options)));
+  addYesOption(
+    addCommand(group, 'end', {
+      does: 'allow creations again; the remaining runs end as usual',
+      examples: ['svc recovery end', 'svc recovery end --force'],
+    }).option('--force', 'although nodes have not reported or submissions are missing'),
+  ).action((options: EndOptions) => withContext((context) => end(context, options)));
+}
+
+async function begin({ store, by }: Context, options: CommandOptions): Promise<void> {
+  const outcome = await beginRecovery(store, by);
+  if (outcome.kind === 'in_force') throw new Refusal('A recovery is in force already.');
+  await status({ store }, options);
+}
+
+async function status({ store }: Pick<Context, 'store'>, options: CommandOptions): Promise<void> {
+  const found = await readRecovery(store);
+  printRecord(found === null ? { inForce: false } : rowOf(found), options);
+}
+
+async function end({ store, by }: Context, options: EndOptions): Promise<void> {
+  const force = options.force === true;
+  if (force) {
+    await confirm(
+      'A tenant may repeat a submission that a missing node has done. End it?',
+      options,
+    );
+  }
+  const outcome = await endRecovery(store, { force }, by);
+  switch (outcome.kind) {
+    case 'ended':
+      return status({ store }, options);
+    case 'none_in_force':
+      throw new Refusal('No recovery is in force.');
+    case 'incomplete': {
+      const { missingNodes, open } = outcome.status;
+      throw new Refusal(
+        `${missingNodes.length} nodes have not reported, and ${open.length} reported submissions are missing. See \`svc recovery status\`. \`svc recovery end --force\` ends it anyway.`,
+      );
+    }
+  }
+}
+
+function rowOf(found: RecoveryStatus): Row {
+  const { incarnation, beganAt, endedAt, inFlight, missingNodes, findings, open } = found;
+  return {
+    inForce: endedAt === null,
+    incarnation,
+    beganAt: beganAt.toISOString(),
+    endedAt: endedAt?.toISOString() ?? null,
+    inFlight,
+    missingNodes: missingNodes.map((id) => toWireId('nod', id)),
+    findings,
+    missing: open.map(({ submissionId, nodeId, tenantId, finding }) => ({
+      submissionId: toWireId('sub', submissionId),
+      nodeId: toWireId('nod', nodeId),
+      tenantId: tenantId === null ? null : toWireId('tnt', tenantId),
+      finding,
+    })),
+  };
+}

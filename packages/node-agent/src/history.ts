@@ -1,0 +1,120 @@
+import { open, readFile, rename, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import type { Outcome } from './journal.ts';
+
+/** A submission that this node was assigned, also after its outcome was acknowledged. */
+export interface HistoryEntry {
+  readonly submissionId: string;
+  /** From the service, which can open it. */
+  readonly receipt: string;
+  /** Undefined while the submission is in hand, or if it was stopped. */
+  readonly outcome?: Outcome;
+  /** Unix time in milliseconds, by this machine's clock. */
+  readonly atMs: number;
+}
+
+/**
+ * What this node did in the last days. If the service is restored from a backup, the node reports
+ * it, so that no submission runs twice (CONTRACT 7, "Recovery").
+ */
+export interface History {
+  readonly entries: () => readonly HistoryEntry[];
+  /** Both are on disk when the promise resolves. */
+  assigned(submissionId: string, receipt: string): Promise<void>;
+  ended(outcome: Outcome): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The history of an agent that keeps none. */
+export const noHistory: History = {
+  entries: () => [],
+  assigned: async () => {},
+  ended: async () => {},
+  close: async () => {},
+};
+
+const fileName = 'history.jsonl';
+const privateFile = 0o600;
+const historyMsMax = 7 * 24 * 3_600_000;
+const entriesMax = 10_000;
+/** The file is written again, without old entries, after this many lines. */
+const linesMax = 3 * entriesMax;
+
+type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };
+
+/** Opens the history in the state directory, which the caller has locked. */
+export async function openHistory(
+  directory: string,
+  nowMs: () => number = Date.now,
+): Promise<History> {
+  const file = path.join(directory, fileName);
+  const entries = await readEntries(file);
+  let handle = await rewrite(file, entries, nowMs());
+  let lines = entries.size;
+  const append = async (line: Line): Promise<void> => {
+    lines += 1;
+    if (lines > linesMax) {
+      await handle.close();
+      handle = await rewrite(file, entries, nowMs());
+      lines = entries.size;
+    } else {
+      await handle.appendFile(`${JSON.stringify(line)}\n`);
+      await handle.datasync();
+    }
+  };
+  return {
+    entries: () => [...entries.values()],
+    async assigned(submissionId, receipt) {
+      const entry = { submissionId, receipt, atMs: nowMs() };
+      entries.set(submissionId, entry);
+      await append(entry);
+    },
+    async ended(outcome) {
+      const { submissionId } = outcome;
+      const entry = entries.get(submissionId);
+      if (entry === undefined) return;
+      entries.set(submissionId, { ...entry, outcome });
+      await append({ submissionId, outcome, atMs: entry.atMs });
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** A crash may have cut the last line. A line that cannot be parsed is left out. */
+async function readEntries(file: string): Promise<Map<string, HistoryEntry>> {
+  const entries = new Map<string, HistoryEntry>();
+  const text = await readFile(file, 'utf8').catch(() => '');
+  for (const part of text.split('\n')) {
+    const line = parsed(part);
+    if (line === undefined) continue;
+    const receipt = line.receipt ?? entries.get(line.submissionId)?.receipt;
+    if (receipt !== undefined) entries.set(line.submissionId, { ...line, receipt });
+  }
+  return entries;
+}
+
+function parsed(text: string): Line | undefined {
+  try {
+    const line: Line = JSON.parse(text);
+    return line;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Drops old entries, writes the others to a new file, and opens it for appending. */
+async function rewrite(
+  file: string,
+  entries: Map<string, HistoryEntry>,
+  nowMs: number,
+): Promise<FileHandle> {
+  for (const { submissionId, atMs } of entries.values())
+    if (atMs < nowMs - historyMsMax || entries.size > entriesMax) entries.delete(submissionId);
+  const draft = `${file}.new`;
+  const handle = await open(draft, 'w', privateFile);
+  await handle.writeFile([...entries.values()].map((one) => `${JSON.stringify(one)}\n`).join(''));
+  await handle.sync();
+  await handle.close();
+  await rename(draft, file);
+  return await open(file, 'a', privateFile);
+}

@@ -1,0 +1,99 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { waitUntil } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { openHistory } from './history.ts';
+import {
+  createAgentHome,
+  scriptedExecutor,
+  startScriptedService,
+} from './scripted-service.fixture.ts';
+
+const ended = 'sub_01kajh8z2wf5xav9c3q7m4n6rt';
+const inHand = 'sub_01kajh8z2wf5xav9c3q7m4n6rv';
+
+type Service = Awaited<ReturnType<typeof startScriptedService>>;
+
+const reportOf = (submissionId: string) => ({
+  type: 'report',
+  submissionId,
+  receipt: `receipt of ${submissionId}`,
+  begun: true,
+});
+
+async function begin(service: Service, submissionId: string): Promise<void> {
+  service.offer(submissionId, `ofr_${submissionId}`);
+  await service.next('accept');
+  service.assign(submissionId, `ofr_${submissionId}`);
+  await service.next('start');
+  service.send({ type: 'begin', submissionId });
+}
+
+test('after a restore a node reports what it did, and sends nothing else before it is recorded', async () => {
+  const service = await startScriptedService();
+  const home = await createAgentHome(service);
+  const { executor, calls } = scriptedExecutor();
+  const first = await home.start(executor);
+  await service.greet();
+  await begin(service, ended);
+  await waitUntil(() => calls.length === 1);
+  calls[0]?.finish();
+  const outcome = await service.next('completed');
+  service.send({ type: 'ack', submissionId: ended });
+  await waitUntil(async () => (await home.entry(ended)) === undefined);
+  // A restart keeps the history.
+  await first.stop();
+  await home.start(executor);
+  await service.greet();
+  await begin(service, inHand);
+  await waitUntil(() => calls.length === 2);
+  await service.next('usage');
+
+  service.cut();
+  await service.greetInRecovery();
+  service.frames.length = 0;
+  const reports = [await service.next('report'), await service.next('report')];
+  expect(reports).toEqual([reportOf(ended), reportOf(inHand)]);
+  calls[1]?.finish();
+  await waitUntil(async () => (await home.entry(inHand))?.['phase'] === 'ended');
+  expect(service.frames).toEqual([]);
+
+  service.send({ type: 'recorded', submissionId: inHand, present: true });
+  expect(await service.next('completed')).toMatchObject({ submissionId: inHand });
+  service.send({ type: 'recorded', submissionId: ended, present: false });
+  service.send({ type: 'recorded', submissionId: ended, present: true });
+  expect(await service.next('completed')).toEqual(outcome);
+  expect(service.frames.filter(({ type }) => type === 'reported')).toEqual([]);
+  service.send({ type: 'ack', submissionId: ended });
+  await service.next('reported');
+});
+
+test('a node without a history reports at once that it has reported all', async () => {
+  const service = await startScriptedService();
+  const home = await createAgentHome(service);
+  await home.start();
+  await service.greetInRecovery();
+  expect(await service.next('reported')).toEqual({ type: 'reported' });
+});
+
+test('a history keeps the entries of the last 7 days, and passes over a line that a crash cut', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'svc-history-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const dayMs = 24 * 3_600_000;
+  let nowMs = 0;
+  const open = () => openHistory(directory, () => nowMs);
+  const history = await open();
+  await history.assigned(ended, 'old');
+  nowMs = 6 * dayMs;
+  await history.assigned(inHand, 'new');
+  await history.close();
+  await appendFile(path.join(directory, 'history.jsonl'), '{"submissionId":"sub_cut","rec');
+  const again = await open();
+  expect(again.entries().map(({ receipt }) => receipt)).toEqual(['old', 'new']);
+  await again.close();
+  nowMs = 8 * dayMs;
+  const later = await open();
+  expect(later.entries()).toEqual([{ submissionId: inHand, receipt: 'new', atMs: 6 * dayMs }]);
+  await later.close();
+});

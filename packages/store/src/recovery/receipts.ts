@@ -1,0 +1,50 @@
+import type { Sealer } from '../connection/store.ts';
+import { receiptPlace } from '../sealing/sealed.ts';
+
+/**
+ * A receipt proves an assignment to the service that gave it. The node keeps it with its journal and
+ * cannot read it. After a restore the service inserts the submission from it again.
+ */
+export interface Receipt {
+  readonly tenantId: string;
+  readonly idempotencyKey: string;
+  /** Base64. */
+  readonly requestHash: string;
+  readonly requestId: string;
+  readonly jobType: string;
+  readonly tier: string;
+  /** Amounts are decimal texts of micros. */
+  readonly estimated: string;
+  readonly max: string;
+  readonly surge: string;
+  readonly rateCardVersion: number;
+  readonly availableAfter: string;
+  readonly createdAt: string;
+}
+
+/** The values of a receipt as one JSON text, from a row of `submissions`. */
+export const receiptSql = `jsonb_build_object('tenantId', tenant_id, 'idempotencyKey', idempotency_key,
+  'requestHash', encode(request_hash, 'base64'), 'requestId', request_id, 'jobType', job_type,
+  'tier', tier, 'estimated', quote_estimated_micros::text, 'max', quote_max_micros::text,
+  'surge', surge_micros::text, 'rateCardVersion', rate_card_version,
+  'availableAfter', available_after_micros::text, 'createdAt', created_at)::text`;
+
+interface Assigned {
+  readonly submissionId: string;
+  readonly nodeId: string;
+}
+
+/** Seals a receipt for the node and the submission. Base64. */
+export function sealReceipt(sealer: Sealer, assigned: Assigned, text: string): string {
+  return Buffer.from(sealer.seal(receiptPlace(assigned), text)).toString('base64');
+}
+
+/** Null if the receipt is not this node's, not of this submission, or under a key that was dropped. */
+export function openReceipt(sealer: Sealer, assigned: Assigned, receipt: string): Receipt | null {
+  try {
+    const opened = sealer.unseal(receiptPlace(assigned), Buffer.from(receipt, 'base64'));
+    return JSON.parse(Buffer.from(opened).toString('utf8'));
+  } catch {
+    return null;
+  }
+}

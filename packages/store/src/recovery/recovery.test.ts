@@ -1,0 +1,166 @@
+import { runLimitMs } from '@svc/domain';
+import { testAuthor } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { commitRunning } from '../assignments/begin.ts';
+import { commitDispatched } from '../assignments/dispatch.ts';
+import { endUnnamed } from '../assignments/lost-assignments.ts';
+import { storeOutcome } from '../assignments/outcomes.ts';
+import { isAnswerLost, isUnavailable } from '../connection/errors.ts';
+import { grantCredits } from '../ledger/grants.ts';
+import { takeLinkEpoch } from '../nodes/links.ts';
+import { findOverdue } from '../reconciling/overdue.ts';
+import { createFixture, type Fixture } from '../store.fixture.ts';
+import { beginRecovery, endRecovery, readRecovery } from './recovery.ts';
+import { applyReport, noteReported } from './reports.ts';
+
+const begin = ({ store }: Fixture) => beginRecovery(store, testAuthor);
+
+/** A submission that was dispatched, with the receipt that its node has. */
+async function dispatch(fixture: Fixture, tenantId: string, nodeId: string, key: string) {
+  const { id: submissionId } = await fixture.hold(tenantId, { key });
+  const commit = await commitDispatched(fixture.store, { submissionId, nodeId });
+  if (commit.kind !== 'dispatched') throw new Error('not dispatched');
+  return { submissionId, nodeId, receipt: commit.receipt, isBegun: true, instanceId: 'i' };
+}
+
+/** Removes a submission with its hold, as the restore of an older backup does. */
+async function forget({ database }: Fixture, submissionId: string): Promise<void> {
+  await database.query(`SET session_replication_role = replica;
+    UPDATE credit_accounts a SET held_micros = held_micros - quote_max_micros, in_flight = in_flight - 1
+      FROM submissions s WHERE s.id = '${submissionId}' AND a.tenant_id = s.tenant_id;
+    DELETE FROM ledger_entries WHERE submission_id = '${submissionId}';
+    DELETE FROM submissions_in_flight WHERE submission_id = '${submissionId}';
+    DELETE FROM submissions WHERE id = '${submissionId}';
+    SET session_replication_role = origin`);
+}
+
+test('while a recovery is in force, a creation is refused as unavailable and holds nothing', async () => {
+  const fixture = await createFixture();
+  const tenantId = await fixture.tenant(1_000);
+  expect(await begin(fixture)).toEqual({ kind: 'begun', incarnation: 2 });
+  expect(await begin(fixture)).toEqual({ kind: 'in_force' });
+  const error: unknown = await fixture.hold(tenantId).catch((caught: unknown) => caught);
+  expect([isUnavailable(error), isAnswerLost(error)]).toEqual([true, false]);
+  expect(await fixture.figures(tenantId)).toEqual({ balance: 1_000, held: 0 });
+  await endRecovery(fixture.store, { force: false }, testAuthor);
+  expect((await fixture.hold(tenantId)).outcome.kind).toBe('held');
+  const again = await begin(fixture);
+  expect(again).toEqual({ kind: 'begun', incarnation: 3 });
+});
+
+test('while a recovery is in force, nothing ends by a deadline, a lease or a hello, and outcomes are settled', async () => {
+  const fixture = await createFixture();
+  const { store, advance } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  await fixture.hold(tenantId);
+  const waiting = await dispatch(fixture, tenantId, nodeId, 'waiting');
+  const running = await dispatch(fixture, tenantId, nodeId, 'running');
+  const done = await dispatch(fixture, tenantId, nodeId, 'done');
+  for (const { submissionId } of [running, done])
+    await commitRunning(store, { submissionId, nodeId, instanceId: 'i' });
+  const outcome = { kind: 'completed', usage: {}, result: {} } as const;
+  await storeOutcome(store, { submissionId: done.submissionId, nodeId, outcome });
+  await begin(fixture);
+  await advance(2 * runLimitMs.standard);
+  const overdue = async () => (await findOverdue(store, { after: null, limit: 10 })).candidates;
+  expect(await overdue()).toMatchObject([{ kind: 'unsettled', subjectId: done.submissionId }]);
+  const linkEpoch = await takeLinkEpoch(store, nodeId);
+  const submissionIds = [waiting.submissionId, running.submissionId];
+  const hello = { nodeId, linkEpoch, submissionIds };
+  expect(await endUnnamed(store, hello)).toEqual({ kind: 'lost', submissionIds: [] });
+  await endRecovery(store, { force: true }, testAuthor);
+  expect(await overdue()).toHaveLength(4);
+  expect(await endUnnamed(store, hello)).toMatchObject({ submissionIds });
+});
+
+test('a report brings a submission to the state that its node proves', async () => {
+  const fixture = await createFixture();
+  const { store, state } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(), await fixture.node()];
+  const dispatched = await dispatch(fixture, tenantId, nodeId, 'dispatched');
+  const pending = await fixture.hold(tenantId);
+  const { receipt } = dispatched;
+  expect(await applyReport(store, dispatched)).toBeNull();
+  await begin(fixture);
+  expect(await applyReport(store, dispatched)).toBe('advanced');
+  expect(await applyReport(store, dispatched)).toBe('known');
+  expect(await state(dispatched.submissionId)).toBe('running');
+  const assigned = { submissionId: pending.id, nodeId, receipt, isBegun: false, instanceId: 'i' };
+  expect(await applyReport(store, assigned)).toBe('advanced');
+  expect(await state(pending.id)).toBe('dispatched');
+  const other = { ...dispatched, nodeId: await fixture.node() };
+  expect(await applyReport(store, other)).toBe('not_this_nodes');
+});
+
+test('a submission that the backup lacks is inserted from its receipt, with its key and its hold', async () => {
+  const fixture = await createFixture();
+  const { store, figures } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(1_000), await fixture.node()];
+  const lost = await dispatch(fixture, tenantId, nodeId, 'lost');
+  const columns = `id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, node_id,
+    quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version, available_after_micros, created_at`;
+  const rows = () => fixture.database.query(`SELECT ${columns} FROM submissions`);
+  const before = await rows();
+  await forget(fixture, lost.submissionId);
+  await begin(fixture);
+  // Only the node that was given the receipt can use it, and only for its submission.
+  const thief = { ...lost, nodeId: await fixture.node() };
+  expect(await applyReport(store, thief)).toBe('unreadable');
+  expect(await rows()).toEqual([]);
+  expect(await applyReport(store, lost)).toBe('restored');
+  expect(await rows()).toEqual(before);
+  expect(await figures(tenantId)).toEqual({ balance: 1_000, held: 200 });
+  await endRecovery(store, { force: true }, testAuthor);
+  expect((await fixture.hold(tenantId, { key: 'lost' })).outcome).toEqual({ kind: 'key_taken' });
+});
+
+test('a submission waits for credits that the backup lacks, and a key that was used again is reported', async () => {
+  const fixture = await createFixture();
+  const { store, database } = fixture;
+  const [tenantId, nodeId] = [await fixture.tenant(400), await fixture.node()];
+  const lost = await dispatch(fixture, tenantId, nodeId, 'lost');
+  const twice = await dispatch(fixture, tenantId, nodeId, 'twice');
+  for (const { submissionId } of [lost, twice]) await forget(fixture, submissionId);
+  await fixture.hold(tenantId, { key: 'twice' });
+  await database.query('UPDATE credit_accounts SET held_micros = balance_micros');
+  await begin(fixture);
+  expect(await applyReport(store, lost)).toBe('waits_for_credits');
+  const waiting = {
+    submissionId: lost.submissionId,
+    nodeId,
+    tenantId,
+    finding: 'waits_for_credits',
+  };
+  expect(await readRecovery(store)).toMatchObject({ open: [waiting] });
+  const grant = {
+    purchaseId: store.newId(),
+    tenantId,
+    creditsMicros: 400_000_000n,
+    reference: 'again',
+  };
+  await grantCredits(store, { ...grant, usdMicros: null, note: null }, testAuthor);
+  expect(await applyReport(store, lost)).toBe('restored');
+  expect(await applyReport(store, twice)).toBe('key_taken');
+  const open = [{ submissionId: twice.submissionId, finding: 'key_taken' }];
+  expect(await readRecovery(store)).toMatchObject({
+    open,
+    findings: { restored: 1, key_taken: 1 },
+  });
+});
+
+test('a recovery ends when every node has reported and nothing is missing, or by force', async () => {
+  const fixture = await createFixture();
+  const { store } = fixture;
+  const [first, second] = [await fixture.node(), await fixture.node()];
+  for (const node of [first, second]) await takeLinkEpoch(store, node);
+  await begin(fixture);
+  const end = (force: boolean) => endRecovery(store, { force }, testAuthor);
+  await noteReported(store, first);
+  expect(await end(false)).toMatchObject({
+    kind: 'incomplete',
+    status: { missingNodes: [second], open: [] },
+  });
+  await noteReported(store, second);
+  expect(await end(false)).toEqual({ kind: 'ended', incarnation: 2 });
+  expect(await end(true)).toEqual({ kind: 'none_in_force' });
+});

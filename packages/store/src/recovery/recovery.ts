@@ -1,0 +1,147 @@
+import { toWireId } from '@svc/domain';
+import { appendAudit, type Author } from '../audit-log/audit.ts';
+import { sqlState, uniqueViolation } from '../connection/errors.ts';
+import type { Query } from '../connection/query.ts';
+import type { Store } from '../connection/store.ts';
+
+/**
+ * A recovery from a backup. Submissions that were created after the backup are missing, and their
+ * keys seem free. While a recovery is in force
+ *
+ * - no submission is created (a trigger refuses the row, and the gateway answers 503);
+ * - no assignment ends because of a deadline, a lease or a `hello` that does not name it;
+ * - nodes report what their journals have (`reports.ts`), and outcomes are settled.
+ */
+export interface RecoveryStatus {
+  readonly incarnation: number;
+  readonly beganAt: Date;
+  /** Null while it is in force. */
+  readonly endedAt: Date | null;
+  /** Submissions in flight by state. */
+  readonly inFlight: Readonly<Record<string, number>>;
+  /** UUIDs of nodes that are not disabled and have not reported everything. */
+  readonly missingNodes: readonly string[];
+  /** The number of reported submissions by finding. */
+  readonly findings: Readonly<Record<string, number>>;
+  /** Reported submissions that are not in the database. */
+  readonly open: readonly OpenReport[];
+}
+
+/** A report that could not be applied. Ids are UUIDs. */
+export interface OpenReport {
+  readonly submissionId: string;
+  readonly nodeId: string;
+  readonly tenantId: string | null;
+  readonly finding: string;
+}
+
+/** Findings that leave a submission out of the database. */
+export const openFindings = [
+  'waits_for_credits',
+  'unknown_tenant',
+  'key_taken',
+  'unreadable',
+] as const;
+
+/** The incarnation of the recovery in force. Null if there is none. */
+export async function recoveryInForce({
+  query,
+}: {
+  readonly query: Query;
+}): Promise<number | null> {
+  const [row] = await query<{ incarnation: number }>(
+    'SELECT incarnation FROM recoveries WHERE ended_at IS NULL',
+    [],
+  );
+  return row?.incarnation ?? null;
+}
+
+export type RecoveryBegin = { kind: 'begun'; incarnation: number } | { kind: 'in_force' };
+
+export async function beginRecovery(store: Store, by: Author): Promise<RecoveryBegin> {
+  try {
+    return await store.transaction(async (query): Promise<RecoveryBegin> => {
+      const [row] = await query<{ incarnation: number }>(
+        `INSERT INTO recoveries (incarnation, began_at)
+         SELECT COALESCE(max(incarnation), 1) + 1, svc_now() FROM recoveries RETURNING incarnation`,
+        [],
+      );
+      if (row === undefined) throw new Error('the recovery was not inserted');
+      const { incarnation } = row;
+      await appendAudit(query, by, { ...change('begin', incarnation), after: { incarnation } });
+      return { kind: 'begun', incarnation };
+    });
+  } catch (error) {
+    if (sqlState(error) === uniqueViolation) return { kind: 'in_force' };
+    throw error;
+  }
+}
+
+export type RecoveryEnd =
+  | { kind: 'ended'; incarnation: number }
+  | { kind: 'none_in_force' }
+  /** Nodes have not reported, or reports are open. `force` ends it anyway. */
+  | { kind: 'incomplete'; status: RecoveryStatus };
+
+export async function endRecovery(
+  store: Store,
+  { force }: { readonly force: boolean },
+  by: Author,
+): Promise<RecoveryEnd> {
+  return store.transaction(async (query): Promise<RecoveryEnd> => {
+    await query('SELECT 1 FROM recoveries WHERE ended_at IS NULL FOR UPDATE', []);
+    const status = await readRecovery({ query });
+    if (status === null || status.endedAt !== null) return { kind: 'none_in_force' };
+    const { incarnation, missingNodes, open } = status;
+    if (!force && missingNodes.length + open.length > 0) return { kind: 'incomplete', status };
+    await query('UPDATE recoveries SET ended_at = svc_now() WHERE incarnation = $1', [incarnation]);
+    const after = {
+      forced: force,
+      missingNodes: missingNodes.map((id) => toWireId('nod', id)),
+      open: open.map(({ submissionId }) => toWireId('sub', submissionId)),
+    };
+    await appendAudit(query, by, { ...change('end', incarnation), after });
+    return { kind: 'ended', incarnation };
+  });
+}
+
+function change(verb: 'begin' | 'end', incarnation: number) {
+  return {
+    action: `recovery.${verb}`,
+    subject: { kind: 'service' as const, id: `recovery:${incarnation}` },
+    before: null,
+  };
+}
+
+interface StatusRow extends Omit<RecoveryStatus, 'inFlight' | 'findings'> {
+  readonly inFlight: Record<string, number> | null;
+  readonly findings: Record<string, number> | null;
+}
+
+/** The newest recovery, in force or ended. Null if there was none. */
+export async function readRecovery({
+  query,
+}: {
+  readonly query: Query;
+}): Promise<RecoveryStatus | null> {
+  const [row] = await query<StatusRow>(
+    `SELECT r.incarnation, r.began_at AS "beganAt", r.ended_at AS "endedAt",
+       (SELECT jsonb_object_agg(state, n) FROM (
+         SELECT s.state, count(*) AS n FROM submissions_in_flight f
+         JOIN submissions s ON s.id = f.submission_id GROUP BY 1) AS states) AS "inFlight",
+       ARRAY(SELECT n.id FROM nodes n WHERE n.disabled_at IS NULL AND n.link_epoch > 0
+         AND NOT EXISTS (SELECT FROM recovery_nodes d
+           WHERE d.incarnation = r.incarnation AND d.node_id = n.id) ORDER BY n.id) AS "missingNodes",
+       (SELECT jsonb_object_agg(finding, n) FROM (
+         SELECT finding, count(*) AS n FROM recovery_reports p
+         WHERE p.incarnation = r.incarnation GROUP BY 1) AS findings) AS findings,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('submissionId', submission_id, 'nodeId', node_id,
+           'tenantId', tenant_id, 'finding', finding) ORDER BY submission_id)
+         FROM recovery_reports p WHERE p.incarnation = r.incarnation AND p.finding = ANY($1::text[])),
+         '[]'::jsonb) AS open
+     FROM recoveries r ORDER BY r.incarnation DESC LIMIT 1`,
+    [openFindings],
+  );
+  if (row === undefined) return null;
+  return { ...row, inFlight: row.inFlight ?? {}, findings: row.findings ?? {} };
+}

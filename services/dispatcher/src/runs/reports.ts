@@ -1,0 +1,35 @@
+import type { FrameFromNodeOf } from '@svc/contracts';
+import { fromWireId } from '@svc/domain';
+import { applyReport, noteReported, openFindings } from '@svc/store';
+import type { Dispatcher } from '../dispatcher.ts';
+import { sendFrame, type NodeLink } from '../links/links.ts';
+import type { RunFrameResult } from './runs.ts';
+
+const leavesOut: readonly string[] = openFindings;
+
+/**
+ * Handles a node's report after a restore (CONTRACT 7, "Recovery"). The database decides. The node
+ * sends the submission's other frames only after `recorded`.
+ */
+export async function onReport(
+  { store }: Dispatcher,
+  link: NodeLink,
+  { submissionId: wireId, receipt, begun: isBegun }: FrameFromNodeOf<'report'>,
+): Promise<RunFrameResult> {
+  const submissionId = fromWireId('sub', wireId);
+  if (submissionId === undefined) return { kind: 'foreign' };
+  const { nodeId, instanceId } = link;
+  const finding = await applyReport(store, { submissionId, nodeId, receipt, isBegun, instanceId });
+  if (finding === null)
+    return { kind: 'unexpected', message: 'report only after a welcome with recovery' };
+  link.logger.info({ submissionId: wireId, finding }, 'reported after a restore');
+  const present = !leavesOut.includes(finding);
+  sendFrame(link, { type: 'recorded', submissionId: wireId, present });
+  return { kind: 'handled' };
+}
+
+export async function onReported({ store }: Dispatcher, link: NodeLink): Promise<RunFrameResult> {
+  await noteReported(store, link.nodeId);
+  link.logger.info('the node has reported its whole history');
+  return { kind: 'handled' };
+}

@@ -12,6 +12,7 @@ let stranger: TenantCredentials;
 let submissionId: string;
 let deliveryId: string;
 let keyId: string;
+let endpointId: string;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
@@ -29,6 +30,12 @@ beforeAll(async () => {
   deliveryId = String(queued.body['deliveryId']);
   const key = await whole.askAs(owner, { method: 'POST', target: '/v1/keys', body: {} });
   keyId = String(key.body['keyId']);
+  const endpoint = await whole.askAs(owner, {
+    method: 'POST',
+    target: '/v1/webhook-endpoints',
+    body: { url: null },
+  });
+  endpointId = String(endpoint.body['id']);
 });
 afterAll(async () => {
   await whole.close();
@@ -38,6 +45,7 @@ afterAll(async () => {
 const unknownSubmission = 'sub_00000000000000000000000000';
 const unknownDelivery = 'dlv_00000000000000000000000000';
 const unknownKey = 'key_00000000000000000000000000';
+const endpointCase = () => ({ id: endpointId, unknown: 'whe_00000000000000000000000000' });
 
 /** One of the owner's ids for every endpoint that takes an id. A new endpoint needs a line here. */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
@@ -46,6 +54,12 @@ const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getDelivery: () => ({ id: deliveryId, unknown: unknownDelivery }),
   redeliver: () => ({ id: deliveryId, unknown: unknownDelivery }),
   deleteKey: () => ({ id: keyId, unknown: unknownKey }),
+  getWebhookEndpoint: endpointCase,
+  changeWebhookEndpoint: endpointCase,
+  deleteWebhookEndpoint: endpointCase,
+  rotateWebhookEndpointSecret: endpointCase,
+  testWebhookEndpoint: endpointCase,
+  pollWebhookEvents: endpointCase,
 };
 
 /**

@@ -57,6 +57,9 @@ const operations: readonly Operation[] = [
     '/v1/audit',
     '/v1/webhooks/deliveries',
     '/v1/webhooks/deliveries/dlv_01kajh8z2wf5xav9c3q7m4n6rt',
+    '/v1/webhook-endpoints',
+    '/v1/webhook-endpoints/whe_01kajh8z2wf5xav9c3q7m4n6rt',
+    '/v1/webhook-endpoints/whe_01kajh8z2wf5xav9c3q7m4n6rt/events',
     '/v1/credits/purchase-intents/x',
     '/v1/credits/purchase-intents/x/await',
     '/v1/credits/purchase-intents/x/qr.svg',
@@ -67,11 +70,22 @@ const operations: readonly Operation[] = [
     '/v1/submissions/sub_01kajh8z2wf5xav9c3q7m4n6rt/cancel',
     '/v1/webhooks/test',
     '/v1/webhooks/deliveries/dlv_01kajh8z2wf5xav9c3q7m4n6rt/redeliver',
+    '/v1/webhook-endpoints',
+    '/v1/webhook-endpoints/whe_01kajh8z2wf5xav9c3q7m4n6rt/rotate-secret',
+    '/v1/webhook-endpoints/whe_01kajh8z2wf5xav9c3q7m4n6rt/test',
     '/v1/credits/purchase-intents',
     '/v1/keys',
   ].map((target) => ({ method: 'POST', target, signer: 'tenant' }) as const),
   { method: 'PATCH', target: '/v1/settings', signer: 'tenant' },
   { method: 'DELETE', target: '/v1/keys/key_01kajh8z2wf5xav9c3q7m4n6rt', signer: 'tenant' },
+  ...(['PATCH', 'DELETE'] as const).map(
+    (method) =>
+      ({
+        method,
+        target: '/v1/webhook-endpoints/whe_01kajh8z2wf5xav9c3q7m4n6rt',
+        signer: 'tenant',
+      }) as const,
+  ),
   { method: 'POST', target: '/v1/credits/purchase', signer: 'operator' },
   { method: 'POST', target: '/signup', signer: 'nobody' },
   ...[

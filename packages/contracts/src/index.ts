@@ -8,6 +8,7 @@ export * from './api/purchases.ts';
 export * from './api/rate-card.ts';
 export * from './api/ready.ts';
 export * from './api/settings.ts';
+export * from './api/webhook-endpoints.ts';
 export * from './api/signup.ts';
 export * from './api/submissions.ts';
 export * from './api/validate.ts';

@@ -65,7 +65,7 @@ export const PurchasedData = Type.Object({
 });
 /** `what` is an open list of names, such as `endpoint.created`. */
 export const SettingsChangedData = Type.Object({
-  what: Type.String({ description: 'What was changed. More values may be added' }),
+  what: Type.String({ description: 'More values may be added' }),
   by: Type.Union([
     Type.Object({ keyId: Type.Union([Type.String(), Type.Null()]) }),
     Type.Object({ operator: Type.String() }),

@@ -17,6 +17,7 @@ const statuses: Record<number, ErrorCode[]> = {
     'intent_failed',
     'reference_conflict',
     'webhook_url_missing',
+    'endpoint_limit',
     'delivery_in_progress',
     'key_limit',
     'last_key',

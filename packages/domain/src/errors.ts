@@ -100,6 +100,11 @@ export const errorCatalogue = {
     description:
       'This tenant has no webhook URL, or the URL is disabled. Set one in the settings first.',
   },
+  endpoint_limit: {
+    status: 409,
+    title: 'Endpoint limit',
+    description: 'This tenant has five webhook endpoints. Delete one first.',
+  },
   delivery_in_progress: {
     status: 409,
     title: 'Delivery in progress',

@@ -10,6 +10,7 @@ import type { EnvironmentName, Store } from '@svc/store';
 import type { KeyUses } from './access/key-uses.ts';
 import type { Pricing } from './pricing/pricing.ts';
 import type { GatewayRail } from './purchase-intents/rail.ts';
+import type { EventWaiters } from './webhook-endpoints/event-waiters.ts';
 
 /** The dependencies of the endpoints. `run` opens and closes them. */
 export interface GatewayDeps {
@@ -34,6 +35,7 @@ export interface GatewayDeps {
   /** Keys the hashes of requests, because their contents are easy to guess. */
   readonly requestHashKey: Uint8Array;
   readonly keyUses: KeyUses;
+  readonly eventWaiters: EventWaiters;
   /** Null if the Solana rail is off. */
   readonly rail: GatewayRail | null;
   readonly newId: () => string;

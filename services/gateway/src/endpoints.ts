@@ -17,6 +17,7 @@ import { createQuoteEndpoint } from './submissions/create-quote.ts';
 import { createSubmissionEndpoint } from './submissions/create-submission.ts';
 import { getSubmissionEndpoint } from './submissions/get-submission.ts';
 import { listSubmissionsEndpoint } from './submissions/list-submissions.ts';
+import { webhookEndpointEndpoints } from './webhook-endpoints/endpoints.ts';
 import { getDeliveryEndpoint, listDeliveriesEndpoint } from './webhooks/deliveries.ts';
 import { redeliverEndpoint, testWebhookEndpoint } from './webhooks/send-webhook.ts';
 import { changeSettingsEndpoint, getSettingsEndpoint } from './webhooks/settings.ts';
@@ -44,6 +45,7 @@ export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
     createKeyEndpoint(deps),
     deleteKeyEndpoint(deps),
     auditEndpoint(deps),
+    ...webhookEndpointEndpoints(deps),
     readyEndpoint(() => missingForAll(deps.store, deps.redis)),
     ...payPageEndpoints(deps),
     ...signupEndpoints(deps),

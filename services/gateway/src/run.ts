@@ -16,7 +16,13 @@ import {
   systemClock,
 } from '@svc/runtime';
 import { openAdmin, openRedis, openStoreOrRefuse, redisWaitMsMax } from '@svc/startup';
-import { loadTypedClient, rateCardOfVersion, type Store, typicalUsage } from '@svc/store';
+import {
+  findPolledNews,
+  loadTypedClient,
+  rateCardOfVersion,
+  type Store,
+  typicalUsage,
+} from '@svc/store';
 import { createKeyUses } from './access/key-uses.ts';
 import { createKeys } from './access/keys.ts';
 import { createApp } from './app.ts';
@@ -28,6 +34,11 @@ import { createRequestMetrics } from './metrics.ts';
 import { createPricing } from './pricing/pricing.ts';
 import { currentSurgeMicros } from './pricing/surge.ts';
 import { openRail } from './purchase-intents/rail.ts';
+import {
+  type AwaitedEvents,
+  createEventWaiters,
+  type EventWaiters,
+} from './webhook-endpoints/event-waiters.ts';
 
 /**
  * Opens the gateway's resources in order. `close` lets requests in flight finish and closes the
@@ -55,6 +66,7 @@ export async function run(
     const rail = await openRail(config, { store, logger, clock });
     const keyUses = createKeyUses({ store, clock, logger });
     lifecycle.own('key uses', keyUses);
+    const eventWaiters = eventWaitersOf(store, { monotonicMs, logger });
     const listener = createApp({
       endpoints: endpointsOf({
         environment,
@@ -67,13 +79,11 @@ export async function run(
         redis,
         redisPrefix: prefix,
         producer,
-        enqueueDispatch: createDispatchEnqueuer(producer, {
-          replyTo: replies.channel,
-          nowMs: () => clock.nowMs(),
-        }),
+        enqueueDispatch: createDispatchEnqueuer(producer, enqueuing(replies, clock)),
         replies,
         pricing: pricingOf(store, () => currentSurgeMicros(redis, prefix, logger), clock),
         requestHashKey,
+        eventWaiters,
         rail,
         keyUses,
         newId: store.newId,
@@ -103,9 +113,24 @@ export async function run(
       tls,
     });
     lifecycle.own('http server', server);
+    // Closed before the server, which waits for its requests.
+    lifecycle.own('event waiters', eventWaiters);
     if (rail !== null) lifecycle.own('intent waiters', rail.waiters);
     return { port: server.port, adminPort };
   });
+}
+
+const enqueuing = ({ channel }: ReplyListener, clock: Clock) => ({
+  replyTo: channel,
+  nowMs: () => clock.nowMs(),
+});
+
+function eventWaitersOf(
+  store: Store,
+  rest: { readonly monotonicMs: () => number; readonly logger: Logger },
+): EventWaiters {
+  const findNews = (awaited: readonly AwaitedEvents[]) => findPolledNews(store, awaited);
+  return createEventWaiters({ findNews, ...rest });
 }
 
 function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: Clock) {

@@ -84,7 +84,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<OutboundOutcome> {
   const { url, body, secrets } = attempt;
-  if (secrets.length === 0) return refused('there is no webhook secret');
+  if (secrets.length === 0) return refused('the tenant has no webhook secret');
   if (body === null) return refused('the event cannot be unsealed');
   const timestampSeconds = Math.floor(clock.nowMs() / 1000);
   try {

@@ -113,6 +113,7 @@ function depsOf(ground: Ground, process: SimulatedProcess): GatewayDeps {
       loadSurgeMicros: async () => microsPerCredit,
       clock: process,
     }),
+    eventWaiters: { wait: () => Promise.resolve('ended'), close: () => {} },
     rail: null,
     keyUses: { used() {}, async flush() {}, async close() {} },
     requestHashKey: new Uint8Array(32),

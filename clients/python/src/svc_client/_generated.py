@@ -34,6 +34,9 @@ __all__ = [
     "ListSubmissionsQuery",
     "ListTransactionsQuery",
     "NotReady",
+    "PollWebhookEventsQuery",
+    "PolledEvent",
+    "PolledEvents",
     "Problem",
     "ProblemError",
     "PurchaseIntent",
@@ -73,6 +76,11 @@ __all__ = [
     "Transaction",
     "TransactionPage",
     "Usage",
+    "WebhookEndpoint",
+    "WebhookEndpointCreated",
+    "WebhookEndpointCreatedDisabled",
+    "WebhookEndpointDisabled",
+    "WebhookEndpointList",
     "WebhookEvent",
     "WebhookTestEvent",
 ]
@@ -87,7 +95,7 @@ class _ProblemRequired(TypedDict):
     """The HTTP status."""
     detail: str
     """The reason for this answer, for people."""
-    code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "scope_missing", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "delivery_in_progress", "key_limit", "last_key", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "too_many_intents", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
+    code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "scope_missing", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "endpoint_limit", "delivery_in_progress", "key_limit", "last_key", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "too_many_intents", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
     """The stable code. Decide by it."""
     requestId: str
     """The id of the request. Quote it when you contact support."""
@@ -391,6 +399,8 @@ class Delivery(TypedDict):
     """The id of the delivery: `X-SVC-Delivery` of its attempts."""
     eventId: str
     """The id of the event."""
+    endpointId: Union[str, None]
+    """The webhook endpoint. Null for the URL of the settings."""
     type: Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]
     """The type of the event."""
     status: Union[Literal["pending", "delivered", "exhausted", "dropped"], str]
@@ -457,6 +467,81 @@ class SettingsChange(TypedDict, total=False):
     """The address of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
     """`credits.low_balance` is sent when the balance falls below it."""
+
+
+class WebhookEndpointDisabled(TypedDict):
+    at: str
+    """The time."""
+    reason: str
+    """The reason, for people."""
+
+
+class WebhookEndpoint(TypedDict):
+    id: str
+    """The id of the endpoint."""
+    kind: Union[Literal["push", "poll"], str]
+    """`push`: events are posted to `url`. `poll`: you read them."""
+    url: Union[str, None]
+    """The address of the endpoint. Null for one that you read."""
+    events: Union[list[Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]], None]
+    """The types of events that it gets. Null: all."""
+    description: Union[str, None]
+    """A note for your records."""
+    disabled: Union[WebhookEndpointDisabled, None]
+    """When and why deliveries to the URL were disabled. Null if they are not."""
+    createdAt: str
+    """The time of the creation."""
+
+
+class WebhookEndpointCreatedDisabled(TypedDict):
+    at: str
+    """The time."""
+    reason: str
+    """The reason, for people."""
+
+
+class WebhookEndpointCreated(TypedDict):
+    id: str
+    """The id of the endpoint."""
+    kind: Union[Literal["push", "poll"], str]
+    """`push`: events are posted to `url`. `poll`: you read them."""
+    url: Union[str, None]
+    """The address of the endpoint. Null for one that you read."""
+    events: Union[list[Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]], None]
+    """The types of events that it gets. Null: all."""
+    description: Union[str, None]
+    """A note for your records."""
+    disabled: Union[WebhookEndpointCreatedDisabled, None]
+    """When and why deliveries to the URL were disabled. Null if they are not."""
+    createdAt: str
+    """The time of the creation."""
+    secret: str
+    """Verifies the webhooks of this endpoint. It is shown only once."""
+
+
+class WebhookEndpointList(TypedDict):
+    data: list[WebhookEndpoint]
+    """The endpoints, oldest first."""
+
+
+class PolledEvent(TypedDict):
+    id: str
+    """The id of the event."""
+    type: Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]
+    """The type of the event."""
+    timestamp: str
+    """The time of the event."""
+    data: dict[str, Any]
+    """The facts of the event."""
+    deliveryId: str
+    """The id of the delivery."""
+
+
+class PolledEvents(TypedDict):
+    data: list[PolledEvent]
+    """The events, oldest first."""
+    nextCursor: str
+    """Pass it as `after` to read on. It never is null."""
 
 
 class PurchaseIntent(TypedDict):
@@ -635,6 +720,15 @@ class ListAuditQuery(TypedDict, total=False):
     """`nextCursor` of the previous page."""
 
 
+class PollWebhookEventsQuery(TypedDict, total=False):
+    after: str
+    """`nextCursor` of the previous page."""
+    limit: int
+    """The number of items on a page."""
+    waitSeconds: int
+    """The seconds to wait for an event if there is none. Default: 0."""
+
+
 class SubmissionCompletedEventData(TypedDict):
     submissionId: str
     """The id of the submission."""
@@ -804,7 +898,7 @@ class SettingsChangedEventDataBy(TypedDict):
 
 class SettingsChangedEventData(TypedDict):
     what: str
-    """The change, such as `settings.updated`. What was changed. More values may be added"""
+    """The change, such as `settings.updated`. More values may be added"""
     by: Union[SettingsChangedEventDataBy, SettingsChangedEventDataBy]
     """Who changed it: a key of the tenant, or an operator."""
     at: str

@@ -13,7 +13,7 @@ export interface Problem {
   /** The reason for this answer, for people. */
   readonly detail: string;
   /** The stable code. Decide by it. */
-  readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'scope_missing' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'delivery_in_progress' | 'key_limit' | 'last_key' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'too_many_intents' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
+  readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'scope_missing' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'endpoint_limit' | 'delivery_in_progress' | 'key_limit' | 'last_key' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'too_many_intents' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
   /** The id of the request. Quote it when you contact support. */
   readonly requestId: string;
   /** For 402: the credits that the submission would have held. Credits, at most six decimals. */
@@ -293,6 +293,8 @@ export interface Delivery {
   readonly id: string;
   /** The id of the event. */
   readonly eventId: string;
+  /** The webhook endpoint. Null for the URL of the settings. */
+  readonly endpointId: string | null;
   /** The type of the event. */
   readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {});
   /** The state of the delivery. */
@@ -357,6 +359,77 @@ export interface SettingsChange {
   readonly webhookUrl?: string | null;
   /** `credits.low_balance` is sent when the balance falls below it. */
   readonly lowBalanceThreshold?: number;
+}
+
+export interface WebhookEndpoint {
+  /** The id of the endpoint. */
+  readonly id: string;
+  /** `push`: events are posted to `url`. `poll`: you read them. */
+  readonly kind: 'push' | 'poll' | (string & {});
+  /** The address of the endpoint. Null for one that you read. */
+  readonly url: string | null;
+  /** The types of events that it gets. Null: all. */
+  readonly events: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {}))[] | null;
+  /** A note for your records. */
+  readonly description: string | null;
+  /** When and why deliveries to the URL were disabled. Null if they are not. */
+  readonly disabled: {
+    /** The time. */
+    readonly at: string;
+    /** The reason, for people. */
+    readonly reason: string;
+  } | null;
+  /** The time of the creation. */
+  readonly createdAt: string;
+}
+
+export interface WebhookEndpointCreated {
+  /** The id of the endpoint. */
+  readonly id: string;
+  /** `push`: events are posted to `url`. `poll`: you read them. */
+  readonly kind: 'push' | 'poll' | (string & {});
+  /** The address of the endpoint. Null for one that you read. */
+  readonly url: string | null;
+  /** The types of events that it gets. Null: all. */
+  readonly events: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {}))[] | null;
+  /** A note for your records. */
+  readonly description: string | null;
+  /** When and why deliveries to the URL were disabled. Null if they are not. */
+  readonly disabled: {
+    /** The time. */
+    readonly at: string;
+    /** The reason, for people. */
+    readonly reason: string;
+  } | null;
+  /** The time of the creation. */
+  readonly createdAt: string;
+  /** Verifies the webhooks of this endpoint. It is shown only once. */
+  readonly secret: string;
+}
+
+export interface WebhookEndpointList {
+  /** The endpoints, oldest first. */
+  readonly data: readonly WebhookEndpoint[];
+}
+
+export interface PolledEvent {
+  /** The id of the event. */
+  readonly id: string;
+  /** The type of the event. */
+  readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {});
+  /** The time of the event. */
+  readonly timestamp: string;
+  /** The facts of the event. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** The id of the delivery. */
+  readonly deliveryId: string;
+}
+
+export interface PolledEvents {
+  /** The events, oldest first. */
+  readonly data: readonly PolledEvent[];
+  /** Pass it as `after` to read on. It never is null. */
+  readonly nextCursor: string;
 }
 
 export interface PurchaseIntent {
@@ -534,6 +607,15 @@ export interface ListAuditQuery {
   readonly cursor?: string;
 }
 
+export interface PollWebhookEventsQuery {
+  /** `nextCursor` of the previous page. */
+  readonly after?: string;
+  /** The number of items on a page. */
+  readonly limit?: number;
+  /** The seconds to wait for an event if there is none. Default: 0. */
+  readonly waitSeconds?: number;
+}
+
 export interface SubmissionCompletedEvent {
   /** The id of the event. */
   readonly id: string;
@@ -686,7 +768,7 @@ export interface SettingsChangedEvent {
   readonly type: 'settings.changed';
   /** The facts of the event. */
   readonly data: {
-    /** The change, such as `settings.updated`. What was changed. More values may be added */
+    /** The change, such as `settings.updated`. More values may be added */
     readonly what: string;
     /** Who changed it: a key of the tenant, or an operator. */
     readonly by: {

@@ -20,6 +20,13 @@ import {
   SubmissionPage,
   SubmissionRequest,
 } from '../api/submissions.ts';
+import {
+  PolledEvent,
+  PolledEvents,
+  WebhookEndpoint,
+  WebhookEndpointCreated,
+  WebhookEndpointList,
+} from '../api/webhook-endpoints.ts';
 import { findJobType, jobTypeNames } from '../job-types/catalogue.ts';
 import { JobResult } from '../node-link.ts';
 import { annotated } from './annotations/annotate.ts';
@@ -54,6 +61,11 @@ const named: Readonly<Record<string, TSchema>> = {
   DeliveryQueued,
   Settings,
   SettingsChange,
+  WebhookEndpoint,
+  WebhookEndpointCreated,
+  WebhookEndpointList,
+  PolledEvent,
+  PolledEvents,
   PurchaseIntent: PurchaseIntentRecord,
   PurchasePayment,
   Key,

@@ -17,6 +17,7 @@ import { purchaseOperations } from './operations-purchases.ts';
 import { serviceOperations } from './operations-service.ts';
 import { settingsOperations, webhookOperations } from './operations-settings.ts';
 import { submissionOperations } from './operations-submissions.ts';
+import { webhookEndpointOperations } from './operations-webhook-endpoints.ts';
 import { codesByStatus, headerRefs, problemResponse } from './problems.ts';
 
 /** Every described endpoint. A test of the gateway compares them with the served ones. */
@@ -27,6 +28,7 @@ export const apiOperations: readonly OperationDefinition[] = [
   ...settingsOperations,
   ...webhookOperations,
   ...keyOperations,
+  ...webhookEndpointOperations,
   ...serviceOperations,
 ];
 
@@ -77,7 +79,10 @@ const tags = [
   { name: 'Submissions', description: 'Create, read and cancel jobs.' },
   { name: 'Credits', description: 'Read the balance, the prices and the statement.' },
   { name: 'Settings', description: 'Read and change the settings of the tenant.' },
-  { name: 'Webhooks', description: 'Read webhook deliveries and send them again.' },
+  {
+    name: 'Webhooks',
+    description: 'Manage endpoints, read events and deliveries, send them again.',
+  },
   {
     name: 'Keys',
     description: 'Create, list and delete keys, and list the changes of the tenant.',
@@ -103,7 +108,7 @@ function operationObject(operation: OperationDefinition): object {
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: request.isOptional !== true,
             content: Object.fromEntries(
               ['application/json', ...(request.mediaTypes ?? [])].map((mediaType) => [
                 mediaType,

@@ -29,6 +29,8 @@ export interface ParameterDefinition {
 
 export interface RequestDefinition {
   readonly schema: TSchema;
+  /** True if the body may be omitted. */
+  readonly isOptional?: true;
   readonly examples: Readonly<Record<string, unknown>>;
   /** Other media types with the same members. */
   readonly mediaTypes?: readonly string[];

@@ -4,7 +4,7 @@ import type { EndpointKind, EventType } from '@svc/domain';
 export interface EventTarget {
   /** The row with the URL and the secrets. */
   readonly targetId: string;
-  /** What the tenant sees. Null for a former URL of the settings. */
+  /** The id that the tenant sees. Null for a former URL of the settings. */
   readonly endpointId: string | null;
   readonly kind: EndpointKind;
   /** Null: all types. */

@@ -1,4 +1,4 @@
-import type { EndpointKind } from '@svc/domain';
+import type { EndpointKind, EventType } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
@@ -9,7 +9,7 @@ export interface EndpointRecord {
   /** Null for an endpoint that the tenant reads. */
   url: string | null;
   /** Null: all types. */
-  events: string[] | null;
+  events: EventType[] | null;
   description: string | null;
   disabled: { at: Date; reason: string } | null;
   createdAt: Date;

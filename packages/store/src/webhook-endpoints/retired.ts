@@ -11,7 +11,7 @@ import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/s
 
 interface FormerUrl {
   readonly tenantId: string;
-  /** What the tenant sees. Null for the URL of the settings. */
+  /** The id that the tenant sees. Null for the URL of the settings. */
   readonly endpointId: string | null;
   readonly url: string;
   /** The valid secrets, newest first. */

@@ -1,5 +1,5 @@
 /** The list that a cursor belongs to. A cursor of another list is refused. */
-export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit';
+export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit' | 'events';
 
 /** The last item of a page: its id, and its time if the list is ordered by time. */
 export interface CursorPosition {
@@ -13,6 +13,7 @@ const kindBytes: Readonly<Record<CursorKind, number>> = {
   transactions: 2,
   deliveries: 3,
   audit: 10,
+  events: 4,
 };
 const idOffset = 7;
 const cursorBytes = idOffset + 16;

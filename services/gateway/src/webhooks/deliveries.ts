@@ -50,6 +50,7 @@ function delivery(record: DeliveryRecord): Delivery {
   return {
     id: toWireId('dlv', record.id),
     eventId: toWireId('evt', record.eventId),
+    endpointId: record.endpointId === null ? null : toWireId('whe', record.endpointId),
     type: record.type,
     status: record.status,
     attempts: record.attempts.map((attempt) => ({ ...attempt, at: attempt.at.toISOString() })),

@@ -121,7 +121,8 @@ describe('deliveries', () => {
     await patch(tenant, { webhookUrl });
     const again = await redeliver(tenant, id);
     expect([again.status, again.json()]).toEqual([202, { deliveryId: id }]);
-    expect((await deliveriesOf(tenant, '?status=pending')).map((one) => one.id)).toEqual([id]);
+    expect((await deliveriesOf(tenant, '?status=pending')).map((one) => one.id)).toContain(id);
+    expect(await deliveriesOf(tenant, '?status=dropped')).toEqual([]);
   });
 
   test('cannot be sent again while an attempt is in progress', async () => {

@@ -91,8 +91,19 @@ export const rateCard = {
 
 export const deliveryId = 'dlv_01jd5r0w6mfqsbx41c7thp2n8e';
 
+export const webhookEndpoint = {
+  id: 'whe_01jd5qzd3xe9w8kq6r2m5v7tbn',
+  kind: 'push',
+  url: 'https://hooks.example.com/accounting',
+  events: ['submission.completed', 'submission.failed'],
+  description: 'Accounting',
+  disabled: null,
+  createdAt: '2026-03-02T09:15:00.000Z',
+};
+
 export const delivery = {
   id: deliveryId,
+  endpointId: null,
   eventId: 'evt_01jd5r0w6kf9hs2dq3v8ncx5ta',
   type: 'submission.completed',
   status: 'delivered',

@@ -1,3 +1,4 @@
+import { endpointMembers } from './endpoint-members.ts';
 import * as examples from './examples.ts';
 
 const eventData = Object.fromEntries(
@@ -158,6 +159,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   'Delivery.id': ['The id of the delivery: `X-SVC-Delivery` of its attempts.', examples.deliveryId],
   'Delivery.status': ['The state of the delivery.', 'delivered'],
   type: ['The type of the event.', 'submission.completed'],
+  ...endpointMembers,
   eventId: ['The id of the event.', examples.delivery.eventId],
   id: ['The id of the event.', examples.delivery.eventId],
   timestamp: ['The time of the event.', '2026-03-02T09:16:01.950Z'],
@@ -258,6 +260,7 @@ export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },
   webhookUrl: { format: 'uri' },
   cursor: { pattern: '^[A-Za-z0-9_-]{31}$' },
+  after: { pattern: '^[A-Za-z0-9_-]{31}$' },
   nextCursor: { pattern: '^[A-Za-z0-9_-]{31}$' },
   createdAfter: {
     pattern:
@@ -287,5 +290,7 @@ export const parameters: Readonly<
   createdBefore: ['Only those created before this time.', '2026-03-03T00:00:00+01:00'],
   limit: ['The number of items on a page.', 20],
   cursor: ['`nextCursor` of the previous page.', examples.cursor],
+  after: ['`nextCursor` of the previous page.', examples.cursor],
+  waitSeconds: ['The seconds to wait for an event if there is none. Default: 0.', 30],
   timeoutSeconds: ['The seconds to wait at most. Default: 30.', 30],
 };

@@ -1,5 +1,12 @@
-import { assertInvariant, toWireId, webhookEndpointsMax } from '@svc/domain';
-import { appendAudit, type Author, withoutQuery } from '../audit-log/audit.ts';
+import {
+  assertInvariant,
+  type TenantAction,
+  tenantChangeNames,
+  toWireId,
+  webhookEndpointsMax,
+} from '@svc/domain';
+import { type Author, withoutQuery } from '../audit-log/audit.ts';
+import { recordTenantChange } from '../audit-log/tenant-changes.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { dropQueuedDeliveries } from '../deliveries/deliveries.ts';
@@ -60,7 +67,7 @@ export async function createEndpoint(
     const at = { tenantId, endpointId: id };
     const endpoint = await readKnown(query, at);
     const changed = { before: null, after: shown(endpoint), destinations };
-    const deliveryIds = await record(store, query, at, 'create', changed, by);
+    const deliveryIds = await record(store, query, at, 'endpoint.create', changed, by);
     return { kind: 'created', endpoint, deliveryIds } as const;
   });
 }
@@ -106,7 +113,7 @@ export async function changeEndpoint(
     if (enables) await dropQueuedDeliveries(query, at.endpointId);
     const endpoint = await readKnown(query, at);
     const changed = { before: shown(before), after: shown(endpoint), destinations };
-    const deliveryIds = await record(store, query, at, 'update', changed, by);
+    const deliveryIds = await record(store, query, at, 'endpoint.update', changed, by);
     return { kind: 'changed', endpoint, deliveryIds } as const;
   });
 }
@@ -129,7 +136,7 @@ export async function deleteEndpoint(
     ]);
     await dropQueuedDeliveries(query, at.endpointId);
     const changed = { before: shown(before), after: null, destinations };
-    const deliveryIds = await record(store, query, at, 'delete', changed, by);
+    const deliveryIds = await record(store, query, at, 'endpoint.delete', changed, by);
     return { kind: 'deleted', deliveryIds } as const;
   });
 }
@@ -169,7 +176,7 @@ export async function rotateEndpointSecret(
     );
     const named = { endpointId: toWireId('whe', endpointId) };
     const changed = { before: named, after: { ...named, overlapMs }, destinations };
-    const deliveryIds = await record(store, query, at, 'rotate_secret', changed, by);
+    const deliveryIds = await record(store, query, at, 'endpoint.rotate_secret', changed, by);
     return { kind: 'rotated', deliveryIds } as const;
   });
 }
@@ -203,12 +210,7 @@ async function readKnown(query: Query, at: EndpointAt): Promise<EndpointRecord> 
   return endpoint;
 }
 
-const names = {
-  create: 'created',
-  update: 'updated',
-  delete: 'deleted',
-  rotate_secret: 'secret_rotated',
-} as const;
+type EndpointAction = Extract<TenantAction, `endpoint.${string}`>;
 
 interface Recorded {
   readonly before: object | null;
@@ -221,17 +223,12 @@ async function record(
   store: Store,
   query: Query,
   { tenantId }: EndpointAt,
-  verb: keyof typeof names,
+  action: EndpointAction,
   { before, after, destinations }: Recorded,
   by: Author,
 ): Promise<string[]> {
-  await appendAudit(query, by, {
-    action: `endpoint.${verb}`,
-    subject: { kind: 'tenant', id: toWireId('tnt', tenantId) },
-    before,
-    after,
-  });
-  const what = `endpoint.${names[verb]}`;
+  await recordTenantChange(query, by, { tenantId, action, before, after });
+  const what = tenantChangeNames[action];
   return insertSettingsChanged(store, query, { tenantId, what, by, destinations });
 }
 

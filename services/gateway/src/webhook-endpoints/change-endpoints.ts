@@ -20,11 +20,16 @@ import {
 import { announce } from '../announce.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { json, noContent, notFound, problem } from '../http/answer.ts';
-import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
+import {
+  authorOf,
+  tenantEndpoint,
+  type TenantEndpoint,
+  type TenantRequest,
+} from '../http/endpoint.ts';
 import { validationProblem } from '../http/read-json.ts';
 import { compileBody } from '../http/read-object.ts';
 import { refusedWebhookUrl } from '../webhooks/webhook-url.ts';
-import { authorOf, endpointAt, endpointShown, endpointsPath } from './record.ts';
+import { endpointAt, endpointShown, endpointsPath } from './record.ts';
 
 const hourMs = 3_600_000;
 const limitReached = problem('endpoint_limit', errorCatalogue.endpoint_limit.description);

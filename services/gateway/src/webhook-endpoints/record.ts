@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from '@svc/contracts';
 import { fromWireId, toWireId } from '@svc/domain';
-import type { Author, EndpointRecord } from '@svc/store';
+import type { EndpointRecord } from '@svc/store';
 import type { TenantRequest } from '../http/endpoint.ts';
 
 export const endpointsPath = '/v1/webhook-endpoints';
@@ -26,8 +26,4 @@ export function endpointAt({
 }: TenantRequest): { tenantId: string; endpointId: string } | undefined {
   const endpointId = fromWireId('whe', id);
   return endpointId === undefined ? undefined : { tenantId, endpointId };
-}
-
-export function authorOf({ tenant, requestId }: TenantRequest): Author {
-  return { actor: { kind: 'tenant', id: tenant.tenantId }, requestId };
 }

@@ -366,6 +366,18 @@ describe('keys and the audit list', () => {
   });
 });
 
+describe('webhook endpoints', () => {
+  test('a tenant has at most five', async () => {
+    const tenant = await whole.tenant();
+    const post = (body: object) =>
+      whole.askAs(tenant, { method: 'POST', target: '/v1/webhook-endpoints', body });
+    for (let count = 1; count <= 5; count += 1)
+      expect((await post({ url: null })).status).toBe(201);
+    const refused = await post({ url: null });
+    expect([refused.status, refused.body['code']]).toEqual([409, 'endpoint_limit']);
+  });
+});
+
 describe('the rate limit', () => {
   test('is shared by all gateways, and the answer says when to retry', async () => {
     const tenant = await whole.tenant({ name: 'Slow' });

@@ -117,7 +117,10 @@ test('events are read oldest first, and the cursor continues behind them', async
   expect(first.data).toMatchObject([{ type: 'webhook.test', data: {}, deliveryId }]);
   const second = await events(tenant, id, `?after=${first.nextCursor}`);
   expect(second.data).toMatchObject([
-    { type: 'settings.changed', data: { what: 'settings.updated', by: { keyId: null } } },
+    {
+      type: 'settings.changed',
+      data: { what: 'settings.updated', by: { keyId: expect.stringMatching(/^key_/) } },
+    },
   ]);
   const end = await events(tenant, id, `?after=${second.nextCursor}`);
   expect(end).toEqual({ data: [], nextCursor: second.nextCursor });

@@ -50,6 +50,7 @@ __all__ = [
     "RateCardJobTypesTiers",
     "Ready",
     "Refund",
+    "RotatedSecret",
     "Settings",
     "SettingsChange",
     "SettingsChangedEvent",
@@ -77,10 +78,12 @@ __all__ = [
     "TransactionPage",
     "Usage",
     "WebhookEndpoint",
+    "WebhookEndpointChange",
     "WebhookEndpointCreated",
     "WebhookEndpointCreatedDisabled",
     "WebhookEndpointDisabled",
     "WebhookEndpointList",
+    "WebhookEndpointRequest",
     "WebhookEvent",
     "WebhookTestEvent",
 ]
@@ -522,6 +525,32 @@ class WebhookEndpointCreated(TypedDict):
 class WebhookEndpointList(TypedDict):
     data: list[WebhookEndpoint]
     """The endpoints, oldest first."""
+
+
+class _WebhookEndpointRequestRequired(TypedDict):
+    url: Union[str, None]
+    """The address of the endpoint. Null for one that you read."""
+
+
+class WebhookEndpointRequest(_WebhookEndpointRequestRequired, total=False):
+    events: Union[list[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"]], None]
+    """The types of events that it gets. Null: all."""
+    description: Union[str, None]
+    """A note for your records."""
+
+
+class WebhookEndpointChange(TypedDict, total=False):
+    url: Union[str, None]
+    """The address of the endpoint. Null for one that you read."""
+    events: Union[list[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"]], None]
+    """The types of events that it gets. Null: all."""
+    description: Union[str, None]
+    """A note for your records."""
+
+
+class RotatedSecret(TypedDict):
+    secret: str
+    """Verifies the webhooks of this endpoint. It is shown only once."""
 
 
 class PolledEvent(TypedDict):

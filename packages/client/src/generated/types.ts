@@ -412,6 +412,29 @@ export interface WebhookEndpointList {
   readonly data: readonly WebhookEndpoint[];
 }
 
+export interface WebhookEndpointRequest {
+  /** The address of the endpoint. Null for one that you read. */
+  readonly url: string | null;
+  /** The types of events that it gets. Null: all. */
+  readonly events?: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test')[] | null;
+  /** A note for your records. */
+  readonly description?: string | null;
+}
+
+export interface WebhookEndpointChange {
+  /** The address of the endpoint. Null for one that you read. */
+  readonly url?: string | null;
+  /** The types of events that it gets. Null: all. */
+  readonly events?: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test')[] | null;
+  /** A note for your records. */
+  readonly description?: string | null;
+}
+
+export interface RotatedSecret {
+  /** Verifies the webhooks of this endpoint. It is shown only once. */
+  readonly secret: string;
+}
+
 export interface PolledEvent {
   /** The id of the event. */
   readonly id: string;

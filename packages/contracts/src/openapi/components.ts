@@ -23,9 +23,12 @@ import {
 import {
   PolledEvent,
   PolledEvents,
+  RotatedSecret,
   WebhookEndpoint,
+  WebhookEndpointChange,
   WebhookEndpointCreated,
   WebhookEndpointList,
+  WebhookEndpointRequest,
 } from '../api/webhook-endpoints.ts';
 import { findJobType, jobTypeNames } from '../job-types/catalogue.ts';
 import { JobResult } from '../node-link.ts';
@@ -64,6 +67,9 @@ const named: Readonly<Record<string, TSchema>> = {
   WebhookEndpoint,
   WebhookEndpointCreated,
   WebhookEndpointList,
+  WebhookEndpointRequest,
+  WebhookEndpointChange,
+  RotatedSecret,
   PolledEvent,
   PolledEvents,
   PurchaseIntent: PurchaseIntentRecord,
@@ -78,7 +84,14 @@ const named: Readonly<Record<string, TSchema>> = {
 };
 
 /** The schemas of requests. All others are of answers. */
-const requestNames = new Set(['SubmissionRequest', 'QuoteRequest', 'SettingsChange', 'KeyRequest']);
+const requestNames = new Set([
+  'SubmissionRequest',
+  'QuoteRequest',
+  'SettingsChange',
+  'KeyRequest',
+  'WebhookEndpointRequest',
+  'WebhookEndpointChange',
+]);
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 

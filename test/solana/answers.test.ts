@@ -1,7 +1,7 @@
 import { createRpc, listSignatures, signaturesPerPageMax } from '@svc/solana';
 import { expect, test } from 'vitest';
 
-/** What the watcher accepts from an RPC server. */
+/** The watcher accepts only these answers of an RPC server. */
 
 function rpcThatAnswers(answer: object) {
   const body = Buffer.from(JSON.stringify(answer));

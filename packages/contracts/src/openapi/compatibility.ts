@@ -1,6 +1,7 @@
 import { problemMediaType } from '../api/problem.ts';
+import type { Comparison } from './reading/comparison.ts';
 import { itemsOf, memberOf, membersOf, resolveRef, textOf } from './reading/read-json.ts';
-import { compareSchemas, type Comparison } from './schema-compatibility.ts';
+import { compareSchemas } from './schema-compatibility.ts';
 
 /**
  * Lists the changes from the frozen document that would break its clients. It compares everything

@@ -1,5 +1,5 @@
+import type { Comparison, Direction } from './reading/comparison.ts';
 import { itemsOf, memberOf, resolveRef, textOf } from './reading/read-json.ts';
-import type { Comparison, Direction } from './schema-compatibility.ts';
 
 /** The members that a schema requires of each code: `terminal_state` → `submissionId`. */
 type RequiredByCode = ReadonlyMap<string, ReadonlySet<string>>;

@@ -1,20 +1,8 @@
 import { standardFormats } from './annotations/members.ts';
 import { compareConditions } from './conditions.ts';
+import type { Comparison, Direction } from './reading/comparison.ts';
 import { itemsOf, memberOf, membersOf, resolveRef } from './reading/read-json.ts';
 import { listChanges, valueListOf } from './value-lists.ts';
-
-/** Two documents and the breaking changes found between them. */
-export interface Comparison {
-  readonly frozen: unknown;
-  readonly present: unknown;
-  readonly found: string[];
-}
-
-/**
- * `request`: every value that was accepted must still be accepted. `response`: no value may be sent
- * that could not be sent before, except for new members.
- */
-export type Direction = 'request' | 'response';
 
 /**
  * Members that may get new values in answers even if their list is closed: codes of errors and failures,

@@ -1,5 +1,6 @@
 import { endpointMembers } from './endpoint-members.ts';
 import * as examples from './examples.ts';
+import { purchaseMembers } from './purchase-members.ts';
 
 const eventData = Object.fromEntries(
   Object.entries(examples.webhooks).map(([type, { data }]) => [
@@ -228,31 +229,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   name: ['The name of the tenant.', 'Example Works'],
   hmacSecret: ['Signs requests. It is shown only once.', 'hsk_test_vectorVectorVectorVector01'],
   webhookSecret: ['Verifies webhooks. It is shown only once.', 'whsec_c3ZjLXdlYmhvb2s='],
-  'PurchaseIntent.reference': [
-    'The id of the intent: a Solana public key.',
-    '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj',
-  ],
-  'PurchaseIntent.amount': ['The price.', 50],
-  'PurchaseIntent.status': ['The state of the intent.', 'pending'],
-  'credits.purchased.reference': [
-    'The purchase intent.',
-    '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj',
-  ],
-  solanaPayUrl: [
-    'Pay at this URL, with exactly its amount and reference.',
-    'solana:mvines9iiHiQTysrwkJjGf2gb9Ex9jXJX8ns3qwf2kN?amount=50',
-  ],
-  paidAmount: ['The amount paid so far.', 0],
-  signature: [
-    'The transaction that completed the amount. Null before it.',
-    '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb',
-  ],
-  confirmedAt: ['The time of the confirmation.', '2026-03-02T09:20:00.000Z'],
-  payments: ['Every payment.', []],
-  'PurchasePayment.signature': ['The transaction.', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb'],
-  'PurchasePayment.amount': ['The amount of this payment.', 12.5],
-  'PurchasePayment.at': ['The time at which the payment was recorded.', '2026-03-02T09:46:12.004Z'],
-  expiresAt: ['The time at which an unpaid intent expires.', '2026-03-02T10:15:00.000Z'],
+  ...purchaseMembers,
 };
 
 /** The formats and patterns of members and parameters that their schemas do not have. */

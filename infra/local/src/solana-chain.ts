@@ -28,7 +28,7 @@ function bound(): { readonly signal: AbortSignal } {
 /** Starts the chain in its own process. Throws StartError if it does not start. */
 export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
   const messages = new EventEmitter<ChainMessages>();
-  const told = once(messages, 'terms', bound());
+  const announced = once(messages, 'terms', bound());
   const chain = await startServiceProcess({
     name: 'solana chain',
     entry,
@@ -36,7 +36,7 @@ export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
     onMessage: (message) => pass(message, messages),
   });
   await closer.add(() => chain.stop());
-  const [{ rpcUrl, recipient, mint }] = await told;
+  const [{ rpcUrl, recipient, mint }] = await announced;
   return {
     env: {
       SOLANA_RAIL_ENABLED: 'true',

@@ -5,7 +5,7 @@ import { createPayer, memo, readPayUrl, send, tokenAccountOf, transfer } from '.
 import { startRpcServer } from './rpc-server.ts';
 
 /**
- * The local chain of `SOLANA_DEMO=1 npm start`: a process with an RPC server and a wallet. It pays the
+ * The local chain of `SOLANA_DEMO=1 npm start`: a process with an RPC server and a payer. It pays the
  * URLs that its parent sends, and finalizes the transactions when its parent asks for it.
  */
 
@@ -17,14 +17,14 @@ chain.createMint(mint, owner.address);
 const tokenAccount = await tokenAccountOf(owner.address, mint);
 chain.createTokenAccount(tokenAccount, { mint, owner: owner.address });
 const rpcServer = await startRpcServer(chain);
-const wallet = await createPayer(chain, mint);
+const payer = await createPayer(chain, mint);
 
 async function pay(url: string): Promise<string> {
   const { recipient, mint: token, amount, references } = readPayUrl(url);
   const destination = await tokenAccountOf(address(recipient), address(token));
-  return await send(rpcServer.url, wallet, [
+  return await send(rpcServer.url, payer, [
     memo(),
-    transfer(wallet, destination, amount, references),
+    transfer(payer, destination, amount, references),
   ]);
 }
 

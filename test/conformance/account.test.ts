@@ -30,6 +30,8 @@ const get = (tenant: TenantCredentials, target: string) =>
   whole.askAs(tenant, { method: 'GET', target });
 const create = (tenant: TenantCredentials, key: string) =>
   whole.askAs(tenant, { method: 'POST', target: '/v1/submissions', body: job(key) });
+const createKey = (tenant: TenantCredentials, body: object) =>
+  whole.askAs(tenant, { method: 'POST', target: '/v1/keys', body });
 const patch = (tenant: TenantCredentials, body: object | string) =>
   whole.askAs(tenant, { method: 'PATCH', target: '/v1/settings', body });
 
@@ -325,12 +327,9 @@ describe('purchases', () => {
 });
 
 describe('keys and the audit list', () => {
-  const post = (tenant: TenantCredentials, body: object) =>
-    whole.askAs(tenant, { method: 'POST', target: '/v1/keys', body });
-
   test('a key signs within its scopes until it is deleted, and the last one for settings stays', async () => {
     const tenant = await whole.tenant();
-    const { body } = await post(tenant, { scopes: ['read'], expiresInDays: 1 });
+    const { body } = await createKey(tenant, { scopes: ['read'], expiresInDays: 1 });
     const keyId = String(body['keyId']);
     const named = { ...tenant, hmacSecret: String(body['hmacSecret']) };
     const headers = { 'x-svc-key': keyId };
@@ -358,11 +357,11 @@ describe('keys and the audit list', () => {
   test('a tenant has at most ten', async () => {
     const tenant = await whole.tenant();
     for (let count = 1; count < 10; count += 1) {
-      expect((await post(tenant, {})).status).toBe(201);
+      expect((await createKey(tenant, {})).status).toBe(201);
     }
-    const refused = await post(tenant, {});
+    const refused = await createKey(tenant, {});
     expect([refused.status, refused.body['code']]).toEqual([409, 'key_limit']);
-    expect((await post(tenant, { addresses: ['203.0.113.7'] })).status).toBe(422);
+    expect((await createKey(tenant, { addresses: ['203.0.113.7'] })).status).toBe(422);
   });
 });
 

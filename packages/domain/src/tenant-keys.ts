@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 /** The keys with which a tenant signs requests (CONTRACT 12). */
 
 /**
- * What a key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents.
+ * The scopes of a key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents.
  * `settings`: settings, webhooks and keys.
  */
 export const keyScopes = ['read', 'spend', 'settings'] as const;

@@ -9,6 +9,7 @@ import {
   type Clock,
   createFailureLimit,
   createMetrics,
+  type Lifecycle,
   type Logger,
   newId,
   openResources,
@@ -50,7 +51,7 @@ export async function run(
 ): Promise<Running & { readonly port: number }> {
   assertConsistent(config);
   const tls = tlsOf(config);
-  const tlsOnly = tlsOnlyOf(config);
+  const proxies = proxiesOf(config);
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, SVC_ENVIRONMENT: environment } = config;
   return await openResources(logger, async (lifecycle) => {
     const opening = { service: 'gateway', config, lifecycle, logger } as const;
@@ -63,9 +64,8 @@ export async function run(
     const monotonicMs = () => clock.monotonicMs();
     const limiter = createRateLimiter({ redis, prefix, monotonicMs, logger });
     const metrics = createMetrics('gateway');
+    const access = { ...openKeys(lifecycle, { store, clock, logger }), limiter };
     const rail = await openRail(config, { store, logger, clock });
-    const keyUses = createKeyUses({ store, clock, logger });
-    lifecycle.own('key uses', keyUses);
     const eventWaiters = eventWaitersOf(store, { monotonicMs, logger });
     const listener = createApp({
       endpoints: endpointsOf({
@@ -85,17 +85,13 @@ export async function run(
         requestHashKey,
         eventWaiters,
         rail,
-        keyUses,
+        keyUses: access.keyUses,
         newId: store.newId,
         clock,
         logger,
       }),
-      ...(config.TRUST_PROXY === undefined ? {} : { trustProxy: config.TRUST_PROXY }),
-      ...(tlsOnly === undefined ? {} : { tlsOnly }),
-      keys: createKeys(store, clock),
-      keyUses,
-      limiter,
-      failures: createFailureLimit({ clock }),
+      ...proxies,
+      ...access,
       observe: createRequestMetrics(metrics),
       newId,
       clock,
@@ -131,6 +127,26 @@ function eventWaitersOf(
 ): EventWaiters {
   const findNews = (awaited: readonly AwaitedEvents[]) => findPolledNews(store, awaited);
   return createEventWaiters({ findNews, ...rest });
+}
+
+/** The keys of tenants and operators, their uses, and the limit of failed authentications. */
+function openKeys(
+  lifecycle: Lifecycle,
+  options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
+) {
+  const { store, clock } = options;
+  const keyUses = createKeyUses(options);
+  lifecycle.own('key uses', keyUses);
+  return { keys: createKeys(store, clock), keyUses, failures: createFailureLimit({ clock }) };
+}
+
+/** The proxies that are trusted, and those that must report TLS. */
+function proxiesOf(config: GatewayConfig) {
+  const tlsOnly = tlsOnlyOf(config);
+  return {
+    ...(config.TRUST_PROXY === undefined ? {} : { trustProxy: config.TRUST_PROXY }),
+    ...(tlsOnly === undefined ? {} : { tlsOnly }),
+  };
 }
 
 function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: Clock) {

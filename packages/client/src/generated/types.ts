@@ -494,7 +494,7 @@ export interface PurchasePayment {
 export interface Key {
   /** The id of the key. Name it in `X-SVC-Key`. */
   readonly keyId: string;
-  /** What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
+  /** The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
   readonly scopes: readonly ('read' | 'spend' | 'settings' | (string & {}))[];
   /** The CIDR blocks that requests must come from. Empty for any. */
   readonly addresses: readonly string[];
@@ -512,7 +512,7 @@ export interface KeyList {
 }
 
 export interface KeyRequest {
-  /** What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
+  /** The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
   readonly scopes?: readonly ('read' | 'spend' | 'settings')[];
   /** The CIDR blocks that requests must come from. Empty for any. */
   readonly addresses?: readonly string[];
@@ -523,7 +523,7 @@ export interface KeyRequest {
 export interface KeyCreated {
   /** The id of the key. Name it in `X-SVC-Key`. */
   readonly keyId: string;
-  /** What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
+  /** The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
   readonly scopes: readonly ('read' | 'spend' | 'settings' | (string & {}))[];
   /** The CIDR blocks that requests must come from. Empty for any. */
   readonly addresses: readonly string[];

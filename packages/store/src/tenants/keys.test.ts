@@ -41,8 +41,11 @@ test('no statement removes or ends the last key that may change settings', async
     tenantId,
   ]);
   await expect(
-    database.query(`UPDATE tenant_secrets SET scopes = '{read}' WHERE tenant_id = $1`, [tenantId]),
-  ).rejects.toThrow();
+    database.query(
+      `UPDATE tenant_secrets SET scopes = '{read}' WHERE tenant_id = $1 AND kind = 'key'`,
+      [tenantId],
+    ),
+  ).rejects.toThrow('tenant_secrets_last_key');
   expect(await listKeys(fixture.store, tenantId)).toHaveLength(2);
 });
 

@@ -70,11 +70,9 @@ export async function answerSigned(
   const { principal, answer } = await answerWithCurrentKeys({
     firstAge: endpoint.access === 'tenant_hold' ? 'any' : 'recent',
     identify: (age) => authenticate(parts, access, options.keys, nowMs, age),
-    async attempt(principal) {
-      const refusal = await countRequest(principal, exchange, options.limiter);
-      return refusal === undefined
-        ? handle(endpoint, principal, signed)
-        : decidedBeforeHold(refusal);
+    async attempt(known) {
+      const refusal = await countRequest(known, exchange, options.limiter);
+      return refusal === undefined ? handle(endpoint, known, signed) : decidedBeforeHold(refusal);
     },
   });
   if (principal !== undefined) {

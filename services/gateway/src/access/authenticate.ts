@@ -40,7 +40,7 @@ export interface AskedKey {
   readonly keyId: string | null;
 }
 
-export interface KnownKey {
+interface KnownKey {
   readonly credentials: TenantCredentials;
   /** True if the key may be used from this address. */
   readonly allows: (address: string | undefined) => boolean;

@@ -42,8 +42,8 @@ async function answered(known: Known, hold: (epoch: bigint) => HoldReply) {
         keys === null ? refused : { kind: 'authenticated', principal: principalOf(...keys) },
       );
     },
-    async attempt(principal) {
-      const epoch = principal.kind === 'tenant' ? principal.tenant.accountEpoch : 0n;
+    async attempt(found) {
+      const epoch = found.kind === 'tenant' ? found.tenant.accountEpoch : 0n;
       asked.push(`epoch ${epoch}`);
       return await Promise.resolve(hold(epoch));
     },

@@ -19,14 +19,18 @@ export function auditEndpoint({ store }: GatewayDeps): TenantEndpoint {
         beforeId: page.after === null ? null : entryIdOf(page.after.id),
         limit: page.limit + 1,
       });
-      const position = ({ id }: TenantAuditEntry) => ({ id: cursorIdOf(id), atMs: 0 });
       return json(200, pageOf('audit', entries, page.limit, { position, show: entryView }));
     },
   });
 }
 
-function entryView({ id: _, at, before, after, ...entry }: TenantAuditEntry): AuditEntry {
-  return { ...entry, at: at.toISOString(), before: membersOf(before), after: membersOf(after) };
+function position({ id }: TenantAuditEntry) {
+  return { id: cursorIdOf(id), atMs: 0 };
+}
+
+function entryView({ what, by, at, before, after, requestId }: TenantAuditEntry): AuditEntry {
+  const members = { before: membersOf(before), after: membersOf(after) };
+  return { what, by, at: at.toISOString(), ...members, requestId };
 }
 
 function membersOf(value: unknown): object | null {

@@ -1,5 +1,6 @@
 import { endpointMembers } from './endpoint-members.ts';
 import * as examples from './examples.ts';
+import { keyMembers } from './key-members.ts';
 import { purchaseMembers } from './purchase-members.ts';
 
 const eventData = Object.fromEntries(
@@ -197,29 +198,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   allowedJobTypes: ['The job types that this tenant may use.', ['ats.application']],
   tenantId: ['The tenant API id.', examples.tenantId],
   environment: ['The environment.', 'sandbox'],
-  // Keys and changes.
-  keyId: ['The id of the key. Name it in `X-SVC-Key`.', examples.keyId],
-  scopes: [
-    'What the key may do. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys.',
-    ['read'],
-  ],
-  addresses: ['The CIDR blocks that requests must come from. Empty for any.', ['203.0.113.0/24']],
-  expiresInDays: ['The days until the key expires. Omitted: never.', 90],
-  'Key.expiresAt': ['The time at which the key expires. Null for never.', examples.key.expiresAt],
-  'KeyCreated.expiresAt': [
-    'The time at which the key expires. Null for never.',
-    examples.key.expiresAt,
-  ],
-  lastUsedAt: ['The minute of the last use. Null before the first.', examples.key.lastUsedAt],
-  'AuditEntry.by': ['Who made the change.', examples.auditEntry.by],
-  'ChangeAuthor.keyId': ['The key of the tenant that made the change.', examples.keyId],
-  'AuditEntry.at': ['The time of the change.', examples.auditEntry.at],
-  before: ['The members before the change. Null for a creation.', null],
-  'AuditEntry.after': [
-    'The members after the change. Null for a deletion.',
-    examples.auditEntry.after,
-  ],
-  'AuditEntry.requestId': ['The request that made the change.', examples.requestId],
+  ...keyMembers,
   // Purchases and sign-up.
   credits: ['The credits to add.', 5000],
   usd: ['The paid US dollars.', 50],

@@ -1,6 +1,6 @@
 /**
- * The changes of a tenant's settings, webhook endpoints and keys that the tenant can list (CONTRACT
- * 12). The audit log stores the action on the left. The wire shows the value on the right, in
+ * The changes of a tenant's settings, webhook endpoints and keys, which the tenant can list
+ * (CONTRACT 12). The audit log stores the action on the left. The wire shows the value on the right, in
  * `GET /v1/audit` and in the event `settings.changed`.
  */
 export const tenantChangeNames = {
@@ -17,7 +17,7 @@ export const tenantChangeNames = {
 export type TenantAction = keyof typeof tenantChangeNames;
 export type TenantChangeName = (typeof tenantChangeNames)[TenantAction];
 
-export function isTenantAction(action: string): action is TenantAction {
+function isTenantAction(action: string): action is TenantAction {
   return Object.hasOwn(tenantChangeNames, action);
 }
 

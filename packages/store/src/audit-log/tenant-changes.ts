@@ -1,5 +1,4 @@
 import {
-  isTenantAction,
   type SettingsChangedBy,
   type TenantAction,
   tenantActions,
@@ -16,7 +15,7 @@ export interface TenantChange {
   readonly tenantId: string;
   readonly action: TenantAction;
   /**
-   * What was changed, with names as on the wire. The tenant reads both. They hold no secrets, and a
+   * The members before and after, with names as on the wire. The tenant reads both. They hold no secrets, and a
    * URL without its query (`withoutQuery`). An endpoint or key is named by `endpointId` or `keyId`.
    */
   readonly before: object | null;
@@ -59,24 +58,34 @@ export interface TenantAuditEntry {
  * index by subject.
  */
 export async function listTenantChanges(
-  { db }: Store,
+  { query }: Store,
   { tenantId, beforeId, limit }: { tenantId: string; beforeId: bigint | null; limit: number },
 ): Promise<TenantAuditEntry[]> {
-  const entries = await db.auditEntry.findMany({
-    where: {
-      subjectKind: 'tenant',
-      subjectId: toWireId('tnt', tenantId),
-      action: { in: [...tenantActions] },
-      ...(beforeId === null ? {} : { id: { lt: beforeId } }),
-    },
-    orderBy: { id: 'desc' },
-    take: limit,
-  });
-  return entries.flatMap(({ id, action, at, before, after, requestId, ...actor }) =>
-    isTenantAction(action)
-      ? [{ id, what: tenantChangeNames[action], by: byOf(actor), at, before, after, requestId }]
-      : [],
+  const entries = await query<AuditRow>(
+    `SELECT id, at, action, actor_kind AS "actorKind", actor_id AS "actorId", actor_name AS "actorName",
+       before, after, request_id AS "requestId"
+     FROM audit_log
+     WHERE subject_kind = 'tenant' AND subject_id = $1 AND action = ANY($2::text[])
+       AND id < COALESCE($3::bigint, 9223372036854775807)
+     ORDER BY id DESC LIMIT $4`,
+    [toWireId('tnt', tenantId), tenantActions, beforeId, limit],
   );
+  return entries.map(({ id, action, at, before, after, requestId, ...actor }) => {
+    const what = tenantChangeNames[action];
+    return { id, what, by: byOf(actor), at, before, after, requestId };
+  });
+}
+
+interface AuditRow {
+  readonly id: bigint;
+  readonly at: Date;
+  readonly action: TenantAction;
+  readonly actorKind: string;
+  readonly actorId: string | null;
+  readonly actorName: string | null;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly requestId: string | null;
 }
 
 function byOf(actor: {

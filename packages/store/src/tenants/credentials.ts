@@ -17,7 +17,7 @@ export interface TenantCredentials {
   hmacSecrets: string[];
   /** The ids of the keys of `hmacSecrets`, UUIDs, in the same order. */
   keyIds: string[];
-  /** What the keys may do. The first keys may do everything. */
+  /** The first keys have every scope. */
   scopes: readonly KeyScope[];
   /** The CIDR blocks that requests must come from. Empty for any address. */
   addresses: string[];

@@ -55,6 +55,7 @@ export function playHostile(node: ScriptedNode, completes: number): Hostile {
       case 'ack':
       case 'drain':
       case 'error':
+      case 'recorded':
       case 'revoke':
       case 'welcome':
     }

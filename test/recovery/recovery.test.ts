@@ -20,7 +20,7 @@ import { startGatedNode } from './gated-node.ts';
 const hourMs = 3_600_000;
 const services = ['gateway', 'dispatcher', 'settlement'] as const;
 
-/** Runs SQL on a database in a session of its own, so that the database can be copied afterwards. */
+/** Runs SQL on a database in a separate session, so that the database can be copied afterwards. */
 async function onDatabase<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -118,7 +118,7 @@ test('after the restore of an hour-old copy no job runs twice, and the outcomes 
   const svc = (...words: string[]) => svcJson(['recovery', ...words], world.copyEnv);
   expect(await svc('begin')).toMatchObject({ inForce: true, incarnation: 2 });
   running = await startRollingServices(presentEntry, services, { ...world.copyEnv, ...ports });
-  const refused = await refusal(firm.submit(job('lost')));
+  const refused = await refusal(firm.submit(job('during the recovery')));
   expect(refused).toMatchObject({ status: 503, code: 'unavailable' });
   await waitUntil(
     async () => {

@@ -33,7 +33,7 @@ import { formerEntry, presentEntry, startRollingServices } from './rolling-servi
 const isLong = process.env['UPGRADE_LONG'] === '1';
 const services = isLong ? serviceNames : (['gateway', 'dispatcher', 'settlement'] as const);
 /** A bound for a machine that is busy with other things. */
-const timeoutMs = isLong ? 480_000 : 120_000;
+const timeoutMs = isLong ? 480_000 : 240_000;
 const endsPerStep = isLong ? 10 : 2;
 const forward = ['dispatcher', 'settlement', 'webhooks', 'gateway'] as const;
 const back = forward.toReversed();

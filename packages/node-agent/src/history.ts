@@ -14,7 +14,7 @@ export interface HistoryEntry {
 }
 
 /**
- * What this node did in the last days. If the service is restored from a backup, the node reports
+ * The submissions of the last days. If the service is restored from a backup, the node reports
  * it, so that no submission runs twice (CONTRACT 7, "Recovery").
  */
 export interface History {

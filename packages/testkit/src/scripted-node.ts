@@ -236,6 +236,7 @@ function fly(node: ScriptedNode, pilot: AutoPilot, text: string): void {
     case 'welcome':
     case 'revoke':
     case 'ack':
+    case 'recorded':
     case 'drain':
     case 'error':
   }

@@ -185,6 +185,8 @@ function receive(state: State, socket: WebSocket, frame: FrameFromNode): void {
       break;
     case 'usage':
     case 'drain':
+    case 'report':
+    case 'reported':
       break;
   }
   state.changes.emit('change');

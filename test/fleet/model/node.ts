@@ -170,6 +170,7 @@ export class ModelNode {
         this.#stop(frame.submissionId);
         return;
       case 'drain':
+      case 'recorded':
       case 'error':
         return;
     }

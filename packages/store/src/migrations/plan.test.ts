@@ -28,7 +28,7 @@ test.each([
   expect(planOf(sql).blocks).toBe(blocks);
 });
 
-test('the plan says which migration leaves its transaction and which one raises the floor', () => {
+test('the plan says which migration leaves its transaction and which one raises the schema floor', () => {
   expect(planOf('CREATE UNIQUE INDEX CONCURRENTLY i ON a (b);').inTransaction).toBe(false);
   const contract = planOf(
     `ALTER TABLE submissions DROP COLUMN a;
@@ -85,14 +85,14 @@ test('the plan of each migration agrees with the locks and the rewrites that Pos
 
 /** Migrations after this one follow the rules below. */
 const rulesBegin = '20261122230000_schema_floors';
-/** What earlier builds would miss. */
+/** Statements that earlier builds do not survive. */
 const takesAway = /^(?:DROP (?:TABLE|VIEW|FUNCTION)|ALTER TABLE .*(?:DROP COLUMN|RENAME)) /i;
 
 function isContract(sql: string): boolean {
   return splitStatements(sql).some((statement) => takesAway.test(statement));
 }
 
-test('no migration from now on blocks requests, and one that takes something away raises the floor', async () => {
+test('no migration from now on blocks requests, and one that takes something away raises the schema floor', async () => {
   const migrations = await readMigrations();
   const names = migrations.map(({ name }) => name);
   expect(names).toContain(rulesBegin);

@@ -2,13 +2,13 @@ import type { Migration } from './files.ts';
 import { floorOf, isOutsideTransaction, splitStatements } from './statements.ts';
 
 /**
- * What a statement does to requests that use the same table:
+ * The effect of a statement on requests that use the same table:
  *
  * - `nothing`: they continue.
  * - `for_a_moment`: it needs a lock that excludes them, and changes only the catalogue under it.
  * - `until_done`: they wait while it reads or writes the whole table.
  */
-export type Blocks = 'nothing' | 'for_a_moment' | 'until_done';
+type Blocks = 'nothing' | 'for_a_moment' | 'until_done';
 
 export interface PlannedMigration {
   readonly name: string;

@@ -18,7 +18,7 @@ const floor = (name: string, needs: string) =>
   `INSERT INTO schema_floors (migration_name, needs_migration) VALUES ('${name}', '${needs}');`;
 const recordedSql = `SELECT migration_name AS name FROM _prisma_migrations WHERE migration_name > '2999' ORDER BY 1`;
 
-test('a service starts on a later schema that adds, and is refused once the floor is above it', async () => {
+test('a service starts on a later schema that adds, and is refused once the schema floor is above it', async () => {
   const { store, database } = await createFixture();
   const directory = laterBuild({
     [expand]: 'ALTER TABLE nodes ADD COLUMN later TEXT;',
@@ -50,7 +50,7 @@ test('the migrator of an earlier build takes no privilege away that a later one 
   await expect(store.query('DELETE FROM nodes', [])).resolves.toEqual([]);
 });
 
-test('a build needs its migrations, except those that it works without or that raise the floor', async () => {
+test('a build needs its migrations, except those that it works without or that raise the schema floor', async () => {
   const known = await readMigrations(
     laterBuild({ [expand]: 'SELECT 1;', [contract]: floor(contract, expand) }),
   );

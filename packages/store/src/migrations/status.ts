@@ -5,7 +5,7 @@ import { floorOf, splitStatements } from './statements.ts';
  * A build works with a range of schemas. The range has two ends:
  *
  * - The database has every migration that the build needs: those that it knows, except the ones in
- *   `worksWithout` and those that raise the floor.
+ *   `worksWithout` and those that raise the schema floor.
  * - The database has no migration that the build does not work with. Such a migration has a row in
  *   `schema_floors`. The build must know the migration that the row names.
  */
@@ -26,7 +26,7 @@ export interface SchemaFloor {
   readonly needs_migration: string;
 }
 
-/** What a database says about its schema. `floors` is null if it has no table of floors yet. */
+/** The migrations and floors of a database. `floors` is null if it has no table of floors yet. */
 export interface SchemaRecord {
   readonly applied: readonly AppliedMigration[];
   readonly floors: readonly SchemaFloor[] | null;

@@ -7,12 +7,12 @@ import { payloadPlace } from '../sealing/sealed.ts';
 import { openReceipt, type Receipt } from './receipts.ts';
 import { recoveryInForce } from './recovery.ts';
 
-/** What a node's journal says about a submission. */
+/** The report of a node about a submission in its history. */
 export interface JournalReport {
   readonly submissionId: string;
   readonly nodeId: string;
   readonly receipt: string;
-  /** True if the node was told to begin it. */
+  /** True if the node may have begun it. */
   readonly isBegun: boolean;
   readonly instanceId: string | undefined;
 }

@@ -22,7 +22,7 @@ export type MigrationResult =
   | {
       kind: 'migrated';
       applied: string[];
-      /** Migrations that raise the floor, and those after them. They wait for `raisesFloor`. */
+      /** Migrations that raise the schema floor, and those after them. They wait for `raisesFloor`. */
       waiting: string[];
       /** Applied migrations that this build does not know. It then changed nothing. */
       newer: string[];

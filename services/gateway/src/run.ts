@@ -109,7 +109,6 @@ export async function run(
       tls,
     });
     lifecycle.own('http server', server);
-    // Closed before the server, which waits for its requests.
     lifecycle.own('event waiters', eventWaiters);
     if (rail !== null) lifecycle.own('intent waiters', rail.waiters);
     return { port: server.port, adminPort };

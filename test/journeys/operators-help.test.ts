@@ -89,6 +89,7 @@ test('the commands of the contract are parsed correctly', () => {
       'status',
       'migrate',
       ...['begin', 'status', 'end'].map((name) => `recovery ${name}`),
+      'doctor',
       'master-key rotate',
     ].toSorted(),
   );

@@ -373,6 +373,18 @@ test('a paused queue keeps its jobs until it is resumed', async () => {
   await node.close();
 });
 
+test('the doctor finds no fault in a running stack', async () => {
+  const { stdout, stderr } = await svc.run(['doctor', '--json']);
+  expect(stderr).toBe('');
+  const findings: { check: string; state: string; found: string }[] = JSON.parse(stdout);
+  // The tests' Postgres does not write to the disk.
+  const faults = findings.filter(({ state, check }) => state === 'fault' && check !== 'durability');
+  expect(faults).toEqual([]);
+  const stateOf = new Map(findings.map(({ check, state }) => [check, state]));
+  for (const check of ['services', 'versions', 'pools', 'clocks', 'retention'])
+    expect([check, stateOf.get(check)]).toEqual([check, 'ok']);
+});
+
 test('the status names every process, queue and slot, and the last verdict on the ledger', async () => {
   const node = await connectNode({ stack }, { slots: 3 });
   await svc.json('ledger', 'verify');

@@ -88,6 +88,11 @@ export const catalogue: readonly CommandGroup[] = [
     load: async () => (await import('./commands/status.ts')).addStatusCommand,
   },
   {
+    name: 'doctor',
+    summary: 'the checks of the deployment',
+    load: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+  },
+  {
     name: 'migrate',
     summary: 'the migration of the database schema',
     load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,

@@ -63,6 +63,8 @@ export function terminalWidth(): number | undefined {
 export const bold = (text: string): string => styleText('bold', text, { stream: process.stdout });
 export const dim = (text: string): string => styleText('dim', text, { stream: process.stdout });
 export const red = (text: string): string => styleText('red', text, { stream: process.stdout });
+export const yellow = (text: string): string =>
+  styleText('yellow', text, { stream: process.stdout });
 export const green = (text: string): string => styleText('green', text, { stream: process.stdout });
 
 function flatten(record: Row, before = ''): [string, unknown][] {

@@ -312,3 +312,19 @@ test('status lists dead letters, for people and for programs', async () => {
   expect(stdout).toContain('dead letters');
   expect(stdout).toMatch(new RegExp(`${submissionId} +stale_pending +5 +2 m`));
 });
+
+test('the doctor names every fault of a deployment without Redis, and exits with 1', async () => {
+  const { code, stdout, stderr } = await svc(['doctor', '--json']);
+  expect(stderr).toBe('');
+  expect(code).toBe(1);
+  const findings: { check: string; state: string }[] = JSON.parse(stdout);
+  const stateOf = Object.fromEntries(findings.map(({ check, state }) => [check, state]));
+  expect(stateOf).toMatchObject({
+    redis: 'fault',
+    postgres: 'ok',
+    role: 'ok',
+    partitions: 'ok',
+    clocks: 'ok',
+  });
+  expect((await svc(['doctor'])).stdout).toContain('REDIS_URL');
+});

@@ -5,10 +5,24 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * Heartbeats of the running services. Each process repeats its heartbeat, and `svc status` lists
- * the recent ones. They are in Redis and use its clock. After a FLUSHALL the list is complete again
- * within one interval.
+ * Heartbeats of the running services. Each process repeats its heartbeat. `svc status` lists the
+ * recent ones, and `svc doctor` compares them. They are in Redis and use its clock. After a FLUSHALL
+ * the list is complete again within one interval.
  */
+
+/** A process sends these facts about itself, for `svc doctor`. */
+export interface ServiceFacts {
+  /** The version of the build. */
+  readonly version: string;
+  /** The last migration of the build. */
+  readonly schema: string;
+  /** The most connections to Postgres. */
+  readonly poolMax: number;
+  /** Days after which personal data is deleted, if the service deletes it. */
+  readonly retentionDays?: number;
+  /** RFC 3339: the time at which its certificate expires, if it has one. */
+  readonly certificateExpiresAt?: string;
+}
 
 export interface ServiceInstance {
   readonly service: string;
@@ -16,11 +30,18 @@ export interface ServiceInstance {
   readonly pid: number;
   /** RFC 3339. */
   readonly startedAt: string;
+  /** Missing for services of earlier versions. */
+  readonly facts?: ServiceFacts;
 }
 
 export interface HeardInstance extends ServiceInstance {
   /** The time since its last heartbeat. */
   readonly silentMs: number;
+  /**
+   * How far its clock is ahead of the clock of Redis, less the time that its heartbeat took. Null for
+   * services of earlier versions.
+   */
+  readonly clockAheadMs: number | null;
 }
 
 /** The interval between two heartbeats of a process. */
@@ -31,12 +52,20 @@ export const presenceSilentMs = 15_000;
 const presenceKeptMs = 600_000;
 const instancesMax = 1_000;
 
-/** KEYS[1]: sorted set of instances as JSON, by last heartbeat. ARGV: instance, kept for ms. */
+/**
+ * KEYS[1]: sorted set of instances as JSON, by last heartbeat. A hash next to it has how far the
+ * clock of each is ahead. ARGV: instance, kept for ms, the instance's clock in ms.
+ */
 const beat = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local clocks = KEYS[1] .. ':clocks'
 redis.call('ZADD', KEYS[1], now, ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
+redis.call('HSET', clocks, ARGV[1], tonumber(ARGV[3]) - now)
+for _, old in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))) do
+  redis.call('ZREM', KEYS[1], old)
+  redis.call('HDEL', clocks, old)
+end
 return now
 `);
 
@@ -44,16 +73,22 @@ function presenceKey(prefix: string): string {
   return `${keyPrefix(prefix)}:services`;
 }
 
+function clocksKey(prefix: string): string {
+  return `${presenceKey(prefix)}:clocks`;
+}
+
 /** Sends heartbeats of this process until it is closed. The caller closes `redis`. */
 export function announceService({
   redis,
   prefix,
   service,
+  facts,
   logger,
 }: {
   readonly redis: Redis;
   readonly prefix: string;
   readonly service: string;
+  readonly facts: ServiceFacts;
   readonly logger: QueueLogger;
 }): { close(): Promise<void> } {
   const instance = JSON.stringify({
@@ -61,6 +96,7 @@ export function announceService({
     host: os.hostname(),
     pid: process.pid,
     startedAt: new Date().toISOString(),
+    facts,
     // One process may run several services, as in tests.
     instance: randomUUID(),
   });
@@ -72,7 +108,7 @@ export function announceService({
   async function sendHeartbeat(): Promise<void> {
     if (!redisIsReady(redis)) return;
     try {
-      await beat(redis, presenceKey(prefix), [instance, presenceKeptMs]);
+      await beat(redis, presenceKey(prefix), [instance, presenceKeptMs, Date.now()]);
     } catch (error) {
       logger.warn({ err: error }, 'could not send the heartbeat of the service');
     }
@@ -85,6 +121,7 @@ export function announceService({
       if (!redisIsReady(redis)) return;
       // If this fails, the process counts as silent after a while.
       await redis.zrem(presenceKey(prefix), instance).catch(() => {});
+      await redis.hdel(clocksKey(prefix), instance).catch(() => {});
     },
   };
 }
@@ -95,11 +132,16 @@ export async function listServices(redis: Redis, prefix: string): Promise<HeardI
   const nowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
   const key = presenceKey(prefix);
   const flat = await redis.zrevrange(key, 0, instancesMax - 1, 'WITHSCORES');
+  const clocks = await redis.hgetall(clocksKey(prefix));
   const found: HeardInstance[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
-    const { service, host, pid, startedAt }: ServiceInstance = JSON.parse(flat[at] ?? '');
+    const text = flat[at] ?? '';
+    const { service, host, pid, startedAt, facts }: ServiceInstance = JSON.parse(text);
     const silentMs = Math.max(0, nowMs - Number(flat[at + 1]));
-    found.push({ service, host, pid, startedAt, silentMs });
+    const clock = clocks[text];
+    const clockAheadMs = clock === undefined ? null : Number(clock);
+    const instance = { service, host, pid, startedAt, silentMs, clockAheadMs };
+    found.push(facts === undefined ? instance : { ...instance, facts });
   }
   return found.toSorted((a, b) => a.service.localeCompare(b.service) || a.pid - b.pid);
 }

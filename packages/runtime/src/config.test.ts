@@ -17,6 +17,7 @@ test('numbers are parsed, and unset variables have their defaults', () => {
   const config = loadConfig(schema, { ...complete, RECONCILE_INTERVAL_MS: '250', UNRELATED: 'x' });
   expect(config).toEqual({
     ...complete,
+    DATABASE_POOL_MAX: 10,
     RECONCILE_INTERVAL_MS: 250,
     REDIS_PREFIX: 'svc',
     LOG_LEVEL: 'info',

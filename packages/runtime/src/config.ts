@@ -28,6 +28,12 @@ export const commonConfig = {
     pattern: '^postgres(ql)?://',
     description: 'the URL of Postgres, postgresql://user@host:port/database',
   }),
+  DATABASE_POOL_MAX: Type.Integer({
+    minimum: 2,
+    maximum: 500,
+    default: 10,
+    description: 'the most connections of the process to Postgres, 2 to 500',
+  }),
   REDIS_URL: Type.String({
     pattern: '^rediss?://',
     description: 'the URL of Redis, redis://host:port',

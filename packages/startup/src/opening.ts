@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import {
   announceService,
   closeRedis,
@@ -5,6 +6,7 @@ import {
   createProducer,
   guardRedis,
   type Producer,
+  type ServiceFacts,
 } from '@svc/queue';
 import {
   type AdminServerOptions,
@@ -16,7 +18,7 @@ import {
   startAdminServer,
 } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
-import { openReadyStore, type Store } from '@svc/store';
+import { buildFacts, openReadyStore, type Store } from '@svc/store';
 
 /** The service that opens its resources. Each resource is registered in the lifecycle. */
 export interface Opening {
@@ -40,6 +42,7 @@ export async function openStoreOrRefuse(
     environment: config.SVC_ENVIRONMENT,
     sealer: createSealer(openKeyring(config.SVC_MASTER_KEY)),
     newId,
+    poolMax: config.DATABASE_POOL_MAX,
     applicationName: service,
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection error'),
     ...options,
@@ -70,19 +73,49 @@ export async function openRedis({
   return { redis, producer };
 }
 
-/** Opens the admin server and announces the service in Redis. Returns the server's port. */
+/**
+ * Opens the admin server and announces the service in Redis, with what `svc doctor` shall know of it.
+ * Returns the server's port.
+ */
 export async function openAdmin(
   { service, config, lifecycle, logger }: Opening,
   {
     redis,
+    facts,
+    tls = null,
     ...options
   }: Pick<AdminServerOptions, 'ready' | 'metrics'> & {
     readonly redis: ReturnType<typeof connectRedis>;
+    readonly facts?: Pick<ServiceFacts, 'retentionDays'>;
+    /** The certificate that the service itself presents. Null if it has none. */
+    readonly tls?: { readonly cert: string } | null;
   },
 ): Promise<number> {
   const { ADMIN_HOST: host, ADMIN_PORT: port, REDIS_PREFIX: prefix } = config;
   const admin = await startAdminServer({ host, port, logger, ...options });
   lifecycle.own('admin server', admin);
-  lifecycle.own('presence', announceService({ redis, prefix, service, logger }));
+  lifecycle.own(
+    'presence',
+    announceService({
+      redis,
+      prefix,
+      service,
+      facts: {
+        ...buildFacts(),
+        poolMax: config.DATABASE_POOL_MAX,
+        ...facts,
+        ...certificateFacts(tls),
+      },
+      logger,
+    }),
+  );
   return admin.port;
+}
+
+/** When the first certificate of a PEM text expires. Empty without one. */
+function certificateFacts(
+  tls: { readonly cert: string } | null,
+): Pick<ServiceFacts, 'certificateExpiresAt'> {
+  if (tls === null) return {};
+  return { certificateExpiresAt: new X509Certificate(tls.cert).validToDate.toISOString() };
 }

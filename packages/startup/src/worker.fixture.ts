@@ -15,6 +15,7 @@ export async function openWorkerFixture(options: TestDatabaseOptions = {}) {
   const config: CommonConfig = {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: fixture.database.databaseUrl,
+    DATABASE_POOL_MAX: 10,
     REDIS_URL: redis.redisUrl,
     SVC_MASTER_KEY: testMasterKey(),
     REDIS_PREFIX: 'test',

@@ -17,6 +17,8 @@ export interface Worker<K extends QueueKey> {
   readonly reconcilers: readonly ReconcilerName[];
   readonly setDeadLetters: (count: number) => void;
   readonly metrics: AdminServerOptions['metrics'];
+  /** What `svc doctor` shall know of this worker. */
+  readonly facts?: { readonly retentionDays: number };
   /** Why a part of the worker does nothing, if so. It is then not ready. */
   readonly problem?: () => string | null;
 }
@@ -51,5 +53,7 @@ export async function startWorker<K extends QueueKey>(
     const problem = worker.problem?.() ?? null;
     return problem === null ? missing : [...missing, problem];
   };
-  return { adminPort: await openAdmin(opening, { redis, metrics, ready }) };
+  const { facts } = worker;
+  const admin = { redis, metrics, ready, ...(facts === undefined ? {} : { facts }) };
+  return { adminPort: await openAdmin(opening, admin) };
 }

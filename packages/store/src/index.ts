@@ -38,6 +38,12 @@ export {
 } from './ledger-audit/run-audit.ts';
 export * from './schema/migrate.ts';
 export {
+  buildFacts,
+  type DatabaseHealth,
+  readDatabaseHealth,
+  readServerClock,
+} from './schema/health.ts';
+export {
   type HelloFinding,
   endAfterDisable,
   endUnnamed,

@@ -37,6 +37,7 @@ export async function run(
   { logger, clock = systemClock, timers = systemTimers, refusedUpgrades }: RunOptions,
 ): Promise<Running & { readonly port: number }> {
   assertConsistent(config);
+  const tls = tlsOf(config);
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
   return await openResources(logger, async (lifecycle) => {
     const metrics = createDispatcherMetrics();
@@ -55,7 +56,7 @@ export async function run(
     const links = await startLinkServer({
       host,
       port: config.NODE_LINK_PORT,
-      tls: tlsOf(config),
+      tls,
       decide: (request) => decideUpgrade(request, upgrading),
       open: (transport, node) => openLink(dispatcher, transport, node),
       clock,
@@ -80,7 +81,8 @@ export async function run(
         bus: () => bus.isListening(),
         queue: () => consumer.isPolling(),
       });
-    const adminPort = await openAdmin(opening, { redis, metrics: metrics.registry, ready });
+    const admin = { redis, metrics: metrics.registry, ready, tls };
+    const adminPort = await openAdmin(opening, admin);
     return { port: links.port, adminPort };
   });
 }

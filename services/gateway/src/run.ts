@@ -99,7 +99,7 @@ export async function run(
     });
     // Redis is not checked, because reads, cancels and balances work without it.
     const ready = () => missingForReads(store);
-    const adminPort = await openAdmin(opening, { redis, metrics, ready });
+    const adminPort = await openAdmin(opening, { redis, metrics, ready, tls });
     const server = await startHttpServer({
       host: config.BIND_HOST,
       port: config.GATEWAY_PORT,

@@ -42,6 +42,7 @@ export function run(
       reconcilers: ['settlement', 'purge'],
       setDeadLetters: counters.setDeadLetters,
       metrics,
+      facts: { retentionDays },
       problem: railProblem,
     });
   });

@@ -5,6 +5,7 @@ import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
 const config: WebhooksConfig = {
   SVC_ENVIRONMENT: 'sandbox',
   DATABASE_URL: 'postgresql://a',
+  DATABASE_POOL_MAX: 10,
   REDIS_URL: 'redis://a',
   SVC_MASTER_KEY: '',
   REDIS_PREFIX: 'svc',

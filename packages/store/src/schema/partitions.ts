@@ -49,7 +49,8 @@ async function makeOne(store: Store, { table, from, to }: PartitionRange): Promi
   return row?.moved ?? null;
 }
 
-async function findMissing(store: Store): Promise<PartitionRange[]> {
+/** The partitions from last month to three months ahead that do not exist. */
+export async function findMissing(store: Store): Promise<PartitionRange[]> {
   const now = await databaseNow(store);
   const rows = await store.query<{ parent: string; bound: string }>(
     `SELECT p.relname AS parent, pg_get_expr(c.relpartbound, c.oid) AS bound

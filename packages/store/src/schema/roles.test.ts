@@ -4,6 +4,7 @@ import { openStore } from '../connection/store.ts';
 import { createNode } from '../nodes/nodes.ts';
 import { createFixture } from '../store.fixture.ts';
 import { assertReady } from './environment.ts';
+import { readDatabaseHealth } from './health.ts';
 import { migrate } from './migrate.ts';
 import { makePartitions } from './partitions.ts';
 import { excessPrivileges, servicePrivileges } from './roles.ts';
@@ -78,7 +79,7 @@ test('a function with the rights of the owner uses tables of one schema only', a
 });
 
 test('every table is in the list of privileges, and the database grants exactly those', async () => {
-  const { database } = await createFixture();
+  const { store, database } = await createFixture();
   const tables = await database.query<{ name: string; granted: string[] }>(`
     SELECT c.relname AS name, ARRAY(
       SELECT a.privilege_type FROM aclexplode(c.relacl) a
@@ -90,6 +91,16 @@ test('every table is in the list of privileges, and the database grants exactly 
     granted: privileges.filter((privilege) => !privilege.includes('(')),
   }));
   expect(tables.toSorted(byName)).toEqual(wanted.toSorted(byName));
+  const before = await readDatabaseHealth(store);
+  expect(before).toMatchObject({ excess: [], missing: [], idleSlots: [], defaultPartitions: [] });
+  await database.query('REVOKE INSERT ON events FROM svc');
+  await database.query(
+    `INSERT INTO usage_reports (submission_id, at) VALUES (svc_uuid_floor('2030-01-01Z'), svc_now())`,
+  );
+  expect(await readDatabaseHealth(store)).toMatchObject({
+    missing: ['INSERT on events'],
+    defaultPartitions: ['usage_reports_default'],
+  });
 });
 
 test('production refuses a superuser and an owner of tables, and a sandbox accepts them', async () => {

@@ -240,3 +240,23 @@ export async function excessPrivileges(store: Store): Promise<string[]> {
   );
   return row?.excess ?? [];
 }
+
+/**
+ * The privileges of `servicePrivileges` that the connected role lacks, such as `INSERT on
+ * ledger_entries`. Privileges on single columns are not checked.
+ */
+export async function missingPrivileges(store: Store): Promise<string[]> {
+  const wanted = Object.entries(servicePrivileges).flatMap(([table, privileges]) =>
+    privileges
+      .filter((privilege) => !privilege.includes('('))
+      .map((privilege) => ({ table, privilege })),
+  );
+  const rows = await store.query<{ missing: string }>(
+    `SELECT format('%s on %s', w.privilege, w.name) AS missing
+     FROM unnest($1::text[], $2::text[]) AS w (name, privilege)
+     WHERE to_regclass(w.name) IS NOT NULL AND NOT has_table_privilege(w.name, w.privilege)
+     ORDER BY 1`,
+    [wanted.map(({ table }) => table), wanted.map(({ privilege }) => privilege)],
+  );
+  return rows.map(({ missing }) => missing);
+}

@@ -1,0 +1,102 @@
+import { type Deployment, fault, type Finding, isLocal, ok, warning } from './finding.ts';
+
+const versionMin = 150_000;
+
+/** The checks of Postgres, its role and its tables. */
+export function checkPostgres(deployment: Deployment): Finding[] {
+  return [
+    version(deployment),
+    role(deployment),
+    durability(deployment),
+    encryption(deployment),
+    partitions(deployment),
+    replication(deployment),
+  ];
+}
+
+function version({ database, build }: Deployment): Finding {
+  const name = `Postgres ${Math.floor(database.version / 10_000)}.${database.version % 10_000}`;
+  if (database.version >= versionMin) {
+    return ok('postgres', `${name}, schema ${build.schema}; no extension is needed`);
+  }
+  return fault('postgres', name, `Upgrade Postgres to ${versionMin / 10_000} or later.`);
+}
+
+function role({ database, environment }: Deployment): Finding {
+  const { excess, missing } = database;
+  if (missing.length > 0) {
+    return fault(
+      'role',
+      `the role of DATABASE_URL lacks ${missing.join(', ')}`,
+      'Run `svc migrate`, which grants the privileges.',
+    );
+  }
+  if (excess.length === 0)
+    return ok('role', 'the role of DATABASE_URL has what it needs and no more');
+  return (environment === 'production' ? fault : warning)(
+    'role',
+    `the role of DATABASE_URL ${excess.join(' and ')}`,
+    'Use a role for DATABASE_URL that owns nothing, and give the owner to `svc migrate` as MIGRATION_DATABASE_URL.',
+  );
+}
+
+function durability({ database: { settings } }: Deployment): Finding {
+  const off = ['fsync', 'full_page_writes'].filter((name) => settings[name] === 'off');
+  if (off.length > 0) {
+    return fault(
+      'durability',
+      `${off.join(' and ')} is off, so a crash of the machine may destroy the ledger`,
+      'Switch it on in postgresql.conf and restart Postgres.',
+    );
+  }
+  if (settings['data_checksums'] === 'off') {
+    return warning('durability', 'data_checksums is off', 'Enable them with pg_checksums.');
+  }
+  return ok('durability', 'commits reach the disk, and pages have checksums');
+}
+
+function encryption({ database, databaseUrl, environment }: Deployment): Finding {
+  if (database.isEncrypted) return ok('postgres tls', 'the connection is encrypted');
+  if (isLocal(databaseUrl)) return ok('postgres tls', 'the connection stays on this machine');
+  return (environment === 'production' ? fault : warning)(
+    'postgres tls',
+    'the connection crosses a network and is not encrypted',
+    'Enable ssl in Postgres and add sslmode=verify-full to DATABASE_URL.',
+  );
+}
+
+function partitions({ partitionsMissing, database }: Deployment): Finding {
+  if (partitionsMissing.length > 0) {
+    return fault(
+      'partitions',
+      `missing: ${partitionsMissing.join(', ')}`,
+      'Read the log of settlement for `partitions are missing`. A long dump delays them.',
+    );
+  }
+  const { defaultPartitions } = database;
+  if (defaultPartitions.length === 0) return ok('partitions', 'they exist for three months ahead');
+  return warning(
+    'partitions',
+    `rows are in ${defaultPartitions.join(', ')}`,
+    'Settlement moves them when it makes the partition of their month. Check the clocks of the services.',
+  );
+}
+
+function replication({ database, environment }: Deployment): Finding {
+  const { standbys, idleSlots, settings } = database;
+  if (idleSlots.length > 0) {
+    return fault(
+      'replication',
+      `nobody reads the replication slots ${idleSlots.join(', ')}, so that the disk fills`,
+      'Start their standby, or drop them with pg_drop_replication_slot.',
+    );
+  }
+  const isArchived = settings['archive_mode'] !== 'off';
+  const found = `${standbys} standbys, WAL archive ${isArchived ? 'on' : 'off'}`;
+  if (standbys > 0 || isArchived || environment === 'sandbox') return ok('replication', found);
+  return warning(
+    'replication',
+    found,
+    'Archive the WAL or run a standby. Without either, a lost disk loses everything since the last backup.',
+  );
+}

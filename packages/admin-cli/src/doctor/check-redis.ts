@@ -1,0 +1,89 @@
+import { type Deployment, fault, type Finding, isLocal, ok, warning } from './finding.ts';
+
+/** BullMQ needs Redis 6.2. */
+const versionMin = 6.2;
+const memoryWarningPart = 0.8;
+
+/** The checks of Redis. */
+export function checkRedis({ redis, redisUrl, environment }: Deployment): Finding[] {
+  if (redis === null) {
+    const found = redisUrl === undefined ? 'REDIS_URL is not set' : 'Redis cannot be reached';
+    return [fault('redis', found, 'Start Redis, or correct REDIS_URL.')];
+  }
+  const { health } = redis;
+  return [
+    version(health.version),
+    policy(health),
+    persistence(health),
+    ...(redisUrl === undefined ? [] : [encryption(redisUrl, environment)]),
+  ];
+}
+
+type Health = NonNullable<Deployment['redis']>['health'];
+
+function version(found: string | null): Finding {
+  if (found === null || Number.parseFloat(found) >= versionMin) {
+    return ok('redis', `Redis ${found ?? 'of an unknown version'}`);
+  }
+  return fault('redis', `Redis ${found}`, `Upgrade Redis to ${versionMin} or later.`);
+}
+
+function policy({ maxmemoryPolicy, usedBytes, maxBytes }: Health): Finding {
+  const name = 'redis memory';
+  if (maxmemoryPolicy === null) {
+    return warning(
+      name,
+      'Redis does not tell its policy',
+      'Check that maxmemory-policy is noeviction.',
+    );
+  }
+  if (maxmemoryPolicy !== 'noeviction') {
+    return fault(
+      name,
+      `maxmemory-policy is ${maxmemoryPolicy}, so Redis drops keys of queues when its memory is full`,
+      'Set maxmemory-policy to noeviction.',
+    );
+  }
+  if (
+    usedBytes !== null &&
+    maxBytes !== null &&
+    maxBytes > 0 &&
+    usedBytes > maxBytes * memoryWarningPart
+  ) {
+    const percent = Math.floor((usedBytes * 100) / maxBytes);
+    return warning(
+      name,
+      `${percent} % of maxmemory is used`,
+      'Raise maxmemory, or find what fills the queues.',
+    );
+  }
+  return ok(name, 'maxmemory-policy is noeviction');
+}
+
+function persistence({ isAppendOnly, isWritten }: Health): Finding {
+  const name = 'redis file';
+  if (isWritten === false) {
+    return fault(
+      name,
+      'Redis could not write its file the last time',
+      'Check the disk of Redis and its log.',
+    );
+  }
+  if (isAppendOnly !== false) return ok(name, 'the append-only file is on');
+  return warning(
+    name,
+    'the append-only file is off, so a restart of Redis loses the pause of a queue and delays work by seconds',
+    'Set appendonly to yes.',
+  );
+}
+
+function encryption(redisUrl: string, environment: Deployment['environment']): Finding {
+  const name = 'redis tls';
+  if (redisUrl.startsWith('rediss:')) return ok(name, 'the connection is encrypted');
+  if (isLocal(redisUrl)) return ok(name, 'the connection stays on this machine');
+  return (environment === 'production' ? fault : warning)(
+    name,
+    'the connection crosses a network and is not encrypted',
+    'Enable TLS in Redis and set REDIS_URL to rediss://.',
+  );
+}

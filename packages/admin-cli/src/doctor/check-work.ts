@@ -1,0 +1,48 @@
+import { ledgerVerdictAgeMsMax } from '@svc/domain';
+import { shortDuration } from '../durations.ts';
+import { type Deployment, fault, type Finding, ok, warning } from './finding.ts';
+
+const fullAuditAgeMsMax = 36 * 3_600_000;
+
+/** The checks of what the services do by themselves. */
+export function checkWork(deployment: Deployment): Finding[] {
+  return [ledger(deployment), deadLetters(deployment), retention(deployment)];
+}
+
+function ledger({ ledger: audit, databaseTime }: Deployment): Finding {
+  const name = 'ledger audit';
+  const start = 'Check that settlement runs, and read its log. `svc ledger verify` audits at once.';
+  if (audit === null || audit.at === null) return warning(name, 'no audit has ended', start);
+  const ageOf = (at: Date) => Math.max(0, databaseTime.getTime() - at.getTime());
+  const found = `${audit.faults.length} faults, ${shortDuration(ageOf(audit.at))} ago`;
+  if (audit.faults.length > 0) {
+    return fault(name, found, 'Run `svc ledger verify`, and see docs/OPERATIONS.md, The ledger.');
+  }
+  if (audit.failedAt !== null)
+    return fault(name, `it failed: ${audit.error ?? 'no reason'}`, start);
+  if (ageOf(audit.at) > ledgerVerdictAgeMsMax) return fault(name, found, start);
+  if (audit.fullAt !== null && ageOf(audit.fullAt) > fullAuditAgeMsMax) {
+    const full = `the last pass over the whole ledger ended ${shortDuration(ageOf(audit.fullAt))} ago`;
+    return warning(name, full, start);
+  }
+  return ok(name, found);
+}
+
+function deadLetters({ deadLetters: count }: Deployment): Finding {
+  if (count === 0) return ok('dead letters', 'none');
+  return fault(
+    'dead letters',
+    `${count} rows cannot be reconciled`,
+    '`svc status` lists them. Remove the cause, then run `svc queue retry-failed`.',
+  );
+}
+
+function retention({ isPurgeLate }: Deployment): Finding {
+  const name = 'retention';
+  const remedy = 'Check that settlement runs, and read its log for `purge`.';
+  if (isPurgeLate === null) {
+    return warning(name, 'no settlement service says for how long it keeps personal data', remedy);
+  }
+  if (!isPurgeLate) return ok(name, 'no personal data is older than PAYLOAD_RETENTION_DAYS');
+  return fault(name, 'personal data is more than a day older than PAYLOAD_RETENTION_DAYS', remedy);
+}

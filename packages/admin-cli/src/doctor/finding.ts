@@ -1,0 +1,59 @@
+import type { HeardInstance, RedisHealth } from '@svc/queue';
+import type { DatabaseHealth, LedgerAuditStatus } from '@svc/store';
+
+export type FindingState = 'ok' | 'warning' | 'fault';
+
+/** The result of one check. `remedy` says what to do, unless the state is `ok`. */
+export interface Finding {
+  readonly check: string;
+  readonly state: FindingState;
+  readonly found: string;
+  readonly remedy: string | null;
+}
+
+/** What `svc doctor` knows of a deployment. */
+export interface Deployment {
+  readonly environment: 'sandbox' | 'production';
+  /** This build. */
+  readonly build: { readonly version: string; readonly schema: string };
+  readonly databaseUrl: string;
+  readonly redisUrl: string | undefined;
+  /** The clock of Postgres, and the time of this machine in the middle of the question. */
+  readonly databaseClock: { readonly now: Date; readonly askedMs: number };
+  readonly database: DatabaseHealth;
+  /** Partitions of the coming months that do not exist, such as `deliveries 2027-01`. */
+  readonly partitionsMissing: readonly string[];
+  readonly ledger: LedgerAuditStatus | null;
+  readonly databaseTime: Date;
+  readonly deadLetters: number;
+  /** True if personal data is older than the retention and one more day. Null if it is not known. */
+  readonly isPurgeLate: boolean | null;
+  /** Null if Redis cannot be reached. */
+  readonly redis: {
+    readonly health: RedisHealth;
+    /** The time of this machine, in the middle of the question that `health` answers. */
+    readonly askedMs: number;
+    /** Without silent ones. */
+    readonly services: readonly HeardInstance[];
+  } | null;
+}
+
+export function ok(check: string, found: string): Finding {
+  return { check, state: 'ok', found, remedy: null };
+}
+
+export function warning(check: string, found: string, remedy: string): Finding {
+  return { check, state: 'warning', found, remedy };
+}
+
+export function fault(check: string, found: string, remedy: string): Finding {
+  return { check, state: 'fault', found, remedy };
+}
+
+const localHosts = ['', 'localhost', '127.0.0.1', '[::1]'];
+
+/** True if the URL names this machine or a socket, so that no network is between. */
+export function isLocal(url: string): boolean {
+  const { hostname } = new URL(url);
+  return localHosts.includes(hostname) || decodeURIComponent(hostname).startsWith('/');
+}

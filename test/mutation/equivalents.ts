@@ -57,7 +57,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: '`open` rejects only with such errors.',
   },
   {
-    id: '3a831506a3fb',
+    id: '513294e03a54',
     file: 'services/webhooks/src/schedule.ts',
     change: 'a retry is counted and its endpoint woken in the other order',
     reason: '`wake` does not read the count.',

@@ -17,7 +17,7 @@ export interface PooledDatabase extends TestDatabase {
   readonly console: (command: string) => Promise<Record<string, unknown>[]>;
 }
 
-/** Creates a database whose `databaseUrl` leads through a PgBouncer of its own. */
+/** Creates a database whose `databaseUrl` leads through its own PgBouncer. */
 export async function createPooledDatabase(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PooledDatabase> {

@@ -38,7 +38,7 @@ export async function fetchPackages(
 async function unpack(
   dir: string,
   finish: (unpacked: string) => void,
-  fetch: (work: string) => Promise<void>,
+  fillArchives: (work: string) => Promise<void>,
 ): Promise<void> {
   const work = `${dir}.${process.pid}`;
   const unpacked = path.join(work, 'root');
@@ -46,7 +46,7 @@ async function unpack(
     mkdirSync(path.join(work, name), { recursive: true });
   }
   try {
-    await fetch(work);
+    await fillArchives(work);
     const archives = path.join(work, 'archives');
     for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
       await runCommand(['dpkg-deb', '-x', path.join(archives, file), unpacked]);

@@ -4,7 +4,7 @@ import { queueWebhookTest } from '@svc/store';
 import { lockTables } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { ensurePartitions, startHousekeeping } from './housekeeping.ts';
-import { audit, createAuditor } from './ledger-audit.ts';
+import { type Auditing, createAuditor } from './ledger-audit.ts';
 import { createSettlementFixture, type SettlementFixture } from './settlement.fixture.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -57,6 +57,9 @@ const setClock = ({ advance, database }: SettlementFixture, at: string) =>
       [at],
     )
     .then(([row]) => advance(row?.ms ?? 0));
+
+/** An audit at once, as if it were due. */
+const audit = (deps: Auditing): Promise<void> => createAuditor(deps).audit({ isDueOnly: false });
 
 test('the background audit reports the number of ledger faults and its time', async () => {
   const { fixture, deps, gauges } = await createHousekeeping();

@@ -36,7 +36,7 @@ export function createAuditor(deps: Auditing): Auditor {
     try {
       status = await readLedgerAudit(store, last?.step ?? null);
     } catch (error) {
-      // What an earlier audit found says nothing about the current ledger.
+      // The faults of an earlier audit say nothing about the current ledger.
       deps.setLedgerFaults(Number.NaN);
       deps.setLedgerAuditFailed(1);
       throw error;
@@ -61,11 +61,6 @@ export function createAuditor(deps: Auditing): Auditor {
   }
 
   return { audit: auditOnce, show };
-}
-
-/** One audit of a new auditor. */
-export function audit(deps: Auditing): Promise<void> {
-  return createAuditor(deps).audit({ isDueOnly: false });
 }
 
 function showStatus(deps: Auditing, status: LedgerAuditStatus | null): void {

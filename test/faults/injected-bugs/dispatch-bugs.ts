@@ -19,12 +19,12 @@ export const dispatchBugs: readonly InjectedBug[] = [
         from: '  let commit: DispatchCommit;\n',
         to: `  let commit: DispatchCommit;
   const [early] = await loadForDispatch(dispatcher.store, [submissionId]);
-  if (early !== undefined) assign(dispatcher, link, { message, run, payloadText: early.payloadText });
+  if (early !== undefined) assign(dispatcher, link, { message, run, payloadText: early.payloadText, receipt: 'early' });
 `,
       },
       {
         file: offers,
-        from: '  assign(dispatcher, link, { message, run, payloadText: commit.payloadText });\n',
+        from: '  assign(dispatcher, link, { message, run, ...commit });\n',
         to: '',
       },
     ],

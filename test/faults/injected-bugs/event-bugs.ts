@@ -1,6 +1,6 @@
 import type { InjectedBug } from './injected-bug.ts';
 
-const claims = 'packages/store/src/deliveries/claims.ts';
+const claims = 'packages/store/src/deliveries/claim-rows.ts';
 const records = 'packages/store/src/deliveries/attempts.ts';
 
 export const eventBugs: readonly InjectedBug[] = [
@@ -10,7 +10,7 @@ export const eventBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: claims,
-        from: "attempt_count = d.attempt_count + (p.status = 'pending')::int,",
+        from: "attempt_count = d.attempt_count + (p.status = '${at.status}')::int,",
         to: 'attempt_count = d.attempt_count,',
       },
       {

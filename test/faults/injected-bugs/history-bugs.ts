@@ -70,9 +70,9 @@ export const historyBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: 'packages/store/src/deliveries/claims.ts',
-        from: "      url: row.webhook_url ?? '',\n",
+        from: "      url: row.url ?? '',\n",
         to: `      url: ((seen, key, url) => seen.get(key) ?? (seen.set(key, url), url))(
-        (globalThis.injectedBugState ??= new Map()), row.tenant_id, row.webhook_url ?? ''),\n`,
+        (globalThis.injectedBugState ??= new Map()), row.key, row.url ?? ''),\n`,
       },
     ],
   },

@@ -39,8 +39,8 @@ export const waitBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: 'packages/store/src/assignments/outcomes.ts',
-        from: 'FROM tenants WHERE id = $1::uuid FOR SHARE`',
-        to: 'FROM tenants WHERE id = $1::uuid`',
+        from: 'FROM tenants t WHERE id = $1::uuid FOR SHARE OF t`',
+        to: 'FROM tenants t WHERE id = $1::uuid`',
       },
     ],
   },

@@ -2,7 +2,7 @@ import { type Deployment, fault, type Finding, ok, warning } from './finding.ts'
 
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
 /** The most connections of `svc` at once. */
-export const svcPoolMax = 4;
+const svcPoolMax = 4;
 const skewWarningMs = 1_000;
 const skewFaultMs = 60_000;
 const certificateWarningDays = 21;

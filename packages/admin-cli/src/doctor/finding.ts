@@ -1,7 +1,7 @@
 import type { HeardInstance, RedisHealth } from '@svc/queue';
 import type { DatabaseHealth, LedgerAuditStatus } from '@svc/store';
 
-export type FindingState = 'ok' | 'warning' | 'fault';
+type FindingState = 'ok' | 'warning' | 'fault';
 
 /** The result of one check. `remedy` says what to do, unless the state is `ok`. */
 export interface Finding {

@@ -13,7 +13,7 @@ import { ledgerAuditPlace, unsealText } from '../sealing/sealed.ts';
 /** The pass that reads what is new, and the one that reads the whole ledger again. */
 export type AuditPass = 'recent' | 'full';
 
-export interface FoundFault extends LedgerFault {
+interface FoundFault extends LedgerFault {
   readonly by: AuditPass;
   /** The number of the pass that found it last. */
   readonly pass: number;
@@ -48,7 +48,7 @@ export interface AuditState {
   readonly faults: readonly FoundFault[];
 }
 
-export function firstState(now: Date): AuditState {
+function firstState(now: Date): AuditState {
   return {
     step: 0n,
     recent: { pass: 0, at: null, tenants: 0 },

@@ -5,7 +5,7 @@ import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
 import { revived, shown } from './audit-state.ts';
 
 /**
- * What the audit has verified of an account: its entries up to a sequence, and their sums. A
+ * The part of an account that the audit has verified: its entries up to a sequence, and their sums. A
  * checkpoint is sealed under the master key and bound to its account. An older checkpoint of the
  * same account is harmless: the next pass reads more entries again.
  */

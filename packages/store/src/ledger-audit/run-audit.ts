@@ -19,7 +19,7 @@ import { distinctFaults, withFaults } from './audit-state.ts';
 import { auditNextPart, type FullLimits, ledgerRows } from './full-pass.ts';
 import { auditRecent, type RecentLimits } from './recent-pass.ts';
 
-export type AuditLimits = FullLimits & RecentLimits;
+type AuditLimits = FullLimits & RecentLimits;
 
 const defaultLimits: AuditLimits = {
   accountsPerPage: accountsPerPageDefault,

@@ -17,7 +17,7 @@ export interface LedgerPlace {
   readonly sums: Sums;
 }
 
-export interface Sums {
+interface Sums {
   readonly balance: bigint;
   readonly held: bigint;
   readonly rebate: bigint;

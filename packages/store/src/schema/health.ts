@@ -4,7 +4,7 @@ import type { Store } from '../connection/store.ts';
 import { migrationsDirectory } from '../migrations/files.ts';
 import { excessPrivileges, missingPrivileges } from './roles.ts';
 
-/** What the database and its server tell about themselves, for `svc doctor`. */
+/** Facts about the database and its server, for `svc doctor`. */
 export interface DatabaseHealth {
   /** The server's version, such as 180001. */
   readonly version: number;

@@ -27,6 +27,8 @@ interface Servers {
 }
 
 const connectionsMax = 100;
+/** The limits of the server that would end a transaction while the seed holds it (see hooks.ts). */
+const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 /** Agents sync each write of their state to disk. A simulation can use memory instead. */
 const memoryDir = '/dev/shm';
 
@@ -51,6 +53,11 @@ async function openDatabase(given: GivenServer, dir: string): Promise<Database> 
     const migrated = await migrate(ownerUrl, databaseUrl);
     if (migrated.kind === 'refused') throw new Error(migrated.reason);
   }
+  const role = new URL(databaseUrl).username;
+  const liftLimits = realLimits.map(
+    (limit) => `ALTER ROLE ${role} IN DATABASE ${name} SET ${limit} = '1h'`,
+  );
+  await asAdmin(adminUrl, liftLimits.join('; '));
   return {
     ownerUrl,
     databaseUrl,

@@ -55,24 +55,17 @@ function bugEdits(): readonly SourceEdit[] {
   return bug.edits;
 }
 
-const connectionDir = 'packages/store/src/connection';
-const hourMs = '3_600_000';
-
 /**
- * Limits that the server and the driver measure in real time. Real time passes while the seed holds
- * a transaction. On a busy machine such a limit would end a transaction at a moment that the seed
- * has not chosen.
+ * A limit that the driver measures in real time. Real time passes while the seed holds a transaction.
+ * On a busy machine the limit would end a transaction at a moment that the seed has not chosen.
  */
 const realLimits: readonly SourceEdit[] = [
-  ['store.ts', 'const statementTimeoutMs = 10_000;'],
-  ['store.ts', 'const lockTimeoutMs = 5_000;'],
-  ['store.ts', 'const idleInTransactionTimeoutMs = 10_000;'],
-  ['query.ts', 'const transactionTimeoutMs = 10_000;'],
-].map(([file, from = '']) => ({
-  file: `${connectionDir}/${file}`,
-  from,
-  to: from.replace(/[\d_]+;$/, `${hourMs};`),
-}));
+  {
+    file: 'packages/store/src/connection/query.ts',
+    from: 'const transactionTimeoutMs = 10_000;',
+    to: 'const transactionTimeoutMs = 3_600_000;',
+  },
+];
 
 const edits = Map.groupBy([...realLimits, ...bugEdits()], ({ file }) => root + file);
 

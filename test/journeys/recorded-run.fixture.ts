@@ -1,3 +1,4 @@
+import { idPrefixes } from '@svc/domain';
 import { type TenantCredentials, waitUntil } from '@svc/testkit';
 import { signedByOperator } from '../support/accounts.ts';
 import { job } from '../support/job.ts';
@@ -157,6 +158,8 @@ function describe({ status, headers, text }: WireAnswer): string {
   return `${status} ${JSON.stringify(Object.fromEntries(shown))} ${text}`;
 }
 
+const wireId = new RegExp(`\\b(${idPrefixes.join('|')})_[0-9a-z]{26}\\b`, 'g');
+
 /** Replaces values that differ from run to run: ids, by order of appearance, and times. */
 function createNormaliser(): (text: string) => string {
   const known = new Map<string, string>();
@@ -167,9 +170,7 @@ function createNormaliser(): (text: string) => string {
   };
   return (text) =>
     text
-      .replaceAll(/\b(sub|tnt|nod|dlv|evt|op|ofr|pur|txn)_[0-9a-z]{26}\b/g, (id, prefix: string) =>
-        named(id, prefix),
-      )
+      .replaceAll(wireId, (id, prefix: string) => named(id, prefix))
       .replaceAll(/"(x-request-id|requestId)":"[^"]+"/g, '"$1":"<request>"')
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
       .replaceAll(/"nextCursor":"[^"]+"/g, '"nextCursor":"<cursor>"')

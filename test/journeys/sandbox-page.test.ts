@@ -136,6 +136,7 @@ test('low balance, test event, and redelivery of a refused event', async () => {
     body: { lowBalanceThreshold: 20_000 },
   });
   expect(patched.status).toBe(200);
+  await untilWebhook('/', 'settings.changed');
   await untilWebhook('/', 'credits.low_balance');
   receiver.answerWith(({ attempt }) => ({ status: attempt === 1 ? 500 : 204 }));
   expect((await post('/v1/webhooks/test')).status).toBe(202);
@@ -148,6 +149,15 @@ test('low balance, test event, and redelivery of a refused event', async () => {
 });
 
 /** How a tenant triggers each error of the page. */
+/** The answer of a new tenant's request after `accepted` requests that succeed. */
+async function refusedAfter(accepted: number, target: string, body: object): Promise<WireAnswer> {
+  const fresh = await signUp();
+  for (let count = 0; count < accepted; count += 1) {
+    expect(await post(target, body, fresh)).toMatchObject({ status: 201 });
+  }
+  return post(target, body, fresh);
+}
+
 const errors: Record<string, () => Promise<WireAnswer>> = {
   bad_request: () => get('/v1/%zz'),
   unauthenticated: () =>
@@ -164,6 +174,13 @@ const errors: Record<string, () => Promise<WireAnswer>> = {
     const barred = await stack.createTenant({ allow: [] });
     return post(submissions, application('sandbox.succeed'), barred);
   },
+  async scope_missing() {
+    const created = await post('/v1/keys', { scopes: ['read'] });
+    const { keyId, hmacSecret } = created.body;
+    const reader = { ...tenant, hmacSecret: String(hmacSecret) };
+    const wire = { method: 'POST', target: submissions, headers: { 'x-svc-key': String(keyId) } };
+    return ask({ ...wire, body: application('sandbox.succeed') }, reader);
+  },
   operator_only: () => post('/v1/credits/purchase', {}),
   not_found: () => get(`${submissions}/sub_01kajh8z2wf5xav9c3q7m4n6rt`),
   method_not_allowed: () => ask({ method: 'DELETE', target: submissions }),
@@ -176,6 +193,14 @@ const errors: Record<string, () => Promise<WireAnswer>> = {
     const target = await submit('sandbox.fail');
     await untilStatus(target, 'failed');
     return post(`${target}/cancel`);
+  },
+  endpoint_limit: () => refusedAfter(5, '/v1/webhook-endpoints', { url: null }),
+  key_limit: () => refusedAfter(9, '/v1/keys', {}),
+  async last_key() {
+    const fresh = await signUp();
+    const keys = await ask({ method: 'GET', target: '/v1/keys' }, fresh);
+    const [, keyId = ''] = /"keyId":"([^"]+)"/.exec(keys.text) ?? [];
+    return ask({ method: 'DELETE', target: `/v1/keys/${keyId}` }, fresh);
   },
   solana_disabled: () => post('/v1/credits/purchase-intents', { credits: 1, token: 'USDC' }),
   webhook_url_missing: async () => post('/v1/webhooks/test', undefined, await signUp()),

@@ -294,7 +294,9 @@ test('during the overlap of a rotation there are two signatures, and either secr
   verifyWebhook(webhook, webhookSecret);
   await whole.stack.advanceClock(25 * 3_600_000);
   await sendTest(tenant);
-  const later = await receiver.waitFor(({ deliveryId }) => deliveryId !== webhook.deliveryId);
+  const later = await receiver.waitFor(
+    ({ deliveryId, event }) => event.type === 'webhook.test' && deliveryId !== webhook.deliveryId,
+  );
   expect(later.headers['webhook-signature']?.split(' ')).toHaveLength(1);
   verifyWebhook(later, webhookSecret);
   expect(() => verifyWebhook(later, tenant.webhookSecret)).toThrow('No matching signature');

@@ -5,8 +5,8 @@ import { type Answer, type RequestParts, send } from './send.ts';
 
 /** One operation: its request, whether it may be repeated, and how its answer is read. */
 export interface Call<Result> extends RequestParts {
-  /** True if a repeat does no more than the first request. */
-  readonly isRepeatable: boolean;
+  /** True if a repeat could do more than the first request. Such a call is not repeated. */
+  readonly isOnce?: boolean | undefined;
   /** The time that the service may wait on purpose before it answers. */
   readonly waitMs?: number;
   /** Undefined if the answer is not one of the service. */
@@ -126,7 +126,7 @@ export async function callService<Result>(
     }
     const pauseMs = retryPauseMs(error, retries, answer, settings);
     const spentMs = connection.elapsed() - startMs;
-    const isLast = !call.isRepeatable || retries >= maxRetries || pauseMs === undefined;
+    const isLast = call.isOnce || retries >= maxRetries || pauseMs === undefined;
     if (isLast || spentMs + pauseMs >= timeoutMs) throw error;
     await connection.sleep(pauseMs, signal);
     retries += 1;

@@ -31,17 +31,17 @@ const keysPath = '/v1/keys';
 const intentsPath = '/v1/credits/purchase-intents';
 
 function get<Result extends object>(path: string, member: keyof Result & string): Call<Result> {
-  return { method: 'GET', path, isRepeatable: true, read: having<Result>(member) };
+  return { method: 'GET', path, read: having<Result>(member) };
 }
 
 function post<Result extends object>(
   path: string,
   body: object | undefined,
   member: keyof Result & string,
-  isRepeatable: boolean,
+  isOnce?: boolean,
 ): Call<Result> {
   const text = body === undefined ? undefined : JSON.stringify(body);
-  return { method: 'POST', path, body: text, isRepeatable, read: having<Result>(member) };
+  return { method: 'POST', path, body: text, isOnce, read: having<Result>(member) };
 }
 
 function under(path: string, id: string): string {
@@ -50,24 +50,24 @@ function under(path: string, id: string): string {
 
 /** The key makes it repeatable. */
 export const submit = (request: SubmissionRequest) =>
-  post<SubmissionCreated>(submissionsPath, request, 'submissionId', true);
+  post<SubmissionCreated>(submissionsPath, request, 'submissionId');
 
-export const quote = (request: QuoteRequest) =>
-  post<QuoteAnswer>('/v1/quotes', request, 'quote', true);
+export const quote = (request: QuoteRequest) => post<QuoteAnswer>('/v1/quotes', request, 'quote');
 
 export const getSubmission = (id: string) => get<Submission>(under(submissionsPath, id), 'id');
 
 export const cancel = (id: string): Call<CancelAnswer> => ({
-  ...post<CancelAnswer>(`${under(submissionsPath, id)}/cancel`, undefined, 'refund', true),
+  ...post<CancelAnswer>(`${under(submissionsPath, id)}/cancel`, undefined, 'refund'),
   readRepeat: earlierCancel,
 });
 
 /** If the answer of a cancel was lost, its repeat is refused with the refund of the first one. */
 function earlierCancel({ code, problem }: ApiError): CancelAnswer | undefined {
   const { submissionId, submissionStatus, refund } = problem;
-  if (code !== 'terminal_state' || submissionStatus !== 'cancelled') return undefined;
-  if (submissionId === undefined || refund === undefined) return undefined;
-  return { submissionId, status: 'cancelled', refund };
+  const isEarlier = code === 'terminal_state' && submissionStatus === 'cancelled';
+  return isEarlier && submissionId && refund
+    ? { submissionId, status: 'cancelled', refund }
+    : undefined;
 }
 
 export const balance = () => get<Balance>('/v1/credits/balance', 'available');
@@ -75,31 +75,30 @@ export const rateCard = () => get<RateCard>('/v1/rate-card', 'jobTypes');
 export const getSettings = () => get<Settings>('/v1/settings', 'tenantId');
 
 export const changeSettings = (change: SettingsChange): Call<Settings> => ({
-  ...post<Settings>('/v1/settings', change, 'tenantId', true),
+  ...post<Settings>('/v1/settings', change, 'tenantId'),
   method: 'PATCH',
 });
 
 /** Each test event is a new one, so a lost answer is not repeated. */
 export const testWebhook = () =>
-  post<DeliveryQueued>('/v1/webhooks/test', undefined, 'deliveryId', false);
+  post<DeliveryQueued>('/v1/webhooks/test', undefined, 'deliveryId', true);
 
 export const getDelivery = (id: string) => get<Delivery>(under(deliveriesPath, id), 'attempts');
 
 /** A repeat could start a second round of attempts. */
 export const redeliver = (id: string) =>
-  post<DeliveryQueued>(`${under(deliveriesPath, id)}/redeliver`, undefined, 'deliveryId', false);
+  post<DeliveryQueued>(`${under(deliveriesPath, id)}/redeliver`, undefined, 'deliveryId', true);
 
 export const listKeys = () => get<KeyList>(keysPath, 'data');
 
 /** A repeat could leave a second key. */
 export const createKey = (request: KeyRequest) =>
-  post<KeyCreated>(keysPath, request, 'hmacSecret', false);
+  post<KeyCreated>(keysPath, request, 'hmacSecret', true);
 
 /** If the answer of a deletion was lost, its repeat finds no key. */
 export const deleteKey = (keyId: string): Call<{ readonly keyId: string }> => ({
   method: 'DELETE',
   path: under(keysPath, keyId),
-  isRepeatable: true,
   read: (text) => (text === '' ? { keyId } : undefined),
   readRepeat: ({ code }) => (code === 'not_found' ? { keyId } : undefined),
 });
@@ -108,7 +107,7 @@ export const deleteKey = (keyId: string): Call<{ readonly keyId: string }> => ({
 export const createPurchaseIntent = (request: {
   readonly credits: number;
   readonly token?: string;
-}) => post<PurchaseIntent>(intentsPath, { token: 'USDC', ...request }, 'solanaPayUrl', false);
+}) => post<PurchaseIntent>(intentsPath, { token: 'USDC', ...request }, 'solanaPayUrl', true);
 
 export const getPurchaseIntent = (reference: string) =>
   get<PurchaseIntent>(under(intentsPath, reference), 'solanaPayUrl');
@@ -129,7 +128,6 @@ export const awaitPurchaseIntent = (
 export const purchaseIntentQr = (reference: string): Call<string> => ({
   method: 'GET',
   path: `${under(intentsPath, reference)}/qr.svg`,
-  isRepeatable: true,
   read: (text) => (text.includes('<svg') ? text : undefined),
 });
 
@@ -139,9 +137,10 @@ export const ready = (): Call<Readiness> => {
   return {
     ...call,
     isOpen: true,
+    // The status of a problem is a number.
     read: (text) => {
       const readiness = call.read(text);
-      return ['ready', 'not_ready'].includes(`${readiness?.status}`) ? readiness : undefined;
+      return typeof readiness?.status === 'string' ? readiness : undefined;
     },
   };
 };

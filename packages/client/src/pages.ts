@@ -30,7 +30,6 @@ export function listOf<Item>(
       {
         method: 'GET',
         path: withQuery(path, { ...query, cursor }),
-        isRepeatable: true,
         read: having<Page<Item>>('nextCursor'),
       },
       options,

@@ -13,13 +13,13 @@ function askedPauseMs(error: ApiError, headers: Headers | undefined): number | u
   const header = headers?.get('retry-after') ?? '';
   if (/^\d+$/.test(header)) return Number(header) * 1000;
   const untilMs = Date.parse(header);
-  if (!Number.isNaN(untilMs)) {
+  if (untilMs) {
     // The clock of the answer tells how long the pause is, whatever the local clock says.
-    const fromMs = Date.parse(headers?.get('date') ?? '');
-    return Math.max(0, untilMs - (Number.isNaN(fromMs) ? Date.now() : fromMs));
+    const fromMs = Date.parse(headers?.get('date') ?? '') || Date.now();
+    return Math.max(0, untilMs - fromMs);
   }
   const { retryAfterSeconds } = error.problem;
-  return retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
+  return retryAfterSeconds && retryAfterSeconds * 1000;
 }
 
 /**

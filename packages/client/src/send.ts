@@ -44,15 +44,16 @@ export async function send(
       const response = await fetch(url, {
         method: parts.method,
         headers,
-        ...(parts.body === undefined ? {} : { body: parts.body }),
+        body: parts.body ?? null,
         // The signature covers one target, so the target of a redirect would refuse it.
         redirect: 'manual',
         signal,
       });
       return { status: response.status, headers: response.headers, text: await response.text() };
     } catch (cause) {
-      if (cause instanceof ApiTimeoutError) throw cause;
-      throw new ApiConnectionError('No complete answer arrived.', { cause });
+      throw cause instanceof ApiTimeoutError
+        ? cause
+        : new ApiConnectionError('No complete answer arrived.', { cause });
     }
   });
 }

@@ -28,17 +28,16 @@ export async function withTimeLimit<Result>(
 }
 
 /** Resolves after the pause. Rejects with the reason of the signal as soon as it aborts. */
-export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, milliseconds);
-    if (signal?.aborted === true) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
+export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await withTimeLimit(signal, milliseconds, untilAborted);
+  } catch (error) {
+    if (!(error instanceof ApiTimeoutError)) throw error;
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', reject);
   });
 }

@@ -36,7 +36,7 @@ function checkTimestamp(timestamp: string, nowSeconds: number, toleranceSeconds:
   }
   if (Math.abs(Number(timestamp) - nowSeconds) > toleranceSeconds) {
     throw new WebhookVerificationError(
-      'webhook-timestamp is too far from the local clock. Check that the clock is right.',
+      'webhook-timestamp is too far from the local clock. Correct the clock.',
     );
   }
 }
@@ -61,9 +61,7 @@ async function isSignedWith(
   const bytes = fromBase64(secret.replace(/^whsec_/, ''));
   // With an empty key, anyone could sign.
   if (bytes === undefined || bytes.byteLength === 0) {
-    throw new WebhookVerificationError(
-      'The webhook secret is malformed. Pass the whole secret, whsec_….',
-    );
+    throw new WebhookVerificationError('The webhook secret is malformed. Pass all of it: whsec_….');
   }
   const key = await hmacKey(bytes);
   for (const signature of signatures) {

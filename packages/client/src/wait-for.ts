@@ -15,8 +15,9 @@ function hasEnded(submission: Submission): submission is EndedSubmission {
 
 /** True for errors that do not concern the submission: rate limits, outages, connection errors. */
 function isPassing(error: unknown): boolean {
-  if (error instanceof ApiConnectionError) return true;
-  return error instanceof ApiError && temporaryStatuses.includes(error.status);
+  return error instanceof ApiError
+    ? temporaryStatuses.includes(error.status)
+    : error instanceof ApiConnectionError;
 }
 
 /** Polls until the submission has ended. Throws `WaitTimeoutError` after `timeoutMs`. */

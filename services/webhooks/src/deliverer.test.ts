@@ -234,7 +234,7 @@ test('a deliverer claims nothing while it is paused, and goes on by itself after
 
 test.each([
   [
-    'there is no webhook secret',
+    'the tenant has no webhook secret',
     `DELETE FROM tenant_secrets WHERE tenant_id = $1 AND kind = 'webhook'`,
   ],
   ['the event cannot be unsealed', `UPDATE events SET body_sealed = '\\x00' WHERE tenant_id = $1`],

@@ -48,7 +48,7 @@ def _key(secret: str) -> bytes:
     # With an empty key, anyone could sign.
     if not key:
         raise WebhookVerificationError(
-            "The webhook secret is malformed. Pass the whole secret, whsec_…."
+            "The webhook secret is malformed. Pass all of it: whsec_…."
         )
     return key
 
@@ -75,7 +75,7 @@ def verify_webhook(
         raise WebhookVerificationError("webhook-timestamp is not Unix time in seconds.")
     if abs(int(timestamp) - int(now())) > tolerance_seconds:
         raise WebhookVerificationError(
-            "webhook-timestamp is too far from the local clock. Check that the clock is right."
+            "webhook-timestamp is too far from the local clock. Correct the clock."
         )
     raw = body.encode() if isinstance(body, str) else bytes(body)
     content = f"{delivery_id}.{timestamp}.".encode() + raw

@@ -15,7 +15,7 @@ import path from 'node:path';
 import { chromiumBinary } from '@svc/local';
 import { bareEnvironment, waitUntil } from '@svc/testkit';
 import type { Browser } from 'playwright-core';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { BrowserReport, BrowserTask } from './browser-process.fixture.ts';
 import { filesWith, newStateDir, openTestBrowser, startFormProxy } from './chromium.fixture.ts';
 import { CannotStartBrowser } from './launch-error.ts';
@@ -239,6 +239,9 @@ describe('a process that is killed', () => {
     child.kill('SIGKILL');
     await waitUntil(() => !report.pids.some((pid) => existsSync(`/proc/${pid}`)));
     expect(filesWith(canary, parent)).toEqual([]);
+    // The next start of an agent has the same temporary directory.
+    vi.stubEnv('TMPDIR', path.join(parent, 'home'));
+    onTestFinished(() => void vi.unstubAllEnvs());
     expect(await deleteLeftoverProfiles(stateDir)).toBe(1);
     expect(readdirSync(path.join(stateDir, 'b'))).toEqual([]);
     expect(readdirSync(path.join(parent, 'home'))).toEqual([]);

@@ -82,6 +82,9 @@ const quietFlags = [
 /** A page in the background runs like one in the foreground, and no dialog of the browser opens. */
 const automationFlags = [
   '--allow-pre-commit-input',
+  // No page opens another one. The submit fence closes such a page, too, but its first script may run
+  // before it is closed.
+  '--block-new-web-contents',
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',

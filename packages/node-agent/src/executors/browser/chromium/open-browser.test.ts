@@ -227,6 +227,13 @@ describe('metering', () => {
   });
 });
 
+test('a page opens no other page', async () => {
+  const proxy = await startFormProxy();
+  const { page, context } = await openTestBrowser({ proxyUrl: proxy.url });
+  expect(await page.evaluate(() => window.open('about:blank') === null)).toBe(true);
+  expect(context.pages()).toHaveLength(1);
+});
+
 describe('a process that is killed', () => {
   test('takes its browser with it, and its next start deletes the rest', async () => {
     const proxy = await startFormProxy();

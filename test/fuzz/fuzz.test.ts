@@ -20,7 +20,7 @@ import { doorShares, type Plan, type Door, plans, type Signer } from './plans.ts
  */
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const requestsCount = Number(process.env['FUZZ_REQUESTS'] ?? 5_000);
+const requestsCount = Number(process.env['FUZZ_REQUESTS'] ?? 3_000);
 const inFlightMax = 32;
 const planChunk = 500;
 const timeoutMs = 240_000;

@@ -34,12 +34,12 @@ function chosenFrom(room: Room, n: number): Task[] {
 }
 
 it(
-  'the tests kill half a dozen mutants of domain, signing and store',
+  'the tests kill a mutant each of domain, signing and store',
   async () => {
     const tasks = [
-      ...chosenFrom(roomNamed('domain'), 2),
-      ...chosenFrom(roomNamed('signing'), 2),
-      ...chosenFrom(outcomes, 2),
+      ...chosenFrom(roomNamed('domain'), 1),
+      ...chosenFrom(roomNamed('signing'), 1),
+      ...chosenFrom(outcomes, 1),
     ];
     const judged = await judgeAll(tasks, {
       servers: inject('testServers'),

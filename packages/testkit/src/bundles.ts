@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -35,6 +43,7 @@ export async function bundleProcesses(): Promise<string> {
     await bundle.write({ dir: path.join(partial, nameOf(entry)), format: 'esm' });
     await bundle.close();
   }
+  removeOldBundles(path.dirname(directory));
   try {
     renameSync(partial, directory);
   } catch (error) {
@@ -43,6 +52,17 @@ export async function bundleProcesses(): Promise<string> {
     if (!existsSync(directory)) throw error;
   }
   return directory;
+}
+
+/** Another run may still use the bundles of today. */
+const bundlesMsMax = 24 * 3_600_000;
+
+function removeOldBundles(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const directory = path.join(parent, name);
+    const made = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (Date.now() - made > bundlesMsMax) rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** The bundle of a process in a directory of `bundleProcesses`. */

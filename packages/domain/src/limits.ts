@@ -83,6 +83,12 @@ export const failureMessageLengthMax = 512;
 export const resultBytesMax = 16 * 1024;
 /** How long personal data is kept after the end of its submission. */
 export const payloadRetentionDaysDefault = 30;
+/** How long usage reports are kept after their submission was created. */
+export const usageRetentionDaysDefault = 90;
+/** How long deliveries, their attempts and their events are kept. */
+export const deliveryRetentionDaysDefault = 90;
+/** The database refuses to drop younger rows. */
+export const retentionDaysMin = 30;
 
 // The node link (CONTRACT 7).
 export const heartbeatSeconds = 5;

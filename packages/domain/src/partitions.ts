@@ -34,6 +34,31 @@ export function missingPartitions(nowMs: number, existing: readonly TimeRange[])
   return missing;
 }
 
+const dayMs = 24 * 3_600_000;
+
+/** The partitions whose rows are all older than `retentionDays`, oldest first. */
+export function expiredPartitions(
+  nowMs: number,
+  existing: readonly TimeRange[],
+  retentionDays: number,
+): TimeRange[] {
+  return existing
+    .filter(({ toMs }) => toMs <= nowMs - retentionDays * dayMs)
+    .toSorted((one, other) => one.fromMs - other.fromMs);
+}
+
+/**
+ * The time before which no event has a delivery in a partition of `deliveries`, or the retention if
+ * that is earlier. Unix time in milliseconds.
+ */
+export function eventsExpireBefore(
+  nowMs: number,
+  deliveries: readonly TimeRange[],
+  retentionDays: number,
+): number {
+  return Math.min(nowMs - retentionDays * dayMs, ...deliveries.map(({ fromMs }) => fromMs));
+}
+
 function monthStartMs(now: Date, months: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months);
 }

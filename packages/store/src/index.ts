@@ -74,6 +74,7 @@ export * from './assignments/outcomes.ts';
 export * from './reconciling/overdue.ts';
 export * from './recovery/recovery.ts';
 export { applyReport, noteReported } from './recovery/reports.ts';
+export * from './retention/retention.ts';
 export * from './schema/partitions.ts';
 export * from './reconciling/reconcile-failures.ts';
 export {

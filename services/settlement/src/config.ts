@@ -1,4 +1,10 @@
-import { payloadRetentionDaysDefault, rpcCallsPerSecondDefault } from '@svc/domain';
+import {
+  deliveryRetentionDaysDefault,
+  payloadRetentionDaysDefault,
+  retentionDaysMin,
+  rpcCallsPerSecondDefault,
+  usageRetentionDaysDefault,
+} from '@svc/domain';
 import { commonConfig, solanaConfig } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
@@ -18,6 +24,19 @@ export const settlementConfig = Type.Object({
     default: payloadRetentionDaysDefault,
     description:
       'days after which an ended submission loses its payload and the texts of its node, 1 to 3650',
+  }),
+  USAGE_RETENTION_DAYS: Type.Integer({
+    minimum: retentionDaysMin,
+    maximum: 3_650,
+    default: usageRetentionDaysDefault,
+    description: 'days after which usage reports are dropped, by whole months, 30 to 3650',
+  }),
+  DELIVERY_RETENTION_DAYS: Type.Integer({
+    minimum: retentionDaysMin,
+    maximum: 3_650,
+    default: deliveryRetentionDaysDefault,
+    description:
+      'days after which deliveries, their attempts and their events are dropped, by whole months, 30 to 3650',
   }),
 });
 export type SettlementConfig = Static<typeof settlementConfig>;

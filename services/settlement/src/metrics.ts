@@ -53,6 +53,15 @@ export function createSettlementMetrics() {
       name: 'svc_partitions_missing',
       help: 'Partitions that could not be created ahead, NaN if the last check failed: alert on any',
     }),
+    setPartitionsOverdue: createGauge(registry, {
+      name: 'svc_partitions_overdue',
+      help: 'Partitions older than the retention that could not be dropped, NaN if the last round failed: alert if above 0 for a day',
+    }),
+    countEventsDeleted: createCounter(registry, {
+      name: 'svc_events_deleted_total',
+      help: 'Events that were deleted, by cause',
+      label: 'cause',
+    }).bind(undefined, 'age'),
     setAuditFaults: createGauge(registry, {
       name: 'svc_audit_faults',
       help: 'Faults that the last check of the audit log chain found: alert on any',

@@ -6,6 +6,7 @@ import type { SettlementConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
 import { reconcile, type ReconcileProgress } from './reconcile.ts';
+import { startRetention } from './retention.ts';
 import { settleSubmissions } from './settle.ts';
 import { createSolanaMetrics } from './solana/metrics.ts';
 import { startSolana } from './solana/start.ts';
@@ -23,6 +24,16 @@ export function run(
     const { store } = await openStoreOrRefuse(opening);
     const retentionDays = config.PAYLOAD_RETENTION_DAYS;
     await startHousekeeping({ store, logger, retentionDays, ...counters }, lifecycle);
+    startRetention(
+      {
+        store,
+        logger,
+        usageDays: config.USAGE_RETENTION_DAYS,
+        deliveryDays: config.DELIVERY_RETENTION_DAYS,
+        ...counters,
+      },
+      lifecycle,
+    );
     startAuditHead({ store, logger, ...counters }, lifecycle);
     const { redis, producer } = await openRedis(opening);
     await waitForRedis(redis, redisWaitMsMax);

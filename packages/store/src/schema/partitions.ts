@@ -1,4 +1,4 @@
-import { missingPartitions } from '@svc/domain';
+import { missingPartitions, type TimeRange } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 import { databaseNow } from './environment.ts';
 
@@ -52,29 +52,40 @@ async function makeOne(store: Store, { table, from, to }: PartitionRange): Promi
 /** The partitions from last month to three months ahead that do not exist. */
 export async function findMissing(store: Store): Promise<PartitionRange[]> {
   const now = await databaseNow(store);
-  const rows = await store.query<{ parent: string; bound: string }>(
+  const existing = await readPartitions(store);
+  return partitionedTables.flatMap((table) =>
+    missingPartitions(now.getTime(), existing.get(table) ?? []).map(({ fromMs, toMs }) => ({
+      table,
+      from: new Date(fromMs),
+      to: new Date(toMs),
+    })),
+  );
+}
+
+/**
+ * The ranges of the partitions of each table, without the default partition. A bound is null if the
+ * partition was dropped during the statement.
+ */
+export async function readPartitions(store: Store): Promise<Map<string, TimeRange[]>> {
+  const rows = await store.query<{ parent: string; bound: string | null }>(
     `SELECT p.relname AS parent, pg_get_expr(c.relpartbound, c.oid) AS bound
      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
      WHERE p.relname = ANY($1::text[]) AND p.relnamespace = current_schema()::regnamespace`,
     [partitionedTables],
   );
-  return partitionedTables.flatMap((table) => {
-    const existing = rows
-      .filter(({ parent }) => parent === table)
-      .flatMap(({ bound }) => rangeOf(bound));
-    return missingPartitions(now.getTime(), existing).map(({ fromMs, toMs }) => ({
+  return new Map(
+    partitionedTables.map((table) => [
       table,
-      from: new Date(fromMs),
-      to: new Date(toMs),
-    }));
-  });
+      rows.filter(({ parent }) => parent === table).flatMap(({ bound }) => rangeOf(bound ?? '')),
+    ]),
+  );
 }
 
 /**
  * The range of a bound such as `FOR VALUES FROM ('0193…') TO ('0194…')`. Empty for the default
  * partition.
  */
-function rangeOf(bound: string): { fromMs: number; toMs: number }[] {
+function rangeOf(bound: string): TimeRange[] {
   const [fromMs, toMs] = [...bound.matchAll(/'([0-9a-f]{8})-([0-9a-f]{4})/g)].map(
     ([, high = '', low = '']) => Number.parseInt(high + low, 16),
   );

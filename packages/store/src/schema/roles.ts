@@ -71,10 +71,16 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
 const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
 
 /**
- * Functions that run with the owner's rights, because only the owner creates partitions, writes the
- * audit chain and the table of submissions in flight. Each uses fixed table names.
+ * Functions that run with the owner's rights, because only the owner creates and drops partitions,
+ * deletes events, writes the audit chain and the table of submissions in flight. Each uses fixed table names.
  */
-const ownersFunctions = ['svc_chain_audit', 'svc_make_partition', 'svc_track_in_flight'];
+const ownersFunctions = [
+  'svc_chain_audit',
+  'svc_delete_events',
+  'svc_drop_partition',
+  'svc_make_partition',
+  'svc_track_in_flight',
+];
 
 const roleExists = ['42710', '23505'];
 

@@ -1,0 +1,137 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventsExpireBefore, expiredPartitions } from '@svc/domain';
+import { isLockTimeout } from '../connection/errors.ts';
+import type { Store } from '../connection/store.ts';
+import { databaseNow } from '../schema/environment.ts';
+import { type PartitionRange, readPartitions } from '../schema/partitions.ts';
+
+/**
+ * Deletes old rows. One process at a time does each step: a step takes an advisory lock for its
+ * transaction, and a process that does not get it leaves the step to the other. A step that is
+ * interrupted is repeated by the next round.
+ */
+
+export interface Retention {
+  /** Days that usage reports are kept. */
+  readonly usageDays: number;
+  /** Days that deliveries, attempts and events are kept. */
+  readonly deliveryDays: number;
+}
+
+export interface RetentionRound {
+  readonly dropped: readonly PartitionRange[];
+  /**
+   * Partitions that are old enough but stay: a delivery is pending, or a submission is in flight.
+   */
+  readonly needed: readonly PartitionRange[];
+  /** The error of each partition that could not be dropped. */
+  readonly errors: readonly unknown[];
+}
+
+export interface LockPauses {
+  /** The most attempts at one lock. */
+  readonly attemptsMax: number;
+  readonly pauseMs: number;
+}
+
+/** Attempts of one round. Each waits 15 ms at most. The next round tries again. */
+const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
+
+/**
+ * Deliveries come before their attempts, which are needed as long as their deliveries exist.
+ */
+const daysOfTables: readonly (readonly [string, keyof Retention])[] = [
+  ['usage_reports', 'usageDays'],
+  ['deliveries', 'deliveryDays'],
+  ['delivery_attempts', 'deliveryDays'],
+];
+
+/** Drops the partitions that are older than the retention, each in its own transaction. */
+export async function dropExpiredPartitions(
+  store: Store,
+  retention: Retention,
+  pauses: LockPauses = lockPauses,
+): Promise<RetentionRound> {
+  const nowMs = (await databaseNow(store)).getTime();
+  const existing = await readPartitions(store);
+  const dropped: PartitionRange[] = [];
+  const needed: PartitionRange[] = [];
+  const errors: unknown[] = [];
+  for (const [table, days] of daysOfTables) {
+    const ranges = expiredPartitions(nowMs, existing.get(table) ?? [], retention[days]);
+    for (const { fromMs, toMs } of ranges) {
+      const range = { table, from: new Date(fromMs), to: new Date(toMs) };
+      try {
+        const outcome = await withLockRetries(() => dropOne(store, range), pauses);
+        if (outcome === 'dropped') dropped.push(range);
+        if (outcome === 'needed') needed.push(range);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+  }
+  return { dropped, needed, errors };
+}
+
+async function dropOne(store: Store, { table, from, to }: PartitionRange): Promise<string | null> {
+  const [row] = await store.query<{ outcome: string | null }>(
+    'SELECT svc_drop_partition($1, $2::timestamptz, $3::timestamptz) AS outcome',
+    [table, from, to],
+  );
+  return row?.outcome ?? null;
+}
+
+/** The most events of one transaction. */
+const eventsPageMax = 500;
+
+export interface EventPage {
+  readonly deleted: number;
+  /** Where the next page begins. Null after the last page. */
+  readonly next: string | null;
+}
+
+/** The time before which events can be deleted. Later events have deliveries, and no round reads them. */
+export async function expiredEventsBefore(store: Store, deliveryDays: number): Promise<Date> {
+  const now = await databaseNow(store);
+  const deliveries = (await readPartitions(store)).get('deliveries') ?? [];
+  return new Date(eventsExpireBefore(now.getTime(), deliveries, deliveryDays));
+}
+
+/**
+ * Deletes the events without a delivery among a page of the events older than `before`, the oldest
+ * first. An event with a delivery stays, because the delivery may be sent again.
+ */
+export async function deleteExpiredEvents(
+  store: Store,
+  {
+    before,
+    after,
+    limit = eventsPageMax,
+  }: { readonly before: Date; readonly after: string | null; readonly limit?: number },
+): Promise<EventPage> {
+  const [row] = await withLockRetries(
+    () =>
+      store.query<{ deleted: number; next: string | null }>(
+        `SELECT deleted::float8 AS deleted, last_id::text AS next
+         FROM svc_delete_events($1::timestamptz, $2::uuid, $3)`,
+        [before, after, limit],
+      ),
+    lockPauses,
+  );
+  return { deleted: row?.deleted ?? 0, next: row?.next ?? null };
+}
+
+/** Runs `work` again if it gave up a lock, because later statements must not wait behind it. */
+async function withLockRetries<Result>(
+  work: () => Promise<Result>,
+  { attemptsMax, pauseMs }: LockPauses,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLockTimeout(error) || attempt >= attemptsMax) throw error;
+      await pause(pauseMs);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { type Lifecycle, type Logger, runUntilClosed } from '@svc/runtime';
+import {
+  deleteExpiredEvents,
+  dropExpiredPartitions,
+  expiredEventsBefore,
+  type LockPauses,
+  type Retention,
+  type Store,
+} from '@svc/store';
+
+const intervalMs = 600_000;
+/** A backlog of events is deleted over several rounds, while other work goes on. */
+const eventPagesMax = 2_000;
+
+export interface RetentionDeps extends Retention {
+  readonly store: Store;
+  readonly logger: Logger;
+  /** Partitions that should be gone, and are not. NaN if they could not be counted. */
+  readonly setPartitionsOverdue: (count: number) => void;
+  readonly countEventsDeleted: (count: number) => void;
+  /** How often a round asks for a lock that another session has. */
+  readonly lockPauses?: LockPauses;
+}
+
+/** Deletes old rows every ten minutes. A round without old rows is three short statements. */
+export function startRetention(deps: RetentionDeps, lifecycle: Lifecycle): void {
+  const { logger } = deps;
+  runUntilClosed(lifecycle, { name: 'retention', intervalMs, run: () => retain(deps), logger });
+}
+
+/**
+ * One round; exported for its test. Drops old partitions, then deletes the events whose deliveries are
+ * gone. Throws if anything could not be deleted.
+ */
+export async function retain(deps: RetentionDeps): Promise<void> {
+  const { store, logger, usageDays, deliveryDays, setPartitionsOverdue } = deps;
+  setPartitionsOverdue(Number.NaN);
+  const { dropped, needed, errors } = await dropExpiredPartitions(
+    store,
+    { usageDays, deliveryDays },
+    deps.lockPauses,
+  );
+  setPartitionsOverdue(errors.length);
+  if (dropped.length > 0) logger.info({ dropped }, 'old partitions dropped');
+  if (needed.length > 0)
+    logger.info({ needed }, 'old partitions stay, because a delivery or a run is not finished');
+  const before = await expiredEventsBefore(store, deliveryDays);
+  let deleted = 0;
+  let after: string | null = null;
+  for (let page = 0; page < eventPagesMax; page += 1) {
+    const done = await deleteExpiredEvents(store, { before, after });
+    deleted += done.deleted;
+    deps.countEventsDeleted(done.deleted);
+    after = done.next;
+    if (after === null) break;
+  }
+  if (deleted > 0) logger.info({ deleted, deliveryDays }, 'old events deleted');
+  if (errors.length > 0)
+    throw new AggregateError(errors, `${errors.length} old partitions could not be dropped`);
+}

@@ -1,0 +1,105 @@
+import type { TestDatabase } from '@svc/testkit';
+import { Client } from 'pg';
+
+export interface LockTimes {
+  samples: number;
+  /** How many exclusive locks were seen. */
+  holds: number;
+  /** The longest wait of any session for a lock on a table, in milliseconds. */
+  waitMs: number;
+  /** The longest exclusive lock on a partitioned table or a default partition, in milliseconds. */
+  holdMs: number;
+  /** The longest time between two samples. A hold may be longer than seen by as much. */
+  gapMs: number;
+}
+
+export interface LockWatch {
+  /** Takes samples as long as the work runs. */
+  readonly during: (work: () => Promise<unknown>) => Promise<void>;
+  readonly times: () => LockTimes;
+  readonly close: () => Promise<void>;
+}
+
+/** A session that has this advisory lock ends the sampling. */
+const stopKey = 20_261_123;
+
+/**
+ * Samples every millisecond within Postgres, because a busy process here would miss locks. Holds are
+ * told apart by their transactions.
+ */
+const sampleSql = `
+  CREATE FUNCTION growth_sample_locks(OUT samples int, OUT holds int, OUT wait_ms float8, OUT hold_ms float8, OUT gap_ms float8)
+    LANGUAGE plpgsql AS $$
+  DECLARE
+    tables oid[] := ARRAY(SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+      AND (relkind = 'p' OR (relispartition AND relname LIKE '%\\_default')));
+    here oid := (SELECT oid FROM pg_database WHERE datname = current_database());
+    now_ms float8;
+    last_ms float8;
+    waited float8;
+    holder text;
+    last_holder text;
+    since_ms float8;
+  BEGIN
+    samples := 0; holds := 0; wait_ms := 0; hold_ms := 0; gap_ms := 0;
+    WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = ${stopKey} AND granted) LOOP
+      SELECT extract(epoch FROM clock_timestamp()) * 1000,
+        max(extract(epoch FROM clock_timestamp() - waitstart) * 1000) FILTER (WHERE NOT granted),
+        min(virtualtransaction) FILTER (WHERE granted AND mode = 'AccessExclusiveLock' AND relation = ANY(tables))
+      INTO now_ms, waited, holder FROM pg_locks WHERE locktype = 'relation' AND database = here;
+      samples := samples + 1;
+      wait_ms := GREATEST(wait_ms, waited);
+      gap_ms := GREATEST(gap_ms, now_ms - last_ms);
+      IF holder IS DISTINCT FROM last_holder THEN
+        since_ms := now_ms;
+        holds := holds + (holder IS NOT NULL)::int;
+      END IF;
+      IF holder IS NOT NULL THEN hold_ms := GREATEST(hold_ms, now_ms - since_ms); END IF;
+      last_ms := now_ms;
+      last_holder := holder;
+      PERFORM pg_sleep(0.001);
+    END LOOP;
+  END $$`;
+
+interface SampleRow {
+  samples: number;
+  holds: number;
+  wait_ms: number;
+  hold_ms: number;
+  gap_ms: number;
+}
+
+/** Samples the locks of one database from a separate session. */
+export async function watchLocks({
+  ownerUrl,
+  query,
+}: Pick<TestDatabase, 'ownerUrl' | 'query'>): Promise<LockWatch> {
+  await query(sampleSql);
+  const [sampler, stopper] = [1, 2].map(
+    () => new Client({ connectionString: ownerUrl, application_name: 'testkit' }),
+  );
+  if (sampler === undefined || stopper === undefined) throw new Error('no sessions');
+  await Promise.all([sampler.connect(), stopper.connect()]);
+  const times: LockTimes = { samples: 0, holds: 0, waitMs: 0, holdMs: 0, gapMs: 0 };
+  return {
+    async during(work) {
+      const sampling = sampler.query<SampleRow>('SELECT * FROM growth_sample_locks()');
+      try {
+        await work();
+      } finally {
+        await stopper.query('SELECT pg_advisory_lock($1)', [stopKey]);
+        const [row] = (await sampling).rows;
+        await stopper.query('SELECT pg_advisory_unlock($1)', [stopKey]);
+        times.samples += row?.samples ?? 0;
+        times.holds += row?.holds ?? 0;
+        times.waitMs = Math.max(times.waitMs, row?.wait_ms ?? 0);
+        times.holdMs = Math.max(times.holdMs, row?.hold_ms ?? 0);
+        times.gapMs = Math.max(times.gapMs, row?.gap_ms ?? 0);
+      }
+    },
+    times: () => times,
+    async close() {
+      await Promise.all([sampler.end(), stopper.end()]);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { boundedTables, keptTables, type TableSize } from './sizes.ts';
+import type { Month, Plan, Year } from './year.ts';
+
+const lockMsMax = 50;
+const growthMax = 1.2;
+
+interface Verdict {
+  /** One line. */
+  readonly verdict: string;
+  readonly faults: readonly string[];
+}
+
+/** Judges the months after the retention has begun to delete. */
+export function judge(
+  year: Year,
+  { plan, isLong }: { readonly plan: Plan; readonly isLong: boolean },
+): Verdict {
+  const settled = year.months.slice(Math.ceil(plan.retentionDays / 30) + 1);
+  const growth = boundedTables.map((table) => ({
+    table,
+    ratio: growthOf(settled, table, isLong ? 'bytes' : 'rows'),
+  }));
+  const { waitMs, holdMs, gapMs } = year.locks;
+  const faults = [
+    ...(settled.length < 2 ? ['too few months to compare'] : []),
+    ...growth
+      .filter(({ ratio }) => ratio > growthMax)
+      .map(({ table, ratio }) => `${table} grew to ${ratio.toFixed(2)} times its size`),
+    ...(year.partitionsDropped === 0 ? ['no partition was dropped'] : []),
+    ...(year.eventsDeleted === 0 ? ['no event was deleted'] : []),
+    ...year.losses,
+    ...(isLong && waitMs > lockMsMax ? [`a session waited ${waitMs.toFixed(1)} ms`] : []),
+    ...(isLong && holdMs > lockMsMax ? [`a lock was held ${holdMs.toFixed(1)} ms`] : []),
+  ];
+  const worst = Math.max(...growth.map(({ ratio }) => ratio));
+  const figures =
+    `${year.months.length} months, ${year.submissions} submissions, ${year.partitionsDropped} partitions dropped, ` +
+    `${year.eventsDeleted} events deleted, largest growth after the retention ${worst.toFixed(2)}, ` +
+    `longest lock wait ${waitMs.toFixed(1)} ms, longest exclusive lock ${holdMs.toFixed(1)} ms of ${year.locks.holds} ` +
+    `(${year.locks.samples} samples, at most ${gapMs.toFixed(1)} ms apart)`;
+  const verdict = `growth: ${faults.length === 0 ? 'flat' : `FAILED, ${faults.join('; ')}`}. ${figures}`;
+  return { verdict, faults };
+}
+
+/** The largest size of the later half by that of the earlier half. Months differ in length. */
+function growthOf(months: readonly Month[], table: string, what: keyof TableSize): number {
+  const sizes = months.map(({ tables }) => tables.get(table)?.[what] ?? 0);
+  const half = Math.ceil(sizes.length / 2);
+  return Math.max(...sizes.slice(half)) / Math.max(1, ...sizes.slice(0, half));
+}
+
+/** A table with the rows and sizes at the end of each month. */
+export function describeYear({ months }: Year): string {
+  const tables = [...boundedTables, ...keptTables];
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  const head = line(['month', ...tables]) + line(['---', ...tables.map(() => '---:')]);
+  const body = months.map((month) =>
+    line([month.name, ...tables.map((table) => cellOf(month, table))]),
+  );
+  return head + body.join('');
+}
+
+function cellOf({ tables }: Month, table: string): string {
+  const { rows = 0, bytes = 0 } = tables.get(table) ?? {};
+  return `${rows}, ${(bytes / 1e6).toFixed(1)} MB`;
+}

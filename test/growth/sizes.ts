@@ -1,0 +1,36 @@
+import type { TestDatabase } from '@svc/testkit';
+
+export interface TableSize {
+  readonly rows: number;
+  /** With indexes, over all partitions. */
+  readonly bytes: number;
+}
+
+/** The tables that the retention or another task bounds. */
+export const boundedTables = [
+  'deliveries',
+  'delivery_attempts',
+  'usage_reports',
+  'events',
+  'node_link_signatures',
+  'submissions_in_flight',
+] as const;
+
+/** The tables that are kept for good. */
+export const keptTables = ['submissions', 'ledger_entries', 'audit_log', 'audit_chain'] as const;
+
+export async function measureTables({
+  query,
+}: Pick<TestDatabase, 'query'>): Promise<Map<string, TableSize>> {
+  const sizes = new Map<string, TableSize>();
+  for (const table of [...boundedTables, ...keptTables]) {
+    const [size] = await query<TableSize & Record<string, unknown>>(
+      `SELECT (SELECT count(*)::int FROM ${table}) AS rows,
+         (SELECT sum(pg_total_relation_size(part))::float8
+          FROM (SELECT '${table}'::regclass UNION SELECT relid FROM pg_partition_tree('${table}')) AS parts (part)) AS bytes`,
+    );
+    if (size === undefined) throw new Error(`no size of ${table}`);
+    sizes.set(table, size);
+  }
+  return sizes;
+}

@@ -18,7 +18,15 @@ const plan = isLong
 
 const unwatched: LockWatch = {
   during: async (work) => void (await work()),
-  times: () => ({ samples: 0, holds: 0, waitMs: 0, holdMs: 0, gapMs: 0 }),
+  times: () => ({
+    samples: 0,
+    holds: 0,
+    waitMs: 0,
+    holdMs: 0,
+    gapMs: 0,
+    netWaitMs: 0,
+    netHoldMs: 0,
+  }),
   close: async () => {},
 };
 

@@ -9,7 +9,10 @@ export interface LockTimes {
   waitMs: number;
   /** The longest exclusive lock on a partitioned table or a default partition, in milliseconds. */
   holdMs: number;
-  /** The longest time between two samples. A hold may be longer than seen by as much. */
+  /** The same without the time in which the machine gave the sampler no turn. */
+  netWaitMs: number;
+  netHoldMs: number;
+  /** The longest time between two samples. */
   gapMs: number;
 }
 
@@ -23,12 +26,15 @@ export interface LockWatch {
 /** A session that has this advisory lock ends the sampling. */
 const stopKey = 20_261_123;
 
+/** A sample and the sleep after it take less, if the machine gives the session its turn. */
+const turnMs = 5;
+
 /**
  * Samples every millisecond within Postgres, because a busy process here would miss locks. Holds are
  * told apart by their transactions.
  */
 const sampleSql = `
-  CREATE FUNCTION growth_sample_locks(OUT samples int, OUT holds int, OUT wait_ms float8, OUT hold_ms float8, OUT gap_ms float8)
+  CREATE FUNCTION growth_sample_locks(OUT samples int, OUT holds int, OUT wait_ms float8, OUT hold_ms float8, OUT gap_ms float8, OUT net_wait_ms float8, OUT net_hold_ms float8)
     LANGUAGE plpgsql AS $$
   DECLARE
     tables oid[] := ARRAY(SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace
@@ -40,21 +46,32 @@ const sampleSql = `
     holder text;
     last_holder text;
     since_ms float8;
+    stall_ms float8;
+    hold_stall_ms float8 := 0;
+    wait_stall_ms float8 := 0;
   BEGIN
-    samples := 0; holds := 0; wait_ms := 0; hold_ms := 0; gap_ms := 0;
+    samples := 0; holds := 0; wait_ms := 0; hold_ms := 0; gap_ms := 0; net_wait_ms := 0; net_hold_ms := 0;
     WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = ${stopKey} AND granted) LOOP
       SELECT extract(epoch FROM clock_timestamp()) * 1000,
         max(extract(epoch FROM clock_timestamp() - waitstart) * 1000) FILTER (WHERE NOT granted),
         min(virtualtransaction) FILTER (WHERE granted AND mode = 'AccessExclusiveLock' AND relation = ANY(tables))
       INTO now_ms, waited, holder FROM pg_locks WHERE locktype = 'relation' AND database = here;
       samples := samples + 1;
+      stall_ms := GREATEST(0, COALESCE(now_ms - last_ms, 0) - ${turnMs});
+      wait_stall_ms := CASE WHEN waited IS NULL THEN 0 ELSE wait_stall_ms + stall_ms END;
       wait_ms := GREATEST(wait_ms, waited);
+      net_wait_ms := GREATEST(net_wait_ms, waited - wait_stall_ms);
       gap_ms := GREATEST(gap_ms, now_ms - last_ms);
       IF holder IS DISTINCT FROM last_holder THEN
         since_ms := now_ms;
+        hold_stall_ms := -stall_ms;
         holds := holds + (holder IS NOT NULL)::int;
       END IF;
-      IF holder IS NOT NULL THEN hold_ms := GREATEST(hold_ms, now_ms - since_ms); END IF;
+      hold_stall_ms := hold_stall_ms + stall_ms;
+      IF holder IS NOT NULL THEN
+        hold_ms := GREATEST(hold_ms, now_ms - since_ms);
+        net_hold_ms := GREATEST(net_hold_ms, now_ms - since_ms - hold_stall_ms);
+      END IF;
       last_ms := now_ms;
       last_holder := holder;
       PERFORM pg_sleep(0.001);
@@ -67,6 +84,8 @@ interface SampleRow {
   wait_ms: number;
   hold_ms: number;
   gap_ms: number;
+  net_wait_ms: number;
+  net_hold_ms: number;
 }
 
 /** Samples the locks of one database from a separate session. */
@@ -80,7 +99,15 @@ export async function watchLocks({
   );
   if (sampler === undefined || stopper === undefined) throw new Error('no sessions');
   await Promise.all([sampler.connect(), stopper.connect()]);
-  const times: LockTimes = { samples: 0, holds: 0, waitMs: 0, holdMs: 0, gapMs: 0 };
+  const times: LockTimes = {
+    samples: 0,
+    holds: 0,
+    waitMs: 0,
+    holdMs: 0,
+    gapMs: 0,
+    netWaitMs: 0,
+    netHoldMs: 0,
+  };
   return {
     async during(work) {
       const sampling = sampler.query<SampleRow>('SELECT * FROM growth_sample_locks()');
@@ -94,6 +121,8 @@ export async function watchLocks({
         times.holds += row?.holds ?? 0;
         times.waitMs = Math.max(times.waitMs, row?.wait_ms ?? 0);
         times.holdMs = Math.max(times.holdMs, row?.hold_ms ?? 0);
+        times.netWaitMs = Math.max(times.netWaitMs, row?.net_wait_ms ?? 0);
+        times.netHoldMs = Math.max(times.netHoldMs, row?.net_hold_ms ?? 0);
         times.gapMs = Math.max(times.gapMs, row?.gap_ms ?? 0);
       }
     },

@@ -1,3 +1,4 @@
+import { dispatchConcurrencyDefault, settlementConcurrencyDefault } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
@@ -70,7 +71,7 @@ export const queues = {
     schema: DispatchJob,
     attemptsMax: 1,
     lockDurationMs: 30_000,
-    concurrency: 128,
+    concurrency: dispatchConcurrencyDefault,
     stalledCountMax: 0,
   },
   settlement: {
@@ -78,7 +79,7 @@ export const queues = {
     schema: SettlementJob,
     attemptsMax: 3,
     lockDurationMs: 30_000,
-    concurrency: 16,
+    concurrency: settlementConcurrencyDefault,
     stalledCountMax: 1,
   },
   webhook: {

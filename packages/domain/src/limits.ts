@@ -83,6 +83,19 @@ export const failureMessageLengthMax = 512;
 export const resultBytesMax = 16 * 1024;
 /** How long personal data is kept after the end of its submission. */
 export const payloadRetentionDaysDefault = 30;
+/** Postgres ends a statement after this time. A setting of the services' role. */
+export const statementTimeoutMs = 10_000;
+/** How long a process waits for the answer to a statement. */
+export const databaseAnswerTimeoutMsDefault = 15_000;
+/** How long a process waits for a connection. */
+export const databaseConnectTimeoutMsDefault = 5_000;
+/** The most calls that share a statement. */
+export const databaseBatchMaxDefault = 64;
+/** How many jobs of a queue one process runs at once. */
+export const dispatchConcurrencyDefault = 128;
+export const settlementConcurrencyDefault = 16;
+/** The most rows that one transaction of the purge or the retention deletes. */
+export const deletionBatchMaxDefault = 500;
 /** How long usage reports are kept after their submission was created. */
 export const usageRetentionDaysDefault = 90;
 /** How long deliveries, their attempts and their events are kept. */

@@ -20,6 +20,10 @@ export interface ServiceFacts {
   readonly poolMax: number;
   /** Days after which personal data is deleted, if the service deletes it. */
   readonly retentionDays?: number;
+  /** Days after which usage reports are deleted. */
+  readonly usageDays?: number;
+  /** Days after which deliveries, attempts and events are deleted. */
+  readonly deliveryDays?: number;
   /** RFC 3339: the time at which its certificate expires, if it has one. */
   readonly certificateExpiresAt?: string;
 }

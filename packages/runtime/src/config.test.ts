@@ -18,6 +18,9 @@ test('numbers are parsed, and unset variables have their defaults', () => {
   expect(config).toEqual({
     ...complete,
     DATABASE_POOL_MAX: 10,
+    DATABASE_BATCH_MAX: 64,
+    DATABASE_CONNECT_TIMEOUT_MS: 5_000,
+    DATABASE_ANSWER_TIMEOUT_MS: 15_000,
     RECONCILE_INTERVAL_MS: 250,
     REDIS_PREFIX: 'svc',
     LOG_LEVEL: 'info',

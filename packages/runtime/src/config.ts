@@ -1,4 +1,9 @@
 import { readFileSync } from 'node:fs';
+import {
+  databaseAnswerTimeoutMsDefault,
+  databaseBatchMaxDefault,
+  databaseConnectTimeoutMsDefault,
+} from '@svc/domain';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Type, type Static, type TObject } from 'typebox';
 
@@ -33,6 +38,24 @@ export const commonConfig = {
     maximum: 500,
     default: 10,
     description: 'the most connections of the process to Postgres, 2 to 500',
+  }),
+  DATABASE_BATCH_MAX: Type.Integer({
+    minimum: 16,
+    maximum: 1_000,
+    default: databaseBatchMaxDefault,
+    description: 'the most calls that share a statement, 16 to 1000',
+  }),
+  DATABASE_CONNECT_TIMEOUT_MS: Type.Integer({
+    minimum: 100,
+    maximum: 60_000,
+    default: databaseConnectTimeoutMsDefault,
+    description: 'milliseconds that a call waits for a connection to Postgres, 100 to 60000',
+  }),
+  DATABASE_ANSWER_TIMEOUT_MS: Type.Integer({
+    minimum: 1_000,
+    maximum: 60_000,
+    default: databaseAnswerTimeoutMsDefault,
+    description: 'milliseconds that a call waits for the answer of Postgres, 1000 to 60000',
   }),
   REDIS_URL: Type.String({
     pattern: '^rediss?://',

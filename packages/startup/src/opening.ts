@@ -19,6 +19,10 @@ import {
 } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
+import { assertLimitsAgree, type JobLimit } from './limits-agree.ts';
+
+/** How long a service keeps what it deletes. */
+export type RetentionFacts = Pick<ServiceFacts, 'retentionDays' | 'usageDays' | 'deliveryDays'>;
 
 /** The service that opens its resources. Each resource is registered in the lifecycle. */
 export interface Opening {
@@ -31,18 +35,22 @@ export interface Opening {
 /**
  * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if
  * Postgres does not answer, or if this build must not use the database (schema, environment,
- * privileges or master key).
+ * privileges or master key). Throws `ConfigError` if limits do not agree.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
-  options: { readonly usageCapFactor?: string } = {},
+  { jobs, ...options }: { readonly usageCapFactor?: string; readonly jobs?: JobLimit } = {},
 ): Promise<{ readonly store: Store; readonly requestHashKey: Uint8Array }> {
+  assertLimitsAgree(config, jobs);
   const opened = await openReadyStore({
     databaseUrl: config.DATABASE_URL,
     environment: config.SVC_ENVIRONMENT,
     sealer: createSealer(openKeyring(config.SVC_MASTER_KEY)),
     newId,
     poolMax: config.DATABASE_POOL_MAX,
+    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+    answerTimeoutMs: config.DATABASE_ANSWER_TIMEOUT_MS,
+    batchMax: config.DATABASE_BATCH_MAX,
     applicationName: service,
     onConnectionError: (error) => logger.warn({ err: error }, 'database connection error'),
     ...options,
@@ -86,7 +94,7 @@ export async function openAdmin(
     ...options
   }: Pick<AdminServerOptions, 'ready' | 'metrics'> & {
     readonly redis: ReturnType<typeof connectRedis>;
-    readonly facts?: Pick<ServiceFacts, 'retentionDays'>;
+    readonly facts?: RetentionFacts;
     /** The certificate that the service itself presents. Null if it has none. */
     readonly tls?: { readonly cert: string } | null;
   },

@@ -2,7 +2,7 @@ import type { JobOf, QueueKey } from '@svc/contracts';
 import { type connectRedis, createConsumer, redisIsReady } from '@svc/queue';
 import { type AdminServerOptions, runUntilClosed, missingDependencies } from '@svc/runtime';
 import { ping, pruneReconcileFailures, type ReconcilerName, type Store } from '@svc/store';
-import { openAdmin, type Opening } from './opening.ts';
+import { openAdmin, type Opening, type RetentionFacts } from './opening.ts';
 
 const deadLettersIntervalMs = 60_000;
 
@@ -18,7 +18,9 @@ export interface Worker<K extends QueueKey> {
   readonly setDeadLetters: (count: number) => void;
   readonly metrics: AdminServerOptions['metrics'];
   /** What `svc doctor` shall know of this worker. */
-  readonly facts?: { readonly retentionDays: number };
+  readonly facts?: RetentionFacts;
+  /** The most jobs in progress at once. The default is that of the catalogue. */
+  readonly concurrency?: number;
   /** Why a part of the worker does nothing, if so. It is then not ready. */
   readonly problem?: () => string | null;
 }
@@ -42,7 +44,14 @@ export async function startWorker<K extends QueueKey>(
     },
     logger,
   });
-  const consumer = createConsumer({ redisUrl, prefix, queue, handle, logger });
+  const consumer = createConsumer({
+    redisUrl,
+    prefix,
+    queue,
+    handle,
+    logger,
+    ...(worker.concurrency === undefined ? {} : { concurrency: worker.concurrency }),
+  });
   lifecycle.own('consumer', consumer);
   const ready = async () => {
     const missing = await missingDependencies({

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { dispatchConcurrencyDefault } from '@svc/domain';
 import {
   bindConfig,
   commonConfig,
@@ -26,6 +27,12 @@ export const dispatcherConfig = Type.Object({
       description: 'the proxies whose forwarded client address and TLS the service trusts',
     }),
   ),
+  DISPATCH_CONCURRENCY: Type.Integer({
+    minimum: 1,
+    maximum: 1_024,
+    default: dispatchConcurrencyDefault,
+    description: 'the most jobs of the dispatch queue that the process runs at once, 1 to 1024',
+  }),
   USAGE_CAP_FACTOR: Type.String({
     pattern: '^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$',
     default: '1',

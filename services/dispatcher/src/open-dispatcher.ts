@@ -30,7 +30,10 @@ export async function openDispatcher(
 ): Promise<{ dispatcher: Dispatcher; redis: ReturnType<typeof connectRedis> }> {
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
   const { lifecycle, logger } = opening;
-  const { store } = await openStoreOrRefuse(opening, { usageCapFactor: config.USAGE_CAP_FACTOR });
+  const { store } = await openStoreOrRefuse(opening, {
+    usageCapFactor: config.USAGE_CAP_FACTOR,
+    jobs: { variable: 'DISPATCH_CONCURRENCY', jobsMax: config.DISPATCH_CONCURRENCY },
+  });
   const { redis, producer } = await openRedis(opening);
   await waitForRedis(redis, redisWaitMsMax);
   const id = newId();

@@ -65,7 +65,14 @@ export async function run(
     lifecycle.own('link server', links);
     lifecycle.add('links', () => handBackLinks(dispatcher));
     const handle = takeDispatch.bind(undefined, dispatcher);
-    const consumer = createConsumer({ redisUrl, prefix, queue: 'dispatch', handle, logger });
+    const consumer = createConsumer({
+      redisUrl,
+      prefix,
+      queue: 'dispatch',
+      concurrency: config.DISPATCH_CONCURRENCY,
+      handle,
+      logger,
+    });
     lifecycle.own('consumer', consumer);
     const refresh = await startFleetRefresh(dispatcher);
     lifecycle.add('fleet', async () => {

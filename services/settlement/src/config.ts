@@ -1,8 +1,10 @@
 import {
+  deletionBatchMaxDefault,
   deliveryRetentionDaysDefault,
   payloadRetentionDaysDefault,
   retentionDaysMin,
   rpcCallsPerSecondDefault,
+  settlementConcurrencyDefault,
   usageRetentionDaysDefault,
 } from '@svc/domain';
 import { commonConfig, solanaConfig } from '@svc/runtime';
@@ -17,6 +19,19 @@ export const settlementConfig = Type.Object({
     maximum: 1_000,
     default: rpcCallsPerSecondDefault,
     description: 'the most calls of the Solana RPC server in a second',
+  }),
+  SETTLEMENT_CONCURRENCY: Type.Integer({
+    minimum: 1,
+    maximum: 256,
+    default: settlementConcurrencyDefault,
+    description: 'the most jobs of the settlement queue that the process runs at once, 1 to 256',
+  }),
+  DELETION_BATCH_MAX: Type.Integer({
+    minimum: 10,
+    maximum: 10_000,
+    default: deletionBatchMaxDefault,
+    description:
+      'the most rows that a transaction of the purge or the retention deletes, 10 to 10000',
   }),
   PAYLOAD_RETENTION_DAYS: Type.Integer({
     minimum: 1,

@@ -18,6 +18,8 @@ export interface RetentionDeps extends Retention {
   /** Partitions that should be gone, and are not. NaN if they could not be counted. */
   readonly setPartitionsOverdue: (count: number) => void;
   readonly countEventsDeleted: (count: number) => void;
+  /** The most events of one transaction. */
+  readonly batchMax?: number;
   /** How often a round asks for a lock that another session has. */
   readonly lockPauses?: LockPauses;
 }
@@ -48,7 +50,7 @@ export async function retain(deps: RetentionDeps): Promise<void> {
   let deleted = 0;
   let after: string | null = null;
   for (let page = 0; page < eventPagesMax; page += 1) {
-    const done = await deleteExpiredEvents(store, { before, after });
+    const done = await deleteExpiredEvents(store, { before, after, limit: deps.batchMax });
     deleted += done.deleted;
     deps.countEventsDeleted(done.deleted);
     after = done.next;

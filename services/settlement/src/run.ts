@@ -21,19 +21,20 @@ export function run(
   return openResources(logger, async (lifecycle) => {
     const opening = { service: 'settlement', config, lifecycle, logger } as const;
     const { registry: metrics, ...counters } = createSettlementMetrics();
-    const { store } = await openStoreOrRefuse(opening);
+    const concurrency = config.SETTLEMENT_CONCURRENCY;
+    const batchMax = config.DELETION_BATCH_MAX;
+    const jobs = { variable: 'SETTLEMENT_CONCURRENCY', jobsMax: concurrency };
+    const { store } = await openStoreOrRefuse(opening, { jobs });
     const retentionDays = config.PAYLOAD_RETENTION_DAYS;
-    await startHousekeeping({ store, logger, retentionDays, ...counters }, lifecycle);
-    startRetention(
-      {
-        store,
-        logger,
-        usageDays: config.USAGE_RETENTION_DAYS,
-        deliveryDays: config.DELIVERY_RETENTION_DAYS,
-        ...counters,
-      },
+    await startHousekeeping(
+      { store, logger, retentionDays, pageMax: batchMax, ...counters },
       lifecycle,
     );
+    const kept = {
+      usageDays: config.USAGE_RETENTION_DAYS,
+      deliveryDays: config.DELIVERY_RETENTION_DAYS,
+    };
+    startRetention({ store, logger, ...kept, batchMax, ...counters }, lifecycle);
     startAuditHead({ store, logger, ...counters }, lifecycle);
     const { redis, producer } = await openRedis(opening);
     await waitForRedis(redis, redisWaitMsMax);
@@ -53,7 +54,8 @@ export function run(
       reconcilers: ['settlement', 'purge'],
       setDeadLetters: counters.setDeadLetters,
       metrics,
-      facts: { retentionDays },
+      facts: { retentionDays, ...kept },
+      concurrency,
       problem: railProblem,
     });
   });

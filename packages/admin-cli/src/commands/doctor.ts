@@ -6,8 +6,10 @@ import {
   findMissing,
   readDatabaseHealth,
   readDeadLetters,
+  findOverduePartitions,
   readLedgerAudit,
   readServerClock,
+  type PartitionRange,
 } from '@svc/store';
 import type { Command } from 'commander';
 import { type CommandOptions, describeCommand } from '../command.ts';
@@ -81,16 +83,30 @@ async function readDeployment(context: Context): Promise<Deployment> {
     redisUrl: configuration.REDIS_URL,
     databaseClock: { now: clock.value, askedMs: clock.askedMs },
     database: await readDatabaseHealth(store),
-    partitionsMissing: missing.map(
-      ({ table, from }) => `${table} ${from.toISOString().slice(0, 7)}`,
-    ),
+    partitionsMissing: missing.map(monthOf),
     ledger: await readLedgerAudit(store),
     databaseTime,
     deadLetters,
     isPurgeLate: await isPurgeLate(context, redis),
+    partitionsOverdue: await findOverdue(store, redis),
     redis,
   };
 }
+
+/** The partitions that should have been dropped a day ago, if a running service says so. */
+async function findOverdue(store: Context['store'], redis: Deployment['redis']): Promise<string[]> {
+  const facts = (redis?.services ?? []).flatMap(({ facts: found }) => found ?? []);
+  const usage = facts.flatMap(({ usageDays }) => usageDays ?? []);
+  const delivery = facts.flatMap(({ deliveryDays }) => deliveryDays ?? []);
+  if (usage.length === 0 || delivery.length === 0) return [];
+  const overdue = await findOverduePartitions(store, {
+    usageDays: Math.max(...usage) + 1,
+    deliveryDays: Math.max(...delivery) + 1,
+  });
+  return overdue.map(monthOf);
+}
+
+const monthOf = ({ table, from }: PartitionRange) => `${table} ${from.toISOString().slice(0, 7)}`;
 
 /** Null if no running service says for how long it keeps personal data. */
 async function isPurgeLate(

@@ -91,8 +91,23 @@ function replication({ database, environment }: Deployment): Finding {
       'Start their standby, or drop them with pg_drop_replication_slot.',
     );
   }
+  const synchronous = settings['synchronous_standby_names'] ?? '';
+  if (synchronous !== '' && standbys === 0) {
+    return fault(
+      'replication',
+      `synchronous_standby_names is ${synchronous}, but no standby is connected, so that commits wait`,
+      'Start the standby, or remove it from synchronous_standby_names.',
+    );
+  }
+  if (synchronous === '' && standbys > 0 && environment === 'production') {
+    return warning(
+      'replication',
+      `${standbys} standbys, all asynchronous, so that a failover loses the last commits`,
+      'Name the standbys in synchronous_standby_names.',
+    );
+  }
   const isArchived = settings['archive_mode'] !== 'off';
-  const found = `${standbys} standbys, WAL archive ${isArchived ? 'on' : 'off'}`;
+  const found = `${standbys} standbys${synchronous === '' ? '' : ' (synchronous)'}, WAL archive ${isArchived ? 'on' : 'off'}`;
   if (standbys > 0 || isArchived || environment === 'sandbox') return ok('replication', found);
   return warning(
     'replication',

@@ -37,12 +37,22 @@ function deadLetters({ deadLetters: count }: Deployment): Finding {
   );
 }
 
-function retention({ isPurgeLate }: Deployment): Finding {
+function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
   const name = 'retention';
   const remedy = 'Check that settlement runs, and read its log for `purge`.';
   if (isPurgeLate === null) {
     return warning(name, 'no settlement service says for how long it keeps personal data', remedy);
   }
-  if (!isPurgeLate) return ok(name, 'no personal data is older than PAYLOAD_RETENTION_DAYS');
-  return fault(name, 'personal data is more than a day older than PAYLOAD_RETENTION_DAYS', remedy);
+  if (isPurgeLate) {
+    const found = 'personal data is more than a day older than PAYLOAD_RETENTION_DAYS';
+    return fault(name, found, remedy);
+  }
+  if (partitionsOverdue.length > 0) {
+    return warning(
+      name,
+      `older than the retention: ${partitionsOverdue.join(', ')}`,
+      'A delivery or a run of that month is not finished, or a dump keeps the tables locked. Read the log of settlement for `partitions`.',
+    );
+  }
+  return ok(name, 'nothing is older than its retention');
 }

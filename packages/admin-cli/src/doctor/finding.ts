@@ -28,6 +28,8 @@ export interface Deployment {
   readonly deadLetters: number;
   /** True if personal data is older than the retention and one more day. Null if it is not known. */
   readonly isPurgeLate: boolean | null;
+  /** Partitions that are more than a day older than the retention, such as `deliveries 2026-01`. */
+  readonly partitionsOverdue: readonly string[];
   /** Null if Redis cannot be reached. */
   readonly redis: {
     readonly health: RedisHealth;

@@ -50,7 +50,13 @@ const redis: NonNullable<Deployment['redis']> = { health, askedMs: nowMs, servic
 
 const database: Deployment['database'] = {
   version: 180_001,
-  settings: { fsync: 'on', full_page_writes: 'on', archive_mode: 'on', data_checksums: 'on' },
+  settings: {
+    fsync: 'on',
+    full_page_writes: 'on',
+    archive_mode: 'on',
+    data_checksums: 'on',
+    synchronous_standby_names: 'ANY 1 (a)',
+  },
   excess: [],
   missing: [],
   sessionsMax: 97,
@@ -74,6 +80,7 @@ const sound: Deployment = {
   databaseTime: now,
   deadLetters: 0,
   isPurgeLate: false,
+  partitionsOverdue: [],
   redis,
 };
 
@@ -173,9 +180,19 @@ test.each<[string, Partial<Deployment>, string[]]>([
   ['a slot keeps WAL for nobody', withDatabase({ idleSlots: ['old'] }), ['fault replication']],
   [
     'there is neither standby nor archive',
-    withDatabase({ standbys: 0, settings: { ...database.settings, archive_mode: 'off' } }),
+    withDatabase({
+      standbys: 0,
+      settings: { ...database.settings, archive_mode: 'off', synchronous_standby_names: '' },
+    }),
     ['warning replication'],
   ],
+  ['a synchronous standby is away', withDatabase({ standbys: 0 }), ['fault replication']],
+  [
+    'every standby is asynchronous',
+    withSettings('synchronous_standby_names', ''),
+    ['warning replication'],
+  ],
+  ['an old partition stays', { partitionsOverdue: ['deliveries 2026-01'] }, ['warning retention']],
   [
     'Redis is away',
     { redis: null, isPurgeLate: null },
@@ -231,7 +248,11 @@ test('on one machine, and in a sandbox, less is needed', () => {
   expect(badOf({ ...plain, ...local })).toEqual([]);
   const sandbox = {
     environment: 'sandbox' as const,
-    ...withDatabase({ excess: ['owns tables'], standbys: 0 }),
+    ...withDatabase({
+      excess: ['owns tables'],
+      standbys: 0,
+      settings: { ...database.settings, synchronous_standby_names: '' },
+    }),
   };
   expect(badOf(sandbox)).toEqual(['warning role']);
 });

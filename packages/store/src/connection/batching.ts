@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { databaseBatchMaxDefault } from '@svc/domain';
 import { type Run, runBatch } from './batch-run.ts';
 import { type Call, createCall, openCalls } from './calls.ts';
 import { BatchOverflow } from './errors.ts';
 import type { Store } from './store.ts';
 
-/** The most inputs in one statement. */
-const batchSizeMax = 64;
 /** A batch is not split below this size, because a separate statement costs more than the wait. */
 const batchShareMin = 16;
 /** The most inputs that wait in memory. Further calls are rejected with `BatchOverflow`. */
@@ -23,6 +22,7 @@ interface BatchOptions {
    * carry them all while the others were idle.
    */
   readonly inFlightMax?: number;
+  /** The most inputs in one statement. The default is the store's. */
   readonly sizeMax?: number;
   /** A call is answered, or rejected, within this time. */
   readonly answerMsMax?: number;
@@ -46,6 +46,7 @@ export function batched<Input, Output>(
     let batcher = batchers.get(store);
     if (batcher === undefined) {
       batcher = createBatcher<Input, Output>({
+        sizeMax: store.batchMax,
         ...limits,
         run: (...batch) => run(store, ...batch),
       });
@@ -66,7 +67,7 @@ export function batched<Input, Output>(
 export function createBatcher<Input, Output>(
   options: BatchOptions & { readonly run: Run<Input, Output> },
 ): (input: Input) => Promise<Output> {
-  const { run, inFlightMax = 1, sizeMax = batchSizeMax, answerMsMax = answerMsDefault } = options;
+  const { run, inFlightMax = 1, sizeMax = databaseBatchMaxDefault, answerMsMax = answerMsDefault } = options;
   const waiting: Call<Input, Output>[] = [];
   /**
    * `inFlight`: drain loops, which run until nothing waits. `running`: loops with a batch in

@@ -1,4 +1,4 @@
-import { assertInvariant } from '@svc/domain';
+import { assertInvariant, statementTimeoutMs } from '@svc/domain';
 import type { PoolClient } from 'pg';
 import { statementName } from './query.ts';
 
@@ -22,7 +22,7 @@ export const roleSettings: Readonly<Record<string, string>> = {
   enable_seqscan: 'off',
   // One plan for all values. A hold takes 0.7 ms instead of 1.2 ms.
   plan_cache_mode: 'force_generic_plan',
-  statement_timeout: '10s',
+  statement_timeout: `${statementTimeoutMs / 1_000}s`,
   lock_timeout: '5s',
   idle_in_transaction_session_timeout: '10s',
 };

@@ -1,5 +1,10 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { assertInvariant } from '@svc/domain';
+import {
+  assertInvariant,
+  databaseAnswerTimeoutMsDefault,
+  databaseBatchMaxDefault,
+  databaseConnectTimeoutMsDefault,
+} from '@svc/domain';
 import { Pool, TypeOverrides, types } from 'pg';
 import { PrismaClient } from '../generated/client.ts';
 import { createIdClock } from './id-clock.ts';
@@ -44,6 +49,15 @@ export interface StoreOptions {
   usageCapFactor?: string;
   /** The most connections in the pool; default 10. */
   poolMax?: number;
+  /** How long a call waits for a connection; default 5 s. */
+  connectTimeoutMs?: number;
+  /**
+   * How long a call waits for the answer; default 15 s. Longer than `statement_timeout`, so that only
+   * a connection that is cut silently reaches it.
+   */
+  answerTimeoutMs?: number;
+  /** The most calls that share a statement; default 64. */
+  batchMax?: number;
   /** Shown in pg_stat_activity. */
   applicationName?: string;
   /** Called when an idle connection fails. The pool replaces the connection. */
@@ -59,6 +73,8 @@ export interface Store {
   readonly newId: () => string;
   /** Multiplies the caps of reported usage. A decimal text. */
   readonly usageCapFactor: string;
+  /** The most calls that share a statement. */
+  readonly batchMax: number;
   /** Reads the database's clock for new ids. A process calls it before it creates its first id. */
   readonly readClock: () => Promise<void>;
   /**
@@ -85,12 +101,6 @@ export interface Store {
 type Models = Omit<PrismaClient, `$${string}`>;
 
 const poolConnectionsMax = 10;
-const connectTimeoutMs = 5_000;
-/**
- * Longer than the server's own limit (`statement_timeout` in session.ts). Only a connection that is cut
- * silently reaches it.
- */
-const answerTimeoutMs = 15_000;
 
 /** The types of the driver's rows. Prisma reads its rows with its own parsers. */
 const rowTypes = new TypeOverrides();
@@ -112,8 +122,8 @@ export function openStore(options: StoreOptions): Store {
     max: options.poolMax ?? poolConnectionsMax,
     // A statement does not wait for the answer to the one before it.
     pipeline: true,
-    connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: answerTimeoutMs,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? databaseConnectTimeoutMsDefault,
+    query_timeout: options.answerTimeoutMs ?? databaseAnswerTimeoutMsDefault,
     keepAlive: true,
     application_name: options.applicationName ?? 'svc',
   });
@@ -138,6 +148,7 @@ export function openStore(options: StoreOptions): Store {
     sealer: options.sealer,
     newId: () => options.newId(clock.nowMs()),
     usageCapFactor: options.usageCapFactor ?? '1',
+    batchMax: options.batchMax ?? databaseBatchMaxDefault,
     readClock: () => clock.read(),
     query,
     async transaction<Result>(

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { eventsExpireBefore, expiredPartitions } from '@svc/domain';
+import { deletionBatchMaxDefault, eventsExpireBefore, expiredPartitions } from '@svc/domain';
 import { isLockTimeout } from '../connection/errors.ts';
 import type { Store } from '../connection/store.ts';
 import { databaseNow } from '../schema/environment.ts';
@@ -52,25 +52,33 @@ export async function dropExpiredPartitions(
   retention: Retention,
   pauses: LockPauses = lockPauses,
 ): Promise<RetentionRound> {
-  const nowMs = (await databaseNow(store)).getTime();
-  const existing = await readPartitions(store);
   const dropped: PartitionRange[] = [];
   const needed: PartitionRange[] = [];
   const errors: unknown[] = [];
-  for (const [table, days] of daysOfTables) {
-    const ranges = expiredPartitions(nowMs, existing.get(table) ?? [], retention[days]);
-    for (const { fromMs, toMs } of ranges) {
-      const range = { table, from: new Date(fromMs), to: new Date(toMs) };
-      try {
-        const outcome = await withLockRetries(() => dropOne(store, range), pauses);
-        if (outcome === 'dropped') dropped.push(range);
-        if (outcome === 'needed') needed.push(range);
-      } catch (error) {
-        errors.push(error);
-      }
+  for (const range of await findOverduePartitions(store, retention)) {
+    try {
+      const outcome = await withLockRetries(() => dropOne(store, range), pauses);
+      if (outcome === 'dropped') dropped.push(range);
+      if (outcome === 'needed') needed.push(range);
+    } catch (error) {
+      errors.push(error);
     }
   }
   return { dropped, needed, errors };
+}
+
+/** The partitions whose rows are all older than the retention, deliveries before their attempts. */
+export async function findOverduePartitions(
+  store: Store,
+  retention: Retention,
+): Promise<PartitionRange[]> {
+  const nowMs = (await databaseNow(store)).getTime();
+  const existing = await readPartitions(store);
+  return daysOfTables.flatMap(([table, days]) =>
+    expiredPartitions(nowMs, existing.get(table) ?? [], retention[days]).map(
+      ({ fromMs, toMs }) => ({ table, from: new Date(fromMs), to: new Date(toMs) }),
+    ),
+  );
 }
 
 async function dropOne(store: Store, { table, from, to }: PartitionRange): Promise<string | null> {
@@ -80,9 +88,6 @@ async function dropOne(store: Store, { table, from, to }: PartitionRange): Promi
   );
   return row?.outcome ?? null;
 }
-
-/** The most events of one transaction. */
-const eventsPageMax = 500;
 
 export interface EventPage {
   readonly deleted: number;
@@ -106,8 +111,8 @@ export async function deleteExpiredEvents(
   {
     before,
     after,
-    limit = eventsPageMax,
-  }: { readonly before: Date; readonly after: string | null; readonly limit?: number },
+    limit = deletionBatchMaxDefault,
+  }: { readonly before: Date; readonly after: string | null; readonly limit?: number | undefined },
 ): Promise<EventPage> {
   const [row] = await withLockRetries(
     () =>

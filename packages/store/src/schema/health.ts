@@ -27,7 +27,13 @@ export interface DatabaseHealth {
   readonly defaultPartitions: readonly string[];
 }
 
-const settingNames = ['fsync', 'full_page_writes', 'archive_mode', 'data_checksums'];
+const settingNames = [
+  'fsync',
+  'full_page_writes',
+  'archive_mode',
+  'data_checksums',
+  'synchronous_standby_names',
+];
 
 export async function readDatabaseHealth(store: Store): Promise<DatabaseHealth> {
   const [row] = await store.query<

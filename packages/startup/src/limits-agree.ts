@@ -1,0 +1,60 @@
+import { queues } from '@svc/contracts';
+import { leaseMs, statementTimeoutMs, webhookTimeoutMs } from '@svc/domain';
+import { type CommonConfig, ConfigError } from '@svc/runtime';
+
+/**
+ * What another process may take over after this time. A call that waits longer would act on work that
+ * is not its own any more.
+ */
+const takenOverAfterMs = {
+  'the lease of a run': leaseMs,
+  'the claim of a delivery': 2 * webhookTimeoutMs,
+  'the lock of a job': Math.min(...Object.values(queues).map((queue) => queue.lockDurationMs)),
+};
+
+/** The jobs that one process runs at once, and the variable that says so. */
+export interface JobLimit {
+  readonly variable: string;
+  readonly jobsMax: number;
+}
+
+/**
+ * Checks the limits that depend on each other. Throws `ConfigError` with every pair that does not
+ * agree, and with what to set.
+ */
+export function assertLimitsAgree(config: CommonConfig, jobs?: JobLimit): void {
+  const faults = faultsOf(config, jobs);
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'));
+}
+
+function faultsOf(config: CommonConfig, jobs: JobLimit | undefined): string[] {
+  const {
+    DATABASE_ANSWER_TIMEOUT_MS: answerMs,
+    DATABASE_CONNECT_TIMEOUT_MS: connectMs,
+    DATABASE_POOL_MAX: poolMax,
+    DATABASE_BATCH_MAX: batchMax,
+  } = config;
+  const faults: string[] = [];
+  if (answerMs <= statementTimeoutMs) {
+    faults.push(
+      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but Postgres may take ${statementTimeoutMs} ms for a statement (statement_timeout). Set it above ${statementTimeoutMs}, so that the answer of Postgres decides.`,
+    );
+  }
+  for (const [what, ms] of Object.entries(takenOverAfterMs)) {
+    if (answerMs < ms) continue;
+    faults.push(
+      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but ${what} ends after ${ms} ms. Set it below ${ms}, so that a call ends before another process takes the work over.`,
+    );
+  }
+  if (connectMs > answerMs) {
+    faults.push(
+      `DATABASE_CONNECT_TIMEOUT_MS is ${connectMs}, but DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}. Set it to ${answerMs} or less.`,
+    );
+  }
+  if (jobs !== undefined && jobs.jobsMax > poolMax * batchMax) {
+    faults.push(
+      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections with ${batchMax} calls each carry ${poolMax * batchMax}. Lower it, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
+    );
+  }
+  return faults;
+}

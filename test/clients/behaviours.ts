@@ -58,6 +58,8 @@ export interface Subject {
   readonly secret: string;
   /** Resolves when the submission has ended. */
   readonly ended: (submissionId: string) => Promise<void>;
+  /** The id of the tenant's oldest webhook endpoint, or an empty text. */
+  readonly endpointId: () => Promise<string>;
 }
 
 let keys = 0;
@@ -77,13 +79,14 @@ export function application(atsType: string) {
   };
 }
 
-function filled(plan: CallPlan, submissionId: string): CallPlan {
+function filled(plan: CallPlan, submissionId: string, endpointId: string): CallPlan {
   const { idempotencyKey: _, ...quote } = application('sandbox.succeed');
   const values = new Map<unknown, () => unknown>([
     ['$submission', () => application('sandbox.succeed')],
     ['$slow', () => application('sandbox.slow')],
     ['$quote', () => quote],
     ['$id', () => submissionId],
+    ['$endpoint', () => endpointId],
   ]);
   return { ...plan, args: plan.args.map((arg) => values.get(arg)?.() ?? arg) };
 }
@@ -93,13 +96,14 @@ export async function expectCall(subject: Subject, row: CallRow): Promise<void> 
   const { driver, proxy, tenantId, secret } = subject;
   const base = { do: 'call', baseUrl: proxy.url, tenantId, secret };
   let submissionId = '';
+  const endpointId = row.call.args.includes('$endpoint') ? await subject.endpointId() : '';
   if (row.before !== undefined) {
     proxy.plan(['pass']);
-    const { ok } = await driver.ask({ ...base, call: filled(row.before, '') });
+    const { ok } = await driver.ask({ ...base, call: filled(row.before, '', '') });
     submissionId = Object(ok)['submissionId'];
     if (row.beforeEnds) await subject.ended(submissionId);
   }
-  const call = filled(row.call, submissionId);
+  const call = filled(row.call, submissionId, endpointId);
   const { client = {}, clockShiftSeconds = 0 } = row;
   const { secret: otherSecret, ...options } = client;
   proxy.plan(row.proxy);

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import { fromWireId, toWireId } from '@svc/domain';
 import {
   connectScriptedNode,
   type ScriptedNode,
@@ -67,6 +68,14 @@ async function startSubject(name: string, start: (dir: string) => Driver): Promi
     secret: tenant.hmacSecret,
     ended: async (submissionId) => {
       await waitUntil(async () => hasEnded(await stack.svc(['submission', 'show', submissionId])));
+    },
+    endpointId: async () => {
+      const [endpoint] = await stack.query(
+        `SELECT id FROM webhook_endpoints
+         WHERE tenant_id = $1 AND kind = 'poll' AND retired_at IS NULL ORDER BY created_at LIMIT 1`,
+        [fromWireId('tnt', tenant.tenantId)],
+      );
+      return endpoint === undefined ? '' : toWireId('whe', String(endpoint['id']));
     },
   };
 }

@@ -22,7 +22,6 @@ OPTIONS = {
     "maxRetries": ("max_retries", None),
     "keyId": ("key_id", None),
     "retryDispatchUnavailable": ("retry_dispatch_unavailable", None),
-    "timeoutSeconds": ("timeout_seconds", None),
 }
 
 
@@ -78,6 +77,10 @@ def method_of(client: object, message: dict) -> tuple:
     args = call["args"]
     if call["method"] == "createPurchaseIntent":
         args = [args[0]["credits"]]
+    if call["method"] == "awaitPurchaseIntent":
+        args = [args[0], args[1]["timeoutSeconds"]]
+    if call["method"] == "rotateWebhookEndpointSecret":
+        args = [args[0], args[1]["overlapHours"]]
     return getattr(client, snake(call["method"])), args, keywords(call.get("options", {}))
 
 

@@ -2,6 +2,7 @@ import { type CallOptions, type Connection, given } from './connection.ts';
 import { ApiConnectionError, ApiError, apiError } from './errors.ts';
 import { retryPauseMs } from './retry.ts';
 import { type Answer, type RequestParts, send } from './send.ts';
+import type { Problem } from './types.ts';
 
 /** One operation: its request, whether it may be repeated, and how its answer is read. */
 export interface Call<Result> extends RequestParts {
@@ -24,13 +25,12 @@ export function requestIdOf(answer: object): string | undefined {
 }
 
 function withRequestId<Result>(result: Result, requestId: string | null): Result {
-  if (typeof result === 'object' && result !== null && requestId !== null) {
-    requestIds.set(result, requestId);
-  }
+  if (isObject(result) && requestId) requestIds.set(result, requestId);
   return result;
 }
 
-function parseJson(text: string): unknown {
+/** Undefined if the text is not JSON. The caller declares and checks the type, as for `JSON.parse`. */
+export function parseJson(text: string): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(text);
   } catch {
@@ -38,24 +38,26 @@ function parseJson(text: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
 /** Reads a JSON object. Recognises it by one required member. */
 export function having<Result extends object>(member: keyof Result & string) {
-  const isResult = (value: object): value is Result => member in value;
   return (text: string): Result | undefined => {
-    const value = parseJson(text);
-    return isObject(value) && isResult(value) ? value : undefined;
+    const value: Result | undefined = parseJson(text);
+    return isObject(value) && member in value ? value : undefined;
   };
 }
 
 /** The error of an answer. */
 function errorOf({ status, headers, text }: Answer): ApiError {
-  const body = parseJson(text);
-  const isProblem = status >= 400 && isObject(body) && typeof body['code'] === 'string';
-  return apiError(status, headers.get(requestIdHeader), isProblem ? body : {});
+  const problem: Partial<Problem> | null | undefined = status >= 400 ? parseJson(text) : undefined;
+  return apiError(
+    status,
+    headers.get(requestIdHeader),
+    problem && typeof problem.code === 'string' ? problem : {},
+  );
 }
 
 const clockWindowMs = 300_000;
@@ -69,8 +71,12 @@ function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | un
 }
 
 type Outcome<Result> =
-  | { readonly result: Result }
-  | { readonly error: ApiError | ApiConnectionError; readonly answer?: Answer };
+  | { readonly result: Result; readonly error?: undefined; readonly answer?: undefined }
+  | {
+      readonly result?: undefined;
+      readonly error: ApiError | ApiConnectionError;
+      readonly answer?: Answer;
+    };
 
 async function attempt<Result>(
   connection: Connection,
@@ -79,7 +85,7 @@ async function attempt<Result>(
   timeoutMs: number,
 ): Promise<Outcome<Result>> {
   try {
-    const answer = await send(connection, call, { signal, timeoutMs });
+    const answer = await send(connection, call, signal, timeoutMs);
     const isOk = answer.status >= 200 && answer.status < 300;
     const result = isOk || call.isOpen ? call.read(answer.text) : undefined;
     if (result === undefined) return { error: errorOf(answer), answer };
@@ -104,25 +110,24 @@ export async function callService<Result>(
   let mayCorrectClock = true;
   for (let retries = 0; ;) {
     const leftMs = timeoutMs - (connection.elapsed() - startMs);
-    const outcome = await attempt(
+    const { result, error, answer } = await attempt(
       connection,
       call,
       signal,
       Math.max(1, Math.min(attemptMs, leftMs)),
     );
-    if ('result' in outcome) return outcome.result;
-    const { error, answer } = outcome;
-    if (error instanceof ApiError && answer !== undefined) {
+    if (!error) return result;
+    if (error instanceof ApiError && answer) {
       const repeated = retries > 0 ? call.readRepeat?.(error) : undefined;
-      if (repeated !== undefined) return withRequestId(repeated, error.requestId);
+      if (repeated) return withRequestId(repeated, error.requestId);
       const offsetMs = offsetFrom(answer, error, connection.now());
-      if (offsetMs !== undefined && mayCorrectClock) {
+      if (offsetMs && mayCorrectClock) {
         mayCorrectClock = false;
         connection.clockOffsetMs = offsetMs;
         continue;
       }
       // The corrected clock was refused as well, so it is not kept.
-      if (offsetMs !== undefined) connection.clockOffsetMs = offsetBeforeMs;
+      if (offsetMs) connection.clockOffsetMs = offsetBeforeMs;
     }
     const pauseMs = retryPauseMs(error, retries, answer, settings);
     const spentMs = connection.elapsed() - startMs;

@@ -1,7 +1,6 @@
-import { type Call, callService } from './call.ts';
 import { type CallOptions, type ClientOptions, connect } from './connection.ts';
-import * as operations from './operations.ts';
-import { listOf, type ListQuery, type Pages } from './pages.ts';
+import { listsOf, methodsOf } from './operations.ts';
+import type { Pages } from './pages.ts';
 import type {
   AuditEntry,
   Balance,
@@ -16,25 +15,33 @@ import type {
   ListDeliveriesQuery,
   ListSubmissionsQuery,
   ListTransactionsQuery,
+  PolledEvents,
+  PollWebhookEventsQuery,
   PurchaseIntent,
   QuoteAnswer,
   QuoteRequest,
   RateCard,
   Readiness,
+  RotatedSecret,
   Settings,
   SettingsChange,
   Submission,
   SubmissionCreated,
   SubmissionRequest,
   Transaction,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointCreated,
+  WebhookEndpointList,
+  WebhookEndpointRequest,
 } from './types.ts';
 import { waitFor } from './wait-for.ts';
 
 /**
  * One method for each operation of a tenant. Each throws `ApiError` if the service answers with an
  * error, and `ApiConnectionError` if no answer arrives. Temporary errors are repeated first, except
- * for `testWebhook`, `redeliver`, `createKey` and `createPurchaseIntent`, which a repeat would do
- * twice.
+ * for these, which a repeat would do twice: `testWebhook`, `testWebhookEndpoint`, `redeliver`,
+ * `createKey`, `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`.
  */
 export interface Client {
   /** Repeats use the same idempotency key. Derive it from your own records. */
@@ -61,6 +68,37 @@ export interface Client {
   listDeliveries(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery>;
   getDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery>;
   redeliver(deliveryId: string, options?: CallOptions): Promise<DeliveryQueued>;
+  /** All endpoints, oldest first. The URL of the settings is not among them. */
+  listWebhookEndpoints(options?: CallOptions): Promise<WebhookEndpointList>;
+  /** The answer shows the secret, only once. With `url: null` read the events by `pollWebhookEvents`. */
+  createWebhookEndpoint(
+    request: WebhookEndpointRequest,
+    options?: CallOptions,
+  ): Promise<WebhookEndpointCreated>;
+  getWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<WebhookEndpoint>;
+  changeWebhookEndpoint(
+    endpointId: string,
+    change: WebhookEndpointChange,
+    options?: CallOptions,
+  ): Promise<WebhookEndpoint>;
+  /** Its pending deliveries are dropped. */
+  deleteWebhookEndpoint(
+    endpointId: string,
+    options?: CallOptions,
+  ): Promise<{ readonly id: string }>;
+  /** The previous secret signs too for `overlapHours` (0 to 168, default 24). */
+  rotateWebhookEndpointSecret(
+    endpointId: string,
+    rotation?: { readonly overlapHours?: number },
+    options?: CallOptions,
+  ): Promise<RotatedSecret>;
+  testWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<DeliveryQueued>;
+  /** Events of an endpoint without a URL, oldest first. Pass `nextCursor` as `after` to read on. */
+  pollWebhookEvents(
+    endpointId: string,
+    query?: PollWebhookEventsQuery,
+    options?: CallOptions,
+  ): Promise<PolledEvents>;
   listKeys(options?: CallOptions): Promise<KeyList>;
   /** Pass the `keyId` and `hmacSecret` of the answer to `createClient`. The secret is shown only once. */
   createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
@@ -77,7 +115,8 @@ export interface Client {
   /** Waits up to `timeoutSeconds` (0 to 60, default 30) for the payment. */
   awaitPurchaseIntent(
     reference: string,
-    options?: CallOptions & { readonly timeoutSeconds?: number },
+    query?: { readonly timeoutSeconds?: number },
+    options?: CallOptions,
   ): Promise<PurchaseIntent>;
   /** The QR code of the payment as an SVG. */
   purchaseIntentQr(reference: string, options?: CallOptions): Promise<string>;
@@ -88,47 +127,10 @@ export interface Client {
 /** Creates a client that signs requests and returns typed answers. It holds no timers between calls. */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
-  const read =
-    <Result>(make: () => Call<Result>) =>
-    (call?: CallOptions) =>
-      callService(connection, make(), call);
-  const by =
-    <Argument, Result>(make: (argument: Argument) => Call<Result>) =>
-    (argument: Argument, call?: CallOptions) =>
-      callService(connection, make(argument), call);
-  const list =
-    <Item>(path: string) =>
-    (query?: ListQuery, call?: CallOptions) =>
-      listOf<Item>(connection, path, query, call);
+  const methods = methodsOf(connection);
   return {
-    submit: by(operations.submit),
-    quote: by(operations.quote),
-    getSubmission: by(operations.getSubmission),
-    listSubmissions: list<Submission>(operations.submissionsPath),
-    cancel: by(operations.cancel),
-    waitFor: (id, call) => waitFor(connection, id, call),
-    balance: read(operations.balance),
-    rateCard: read(operations.rateCard),
-    listTransactions: list<Transaction>(operations.transactionsPath),
-    getSettings: read(operations.getSettings),
-    changeSettings: by(operations.changeSettings),
-    testWebhook: read(operations.testWebhook),
-    listDeliveries: list<Delivery>(operations.deliveriesPath),
-    getDelivery: by(operations.getDelivery),
-    redeliver: by(operations.redeliver),
-    listKeys: read(operations.listKeys),
-    createKey: by(operations.createKey),
-    deleteKey: by(operations.deleteKey),
-    listAudit: list<AuditEntry>(operations.auditPath),
-    createPurchaseIntent: by(operations.createPurchaseIntent),
-    getPurchaseIntent: by(operations.getPurchaseIntent),
-    awaitPurchaseIntent: (reference, call) =>
-      callService(
-        connection,
-        operations.awaitPurchaseIntent(reference, call?.timeoutSeconds),
-        call,
-      ),
-    purchaseIntentQr: by(operations.purchaseIntentQr),
-    ready: read(operations.ready),
+    ...methods,
+    ...listsOf(connection),
+    waitFor: (id, call) => waitFor(connection, methods.getSubmission, id, call),
   };
 }

@@ -1,65 +1,88 @@
-import { type Call, having } from './call.ts';
+import { type Call, callService, having, parseJson } from './call.ts';
+import type { Client } from './client.ts';
+import type { CallOptions, Connection } from './connection.ts';
 import type { ApiError } from './errors.ts';
-import { withQuery } from './pages.ts';
+import { listOf, type ListQuery, withQuery } from './pages.ts';
 import type {
-  Balance,
+  AuditEntry,
   CancelAnswer,
   Delivery,
-  DeliveryQueued,
-  KeyCreated,
-  KeyList,
-  KeyRequest,
-  PurchaseIntent,
-  QuoteAnswer,
-  QuoteRequest,
-  RateCard,
   Readiness,
-  Settings,
-  SettingsChange,
   Submission,
-  SubmissionCreated,
-  SubmissionRequest,
+  Transaction,
 } from './types.ts';
 
-/** The request of each operation, and how its answer is recognised. */
+/** The table of operations, and the methods that are made of it. `Client` has their types. */
 
-export const submissionsPath = '/v1/submissions';
-export const transactionsPath = '/v1/credits/transactions';
-export const deliveriesPath = '/v1/webhooks/deliveries';
-export const auditPath = '/v1/audit';
-const keysPath = '/v1/keys';
-const intentsPath = '/v1/credits/purchase-intents';
-
-function get<Result extends object>(path: string, member: keyof Result & string): Call<Result> {
-  return { method: 'GET', path, read: having<Result>(member) };
+interface Shape extends Partial<Call<unknown>> {
+  /** True if the method takes an object after the id: the body, or the query of a GET. */
+  readonly takesContent?: boolean;
+  /** Members that the content has by default. */
+  readonly defaults?: object;
 }
 
-function post<Result extends object>(
+type Operation = readonly [
+  /** Below `/v1/`. `:` stands for the id, which the method takes first. */
   path: string,
-  body: object | undefined,
-  member: keyof Result & string,
-  isOnce?: boolean,
-): Call<Result> {
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  return { method: 'POST', path, body: text, isOnce, read: having<Result>(member) };
-}
+  /** The member by which the answer is recognised. */
+  member: string,
+  shape?: Shape,
+];
 
-function under(path: string, id: string): string {
-  return `${path}/${encodeURIComponent(id)}`;
-}
+const submissions = 'submissions';
+const settings = 'settings';
+const deliveries = 'webhooks/deliveries';
+const endpoints = 'webhook-endpoints';
+const keys = 'keys';
+const intents = 'credits/purchase-intents';
 
-/** The key makes it repeatable. */
-export const submit = (request: SubmissionRequest) =>
-  post<SubmissionCreated>(submissionsPath, request, 'submissionId');
+/** Safe to repeat: a quote, or a creation with an idempotency key. */
+const posted: Shape = { method: 'POST', takesContent: true };
+/** A repeat could leave a second resource. */
+const postedOnce: Shape = { ...posted, isOnce: true };
+/** A repeat would start a second delivery. */
+const delivered: Shape = { method: 'POST', isOnce: true };
+const patched: Shape = { ...posted, method: 'PATCH' };
+const deleted: Shape = { method: 'DELETE' };
 
-export const quote = (request: QuoteRequest) => post<QuoteAnswer>('/v1/quotes', request, 'quote');
-
-export const getSubmission = (id: string) => get<Submission>(under(submissionsPath, id), 'id');
-
-export const cancel = (id: string): Call<CancelAnswer> => ({
-  ...post<CancelAnswer>(`${under(submissionsPath, id)}/cancel`, undefined, 'refund'),
-  readRepeat: earlierCancel,
-});
+const table = {
+  submit: [submissions, 'submissionId', posted],
+  quote: ['quotes', 'quote', posted],
+  getSubmission: [`${submissions}/:`, 'id'],
+  cancel: [`${submissions}/:/cancel`, 'refund', { method: 'POST', readRepeat: earlierCancel }],
+  balance: ['credits/balance', 'available'],
+  rateCard: ['rate-card', 'jobTypes'],
+  getSettings: [settings, 'tenantId'],
+  changeSettings: [settings, 'tenantId', patched],
+  testWebhook: ['webhooks/test', 'deliveryId', delivered],
+  getDelivery: [`${deliveries}/:`, 'attempts'],
+  redeliver: [`${deliveries}/:/redeliver`, 'deliveryId', delivered],
+  listWebhookEndpoints: [endpoints, 'data'],
+  createWebhookEndpoint: [endpoints, 'secret', postedOnce],
+  getWebhookEndpoint: [`${endpoints}/:`, 'kind'],
+  changeWebhookEndpoint: [`${endpoints}/:`, 'kind', patched],
+  deleteWebhookEndpoint: [`${endpoints}/:`, 'id', deleted],
+  // A repeat would end the secret of the lost answer.
+  rotateWebhookEndpointSecret: [`${endpoints}/:/rotate-secret`, 'secret', postedOnce],
+  testWebhookEndpoint: [`${endpoints}/:/test`, 'deliveryId', delivered],
+  pollWebhookEvents: [
+    `${endpoints}/:/events`,
+    'nextCursor',
+    { takesContent: true, waitMs: 30_000 },
+  ],
+  listKeys: [keys, 'data'],
+  createKey: [keys, 'hmacSecret', postedOnce],
+  deleteKey: [`${keys}/:`, 'keyId', deleted],
+  createPurchaseIntent: [intents, 'solanaPayUrl', { ...postedOnce, defaults: { token: 'USDC' } }],
+  getPurchaseIntent: [`${intents}/:`, 'solanaPayUrl'],
+  awaitPurchaseIntent: [
+    `${intents}/:/await`,
+    'solanaPayUrl',
+    { takesContent: true, waitMs: 60_000 },
+  ],
+  purchaseIntentQr: [`${intents}/:/qr.svg`, '', { read: readSvg }],
+  ready: ['', '', { path: '/ready', isOpen: true, read: readReadiness }],
+} satisfies Partial<Record<keyof Client, Operation>>;
 
 /** If the answer of a cancel was lost, its repeat is refused with the refund of the first one. */
 function earlierCancel({ code, problem }: ApiError): CancelAnswer | undefined {
@@ -70,77 +93,69 @@ function earlierCancel({ code, problem }: ApiError): CancelAnswer | undefined {
     : undefined;
 }
 
-export const balance = () => get<Balance>('/v1/credits/balance', 'available');
-export const rateCard = () => get<RateCard>('/v1/rate-card', 'jobTypes');
-export const getSettings = () => get<Settings>('/v1/settings', 'tenantId');
+function readSvg(text: string): string | undefined {
+  return text.includes('<svg') ? text : undefined;
+}
 
-export const changeSettings = (change: SettingsChange): Call<Settings> => ({
-  ...post<Settings>('/v1/settings', change, 'tenantId'),
-  method: 'PATCH',
-});
+/** `not_ready` is an answer with the status 503. The status of a problem is a number. */
+function readReadiness(text: string): Readiness | undefined {
+  const readiness: Readiness | null | undefined = parseJson(text);
+  return typeof readiness?.status === 'string' ? readiness : undefined;
+}
 
-/** Each test event is a new one, so a lost answer is not repeated. */
-export const testWebhook = () =>
-  post<DeliveryQueued>('/v1/webhooks/test', undefined, 'deliveryId', true);
-
-export const getDelivery = (id: string) => get<Delivery>(under(deliveriesPath, id), 'attempts');
-
-/** A repeat could start a second round of attempts. */
-export const redeliver = (id: string) =>
-  post<DeliveryQueued>(`${under(deliveriesPath, id)}/redeliver`, undefined, 'deliveryId', true);
-
-export const listKeys = () => get<KeyList>(keysPath, 'data');
-
-/** A repeat could leave a second key. */
-export const createKey = (request: KeyRequest) =>
-  post<KeyCreated>(keysPath, request, 'hmacSecret', true);
-
-/** If the answer of a deletion was lost, its repeat finds no key. */
-export const deleteKey = (keyId: string): Call<{ readonly keyId: string }> => ({
-  method: 'DELETE',
-  path: under(keysPath, keyId),
-  read: (text) => (text === '' ? { keyId } : undefined),
-  readRepeat: ({ code }) => (code === 'not_found' ? { keyId } : undefined),
-});
-
-/** It has no key, so a repeat could leave a second intent. */
-export const createPurchaseIntent = (request: {
-  readonly credits: number;
-  readonly token?: string;
-}) => post<PurchaseIntent>(intentsPath, { token: 'USDC', ...request }, 'solanaPayUrl', true);
-
-export const getPurchaseIntent = (reference: string) =>
-  get<PurchaseIntent>(under(intentsPath, reference), 'solanaPayUrl');
-
-const awaitSecondsDefault = 30;
-
-export const awaitPurchaseIntent = (
-  reference: string,
-  timeoutSeconds: number | undefined,
-): Call<PurchaseIntent> => ({
-  ...get<PurchaseIntent>(
-    withQuery(`${under(intentsPath, reference)}/await`, { timeoutSeconds }),
-    'solanaPayUrl',
-  ),
-  waitMs: (timeoutSeconds ?? awaitSecondsDefault) * 1000,
-});
-
-export const purchaseIntentQr = (reference: string): Call<string> => ({
-  method: 'GET',
-  path: `${under(intentsPath, reference)}/qr.svg`,
-  read: (text) => (text.includes('<svg') ? text : undefined),
-});
-
-/** `not_ready` has the status 503 and is an answer. */
-export const ready = (): Call<Readiness> => {
-  const call = get<Readiness>('/ready', 'status');
+/** Success has no body. If its answer was lost, the repeat finds nothing. */
+function readDeletion(result: object): Pick<Call<object>, 'read' | 'readRepeat'> {
   return {
-    ...call,
-    isOpen: true,
-    // The status of a problem is a number.
-    read: (text) => {
-      const readiness = call.read(text);
-      return typeof readiness?.status === 'string' ? readiness : undefined;
-    },
+    read: (text) => (text ? undefined : result),
+    readRepeat: ({ code }) => (code === 'not_found' ? result : undefined),
   };
-};
+}
+
+function methodOf(connection: Connection, [path, member, shape = {}]: Operation) {
+  const { takesContent, defaults, ...parts } = shape;
+  // The arguments: the id, the content and the options, as far as the operation takes them.
+  return (...args: unknown[]) => {
+    const id = path.includes(':') ? String(args.shift()) : '';
+    const content = takesContent ? { ...defaults, ...Object(args.shift()) } : undefined;
+    const target = `/v1/${path.replace(':', encodeURIComponent(id))}`;
+    return callService<unknown>(
+      connection,
+      {
+        method: 'GET',
+        path: parts.method ? target : withQuery(target, { ...content }),
+        // Undefined without content.
+        body: parts.method && JSON.stringify(content),
+        read: having<Record<string, unknown>>(member),
+        ...(shape === deleted && readDeletion({ [member]: id })),
+        ...parts,
+      },
+      Object(args[0]),
+    );
+  };
+}
+
+type Methods = Pick<Client, keyof typeof table>;
+
+/** One method for each operation of the table. */
+export function methodsOf(connection: Connection): Methods;
+export function methodsOf(connection: Connection): object {
+  return Object.fromEntries(
+    Object.entries<Operation>(table).map(([name, operation]) => [
+      name,
+      methodOf(connection, operation),
+    ]),
+  );
+}
+
+export function listsOf(connection: Connection) {
+  const list =
+    <Item>(path: string) =>
+    (query?: ListQuery, options?: CallOptions) =>
+      listOf<Item>(connection, `/v1/${path}`, query, options);
+  return {
+    listSubmissions: list<Submission>(submissions),
+    listTransactions: list<Transaction>('credits/transactions'),
+    listDeliveries: list<Delivery>(deliveries),
+    listAudit: list<AuditEntry>('audit'),
+  };
+}

@@ -11,7 +11,7 @@ export interface Pages<Item> extends AsyncIterable<Item> {
 /** A path with the members of a query that are not undefined. */
 export function withQuery(path: string, query: object): string {
   const text = new URLSearchParams(Object.entries(given(query))).toString();
-  return text === '' ? path : `${path}?${text}`;
+  return path + (text && `?${text}`);
 }
 
 export interface ListQuery {
@@ -42,7 +42,7 @@ export function listOf<Item>(
         const page: Page<Item> = await pageAt(cursor);
         yield* page.data;
         cursor = page.nextCursor;
-      } while (cursor !== null);
+      } while (cursor);
     },
   };
 }

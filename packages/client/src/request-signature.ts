@@ -11,7 +11,8 @@ export function hmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
 }
 
 export interface SignedParts {
-  readonly timestampSeconds: number;
+  /** Unix time in seconds. */
+  readonly timestamp: number;
   readonly method: string;
   /** The path and query exactly as sent. */
   readonly target: string;
@@ -21,10 +22,10 @@ export interface SignedParts {
 /** Signs requests with a secret: the value of `X-SVC-Signature` (CONTRACT 1). */
 export function requestSigner(secret: string): (request: SignedParts) => Promise<string> {
   let importing: Promise<CryptoKey> | undefined;
-  return async ({ timestampSeconds, method, target, body }) => {
+  return async ({ timestamp, method, target, body }) => {
     importing ??= hmacKey(encoder.encode(secret));
     const bodySha256 = hex(await crypto.subtle.digest(hash, encoder.encode(body)));
-    const lines = ['SVC1-HMAC-SHA256', timestampSeconds, method, target, bodySha256];
+    const lines = ['SVC1-HMAC-SHA256', timestamp, method, target, bodySha256];
     const text = encoder.encode(lines.join('\n'));
     return `v1=${hex(await crypto.subtle.sign('HMAC', await importing, text))}`;
   };

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import { type Connection, given } from './connection.ts';
 import { ApiConnectionError, ApiTimeoutError } from './errors.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { version } from './version.ts';
@@ -20,26 +20,28 @@ export interface Answer {
   readonly text: string;
 }
 
+const json = 'application/json';
 const userAgent = `svc-client-ts/${version}`;
 
 /**
  * Sends one request, signed at the present time, and reads its answer. Throws `ApiTimeoutError`,
- * `ApiConnectionError`, or the reason of `signal`.
+ * `ApiConnectionError`, or the reason of `outerSignal`.
  */
 export async function send(
   connection: Connection,
   parts: RequestParts,
-  options: {
-    readonly signal: AbortSignal | undefined;
-    readonly timeoutMs: number;
-  },
+  outerSignal: AbortSignal | undefined,
+  timeoutMs: number,
 ): Promise<Answer> {
   const { fetch, baseUrl } = connection;
   const url = new URL(baseUrl + parts.path);
-  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
-  if (parts.body !== undefined) headers['content-type'] = 'application/json';
-  if (!parts.isOpen) Object.assign(headers, await signatureHeaders(connection, parts, url));
-  return withTimeLimit(options.signal, options.timeoutMs, async (signal) => {
+  const headers = given({
+    accept: json,
+    'content-type': parts.body && json,
+    'user-agent': userAgent,
+    ...(parts.isOpen ? {} : await signatureHeaders(connection, parts, url)),
+  });
+  return withTimeLimit(outerSignal, timeoutMs, async (signal) => {
     try {
       const response = await fetch(url, {
         method: parts.method,
@@ -62,13 +64,13 @@ async function signatureHeaders(
   { tenantId, keyId, sign, now, clockOffsetMs }: Connection,
   { method, body = '' }: RequestParts,
   url: URL,
-): Promise<Record<string, string>> {
-  const timestampSeconds = Math.floor((now() + clockOffsetMs) / 1000);
+): Promise<Record<string, string | undefined>> {
+  const timestamp = Math.floor((now() + clockOffsetMs) / 1000);
   const target = url.pathname + url.search;
   return {
     'X-SVC-Tenant': tenantId,
-    ...(keyId === undefined ? {} : { 'X-SVC-Key': keyId }),
-    'X-SVC-Timestamp': `${timestampSeconds}`,
-    'X-SVC-Signature': await sign({ timestampSeconds, method, target, body }),
+    'X-SVC-Key': keyId,
+    'X-SVC-Timestamp': `${timestamp}`,
+    'X-SVC-Signature': await sign({ timestamp, method, target, body }),
   };
 }

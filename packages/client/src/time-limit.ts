@@ -13,7 +13,7 @@ export async function withTimeLimit<Result>(
   const controller = new AbortController();
   const { signal } = controller;
   const follow = () => controller.abort(parent?.reason);
-  parent?.addEventListener('abort', follow, { once: true });
+  parent?.addEventListener('abort', follow);
   const timer = setTimeout(() => {
     controller.abort(new ApiTimeoutError(`No complete answer within ${timeoutMs} ms.`));
   }, timeoutMs);

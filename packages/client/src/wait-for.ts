@@ -1,7 +1,5 @@
-import { callService } from './call.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import { ApiConnectionError, ApiError, WaitTimeoutError } from './errors.ts';
-import { getSubmission } from './operations.ts';
 import { temporaryStatuses } from './retry.ts';
 import type { EndedSubmission, Submission } from './types.ts';
 
@@ -23,6 +21,7 @@ function isPassing(error: unknown): boolean {
 /** Polls until the submission has ended. Throws `WaitTimeoutError` after `timeoutMs`. */
 export async function waitFor(
   connection: Connection,
+  getSubmission: (submissionId: string, options: CallOptions) => Promise<Submission>,
   submissionId: string,
   { timeoutMs, signal }: CallOptions & { readonly timeoutMs: number },
 ): Promise<EndedSubmission> {
@@ -33,7 +32,7 @@ export async function waitFor(
   for (;;) {
     try {
       const leftMs = Math.max(1, deadlineMs - connection.elapsed());
-      last = await callService(connection, getSubmission(submissionId), {
+      last = await getSubmission(submissionId, {
         signal,
         timeoutMs: leftMs,
         maxRetries: 0,

@@ -14,6 +14,7 @@ SUBMISSIONS = "/v1/submissions"
 TRANSACTIONS = "/v1/credits/transactions"
 DELIVERIES = "/v1/webhooks/deliveries"
 AUDIT = "/v1/audit"
+_ENDPOINTS = "/v1/webhook-endpoints"
 _KEYS = "/v1/keys"
 _INTENTS = "/v1/credits/purchase-intents"
 _AWAIT_SECONDS_DEFAULT = 30
@@ -75,6 +76,50 @@ def redeliver(delivery_id: str) -> Call[t.DeliveryQueued]:
     # A repeat could start a second round of attempts.
     path = f"{_under(DELIVERIES, delivery_id)}/redeliver"
     return Call("POST", path, "deliveryId", is_repeatable=False)
+
+
+def list_webhook_endpoints() -> Call[t.WebhookEndpointList]:
+    return Call("GET", _ENDPOINTS, "data")
+
+
+def create_webhook_endpoint(request: t.WebhookEndpointRequest) -> Call[t.WebhookEndpointCreated]:
+    # It has no key, so a repeat could leave a second endpoint.
+    return Call("POST", _ENDPOINTS, "secret", request, is_repeatable=False)
+
+
+def get_webhook_endpoint(endpoint_id: str) -> Call[t.WebhookEndpoint]:
+    return Call("GET", _under(_ENDPOINTS, endpoint_id), "kind")
+
+
+def change_webhook_endpoint(
+    endpoint_id: str, change: t.WebhookEndpointChange
+) -> Call[t.WebhookEndpoint]:
+    return Call("PATCH", _under(_ENDPOINTS, endpoint_id), "kind", change)
+
+
+def delete_webhook_endpoint(endpoint_id: str) -> Call[t.DeletedWebhookEndpoint]:
+    return Call("DELETE", _under(_ENDPOINTS, endpoint_id), "id", deleted={"id": endpoint_id})
+
+
+def rotate_webhook_endpoint_secret(
+    endpoint_id: str, overlap_hours: float | None
+) -> Call[t.RotatedSecret]:
+    # A repeat would end the secret of the lost answer.
+    body = {} if overlap_hours is None else {"overlapHours": overlap_hours}
+    path = f"{_under(_ENDPOINTS, endpoint_id)}/rotate-secret"
+    return Call("POST", path, "secret", body, is_repeatable=False)
+
+
+def test_webhook_endpoint(endpoint_id: str) -> Call[t.DeliveryQueued]:
+    path = f"{_under(_ENDPOINTS, endpoint_id)}/test"
+    return Call("POST", path, "deliveryId", is_repeatable=False)
+
+
+def poll_webhook_events(
+    endpoint_id: str, query: t.PollWebhookEventsQuery | None
+) -> Call[t.PolledEvents]:
+    path = with_query(f"{_under(_ENDPOINTS, endpoint_id)}/events", query or {})
+    return Call("GET", path, "nextCursor", wait=float((query or {}).get("waitSeconds") or 0))
 
 
 def list_keys() -> Call[t.KeyList]:

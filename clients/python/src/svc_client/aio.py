@@ -202,6 +202,73 @@ class AsyncClient:
         """Sends a delivery again. Not repeated after an error."""
         return await self._run(ops.redeliver(delivery_id), options)
 
+    async def list_webhook_endpoints(
+        self,
+        **options: Unpack[CallOptions],
+    ) -> t.WebhookEndpointList:
+        """All endpoints, oldest first. The URL of the settings is not among them."""
+        return await self._run(ops.list_webhook_endpoints(), options)
+
+    async def create_webhook_endpoint(
+        self,
+        request: t.WebhookEndpointRequest,
+        **options: Unpack[CallOptions],
+    ) -> t.WebhookEndpointCreated:
+        """The answer shows the secret, only once. Not repeated after an error."""
+        return await self._run(ops.create_webhook_endpoint(request), options)
+
+    async def get_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        **options: Unpack[CallOptions],
+    ) -> t.WebhookEndpoint:
+        """Reads an endpoint."""
+        return await self._run(ops.get_webhook_endpoint(endpoint_id), options)
+
+    async def change_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        change: t.WebhookEndpointChange,
+        **options: Unpack[CallOptions],
+    ) -> t.WebhookEndpoint:
+        """Changes the members that ``change`` contains."""
+        return await self._run(ops.change_webhook_endpoint(endpoint_id, change), options)
+
+    async def delete_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        **options: Unpack[CallOptions],
+    ) -> t.DeletedWebhookEndpoint:
+        """Deletes an endpoint. Its pending deliveries are dropped."""
+        return await self._run(ops.delete_webhook_endpoint(endpoint_id), options)
+
+    async def rotate_webhook_endpoint_secret(
+        self,
+        endpoint_id: str,
+        overlap_hours: float | None = None,
+        **options: Unpack[CallOptions],
+    ) -> t.RotatedSecret:
+        """The previous secret signs too for ``overlap_hours``. Not repeated after an error."""
+        call = ops.rotate_webhook_endpoint_secret(endpoint_id, overlap_hours)
+        return await self._run(call, options)
+
+    async def test_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        **options: Unpack[CallOptions],
+    ) -> t.DeliveryQueued:
+        """Sends a test event to one endpoint. Not repeated after an error."""
+        return await self._run(ops.test_webhook_endpoint(endpoint_id), options)
+
+    async def poll_webhook_events(
+        self,
+        endpoint_id: str,
+        query: t.PollWebhookEventsQuery | None = None,
+        **options: Unpack[CallOptions],
+    ) -> t.PolledEvents:
+        """Events of an endpoint without a URL. Pass ``nextCursor`` as ``after`` to read on."""
+        return await self._run(ops.poll_webhook_events(endpoint_id, query), options)
+
     async def list_keys(self, **options: Unpack[CallOptions]) -> t.KeyList:
         """The valid keys, newest first."""
         return await self._run(ops.list_keys(), options)

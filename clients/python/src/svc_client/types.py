@@ -27,6 +27,12 @@ class DeletedKey(TypedDict):
     keyId: str
 
 
+class DeletedWebhookEndpoint(TypedDict):
+    """The endpoint that was deleted."""
+
+    id: str
+
+
 class PurchaseIntentPayment(TypedDict):
     """One payment of a purchase intent. ``amount`` is USDC."""
 

@@ -34,12 +34,13 @@ afterAll(async () => {
 
 async function open(
   options: BrowserContextOptions = {},
+  target = '/signup',
 ): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext({ viewport: desktop, ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const faults = watchPage(page, stack.gatewayUrl);
-  await page.goto(`${stack.gatewayUrl}/signup`);
+  await page.goto(`${stack.gatewayUrl}${target}`);
   return { page, faults };
 }
 
@@ -150,6 +151,36 @@ test.each([
   await screenshot(page, `signed-up-${view.name}`);
   // The refusal is a 422, which a browser writes to its console.
   expect(faults).toEqual([expect.stringContaining('422')]);
+});
+
+test.each([
+  { target: '/docs/guides/quick-start', viewport: phone, colorScheme: 'light' },
+  { target: '/docs/guides/webhooks', viewport: desktop, colorScheme: 'dark' },
+  { target: '/docs/errors', viewport: desktop, colorScheme: 'light' },
+] as const)(
+  'axe-core finds no violation in $target, and nothing overflows',
+  async ({ target, ...view }) => {
+    const { page, faults } = await open(view, target);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await isScrolledSideways(page)).toBe(false);
+    await screenshot(page, `${target.replaceAll('/', '-')}-${view.colorScheme}`);
+    expect(faults).toEqual([]);
+  },
+);
+
+test('a guide shows the code of one language, chosen with the keyboard and without scripts', async () => {
+  const { page } = await open({ javaScriptEnabled: false }, '/docs/guides/quick-start');
+  const shown = async () => [
+    await page.getByText('call POST /v1/submissions').isVisible(),
+    await page.getByText('await client.submit(').isVisible(),
+    await page.getByText('created = client.submit(').isVisible(),
+  ];
+  expect(await shown()).toEqual([true, false, false]);
+  await page.getByRole('radio', { name: 'curl' }).focus();
+  await page.keyboard.press('ArrowRight');
+  expect(await shown()).toEqual([false, true, false]);
+  await page.getByText('Python', { exact: true }).click();
+  expect(await shown()).toEqual([false, false, true]);
 });
 
 test('the page can be used with a keyboard alone', async () => {

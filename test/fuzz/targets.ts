@@ -16,6 +16,7 @@ export const paths = fc.oneof(
     '/v1/rate-card',
     '/ready',
     '/docs/x',
+    '/docs/guides/x',
     '/%2e%2e/',
   ),
   safeText.map((text) => `/v1/${encodeURIComponent(text.toWellFormed())}`),
@@ -91,6 +92,10 @@ export const plainReads = fc
       '/docs',
       '/docs/errors',
       '/docs/applicant-profile',
+      '/docs/guides/money',
+      '/docs/guides/money.md',
+      '/docs/changelog.md',
+      '/llms.txt',
       '/schemas/ats-application-profile.json',
     ),
   )

@@ -25,6 +25,7 @@ export * from './node-link-text.ts';
 export * from './dispatcher-bus.ts';
 export * from './openapi/document.ts';
 export * from './openapi/operation.ts';
+export { guidesPath } from './openapi/operations-service.ts';
 export * from './openapi/problems.ts';
 export * from './openapi/reading/read-json.ts';
 export * from './views/balance.ts';

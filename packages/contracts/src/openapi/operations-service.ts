@@ -1,9 +1,36 @@
+import { Type } from 'typebox';
 import { NotReady, Ready } from '../api/ready.ts';
 import { SignupAnswer, SignupRequest } from '../api/signup.ts';
 import { applicantProfileSchemaPath } from '../job-types/applicant-profile.ts';
 import { profileGuidePath } from '../job-types/profile-guide.ts';
 import * as examples from './annotations/examples.ts';
 import type { OperationDefinition } from './operation.ts';
+
+/** The path below which the guides are served. */
+export const guidesPath = '/docs/guides';
+
+type PageDefinition = Pick<OperationDefinition, 'operationId' | 'path' | 'summary' | 'description'>;
+
+/** A page of the documentation and, with `.md` after its path, the same as Markdown. */
+function pageOperations(definition: PageDefinition): OperationDefinition[] {
+  const { operationId, path, summary } = definition;
+  const shared = { method: 'get', tag: 'Service', access: 'open', errors: [] } as const;
+  return [
+    {
+      ...shared,
+      ...definition,
+      answers: { 200: { description: 'The page.', texts: ['text/html'] } },
+    },
+    {
+      ...shared,
+      operationId: `${operationId}Markdown`,
+      path: `${path}.md`,
+      summary: `${summary}, as Markdown`,
+      description: 'The same content as the page.',
+      answers: { 200: { description: 'The page as Markdown.', texts: ['text/markdown'] } },
+    },
+  ];
+}
 
 export const serviceOperations: readonly OperationDefinition[] = [
   {
@@ -84,37 +111,57 @@ export const serviceOperations: readonly OperationDefinition[] = [
     },
     errors: [],
   },
-  {
+  ...pageOperations({
     operationId: 'getReference',
-    method: 'get',
     path: '/docs',
-    tag: 'Service',
     summary: 'Open this document as a page',
     description: 'Every endpoint, error and event, without scripts.',
-    access: 'open',
-    answers: { 200: { description: 'The reference page.', texts: ['text/html'] } },
-    errors: [],
-  },
-  {
+  }),
+  ...pageOperations({
     operationId: 'getErrorReference',
-    method: 'get',
     path: '/docs/errors',
-    tag: 'Service',
     summary: 'Open the page of errors, to which `type` of a problem links',
     description: 'Every code has an anchor on the page.',
-    access: 'open',
-    answers: { 200: { description: 'The page of errors.', texts: ['text/html'] } },
-    errors: [],
-  },
-  {
+  }),
+  ...pageOperations({
     operationId: 'getProfileReference',
-    method: 'get',
     path: profileGuidePath,
-    tag: 'Service',
     summary: 'Open the page on `applicantProfile` of `ats.application`',
     description: 'The members that nodes read, and how they fill in forms with them.',
+  }),
+  ...pageOperations({
+    operationId: 'getChangelog',
+    path: '/docs/changelog',
+    summary: 'Open the changelog',
+    description: 'The changes of each version.',
+  }),
+  {
+    operationId: 'getGuide',
+    method: 'get',
+    path: `${guidesPath}/:guide`,
+    tag: 'Service',
+    summary: 'Open a guide',
+    description: 'With `.md` after the name, the same as Markdown. `/llms.txt` lists all guides.',
     access: 'open',
-    answers: { 200: { description: 'The page.', texts: ['text/html'] } },
+    pathParameters: {
+      guide: {
+        schema: Type.String({ minLength: 1, maxLength: 64 }),
+        description: 'The name of the guide.',
+        example: 'quick-start',
+      },
+    },
+    answers: { 200: { description: 'The guide.', texts: ['text/html', 'text/markdown'] } },
+    errors: ['not_found'],
+  },
+  {
+    operationId: 'getDocumentationIndex',
+    method: 'get',
+    path: '/llms.txt',
+    tag: 'Service',
+    summary: 'Read the index of all pages',
+    description: 'One line for each page, with its address as Markdown (llmstxt.org).',
+    access: 'open',
+    answers: { 200: { description: 'The index.', texts: ['text/plain'] } },
     errors: [],
   },
   {

@@ -29,7 +29,7 @@ export async function answerOpen(
     requestId,
     addressGroup: addressGroup(request.ip),
     baseUrl: baseUrlOf(request),
-    id: String(request.params['reference'] ?? ''),
+    id: String(request.params['reference'] ?? request.params['guide'] ?? ''),
     body,
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],

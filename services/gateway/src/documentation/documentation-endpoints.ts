@@ -7,24 +7,73 @@ import {
 import { text, type TextAnswer } from '../http/answer.ts';
 import type { OpenEndpoint } from '../http/endpoint.ts';
 import { errorsPage } from './errors-page.ts';
-import { publicCaching } from './page.ts';
+import {
+  changelogPage,
+  guideEndpoint,
+  indexEndpoint,
+  type IndexEntry,
+  markdown,
+} from './guide-pages.ts';
+import { once } from './once.ts';
+import { page, type PageContent, publicCaching } from './page.ts';
 import { profilePage } from './profile-page.ts';
 import { referencePage } from './reference-page.ts';
+import { markdownOf } from './to-markdown.ts';
 
 /**
- * The OpenAPI document, its reference page and the page of errors (CONTRACT 5), and the schema and
- * guide of the applicant profile (CONTRACT 10). All are rendered once, at start. The reference page is generated here, because the available renderer
- * packages load scripts from other hosts or bring megabytes of them, and all need `unsafe-inline`.
+ * The OpenAPI document, its reference page and the page of errors (CONTRACT 5), the schema and page
+ * of the applicant profile (CONTRACT 10), the guides and the changelog. Every page is also served as
+ * Markdown. Each is rendered once, at its first request, so that a gateway starts sooner. The reference page is generated here, because the
+ * available renderer packages load scripts from other hosts or bring megabytes of them, and all need
+ * `unsafe-inline`.
  */
 export function documentationEndpoints(): readonly OpenEndpoint[] {
-  const document = openApiDocument();
-  return [
-    fixed('/openapi.json', text(200, 'application/json', JSON.stringify(document))),
-    fixed('/docs', referencePage(document)),
-    fixed('/docs/errors', errorsPage()),
-    fixed(profileGuidePath, profilePage()),
-    fixed(applicantProfileSchemaPath, schemaAnswer()),
+  const document = once(openApiDocument);
+  const pages: readonly Reference[] = [
+    {
+      path: '/docs',
+      title: 'API reference',
+      summary: 'Every endpoint and webhook event, with schemas and examples.',
+      show: () => referencePage(document()),
+    },
+    {
+      path: '/docs/errors',
+      title: 'Errors',
+      summary: 'Every error code, its status, its cause and what to do.',
+      show: errorsPage,
+    },
+    {
+      path: profileGuidePath,
+      title: 'Applicant profile',
+      summary: 'The members of `applicantProfile`, and how nodes fill in forms with them.',
+      show: profilePage,
+    },
+    {
+      path: '/docs/changelog',
+      title: 'Changelog',
+      summary: 'The changes of each version.',
+      show: changelogPage,
+    },
   ];
+  return [
+    fixed('/openapi.json', () => text(200, 'application/json', JSON.stringify(document()))),
+    ...pages.flatMap(({ path, show }) => [
+      fixed(path, () => page(show())),
+      fixed(`${path}.md`, () => markdownAnswer(show())),
+    ]),
+    guideEndpoint(),
+    indexEndpoint(pages),
+    fixed(applicantProfileSchemaPath, schemaAnswer),
+  ];
+}
+
+interface Reference extends IndexEntry {
+  /** `source` is the Markdown, if the page is rendered from Markdown. */
+  readonly show: () => PageContent & { readonly source?: string };
+}
+
+function markdownAnswer({ source, content }: ReturnType<Reference['show']>): TextAnswer {
+  return markdown(source ?? markdownOf(content));
 }
 
 function schemaAnswer(): TextAnswer {
@@ -32,6 +81,7 @@ function schemaAnswer(): TextAnswer {
   return text(200, 'application/schema+json', schema, publicCaching);
 }
 
-function fixed(path: string, answer: TextAnswer): OpenEndpoint {
-  return { access: 'open', method: 'get', path, handle: async () => answer };
+function fixed(path: string, make: () => TextAnswer): OpenEndpoint {
+  const answer = once(make);
+  return { access: 'open', method: 'get', path, handle: async () => answer() };
 }

@@ -16,10 +16,14 @@ import { errorCodes, eventTypes } from '@svc/domain';
 import { expect, test } from 'vitest';
 import type { GatewayDeps } from '../deps.ts';
 import { endpointsOf } from '../endpoints.ts';
+import type { TextAnswer } from '../http/answer.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { errorsPage } from './errors-page.ts';
+import { guides } from './guides.ts';
+import { page } from './page.ts';
 import { profilePage } from './profile-page.ts';
 import { referencePage } from './reference-page.ts';
+import { renderMarkdown } from './render-markdown.ts';
 
 // No endpoint is called here, so none needs its dependencies.
 const nothing: GatewayDeps = Object.create(null);
@@ -54,7 +58,7 @@ test('the document describes every path parameter', () => {
 });
 
 test('the page of errors has every code of the catalogue under the anchor of its type', () => {
-  const { text } = errorsPage();
+  const { text } = page(errorsPage());
   for (const code of errorCodes) {
     const [, anchor] = problemType(code).split('#');
     expect(text).toContain(`id="${anchor}"`);
@@ -62,7 +66,7 @@ test('the page of errors has every code of the catalogue under the anchor of its
 });
 
 test('the reference page shows every endpoint, event and code, and its links have targets', () => {
-  const { text, headers } = referencePage(openApiDocument());
+  const { text, headers } = page(referencePage(openApiDocument()));
   for (const { operationId, path } of apiOperations) {
     expect(text).toContain(`id="${operationId}"`);
     expect(text).toContain(`<code>${templateOf(path)}</code>`);
@@ -78,7 +82,7 @@ test('the reference page shows every endpoint, event and code, and its links hav
 });
 
 test('the guide to the profile has every member, standard field, example and message', () => {
-  const { text } = profilePage();
+  const { text } = page(profilePage());
   for (const { member } of standardFields) expect(text).toContain(`<code>${member}</code>`);
   for (const { title } of profileExamples) expect(text).toContain(`<h3>${title}</h3>`);
   for (const { message } of profileMistakes) expect(text).toContain(message);
@@ -102,28 +106,113 @@ test('the schema of the profile is served as it is, and may be cached', async ()
   });
 });
 
-test('the pages load no resources and run no scripts', () => {
-  for (const { text } of [referencePage(openApiDocument()), errorsPage(), profilePage()]) {
+/** The answer of an open route, as a reader at this address gets it. */
+async function read(target: string): Promise<TextAnswer> {
+  const endpoint = endpoints.find(({ path }) =>
+    path.endsWith('/:guide') ? target.startsWith('/docs/guides/') : path === target,
+  );
+  if (endpoint?.access !== 'open') throw new Error(`no open endpoint for ${target}`);
+  const answer = await endpoint.handle({
+    ...Object.create(null),
+    id: target.split('/').at(-1),
+    baseUrl: 'http://gateway.test:8080',
+  });
+  if (answer.kind !== 'text') throw new Error(`no text at ${target}`);
+  return answer;
+}
+
+const pages = [
+  '/docs',
+  '/docs/errors',
+  '/docs/applicant-profile',
+  '/docs/changelog',
+  ...guides.map(({ path }) => path),
+];
+
+test.each(pages)(
+  '%s loads no resources, runs no scripts, and its links have targets',
+  async (path) => {
+    const { text } = await read(path);
     expect(text).not.toMatch(/<(?:script|img|link|iframe|object|embed)\b/i);
     expect(text).not.toMatch(/\bstyle="|\bon[a-z]+="|url\(|@import/i);
-    for (const [, href] of text.matchAll(/href="([^"]+)"/g)) expect(href).toMatch(/^[#/]/);
+    const hrefs = [...text.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href);
+    const onPage = hrefs.filter((href) => href.startsWith('#')).map((href) => href.slice(1));
+    expect(onPage.filter((id) => !text.includes(`id="${id}"`))).toEqual([]);
+    const served = new Set([...pages, ...endpoints.map((endpoint) => endpoint.path)]);
+    const others = hrefs.filter((href) => !/^(?:#|https:)/.test(href));
+    expect(others.filter((href) => !served.has(href.split('#')[0] ?? ''))).toEqual([]);
+  },
+);
+
+test.each(pages)(
+  'the policy of %s allows its style sheet by its hash, and nothing else',
+  async (path) => {
+    const { text, headers } = await read(path);
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+  },
+);
+
+const headingsOf = (source: string, pattern: RegExp) =>
+  [...source.matchAll(pattern)].map(([, title = '']) => title.replaceAll(/<[^>]*>|`/g, '').trim());
+
+const plain = (title: string) => title.replaceAll(/&(?:#39|quot|amp);|['"&]|\s+/g, ' ').trim();
+
+test.each(pages)('%s is also Markdown with the same headings', async (path) => {
+  const { text, contentType } = await read(`${path}.md`);
+  expect(contentType).toBe('text/markdown; charset=utf-8');
+  const shown = headingsOf(
+    (await read(path)).text.split('<main')[1] ?? '',
+    /<h[1-4][^>]*>(.*?)<\/h[1-4]>/gs,
+  );
+  const withoutCode = text.replaceAll(/^```[^]*?^```$/gm, '');
+  expect(headingsOf(withoutCode, /^#{1,4} (.*)$/gm).map(plain)).toEqual(
+    shown.map((title) => plain(title.replaceAll(/\s+/g, ' '))),
+  );
+  expect(withoutCode).not.toMatch(/<\/?(?:p|li|td|code|pre|h[1-4])\b|&quot;|&lt;/);
+});
+
+const byText = (one: string, other: string) => one.localeCompare(other);
+
+test('the index has one line for each page, at the address of the reader', async () => {
+  const { text } = await read('/llms.txt');
+  const targets = [...text.matchAll(/^- \[[^\]]+\]\(http:\/\/gateway\.test:8080([^)]+)\): \S/gm)];
+  expect(targets.map(([, target = '']) => target).toSorted(byText)).toEqual(
+    pages.map((path) => `${path}.md`).toSorted(byText),
+  );
+});
+
+test('a guide shows the address at which its reader reached the service, and is not shared', async () => {
+  for (const target of ['/docs/guides/quick-start', '/docs/guides/quick-start.md']) {
+    const { text, headers } = await read(target);
+    expect(text).toContain('export SVC_URL=http://gateway.test:8080\n');
+    expect(text).not.toContain('svc.example.com');
+    expect(headers['cache-control']).toBe('private, max-age=300');
   }
 });
 
-test('the policy allows the style sheet of the page by its hash', () => {
-  for (const { text, headers } of [referencePage(openApiDocument()), errorsPage(), profilePage()]) {
-    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
-    const hash = createHash('sha256').update(style).digest('base64');
-    expect(headers['content-security-policy']).toContain(`style-src 'sha256-${hash}'`);
+test('a guide that does not exist is not found', async () => {
+  await expect(read('/docs/guides/none')).rejects.toThrow('no text');
+});
+
+test('the markup of guides is rendered: none of it is left outside code', () => {
+  for (const { source } of guides) {
+    const text = renderMarkdown(source).content.source.replaceAll(/<(pre|code)\b[^]*?<\/\1>/g, '');
+    expect(text).not.toMatch(/\*\*|`|\]\(|^#|\| ---/m);
   }
 });
 
 test('markup in a description is escaped', () => {
   const document = openApiDocument();
-  const { text } = referencePage({
-    ...document,
-    info: { ...document.info, title: '<script>alert(1)</script>' },
-  });
+  const { text } = page(
+    referencePage({
+      ...document,
+      info: { ...document.info, title: '<script>alert(1)</script>' },
+    }),
+  );
   expect(text).not.toContain('<script>');
   expect(text).toContain('&lt;script&gt;');
 });

@@ -1,14 +1,12 @@
 import { problemExample, problemMediaType } from '@svc/contracts';
 import { errorCatalogue, errorCodes } from '@svc/domain';
-import type { TextAnswer } from '../http/answer.ts';
 import { html, prose } from './html.ts';
-import { page } from './page.ts';
+import { pagesList } from './navigation.ts';
+import type { PageContent } from './page.ts';
 
 /** The page that the `type` of a problem links to: each code of the catalogue has an anchor. */
-export function errorsPage(): TextAnswer {
-  const navigation = html`<ul>
-      <li><a href="/docs">Reference</a></li>
-    </ul>
+export function errorsPage(): PageContent {
+  const navigation = html`${pagesList}
     <h2>Errors</h2>
     <ul>
       ${errorCodes.map((code) => html`<li><a href="#${code}">${code}</a></li>`)}
@@ -16,7 +14,7 @@ export function errorsPage(): TextAnswer {
   const entries = errorCodes.map((code) => {
     const { status, title, description } = errorCatalogue[code];
     return html`<section aria-labelledby="${code}">
-      <h3 id="${code}">${title}</h3>
+      <h2 id="${code}">${title}</h2>
       <p><span class="no">${status}</span> <code>${code}</code></p>
       <p>${prose(description)}</p>
       <details>
@@ -25,10 +23,10 @@ export function errorsPage(): TextAnswer {
       </details>
     </section>`;
   });
-  return page(
-    'Errors of the submission service',
+  return {
+    title: 'Errors of the submission service',
     navigation,
-    html`<h1>Errors</h1>
+    content: html`<h1>Errors</h1>
       <p>
         Every error is a <code>${problemMediaType}</code> document (RFC 9457). Let your program
         decide by <code>code</code>, which never changes. Show <code>detail</code> to people. Quote
@@ -36,5 +34,5 @@ export function errorsPage(): TextAnswer {
         you do not know by its status.
       </p>
       ${entries}`,
-  );
+  };
 }

@@ -26,8 +26,15 @@ const maxAgeSeconds = 300;
 /** For answers that are the same for every reader. */
 export const publicCaching = { 'cache-control': `public, max-age=${maxAgeSeconds}` };
 
+/** The parts of a page. `content` is also served as Markdown. */
+export interface PageContent {
+  readonly title: string;
+  readonly navigation: Html;
+  readonly content: Html;
+}
+
 /** A page that is the same for every reader and cacheable for `maxAgeSeconds`. */
-export function page(title: string, navigation: Html, content: Html): TextAnswer {
+export function page({ title, navigation, content }: PageContent): TextAnswer {
   return text(200, mediaType, documentOf(title, navigation, content), {
     'content-security-policy': contentSecurityPolicy("'none'", ''),
     ...publicCaching,

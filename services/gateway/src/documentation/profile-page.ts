@@ -7,16 +7,16 @@ import {
   profileRules,
   standardFields,
 } from '@svc/contracts';
-import type { TextAnswer } from '../http/answer.ts';
 import { type Html, html, prose } from './html.ts';
-import { page } from './page.ts';
+import { pagesList } from './navigation.ts';
+import type { PageContent } from './page.ts';
 import { schemaTable } from './schema-view.ts';
 
 /** The guide to `applicantProfile` for tenants (CONTRACT 10). */
-export function profilePage(): TextAnswer {
+export function profilePage(): PageContent {
   const schema = applicantProfileSchema();
-  const navigation = html`<ul>
-      <li><a href="/docs">Reference</a></li>
+  const navigation = html`${pagesList}
+    <ul>
       <li><a href="${applicantProfileSchemaPath}">JSON Schema</a></li>
     </ul>
     <h2>The profile</h2>
@@ -27,10 +27,10 @@ export function profilePage(): TextAnswer {
       <li><a href="#examples">Examples</a></li>
       <li><a href="#mistakes">Messages</a></li>
     </ul>`;
-  return page(
-    'The applicant profile',
+  return {
+    title: 'The applicant profile',
     navigation,
-    html`<h1>The applicant profile</h1>
+    content: html`<h1>The applicant profile</h1>
       <p>
         A node fills in the form of an <code>ats.application</code> from
         <code>applicantProfile</code>. It is a JSON Resume 1.x with additional members. All members
@@ -70,7 +70,7 @@ export function profilePage(): TextAnswer {
         ['Message', 'Remedy'],
         profileMistakes.map(({ message, remedy }) => [html`${message}`, prose(remedy)]),
       )}`,
-  );
+  };
 }
 
 function fieldsTable(): Html {

@@ -3,13 +3,12 @@ import {
   memberOf,
   membersOf,
   type OpenApiDocument,
-  profileGuidePath,
   resolveRef,
   textOf,
 } from '@svc/contracts';
-import type { TextAnswer } from '../http/answer.ts';
 import { type Html, html, prose } from './html.ts';
-import { page } from './page.ts';
+import { pagesList } from './navigation.ts';
+import type { PageContent } from './page.ts';
 import { schemaTable, typeOf } from './schema-view.ts';
 
 /** Renders the OpenAPI document as one page without scripts. */
@@ -22,16 +21,15 @@ interface Operation {
   readonly object: unknown;
 }
 
-export function referencePage(document: OpenApiDocument): TextAnswer {
+export function referencePage(document: OpenApiDocument): PageContent {
   const groups = document.tags.map((tag) => ({
     tag,
     operations: operationsOf(document.paths, tag.name),
   }));
   const events = Object.entries(document.webhooks).map(([type, object]) => ({ type, object }));
-  const navigation = html`<ul>
+  const navigation = html`${pagesList}
+    <ul>
       <li><a href="/openapi.json">OpenAPI document</a></li>
-      <li><a href="/docs/errors">Errors</a></li>
-      <li><a href="${profileGuidePath}">Applicant profile</a></li>
       <li><a href="#signing">Signing</a></li>
     </ul>
     ${groups.map(
@@ -45,11 +43,12 @@ export function referencePage(document: OpenApiDocument): TextAnswer {
     <ul>
       ${events.map(({ type }) => html`<li><a href="#${type}">${type}</a></li>`)}
     </ul>`;
-  return page(
-    `${document.info.title}: API reference`,
+  return {
+    title: `${document.info.title}: API reference`,
     navigation,
-    html`<h1>${document.info.title}</h1>
+    content: html`<h1>${document.info.title}</h1>
       <p>${prose(document.info.description)}</p>
+      <p>New here? Begin with the <a href="/docs/guides/quick-start">quick start</a>.</p>
       ${signingSection(document)}
       ${groups.map(
         ({ tag, operations }) =>
@@ -59,7 +58,7 @@ export function referencePage(document: OpenApiDocument): TextAnswer {
       )}
       <h2>Webhook events</h2>
       ${events.map(({ type, object }) => eventSection(document, type, object))}`,
-  );
+  };
 }
 
 function operationsOf(paths: OpenApiDocument['paths'], tag: string): Operation[] {

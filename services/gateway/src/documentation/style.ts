@@ -4,7 +4,7 @@ export const style = `
   --text: light-dark(#1b1f27, #e4e7ec); --quiet: light-dark(#525b69, #a0a8b5); --link: light-dark(#0a56b8, #82b4ff);
   --back: light-dark(#fff, #14161b); --good: light-dark(#0b6b3a, #6fd39c); --bad: light-dark(#a32014, #ff9d91); }
 * { box-sizing: border-box; }
-html { scroll-behavior: smooth; scroll-padding-top: 1rem; }
+html { scroll-behavior: smooth; scroll-padding-top: 4rem; }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.55 system-ui, sans-serif;
   display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
@@ -44,6 +44,15 @@ dd { margin: .25rem 0 0; display: flex; flex-wrap: wrap; gap: .5rem; align-items
 dd code { padding: .35rem .5rem; }
 button.copy { margin: 0; padding: .3rem .9rem; font-size: .875rem; }
 summary { cursor: pointer; }
+.languages { position: sticky; top: 0; z-index: 1; display: flex; gap: .25rem; margin: 0 0 1rem; padding: .5rem 0; border: 0; border-bottom: 1px solid var(--line); background: var(--back); }
+.languages legend, .languages input { position: absolute; opacity: 0; width: 1px; height: 1px; overflow: hidden; }
+.languages label { margin: 0; padding: .25rem .9rem; border: 1px solid var(--line); border-radius: 6px; font-size: .875rem; cursor: pointer; }
+.languages input:checked + label { color: var(--back); background: var(--link); border-color: var(--link); }
+.languages input:focus-visible + label { outline: 2px solid var(--link); outline-offset: 2px; }
+.file { margin: 1rem 0 0; }
+@supports selector(:has(a)) { @media screen {
+  main:has(#language-sh:checked) .choice:not(.sh), main:has(#language-ts:checked) .choice:not(.ts),
+  main:has(#language-python:checked) .choice:not(.python) { display: none; } } }
 figure { margin: 1rem 0; max-width: 20rem; background: #fff; border-radius: 6px; }
 body.plain { display: block; }
 .plain main { margin: 0 auto; max-width: 46rem; }

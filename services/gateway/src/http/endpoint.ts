@@ -22,7 +22,7 @@ export interface OperatorRequest extends SignedRequest {
 
 interface Route {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** In Express's notation. `:id`, `:reference` or `:keyId` is the only parameter that handlers receive. */
+  /** In Express's notation. `:id`, `:reference`, `:guide` or `:keyId` is the only parameter that handlers receive. */
   readonly path: string;
 }
 
@@ -33,7 +33,7 @@ export interface OpenRequest {
   readonly addressGroup: string;
   /** The base URL at which the client reached the service, `https://host:port`. */
   readonly baseUrl: string;
-  /** The `:reference` of the path, percent-decoded. Empty if the route has none. */
+  /** The `:reference` or `:guide` of the path, percent-decoded. Empty if the route has none. */
   readonly id: string;
   /** Empty, and not read, if the endpoint takes no body. */
   readonly body: Buffer;

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { guidesPath } from '@svc/contracts';
+
+/** A guide as it is written. It names `baseUrlShown` as the address of the service. */
+export interface Guide {
+  readonly slug: string;
+  readonly path: string;
+  readonly title: string;
+  /** Markdown. */
+  readonly source: string;
+}
+
+/** In the Markdown this stands for the address at which the reader reached the service. */
+export const baseUrlShown = 'https://svc.example.com';
+
+/** In the order of reading. Each is `guides/<slug>.md` in the package of the gateway. */
+const slugs = [
+  'quick-start',
+  'signing',
+  'idempotency',
+  'money',
+  'webhooks',
+  'errors',
+  'sandbox',
+  'going-live',
+] as const;
+
+const directory = path.resolve(import.meta.dirname, '../../guides');
+
+/** All guides, read at start. */
+export const guides: readonly Guide[] = slugs.map((slug) => {
+  const source = readFileSync(path.join(directory, `${slug}.md`), 'utf8');
+  const [, title = slug] = /^# (.+)$/m.exec(source) ?? [];
+  return { slug, path: `${guidesPath}/${slug}`, title, source };
+});

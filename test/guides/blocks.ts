@@ -1,0 +1,30 @@
+/** The code blocks of a guide, read from the Markdown that the gateway serves. */
+
+export interface GuideBlock {
+  /** `sh`, `ts`, `python` or `json`. */
+  readonly language: string;
+  /** The rest of the line after the language: `file=name`, or the schema of a JSON block. */
+  readonly attribute: string;
+  readonly code: string;
+}
+
+export function blocksOf(markdown: string): GuideBlock[] {
+  return [...markdown.matchAll(/^```(\S*) ?(.*)\n([^]*?)^```$/gm)].map(
+    ([, language = '', attribute = '', code = '']) => ({ language, attribute, code }),
+  );
+}
+
+/** The code of one language without files, as one program. */
+export function programOf(blocks: readonly GuideBlock[], language: string): string {
+  return blocks
+    .filter((block) => block.language === language && block.attribute === '')
+    .map(({ code }) => code)
+    .join('\n');
+}
+
+/** The file of a guide in one language. */
+export function fileOf(blocks: readonly GuideBlock[], name: string): string {
+  const block = blocks.find(({ attribute }) => attribute === `file=${name}`);
+  if (block === undefined) throw new Error(`the guide has no ${name}`);
+  return block.code;
+}

@@ -1,0 +1,264 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {
+  createWebhookReceiver,
+  type TenantCredentials,
+  waitUntil,
+  type WebhookReceiver,
+} from '@svc/testkit';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { findPython } from '../clients/subjects.ts';
+import { send, signedBy } from '../support/wire.ts';
+import { blocksOf, fileOf, type GuideBlock, programOf } from './blocks.ts';
+import { type Receiver, run, startReceiver } from './programs.ts';
+import { type GuideWorld, openGuideWorld, variablesOf } from './world.ts';
+
+/** Every code block of the guides, as a live gateway serves them, runs against that gateway. */
+
+const python = findPython();
+if (python === undefined) {
+  process.stdout.write(
+    'Python 3.10 or newer is missing: the Python of the guides is not tested.\n',
+  );
+}
+
+/** The output of each guide's program, and the error codes that its requests may get. */
+const expected: Readonly<Record<string, { prints: readonly RegExp[]; codes?: readonly string[] }>> =
+  {
+    'quick-start': { prints: [/dispatched/, /submitted/] },
+    signing: { prints: [/"balance":10000/, /10000/] },
+    idempotency: { prints: [/"idempotent":true|true true/i, /submitted|running|dispatched/] },
+    money: { prints: [/300/, /10000/, /grant/] },
+    webhooks: { prints: [/dlv_/], codes: ['delivery_in_progress'] },
+    errors: { prints: [/\/payload\/atsType/], codes: ['validation_error'] },
+    sandbox: { prints: [/captcha/, /cancelled/] },
+    'going-live': { prints: [/ready/, /sandbox/, /ats\.application/] },
+  };
+
+let world: GuideWorld;
+const guides = new Map<string, readonly GuideBlock[]>();
+
+beforeAll(async () => {
+  world = await openGuideWorld();
+  const index = await read('/llms.txt');
+  for (const [, slug = ''] of index.matchAll(/\/docs\/guides\/([a-z-]+)\.md\)/g)) {
+    guides.set(slug, blocksOf(await read(`/docs/guides/${slug}.md`)));
+  }
+});
+afterAll(() => world.close());
+
+async function read(target: string): Promise<string> {
+  const { status, text } = await send(world.stack.gatewayUrl, { method: 'GET', target });
+  expect(status).toBe(200);
+  return text;
+}
+
+function blocksOfGuide(slug: string): readonly GuideBlock[] {
+  const blocks = guides.get(slug);
+  if (blocks === undefined) throw new Error(`there is no guide ${slug}`);
+  return blocks;
+}
+
+test('every guide is tested, and has code in all three languages', () => {
+  expect([...guides.keys()]).toEqual(Object.keys(expected));
+  for (const blocks of guides.values()) {
+    for (const language of ['sh', 'ts', 'python']) {
+      expect(programOf(blocks, language)).not.toBe('');
+    }
+    const others = blocks.filter(
+      ({ language }) => !['sh', 'ts', 'python', 'json'].includes(language),
+    );
+    expect(others).toEqual([]);
+    const files = blocks.filter(
+      ({ attribute, language }) => attribute !== '' && language !== 'json',
+    );
+    for (const { attribute } of files) expect(attribute).toMatch(/^file=receiver\.(?:ts|py)$/);
+  }
+});
+
+test('every JSON block is valid by its schema in the document', async () => {
+  const ajv = new Ajv2020({ strict: false, logger: false });
+  ajv.addSchema({ ...JSON.parse(await read('/openapi.json')), $id: 'openapi' });
+  const samples = [...guides.values()].flat().filter(({ language }) => language === 'json');
+  expect(samples.length).toBeGreaterThan(0);
+  for (const { attribute, code } of samples) {
+    const pointer =
+      attribute === 'webhook'
+        ? `/webhooks/${JSON.parse(code).type}/post/requestBody/content/application~1json/schema`
+        : `/components/schemas/${attribute}`;
+    const validate = ajv.getSchema(`openapi#${encodeURI(pointer)}`);
+    if (validate === undefined) throw new Error(`the document has nothing at ${pointer}`);
+    expect([validate(JSON.parse(code)), validate.errors]).toEqual([true, null]);
+  }
+});
+
+/** Signs up with the first block of the quick start, as its reader does. */
+async function signUpAsReader(dir: string): Promise<TenantCredentials> {
+  const [signUp] = blocksOfGuide('quick-start');
+  const script = `${signUp?.code}\necho "$SVC_TENANT $SVC_SECRET $SVC_WEBHOOK_SECRET"\n`;
+  const [tenantId = '', hmacSecret = '', webhookSecret = ''] = (
+    await run(['sh', '-ec', script], { cwd: dir, env: {} })
+  )
+    .trim()
+    .split(' ');
+  return { tenantId, hmacSecret, webhookSecret };
+}
+
+interface Language {
+  readonly name: 'sh' | 'ts' | 'python';
+  readonly suffix: string;
+  readonly receiver?: { readonly file: string; readonly program: string };
+  /** The command that runs all programs, each with its own variables. */
+  command(dir: string, programs: readonly Program[]): readonly string[];
+}
+
+interface Program {
+  readonly slug: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const heading = '=== ';
+
+/** One process runs the programs of a language, because the start of each takes a tenth of a second. */
+const languages: readonly Language[] = [
+  {
+    name: 'sh',
+    suffix: 'sh',
+    command: (_dir, programs) => [
+      'sh',
+      '-ec',
+      programs
+        .map(({ slug, env }) => {
+          const set = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
+          return `echo; echo '${heading}${slug}'; (${set.join('; ')}; set -e; . ./${slug}.sh)`;
+        })
+        .join('\n'),
+    ],
+  },
+  {
+    name: 'ts',
+    suffix: 'ts',
+    receiver: { file: 'receiver.ts', program: process.execPath },
+    command(dir, programs) {
+      const steps = programs.map(
+        ({ slug, env }) =>
+          `console.log('${heading}${slug}'); Object.assign(process.env, ${JSON.stringify(env)}); await import('./${slug}.ts');`,
+      );
+      writeFileSync(path.join(dir, 'all.ts'), steps.join('\n'));
+      return [process.execPath, 'all.ts'];
+    },
+  },
+  {
+    name: 'python',
+    suffix: 'py',
+    receiver: { file: 'receiver.py', program: python?.program ?? 'python3' },
+    command(dir, programs) {
+      const steps = programs.map(
+        ({ slug, env }) =>
+          `print('${heading}${slug}'); os.environ.update(${JSON.stringify(env)}); runpy.run_path('${slug}.py')`,
+      );
+      writeFileSync(path.join(dir, 'all.py'), ['import os, runpy', ...steps].join('\n'));
+      return [python?.program ?? 'python3', 'all.py'];
+    },
+  },
+];
+
+const tested = languages.filter(({ name }) => name !== 'python' || python !== undefined);
+
+test.each(tested)(
+  'all code of the guides in $name runs and prints what they say',
+  async (language) => {
+    const dir = path.join(world.dir, language.name);
+    mkdirSync(dir);
+    const plain = await createWebhookReceiver();
+    onTestFinished(() => plain.close());
+    const receivers = new Map<
+      string,
+      { readonly started: Receiver; readonly tenant: TenantCredentials }
+    >();
+    const programs: Program[] = [];
+    for (const [slug, blocks] of guides) {
+      const tenant = slug === 'quick-start' ? await signUpAsReader(dir) : await world.signUp();
+      const env = variablesOf(world.stack, tenant);
+      const started = await startReceiverOf(language, slug, dir, env);
+      if (started !== undefined) receivers.set(slug, { started, tenant });
+      programs.push({ slug, env: { ...env, WEBHOOK_URL: started?.url ?? plain.url } });
+      const setup = slug === 'quick-start' ? '' : setupOf(language);
+      const code = `${setup}${programOf(blocks, language.name)}`;
+      writeFileSync(path.join(dir, `${slug}.${language.suffix}`), code);
+    }
+    const printed = await run(language.command(dir, programs), { cwd: dir, env: {} });
+    const outputs = printed.split(heading).slice(1);
+    expect(outputs.map((output) => output.split('\n')[0])).toEqual([...guides.keys()]);
+    for (const [index, [slug, { prints, codes = [] }]] of Object.entries(expected).entries()) {
+      const output = outputs[index] ?? '';
+      for (const pattern of prints) expect(`${slug}: ${output}`).toMatch(pattern);
+      const refused = [...output.matchAll(/\/docs\/errors#(\w+)/g)].map(([, code]) => code);
+      expect(refused.filter((code) => !codes.includes(String(code)))).toEqual([]);
+    }
+    if (language.receiver === undefined) await expectTestEvent(plain);
+    else await expectReceived(receivers);
+  },
+);
+
+/** The setup of the quick start, with which the code of every other guide begins. */
+function setupOf({ name }: Language): string {
+  const blocks = blocksOfGuide('quick-start').filter(({ language }) => language === name);
+  return `${blocks[name === 'sh' ? 1 : 0]?.code}\n`;
+}
+
+async function startReceiverOf(
+  { receiver }: Language,
+  slug: string,
+  dir: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Receiver | undefined> {
+  const blocks = blocksOfGuide(slug);
+  if (
+    receiver === undefined ||
+    !blocks.some(({ attribute }) => attribute !== '' && attribute === `file=${receiver.file}`)
+  ) {
+    return undefined;
+  }
+  const file = `${slug}-${receiver.file}`;
+  writeFileSync(path.join(dir, file), fileOf(blocks, receiver.file));
+  const started = await startReceiver([receiver.program, file], { cwd: dir, env });
+  onTestFinished(() => started.close());
+  return started;
+}
+
+async function expectTestEvent(receiver: WebhookReceiver): Promise<void> {
+  const { event } = await receiver.waitFor(({ event: { type } }) => type === 'webhook.test');
+  expect(event.data).toEqual({});
+}
+
+/** The receivers of the guides accept real webhooks, refuse forged ones, and act once. */
+async function expectReceived(
+  receivers: ReadonlyMap<
+    string,
+    { readonly started: Receiver; readonly tenant: TenantCredentials }
+  >,
+): Promise<void> {
+  expect([...receivers.keys()]).toEqual(['quick-start', 'webhooks']);
+  for (const { started } of receivers.values()) {
+    const forged = await fetch(started.url, { method: 'POST', body: '{}' });
+    expect(forged.status).toBe(400);
+  }
+  const quickStart = receivers.get('quick-start')?.started;
+  await waitUntil(() => quickStart?.output().includes('verified webhook.test {}'));
+  const { started, tenant } = receivers.get('webhooks') ?? {};
+  if (started === undefined || tenant === undefined) throw new Error('no receiver');
+  await waitUntil(() => started.output().includes('new webhook.test'));
+  const ask = (method: string, target: string) =>
+    send(world.stack.gatewayUrl, signedBy(tenant, { method, target }));
+  const list = await ask('GET', '/v1/webhooks/deliveries');
+  const sent = [list.body['data']].flat().find((one) => Object(one).type === 'webhook.test');
+  const { id } = Object(sent);
+  await waitUntil(
+    async () => (await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`)).status === 202,
+  );
+  await waitUntil(() => started.output().includes('seen before webhook.test'));
+  expect(started.output().match(/new webhook\.test/g)).toHaveLength(1);
+}

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { addressOf } from './redis-address.ts';
 
 /** The logger methods that this package needs. A pino logger fits. */
 export interface QueueLogger {
@@ -39,20 +40,27 @@ export function connectRedis(
     connectTimeout: connectTimeoutMs,
     retryStrategy: (attempt: number) =>
       Math.min(50 * 2 ** Math.min(attempt, 10), reconnectDelayMsMax),
+    // A master that became a replica refuses writes. The next connection goes to its successor.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   };
-  const redis =
+  const options =
     role === 'producer'
-      ? new Redis(url, {
+      ? {
           ...common,
           enableOfflineQueue: false,
           maxRetriesPerRequest: 1,
           commandTimeout: producerCommandTimeoutMs,
-        })
-      : new Redis(url, {
+        }
+      : {
           ...common,
           maxRetriesPerRequest: null,
           ...(role === 'worker' ? { socketTimeout: workerSocketTimeoutMs } : {}),
-        });
+        };
+  const address = addressOf(url);
+  const redis =
+    'url' in address
+      ? new Redis(address.url, options)
+      : new Redis({ ...options, ...address.options });
   redis.on('error', (error: Error) => {
     logger?.warn({ err: error, role }, 'redis connection error');
   });

@@ -79,11 +79,11 @@ function persistence({ isAppendOnly, isWritten }: Health): Finding {
 
 function encryption(redisUrl: string, environment: Deployment['environment']): Finding {
   const name = 'redis tls';
-  if (redisUrl.startsWith('rediss:')) return ok(name, 'the connection is encrypted');
+  if (redisUrl.startsWith('rediss')) return ok(name, 'the connection is encrypted');
   if (isLocal(redisUrl)) return ok(name, 'the connection stays on this machine');
   return (environment === 'production' ? fault : warning)(
     name,
     'the connection crosses a network and is not encrypted',
-    'Enable TLS in Redis and set REDIS_URL to rediss://.',
+    'Enable TLS in Redis and let REDIS_URL begin with rediss.',
   );
 }

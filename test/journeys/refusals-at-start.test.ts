@@ -57,6 +57,7 @@ function environmentOf(changes: Record<string, string | undefined>): NodeJS.Proc
     ...bareEnvironment(),
     SVC_ENVIRONMENT: 'production',
     DATABASE_URL: mine.database.databaseUrl,
+    DATABASE_ALLOW_ASYNC_STANDBY: '1',
     REDIS_URL: mine.redis.redisUrl,
     SVC_MASTER_KEY: testMasterKey(),
     TRUST_PROXY: '10.0.0.0/8',
@@ -112,6 +113,12 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
     const DATABASE_URL = mine.database.ownerUrl;
     expect(await refusal(service, { DATABASE_URL })).toContain(
       'The role of DATABASE_URL is a superuser. In production it must own nothing',
+    );
+  });
+
+  test('refuses production on a database whose commits wait for no standby', async () => {
+    expect(await refusal(service, { DATABASE_ALLOW_ASYNC_STANDBY: undefined })).toContain(
+      'Commits wait for no standby (synchronous_standby_names is empty)',
     );
   });
 

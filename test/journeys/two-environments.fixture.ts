@@ -35,7 +35,11 @@ export const failedHost = 'fails.example.com';
 export const declinedHost = 'declines.example.com';
 
 export async function startEnvironment(name: 'sandbox' | 'production'): Promise<Environment> {
-  const env = { SVC_ENVIRONMENT: name, SVC_MASTER_KEY: newMasterKey() };
+  const env = {
+    SVC_ENVIRONMENT: name,
+    SVC_MASTER_KEY: newMasterKey(),
+    DATABASE_ALLOW_ASYNC_STANDBY: '1',
+  };
   const [stack, receiver] = await Promise.all([
     startStack({ tls: true, env }),
     createWebhookReceiver(),

@@ -17,6 +17,7 @@ test('numbers are parsed, and unset variables have their defaults', () => {
   const config = loadConfig(schema, { ...complete, RECONCILE_INTERVAL_MS: '250', UNRELATED: 'x' });
   expect(config).toEqual({
     ...complete,
+    DATABASE_ALLOW_ASYNC_STANDBY: '0',
     DATABASE_POOL_MAX: 10,
     DATABASE_BATCH_MAX: 64,
     DATABASE_CONNECT_TIMEOUT_MS: 5_000,

@@ -31,8 +31,13 @@ export const commonConfig = {
   }),
   DATABASE_URL: Type.String({
     pattern: '^postgres(ql)?://',
-    description: 'the URL of Postgres, postgresql://user@host:port/database',
+    description:
+      'the URL of Postgres, postgresql://user@host:port/database, or with several hosts host:port,host:port',
   }),
+  DATABASE_ALLOW_ASYNC_STANDBY: flag(
+    '0',
+    '1 starts a service in production although commits wait for no standby; 0 or 1',
+  ),
   DATABASE_POOL_MAX: Type.Integer({
     minimum: 2,
     maximum: 500,
@@ -58,8 +63,9 @@ export const commonConfig = {
     description: 'milliseconds that a call waits for the answer of Postgres, 1000 to 60000',
   }),
   REDIS_URL: Type.String({
-    pattern: '^rediss?://',
-    description: 'the URL of Redis, redis://host:port',
+    pattern: '^rediss?(\\+sentinel)?://',
+    description:
+      'the URL of Redis, redis://host:port, or redis+sentinel://host:port,host:port/master',
   }),
   SVC_MASTER_KEY: Type.String({
     pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,

@@ -35,7 +35,8 @@ export interface Opening {
 /**
  * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if
  * Postgres does not answer, or if this build must not use the database (schema, environment,
- * privileges or master key). Throws `ConfigError` if limits do not agree.
+ * privileges, master key or, in production, no synchronous standby). Throws `ConfigError` if limits
+ * do not agree.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
@@ -45,6 +46,8 @@ export async function openStoreOrRefuse(
   const opened = await openReadyStore({
     databaseUrl: config.DATABASE_URL,
     environment: config.SVC_ENVIRONMENT,
+    needsSyncStandby:
+      config.SVC_ENVIRONMENT === 'production' && config.DATABASE_ALLOW_ASYNC_STANDBY === '0',
     sealer: createSealer(openKeyring(config.SVC_MASTER_KEY)),
     newId,
     poolMax: config.DATABASE_POOL_MAX,

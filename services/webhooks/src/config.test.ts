@@ -5,6 +5,7 @@ import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
 const config: WebhooksConfig = {
   SVC_ENVIRONMENT: 'sandbox',
   DATABASE_URL: 'postgresql://a',
+  DATABASE_ALLOW_ASYNC_STANDBY: '0',
   DATABASE_POOL_MAX: 10,
   DATABASE_BATCH_MAX: 64,
   DATABASE_CONNECT_TIMEOUT_MS: 5_000,

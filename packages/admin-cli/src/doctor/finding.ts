@@ -54,8 +54,11 @@ export function fault(check: string, found: string, remedy: string): Finding {
 
 const localHosts = ['', 'localhost', '127.0.0.1', '[::1]'];
 
-/** True if the URL names this machine or a socket, so that no network is between. */
+/** True if all hosts of the URL are this machine or a socket, so that no network is between. */
 export function isLocal(url: string): boolean {
-  const { hostname } = new URL(url);
-  return localHosts.includes(hostname) || decodeURIComponent(hostname).startsWith('/');
+  const [, authority = ''] = /^[a-z+]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
+  return authority.split(',').every((host) => {
+    const name = host.replace(/:\d+$/, '');
+    return localHosts.includes(name) || decodeURIComponent(name).startsWith('/');
+  });
 }

@@ -20,6 +20,15 @@ export class TransactionExpired extends Error {
   override readonly name = 'TransactionExpired';
 }
 
+/** The server is a standby, which accepts no writes. */
+export class StandbyReached extends Error {
+  override readonly name = 'StandbyReached';
+
+  constructor() {
+    super('the server is a standby');
+  }
+}
+
 /** The SQLSTATE of an error that Postgres returned. Undefined for any other error. */
 export function sqlState(error: unknown): string | undefined {
   if (error instanceof DatabaseError) return error.code;
@@ -60,7 +69,7 @@ export function isLockTimeout(error: unknown): boolean {
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
-  if (error instanceof AnswerOverdue) return true;
+  if (error instanceof AnswerOverdue || error instanceof StandbyReached) return true;
   const state = sqlState(error);
   // 08: connection. 53: resources. 57P: shutdown, crash or start-up. 57014: our statement time
   // limit. 55P03: our lock time limit.
@@ -96,4 +105,4 @@ const unreachableKinds = new Set([
   'TlsConnectionError',
 ]);
 const unreachableMessage =
-  /Query read timeout|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Can't reach database/;
+  /Query read timeout|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Can't reach database/;

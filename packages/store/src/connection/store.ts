@@ -5,8 +5,9 @@ import {
   databaseBatchMaxDefault,
   databaseConnectTimeoutMsDefault,
 } from '@svc/domain';
-import { Pool, TypeOverrides, types } from 'pg';
+import { TypeOverrides, types } from 'pg';
 import { PrismaClient } from '../generated/client.ts';
+import { createPool } from './hosts.ts';
 import { createIdClock } from './id-clock.ts';
 import {
   inTransaction,
@@ -108,7 +109,7 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 
 /**
  * Opens a pool on the database. It connects on first use, to Postgres or to a pooler in transaction
- * mode. It sends no settings: the role has them (`roleSettings`), and `assertReady` checks them.
+ * mode. A URL with several hosts follows a failover (`hosts.ts`). It sends no settings: the role has them (`roleSettings`), and `assertReady` checks them.
  *
  * Statements are named by the hash of their text, because an unnamed one is parsed and planned each
  * time (measured: twice the CPU). There must therefore be few texts: lists are passed as arrays or
@@ -116,8 +117,7 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
-  const pool = new Pool({
-    connectionString: options.databaseUrl,
+  const pool = createPool(options.databaseUrl, {
     types: rowTypes,
     max: options.poolMax ?? poolConnectionsMax,
     // A statement does not wait for the answer to the one before it.

@@ -15,10 +15,17 @@ export type Readiness =
   | { kind: 'other_environment'; found: string }
   /** Only in production: the role has privileges that bypass the database's guards. */
   | { kind: 'too_privileged'; excess: string[] }
+  /** Commits wait for no standby, so a failover may lose them. Only if a standby is needed. */
+  | { kind: 'without_sync_standby' }
   /** The role, or a pooler before Postgres, is not set up for services. */
   | { kind: 'wrong_session'; faults: string[] }
   /** The sealed values of the database cannot be opened with this master key. */
   | { kind: 'other_key' };
+
+export interface ReadinessOptions {
+  /** Refuses a database whose commits wait for no standby. Default false. */
+  readonly needsSyncStandby?: boolean;
+}
 
 const requestHashKeyBytes = 32;
 
@@ -27,7 +34,11 @@ const requestHashKeyBytes = 32;
  * belongs to this environment (CONTRACT 0). The first service
  * writes the environment row, with a new key for request hashes. The name in it never changes.
  */
-export async function assertReady(store: Store, environment: EnvironmentName): Promise<Readiness> {
+export async function assertReady(
+  store: Store,
+  environment: EnvironmentName,
+  { needsSyncStandby = false }: ReadinessOptions = {},
+): Promise<Readiness> {
   const status = await schemaStatus((sql) => store.query(sql, []));
   if (status.kind === 'behind') return { kind: 'schema_behind', pending: status.lacking };
   if (status.kind === 'unknown') return { kind: 'schema_unknown', reason: status.reason };
@@ -49,12 +60,22 @@ export async function assertReady(store: Store, environment: EnvironmentName): P
   if (row === null) throw new Error('the environment row is missing');
   if (row.name !== environment) return { kind: 'other_environment', found: row.name };
   store.sealer.phase = phaseOf(row);
+  if (needsSyncStandby && !(await hasSyncStandby(store))) return { kind: 'without_sync_standby' };
   try {
     const requestHashKey = store.sealer.unseal(environmentPlace(row.name), row.sealed);
     return { kind: 'ready', requestHashKey };
   } catch {
     return { kind: 'other_key' };
   }
+}
+
+/** True if commits wait for a standby. A session with `synchronous_commit = on` waits for its disk. */
+async function hasSyncStandby(store: Store): Promise<boolean> {
+  const [row] = await store.query<{ names: string }>(
+    "SELECT current_setting('synchronous_standby_names') AS names",
+    [],
+  );
+  return row !== undefined && row.names.trim() !== '';
 }
 
 export type OpenedStore =
@@ -64,11 +85,11 @@ export type OpenedStore =
 
 /** Opens a store and checks that this build may use it. If not, the store is closed again. */
 export async function openReadyStore(
-  options: StoreOptions & { environment: EnvironmentName },
+  options: StoreOptions & ReadinessOptions & { environment: EnvironmentName },
 ): Promise<OpenedStore> {
   const store = openStore(options);
   try {
-    const readiness = await assertReady(store, options.environment);
+    const readiness = await assertReady(store, options.environment, options);
     if (readiness.kind === 'ready') return { ...readiness, store: following(store) };
     await store.close();
     return { kind: 'refused', reason: whyNot(readiness, options.environment) };
@@ -104,6 +125,8 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
       return `The database belongs to ${readiness.found}, but SVC_ENVIRONMENT is ${wanted}. Set DATABASE_URL to the database of ${wanted}.`;
     case 'too_privileged':
       return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing. Set DATABASE_URL to another role, and give the owner to \`svc migrate\` as MIGRATION_DATABASE_URL.`;
+    case 'without_sync_standby':
+      return 'Commits wait for no standby (synchronous_standby_names is empty), so a failover may lose holds and charges. Set synchronous_standby_names on the primary. If its host keeps the data in another way, set DATABASE_ALLOW_ASYNC_STANDBY=1.';
     case 'wrong_session':
       return readiness.faults.join(' ');
     case 'other_key':

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultRateCardJson } from '@svc/domain';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { insufficientPrivilege, sqlState } from '../connection/errors.ts';
+import { connectClient } from '../connection/hosts.ts';
 import { pinnedSession } from '../connection/session.ts';
 import { applyMigration, type LockPatience, lockPatience } from '../migrations/apply.ts';
 import { type Migration, migrationsDirectory, readMigrations } from '../migrations/files.ts';
@@ -151,12 +152,10 @@ function raisesFloorItself(migration: Migration): boolean {
 const ownersSettings = '-c client_connection_check_interval=2s';
 
 async function connectOwner(ownerUrl: string): Promise<Client> {
-  const client = new Client({
-    ...pinnedSession(ownerUrl, ownersSettings),
+  return connectClient(ownerUrl, (url) => ({
+    ...pinnedSession(url, ownersSettings),
     application_name: 'svc-migrate',
-  });
-  await client.connect();
-  return client;
+  }));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { type Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { insufficientPrivilege, isUnavailable, sqlState } from '../connection/errors.ts';
+import { connectClient } from '../connection/hosts.ts';
 import { roleSettings } from '../connection/session.ts';
 
 export type GrantOutcome = { kind: 'granted' } | { kind: 'refused'; reason: string };
@@ -62,16 +63,16 @@ async function asRole(
   { role, serviceUrl }: SettingsTarget,
   statements: string,
 ): Promise<GrantOutcome> {
-  const client = new Client({ connectionString: serviceUrl, application_name: 'svc-migrate' });
   try {
-    await client.connect();
-    await client.query(statements);
+    const client = await connectClient(serviceUrl, (connectionString) => ({
+      connectionString,
+      application_name: 'svc-migrate',
+    }));
+    await client.query(statements).finally(() => client.end());
     return { kind: 'granted' };
   } catch (error) {
     if (!isUnavailable(error) && sqlState(error) === undefined) throw error;
     const reason = `the owner may not change the settings of the role ${role}, and the role cannot be used at DATABASE_URL. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
     return { kind: 'refused', reason };
-  } finally {
-    await client.end();
   }
 }

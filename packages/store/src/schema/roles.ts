@@ -1,6 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { type Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { insufficientPrivilege, sqlState } from '../connection/errors.ts';
+import { urlsOfHosts } from '../connection/hosts.ts';
 import type { Store } from '../connection/store.ts';
 import { giveSettings, type GrantOutcome } from './role-settings.ts';
 
@@ -116,7 +117,7 @@ export async function grantService(owner: Client, serviceUrl: string): Promise<G
 }
 
 function accountOf(databaseUrl: string): { role: string; password: string } {
-  const { username, password, searchParams } = new URL(databaseUrl);
+  const { username, password, searchParams } = new URL(urlsOfHosts(databaseUrl)[0]);
   const role = decodeURIComponent(username) || (searchParams.get('user') ?? '');
   return { role, password: decodeURIComponent(password) };
 }

@@ -1,0 +1,107 @@
+import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { isUnavailable, StandbyReached } from './errors.ts';
+
+/**
+ * One URL for each host of `databaseUrl`, in its order. Like libpq, a URL may list the servers of one
+ * cluster: `postgresql://user@a:5432,b:5432/database`. The driver itself accepts one host only.
+ */
+export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]] {
+  const [, start = '', authority = '', rest = ''] =
+    /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/.exec(databaseUrl) ?? [];
+  const [first = '', ...others] = authority.split(',').map((host) => `${start}${host}${rest}`);
+  return others.length === 0 ? [databaseUrl] : [first, ...others];
+}
+
+/**
+ * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to the one that
+ * accepts writes (`target_session_attrs=read-write` of libpq).
+ */
+export function createPool(databaseUrl: string, config: PoolConfig): Pool {
+  const urls = urlsOfHosts(databaseUrl);
+  if (urls.length === 1) return new Pool({ ...config, connectionString: databaseUrl });
+  return new FailoverPool(urls, config);
+}
+
+/** Connects to the host of `databaseUrl` that accepts writes. The caller ends the client. */
+export async function connectClient(
+  databaseUrl: string,
+  configOf: (url: string) => ClientConfig,
+): Promise<Client> {
+  const urls = urlsOfHosts(databaseUrl);
+  const errors: unknown[] = [];
+  for (const url of urls) {
+    const client = new Client(configOf(url));
+    try {
+      await client.connect();
+      if (urls.length > 1) await assertWritable(client);
+      return client;
+    } catch (error) {
+      await client.end().catch(() => {});
+      errors.push(error);
+    }
+  }
+  throw errors.length === 1 ? errors[0] : new AggregateError(errors, 'no host accepts writes');
+}
+
+async function assertWritable(client: Pick<Client, 'query'>): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>(
+    'SELECT pg_is_in_recovery() AS standby',
+  );
+  if (rows[0]?.standby !== false) throw new StandbyReached();
+}
+
+/** The host that new connections go to. */
+interface Turn {
+  readonly urls: readonly string[];
+  at: number;
+}
+
+/**
+ * Tries the next host if one cannot be reached or is a standby. A caller gets an error only if no host
+ * accepts writes.
+ */
+class FailoverPool extends Pool {
+  readonly #turn: Turn;
+
+  constructor(urls: readonly string[], config: PoolConfig) {
+    const turn: Turn = { urls, at: 0 };
+    class HostClient extends Client {
+      constructor(clientConfig?: ClientConfig) {
+        super({ ...clientConfig, connectionString: turn.urls[turn.at] ?? '' });
+      }
+    }
+    super({ ...config, Client: HostClient, onConnect: assertWritable });
+    this.#turn = turn;
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(callback: Parameters<Pool['connect']>[0]): void;
+  override connect(callback?: Parameters<Pool['connect']>[0]): Promise<PoolClient> | void {
+    const found = this.#connectToAny();
+    if (callback === undefined) return found;
+    found.then(
+      (client) => callback(undefined, client, (broken) => client.release(broken)),
+      (error: Error) => callback(error, undefined, () => {}),
+    );
+  }
+
+  async #connectToAny(): Promise<PoolClient> {
+    const turn = this.#turn;
+    for (let left = turn.urls.length; ; left -= 1) {
+      const tried = turn.at;
+      try {
+        return await super.connect();
+      } catch (error) {
+        // A pool whose connections are all in use says nothing about the host.
+        if (isPoolExhausted(error) || !isUnavailable(error)) throw error;
+        // Another caller may have moved on already.
+        if (turn.at === tried) turn.at = (tried + 1) % turn.urls.length;
+        if (left <= 1) throw error;
+      }
+    }
+  }
+}
+
+function isPoolExhausted(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
+}

@@ -8,7 +8,7 @@ import { openStore } from './store.ts';
 
 const one = 'SELECT 1 AS one';
 
-/** The URL with these addresses in place of its own. */
+/** The URL with these addresses instead of the address in it. */
 function withHosts(databaseUrl: string, hosts: readonly string[]): string {
   const { host } = new URL(databaseUrl);
   return databaseUrl.replace(host, hosts.join(','));

@@ -28,9 +28,14 @@ export const DispatchJob = Type.Object(
         {
           sentAtMs: Type.Integer(),
           each: Type.Array(
-            // `heldAtMs` is Unix time by the database's clock.
+            // `heldAtMs` is Unix time by the database's clock. `tenantId` decides about a slot while
+            // slots are short; a gateway of the previous version leaves it out.
             Type.Object(
-              { heldAtMs: Type.Integer(), facts: OfferFacts },
+              {
+                heldAtMs: Type.Integer(),
+                facts: OfferFacts,
+                tenantId: Type.Optional(Uuid),
+              },
               { additionalProperties: false },
             ),
             { minItems: 1, maxItems: jobIdsMax },

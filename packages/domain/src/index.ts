@@ -5,6 +5,7 @@ export * from './ending.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './failures.ts';
+export * from './fair-share.ts';
 export * from './headroom.ts';
 export * from './ids.ts';
 export * from './json-document.ts';

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 import { UnrecoverableError, Worker, type Job } from 'bullmq';
 import { assertJob, InvalidJob } from './job-schemas.ts';
+import { withTenantsOfName } from './job-tenants.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 export interface Consumer {
@@ -99,7 +100,7 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
   async function process(job: Job): Promise<void> {
     inProgress += 1;
     try {
-      const payload: unknown = job.data;
+      const payload = withTenantsOfName(job.name, job.data);
       assertJob(queue, payload);
       await options.handle(payload, { signal: ending.signal });
     } catch (error) {

@@ -30,12 +30,17 @@ export interface ReserveInput {
   readonly tier: Tier;
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
+  /**
+   * The tenant whose share of the free slots decides while slots are short (`askForSlot` of the
+   * domain). Undefined if it is not known, or if a slot was granted to the submission before.
+   */
+  readonly tenantId?: string | undefined;
   /** The time until the reservation expires if it is neither confirmed nor released. */
   readonly ttlMs: number;
 }
 
 /**
- * `no_headroom`: too few slots are free for the tier, or there are no slots. `none_left`: all nodes
+ * `no_headroom`: too few slots are free for the tier, or they are kept free for other tenants. `none_left`: all nodes
  * with a free slot are excluded. `rebuilding`: either of these, but the registry is new and nodes may
  * still be missing. `lost`: Redis has lost the registry; refresh, and join all nodes again.
  */
@@ -202,6 +207,7 @@ export function createFleetRegistry({
         reserved[input.tier],
         input.submissionId,
         Math.ceil(input.ttlMs),
+        input.tenantId ?? '',
         ...input.excludeNodeIds,
       ]);
       return readReservation(answer);

@@ -1,3 +1,4 @@
+import { fairnessLibrary } from './fleet-fairness.ts';
 import { fleetLibrary } from './fleet-library.ts';
 
 /** The Lua scripts of the fleet registry. Every script is one atomic step. */
@@ -82,9 +83,9 @@ return 0
  * - `release`, node, submission, for how many ms the node counts as silent (0: it does not)
  * - `confirm`, node, submission: keeps the reserved slot taken until it is released
  * - `reserve`, dispatcher, job type, hundredths of the slots that the tier leaves free, submission,
- *   ttl ms of the reservation, then the excluded nodes
+ *   ttl ms of the reservation, the tenant or '' (its share then does not matter), then the excluded nodes
  */
-export const stepsScript = `${fleetLibrary}
+export const stepsScript = `${fleetLibrary}${fairnessLibrary}
 local aliveSince = now - tonumber(ARGV[2])
 local born = redis.call('GET', key('born'))
 local rebuilding = born and now - born < tonumber(ARGV[3])
@@ -211,15 +212,20 @@ local function reserveOn(node, submissionId, ttlMs)
 end
 
 local isExpiredFreed = false
-function steps.reserve(dispatcherId, jobType, hundredths, submissionId, ttlMs, ...)
+function steps.reserve(dispatcherId, jobType, hundredths, submissionId, ttlMs, tenantId, ...)
   if not born or not heard(dispatcherId) then return {'lost'} end
   if not isExpiredFreed then freeExpired() end
   isExpiredFreed = true
   local asked = {}
   for _, nodeId in ipairs({...}) do asked[nodeId] = true end
+  local mayAsk = rebuilding or tenantId == ''
   while true do
     local view = viewOf(jobType, select('#', ...))
     local kept = math.floor(view.slots * hundredths / 100)
+    if not mayAsk and not mayTake(jobType .. ':' .. hundredths, tenantId, view.slots - kept, view.free - kept) then
+      return {'no_headroom'}
+    end
+    mayAsk = true
     if view.free <= kept then return {rebuilding and 'rebuilding' or 'no_headroom'} end
     local freest = bestOf(view.nodes, asked)
     if freest and placeOf(freest) < view.least or not freest and view.least > 0 then
@@ -246,5 +252,6 @@ end
 local answers = {}
 for i, step in ipairs(cjson.decode(ARGV[4])) do answers[i] = steps[step[1]](unpack(step, 2)) end
 countChanged()
+writeContentions()
 return answers
 `;

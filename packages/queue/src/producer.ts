@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { joinWaitingWakeUp } from './delivery-wake-ups.ts';
 import { createGatherer } from './gather.ts';
 import { assertJob } from './job-schemas.ts';
+import { withTenantsInName } from './job-tenants.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /** Redis is unreachable or did not answer in time. The job may still have been added. */
@@ -108,7 +109,8 @@ export function createProducer({
   return {
     async enqueue(key, job, options = {}) {
       assertJob(key, job);
-      await ask(key, (queue) => queue.add(queues[key].name, job, jobOptions(key, options)));
+      const { name, data } = withTenantsInName(key, job);
+      await ask(key, (queue) => queue.add(name, data, jobOptions(key, options)));
     },
     async enqueueBulk(key, jobs) {
       if (jobs.length === 0) return;
@@ -116,8 +118,7 @@ export function createProducer({
       await ask(key, (queue) =>
         queue.addBulk(
           jobs.map(({ job, options = {} }) => ({
-            name: queues[key].name,
-            data: job,
+            ...withTenantsInName(key, job),
             opts: jobOptions(key, options),
           })),
         ),
@@ -172,7 +173,11 @@ export function createDispatchEnqueuer(
           replyTo,
           held: {
             sentAtMs: Math.round(nowMs()),
-            each: batch.map(({ heldAtMs, facts }) => ({ heldAtMs, facts })),
+            each: batch.map(({ heldAtMs, facts, tenantId }) => ({
+              heldAtMs,
+              facts,
+              ...(tenantId === undefined ? {} : { tenantId }),
+            })),
           },
         },
         options: { priority: Number(priority) },

@@ -20,6 +20,7 @@ async function post(world: World, n: number): Promise<void> {
   await world.post(
     Array.from({ length: count }, () => tier),
     dispatcher,
+    pick(world.tenantIds, n >> 4),
   );
 }
 

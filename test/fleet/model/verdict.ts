@@ -1,5 +1,5 @@
 import { grantedMicros } from './rig.ts';
-import { compareAccount, compareRow, readRows } from './rows.ts';
+import { compareAccount, compareRow, readRows, type Row } from './rows.ts';
 import { compareSlots, compareTaken } from './slots.ts';
 import type { World } from './world.ts';
 
@@ -31,14 +31,19 @@ export async function passVerdict(
   await world.settle();
   await bringBack(world);
   const { auditor } = world;
-  const rows = await readRows(world.rig.query, world.tenantId);
+  const rows = new Map<string, Row>();
+  for (const tenantId of world.tenantIds) {
+    const own = await readRows(world.rig.query, tenantId);
+    for (const [wireId, row] of own) rows.set(wireId, row);
+    const compared = { auditor, rows: own, grantedMicros };
+    await compareAccount(world.rig.query, tenantId, compared);
+  }
   for (const { id, wireId, coordinator } of world.posted) {
     if (!rows.has(wireId)) auditor.complain(wireId, 'has no row');
     if (coordinator.isAlive && !world.replied.has(id))
       auditor.complain(wireId, 'nobody was notified');
   }
   for (const [wireId, row] of rows) compareRow(auditor, wireId, row);
-  await compareAccount(world.rig.query, world.tenantId, { auditor, rows, grantedMicros });
   await compareSlots(world);
   return auditor.violations;
 }

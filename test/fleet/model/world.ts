@@ -15,6 +15,7 @@ import { ModelTime } from './time.ts';
 
 export interface Posted {
   readonly id: string;
+  readonly tenantId: string;
   readonly wireId: string;
   readonly tier: Tier;
   readonly coordinator: ModelDispatcher;
@@ -29,7 +30,7 @@ const maxMicros: Record<Tier, bigint> = {
 const payloadText =
   '{"applicationUrl":"https://jobs.example.com/apply","atsType":"model","applicantProfile":{},"jobContext":{"title":"Welder","company":"Example Works"}}';
 
-/** One run: a tenant, some nodes, some dispatchers, and the work of the other services. */
+/** One run: two tenants, some nodes, some dispatchers, and the work of the other services. */
 export class World implements Fleet {
   readonly auditor = new Auditor();
   readonly activity = new Activity();
@@ -43,14 +44,15 @@ export class World implements Fleet {
   readonly time: ModelTime;
   readonly #ground: Ground;
   readonly #settleDeps: SettleDeps;
-  readonly tenantId: string;
+  /** The dispatchers share short slots between them. */
+  readonly tenantIds: readonly string[];
   readonly prefix = 'model';
   /** The jobs that wait in the settlement queue. */
   #settlements: string[] = [];
 
-  private constructor(rig: Rig, tenantId: string) {
+  private constructor(rig: Rig, tenantIds: readonly string[]) {
     this.rig = rig;
-    this.tenantId = tenantId;
+    this.tenantIds = tenantIds;
     this.time = new ModelTime(rig.startMs, (nowMs) => rig.setTime(nowMs));
     const logger = createLogger({
       service: 'model',
@@ -80,7 +82,7 @@ export class World implements Fleet {
   static async open(rig: Rig, shape: { nodes: number; dispatchers: number }): Promise<World> {
     await rig.setTime(rig.startMs);
     await rig.redis.flushall();
-    const world = new World(rig, await rig.newTenant());
+    const world = new World(rig, [await rig.newTenant(), await rig.newTenant()]);
     const ids = await rig.newNodes(shape.nodes);
     const nowMs = (): number => world.time.nowMs();
     for (const [index, id] of ids.entries()) {
@@ -101,6 +103,10 @@ export class World implements Fleet {
     await Promise.all(this.dispatchers.map(({ closed }) => closed));
   }
 
+  get tenantId(): string {
+    return this.tenantIds[0] ?? '';
+  }
+
   get submissions(): string[] {
     return this.posted.map(({ wireId }) => wireId);
   }
@@ -119,16 +125,20 @@ export class World implements Fleet {
   }
 
   /** The work of a gateway: the hold, then the job, which one dispatcher takes. */
-  async post(tiers: readonly Tier[], coordinator: ModelDispatcher): Promise<void> {
-    const ids = await Promise.all(tiers.map((tier) => this.#hold(tier, coordinator)));
+  async post(
+    tiers: readonly Tier[],
+    coordinator: ModelDispatcher,
+    tenantId = this.tenantId,
+  ): Promise<void> {
+    const ids = await Promise.all(tiers.map((tier) => this.#hold(tier, coordinator, tenantId)));
     coordinator.take({ submissionIds: ids, replyTo: 'model' });
   }
 
-  async #hold(tier: Tier, coordinator: ModelDispatcher): Promise<string> {
+  async #hold(tier: Tier, coordinator: ModelDispatcher, tenantId: string): Promise<string> {
     const id = newId();
     const held = await holdSubmission(this.rig.store, {
       id,
-      tenantId: this.tenantId,
+      tenantId,
       idempotencyKey: id,
       requestHash: randomBytes(32),
       requestId: `req-${id}`,
@@ -143,14 +153,15 @@ export class World implements Fleet {
       },
     });
     if (held.kind !== 'held') throw new Error(`not held: ${held.kind}`);
-    this.posted.push({ id, wireId: toWireId('sub', id), tier, coordinator });
+    this.posted.push({ id, tenantId, wireId: toWireId('sub', id), tier, coordinator });
     return id;
   }
 
   /** The work of a gateway for a cancel. Its message to the dispatchers may be lost. */
   async cancel(wireId: string, { isAnnounced }: { readonly isAnnounced: boolean }): Promise<void> {
-    const { tenantId, rig } = this;
+    const { rig } = this;
     const id = fromWireId('sub', wireId) ?? '';
+    const tenantId = this.posted.find((one) => one.id === id)?.tenantId ?? this.tenantId;
     const outcome = await this.activity.during(() =>
       cancelSubmission(rig.store, { submissionId: id, tenantId, by: 'tenant' }),
     );

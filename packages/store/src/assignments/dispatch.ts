@@ -18,6 +18,7 @@ import { rememberTenants } from '../submissions/submission-tenants.ts';
 /** A submission that may be offered. */
 export interface DispatchableSubmission {
   id: string;
+  tenantId: string;
   tier: Tier;
   jobType: string;
   payloadText: string;
@@ -88,6 +89,7 @@ async function loadAll(
     if (row === undefined) return null;
     return {
       id,
+      tenantId: row.tenant_id,
       tier: row.tier,
       jobType: row.job_type,
       payloadText: payloadOf(store, row),

@@ -1,4 +1,4 @@
-import type { OfferFacts, OfferResult } from '@svc/contracts';
+import type { OfferResult } from '@svc/contracts';
 import {
   offerRecordsMax,
   runLimitMs,
@@ -156,9 +156,10 @@ function settles(event: OfferingEvent): boolean {
 async function askNext(
   dispatcher: Dispatcher,
   offering: Offering,
-  { id: submissionId, facts }: Offerable,
+  submission: Offerable,
 ): Promise<Offering> {
-  const reservation = await reserve(dispatcher, offering, submissionId, facts);
+  const { id: submissionId, facts } = submission;
+  const reservation = await reserve(dispatcher, offering, submission);
   const nowMs = dispatcher.clock.monotonicMs();
   switch (reservation.kind) {
     case 'no_headroom':
@@ -213,9 +214,10 @@ async function isSent(
 async function reserve(
   dispatcher: Dispatcher,
   offering: Offering,
-  submissionId: string,
-  { jobType, tier }: OfferFacts,
+  { id: submissionId, tenantId, facts: { jobType, tier } }: Offerable,
 ): Promise<Reservation> {
+  // A submission that was offered before got its slot before.
+  const isFirst = offering.askedNodeIds.length === 0;
   try {
     const reservation = await dispatcher.fleet.reserve({
       dispatcherId: dispatcher.id,
@@ -223,6 +225,7 @@ async function reserve(
       tier,
       excludeNodeIds: offering.askedNodeIds,
       submissionId,
+      tenantId: isFirst ? tenantId : undefined,
       ttlMs: expiresInMs(offering, dispatcher.clock.monotonicMs()) + reservationGraceMs,
     });
     if (reservation.kind === 'lost') await rebuildFleet(dispatcher);

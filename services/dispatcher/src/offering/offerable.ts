@@ -6,6 +6,8 @@ import type { Dispatcher } from '../dispatcher.ts';
 /** A submission that may be offered. */
 export interface Offerable {
   readonly id: string;
+  /** Undefined if a gateway of the previous version sent the job. */
+  readonly tenantId: string | undefined;
   readonly facts: OfferFacts;
   /** The time until the dispatch deadline. */
   readonly remainingMs: number;
@@ -41,8 +43,9 @@ function heldJustNow(
   const ageMs = nowMs - held.sentAtMs;
   if (ageMs < -aheadMsMax || ageMs > ageMsMax) return undefined;
   const sinceMs = Math.max(0, ageMs);
-  return held.each.map(({ heldAtMs, facts }, index) => ({
+  return held.each.map(({ heldAtMs, facts, tenantId }, index) => ({
     id: submissionIds[index] ?? '',
+    tenantId,
     facts,
     remainingMs: dispatchDeadlineMs - sinceMs,
     asOf: new Date(heldAtMs + sinceMs),
@@ -56,7 +59,7 @@ async function load(
   const loaded = await loadForDispatch(dispatcher.store, submissionIds);
   return loaded.map((submission) => {
     const payload: OfferedPayload = JSON.parse(submission.payloadText);
-    const { id, remainingMs, loadedAt: asOf } = submission;
-    return { id, facts: offerFacts(submission, payload, dispatcher), remainingMs, asOf };
+    const { id, tenantId, remainingMs, loadedAt: asOf } = submission;
+    return { id, tenantId, facts: offerFacts(submission, payload, dispatcher), remainingMs, asOf };
   });
 }

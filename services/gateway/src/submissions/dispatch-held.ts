@@ -27,12 +27,13 @@ export interface HeldSubmission {
 
 /** Enqueues a held submission. Answers when a node has accepted it or it is rejected. */
 export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
-  const { id, tier, requestId } = held.submission;
+  const { id, tenantId, tier, requestId } = held.submission;
   // A reply without a waiter is dropped, so the wait begins before the job is enqueued.
   let reply: Promise<ReplyNews | 'timeout'> | undefined = deps.replies.wait(id, lookEveryMs);
   try {
     const { heldAtMs, facts } = held;
-    await deps.enqueueDispatch({ submissionId: id, heldAtMs, facts }, queuePriority[tier]);
+    const toDispatch = { submissionId: id, tenantId, heldAtMs, facts };
+    await deps.enqueueDispatch(toDispatch, queuePriority[tier]);
   } catch (error) {
     deps.logger.warn(
       { err: error, requestId, submissionId: toWireId('sub', id) },

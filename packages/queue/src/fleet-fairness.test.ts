@@ -1,0 +1,140 @@
+import { askForSlot, contentionMs, type Contention } from '@svc/domain';
+import { beforeEach, expect, test } from 'vitest';
+import {
+  createFleetRegistry,
+  fleetRebuildingMs,
+  type FleetRegistry,
+  type Reservation,
+} from './index.ts';
+import { useRedis } from './queue-harness.fixture.ts';
+
+const { redis } = await useRedis();
+const startMs = 1_795_000_000_000;
+const contentionKey = '{svc:test}:fleet:contention:ats.application:0';
+let fleet: FleetRegistry;
+let nowMs = startMs;
+
+async function startFleet(slots: number): Promise<void> {
+  await redis.flushall();
+  nowMs = startMs;
+  fleet = createFleetRegistry({ redis, prefix: 'test', nowMs: () => nowMs });
+  await fleet.refresh('d1');
+  nowMs += fleetRebuildingMs;
+  await fleet.join({
+    nodeId: 'n1',
+    dispatcherId: 'd1',
+    linkId: 'link',
+    epoch: 0,
+    linkEpoch: 0,
+    jobTypes: ['ats.application'],
+    slots,
+    draining: false,
+    submissionIds: [],
+  });
+}
+
+const slots = 9;
+let asked = 0;
+
+beforeEach(async () => {
+  asked = 0;
+  await startFleet(slots);
+});
+
+/** Asks for a slot for a new submission. A granted one is named `s1`, `s2`, … in the order of asks. */
+function ask(tenantId?: string, excludeNodeIds: string[] = []): Promise<Reservation> {
+  asked += 1;
+  return fleet.reserve({
+    dispatcherId: 'd1',
+    jobType: 'ats.application',
+    tier: 'instant',
+    excludeNodeIds,
+    submissionId: `s${asked}`,
+    tenantId,
+    ttlMs: 600_000,
+  });
+}
+
+const contentions = async (): Promise<string[]> =>
+  (await redis.keys('*')).filter((key) => key.includes(':contention:'));
+
+test('the script decides as the domain does, over a thousand asks of four tenants', async () => {
+  const rates = [0.6, 0.25, 0.1, 0.05];
+  let contention: Contention | undefined;
+  let state = 11;
+  const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  let running: { readonly id: string; readonly endMs: number }[] = [];
+  const decisions = new Map<string, number>();
+  let refreshedAtMs = nowMs;
+  for (let count = 0; count < 1_000; count += 1) {
+    nowMs += Math.floor(random() * 60);
+    if (nowMs - refreshedAtMs >= 1_000) await fleet.refresh('d1');
+    if (nowMs - refreshedAtMs >= 1_000) refreshedAtMs = nowMs;
+    const ended = running.filter(({ endMs }) => endMs <= nowMs);
+    running = running.filter(({ endMs }) => endMs > nowMs);
+    await Promise.all(ended.map(({ id }) => fleet.release('n1', id)));
+    let pick = random();
+    const tenant = rates.findIndex((rate) => (pick -= rate) < 0);
+    const tenantId = `t${Math.max(0, tenant)}`;
+    const free = slots - running.length;
+    const expected = askForSlot(contention, { tenantId, usable: slots, free, nowMs });
+    ({ contention } = expected);
+    const got = await ask(tenantId);
+    const isGranted = expected.decision === 'granted';
+    expect(got.kind, `ask ${count}`).toBe(isGranted ? 'reserved' : 'no_headroom');
+    decisions.set(expected.decision, (decisions.get(expected.decision) ?? 0) + 1);
+    if (isGranted) running.push({ id: `s${asked}`, endMs: nowMs + 500 + random() * 1_000 });
+  }
+  for (const decision of ['granted', 'no_slot', 'kept_free']) {
+    expect(decisions.get(decision), decision).toBeGreaterThan(20);
+  }
+});
+
+test('a free slot is kept for a tenant below its share, whoever asks first', async () => {
+  for (let count = 0; count <= slots; count += 1) await ask('flood');
+  for (let round = 0; round < 3; round += 1) {
+    nowMs += 100;
+    await ask('flood');
+    await ask('slow');
+    await fleet.release('n1', `s${round + 1}`);
+    expect((await ask('flood')).kind).toBe(round === 0 ? 'reserved' : 'no_headroom');
+  }
+  nowMs += 100;
+  expect((await ask('slow')).kind).toBe('reserved');
+});
+
+test('a lone tenant gets every slot, and without a tenant every free slot is granted', async () => {
+  const kinds: string[] = [];
+  for (let count = 0; count < slots; count += 1) kinds.push((await ask('lone')).kind);
+  expect(new Set(kinds)).toEqual(new Set(['reserved']));
+  expect((await ask('lone')).kind).toBe('no_headroom');
+  await fleet.release('n1', 's1');
+  expect((await ask()).kind).toBe('reserved');
+});
+
+test('nothing is written while slots are not short, and a contention expires', async () => {
+  for (let count = 0; count < slots; count += 1) await ask('a');
+  expect(await contentions()).toEqual([]);
+  await ask('a');
+  expect(await contentions()).toHaveLength(1);
+  const [key = contentionKey] = await contentions();
+  expect(await redis.pttl(key)).toBeGreaterThan(contentionMs - 5_000);
+  expect(await redis.pttl(key)).toBeLessThanOrEqual(contentionMs);
+});
+
+test('with half of the slots free, a reservation reads nothing more than before', async () => {
+  await redis.config('RESETSTAT');
+  await ask('a');
+  const stats = await redis.info('commandstats');
+  expect(stats).not.toContain('cmdstat_get:calls=2');
+  expect(await contentions()).toEqual([]);
+});
+
+test('another node for the same submission does not count as a new ask', async () => {
+  for (let count = 0; count <= slots; count += 1) await ask('flood');
+  const [key = contentionKey] = await contentions();
+  const before = await redis.get(key);
+  nowMs += 500;
+  expect((await ask(undefined, ['n1'])).kind).toBe('no_headroom');
+  expect(await redis.get(key)).toBe(before);
+});

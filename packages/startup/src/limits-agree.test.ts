@@ -5,6 +5,7 @@ import { assertLimitsAgree, type JobLimit } from './limits-agree.ts';
 const defaults: CommonConfig = {
   SVC_ENVIRONMENT: 'sandbox',
   DATABASE_URL: 'postgresql://svc@127.0.0.1/svc',
+  DATABASE_ALLOW_ASYNC_STANDBY: '0',
   DATABASE_POOL_MAX: 10,
   DATABASE_BATCH_MAX: 64,
   DATABASE_CONNECT_TIMEOUT_MS: 5_000,

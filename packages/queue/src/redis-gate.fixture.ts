@@ -10,12 +10,15 @@ export interface RedisGate {
   /** Cuts every connection and refuses new ones. */
   shut(): void;
   open(): void;
+  /** Silently drops all further data of the present connections. New connections work. */
+  freeze(): void;
   close(): Promise<void>;
 }
 
 export async function createRedisGate(redisUrl: string): Promise<RedisGate> {
   const target = new URL(redisUrl);
   const sockets = new Set<Socket>();
+  const freezers = new Map<Socket, () => void>();
   let isOpen = true;
 
   function keep(socket: Socket): Socket {
@@ -31,8 +34,15 @@ export async function createRedisGate(redisUrl: string): Promise<RedisGate> {
       return;
     }
     const outward = keep(connect(Number(target.port), target.hostname));
+    freezers.set(inward, () => {
+      inward.unpipe(outward).resume();
+      outward.unpipe(inward).resume();
+    });
     inward.pipe(outward).pipe(inward);
-    inward.on('close', () => outward.destroy());
+    inward.on('close', () => {
+      freezers.delete(inward);
+      outward.destroy();
+    });
     outward.on('close', () => inward.destroy());
   });
   server.listen(0, '127.0.0.1');
@@ -54,6 +64,9 @@ export async function createRedisGate(redisUrl: string): Promise<RedisGate> {
     },
     open() {
       isOpen = true;
+    },
+    freeze() {
+      for (const freeze of freezers.values()) freeze();
     },
     async close() {
       const closed = once(server, 'close');

@@ -19,6 +19,13 @@ export type RedisRole = 'producer' | 'worker' | 'subscriber';
 export const producerCommandTimeoutMs = 2_000;
 const connectTimeoutMs = 5_000;
 const reconnectDelayMsMax = 1_000;
+/**
+ * A socket that answers no command for this long is replaced. Packets that are silently dropped leave
+ * it open for a quarter of an hour otherwise.
+ */
+const socketTimeoutMs = 3_000;
+/** A subscriber sends nothing by itself, so it checks its socket this often. */
+const subscriberPingMs = 2_000;
 /** Longer than BullMQ's longest blocking read (10 s), so that only a dead socket times out. */
 const workerSocketTimeoutMs = 30_000;
 
@@ -50,11 +57,12 @@ export function connectRedis(
           enableOfflineQueue: false,
           maxRetriesPerRequest: 1,
           commandTimeout: producerCommandTimeoutMs,
+          socketTimeout: socketTimeoutMs,
         }
       : {
           ...common,
           maxRetriesPerRequest: null,
-          ...(role === 'worker' ? { socketTimeout: workerSocketTimeoutMs } : {}),
+          socketTimeout: role === 'worker' ? workerSocketTimeoutMs : socketTimeoutMs,
         };
   const address = addressOf(url);
   const redis =
@@ -64,7 +72,21 @@ export function connectRedis(
   redis.on('error', (error: Error) => {
     logger?.warn({ err: error, role }, 'redis connection error');
   });
+  if (role === 'subscriber') keepPinging(redis);
   return redis;
+}
+
+function keepPinging(redis: Redis): void {
+  const timer = setInterval(() => {
+    if (redisIsReady(redis)) redis.ping().catch(() => {});
+  }, subscriberPingMs);
+  timer.unref();
+  redis.once('end', () => clearInterval(timer));
+}
+
+/** Rejects if Redis does not answer. An open socket alone does not show that it does. */
+export async function pingRedis(redis: Redis): Promise<void> {
+  await redis.ping();
 }
 
 /** True if commands can be sent right now. */

@@ -1,5 +1,5 @@
 import type { JobOf, QueueKey } from '@svc/contracts';
-import { type connectRedis, createConsumer, redisIsReady } from '@svc/queue';
+import { type connectRedis, createConsumer, pingRedis } from '@svc/queue';
 import { type AdminServerOptions, runUntilClosed, missingDependencies } from '@svc/runtime';
 import { ping, pruneReconcileFailures, type ReconcilerName, type Store } from '@svc/store';
 import { openAdmin, type Opening, type RetentionFacts } from './opening.ts';
@@ -56,7 +56,7 @@ export async function startWorker<K extends QueueKey>(
   const ready = async () => {
     const missing = await missingDependencies({
       postgres: () => ping(store),
-      redis: () => redisIsReady(redis),
+      redis: () => pingRedis(redis),
       queue: () => consumer.isPolling(),
     });
     const problem = worker.problem?.() ?? null;

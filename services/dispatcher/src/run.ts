@@ -1,5 +1,5 @@
 import type { RatePolicy } from '@svc/domain';
-import { createConsumer, redisIsReady } from '@svc/queue';
+import { createConsumer, pingRedis } from '@svc/queue';
 import {
   createFailureLimit,
   missingDependencies,
@@ -84,7 +84,7 @@ export async function run(
     const ready = () =>
       missingDependencies({
         postgres: () => ping(store),
-        redis: () => redisIsReady(redis),
+        redis: () => pingRedis(redis),
         bus: () => bus.isListening(),
         queue: () => consumer.isPolling(),
       });

@@ -17,7 +17,7 @@ import { createProber, type Prober } from './probe.ts';
 import type { FaultsReport, StruckFault } from './report.ts';
 import { comeToRest, describeRest } from './rest.ts';
 import { populate } from './world/tenants.ts';
-import type { World, WorldSize } from './world/types.ts';
+import type { Servers, World, WorldSize } from './world/types.ts';
 import { startWorld } from './world/world.ts';
 
 export interface FaultsOptions {
@@ -36,6 +36,9 @@ export interface FaultsOptions {
    */
   readonly restBoundMs?: number;
   readonly bug?: InjectedBug;
+  /** The faults in their order, in place of `faults` random ones. */
+  readonly schedule?: readonly Fault[];
+  readonly servers?: Servers;
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
@@ -66,13 +69,15 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { restBoundMs = restBoundMsDefault } = options;
   const startedMs = performance.now();
   const recorder = createRecorder();
-  const world = await startWorld({ size, bug, entryOf, recorder });
+  const world = await startWorld({ size, bug, entryOf, recorder, servers: options.servers });
   const nodes = followNodes(recorder, world.nodes);
   try {
     const population = await populate(world, createRandom(seed + 1));
     const tenants = [...population.tenants, population.probeTenant];
     const prober = createProber(world, population.probeTenant);
-    const schedule = createSchedule(createRandom(seed), targetsOf(world), options.pace, faults);
+    const schedule =
+      options.schedule ??
+      createSchedule(createRandom(seed), targetsOf(world), options.pace, faults);
     say(
       `${world.services.length} services, ${world.nodes.length} nodes, ${world.wires.size} wires, up after ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
     );

@@ -1,11 +1,13 @@
 export * from './child.ts';
 export * from './chromium-binary.ts';
+export { fetchPackages, libraryPath } from './debian-packages.ts';
 export * from './demo-employer/employer.ts';
 export * from './node-agent-command.ts';
 export * from './paths.ts';
 export * from './pgbouncer/server.ts';
 export * from './ports.ts';
 export * from './postgres.ts';
+export { postgresAccount } from './postgres-account.ts';
 export * from './provisioning.ts';
 export * from './redis-binary.ts';
 export * from './redis.ts';

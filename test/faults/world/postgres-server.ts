@@ -9,6 +9,11 @@ export interface PostgresUnderTest {
   url(): string;
   /** The address of the services' role, without a proxy. */
   serviceUrl(): string;
+  /**
+   * The address of a cluster for the services' role, with all its hosts. Services then reach it
+   * without a wire.
+   */
+  clusterUrl?(): string;
   /** `immediate` stops without a checkpoint. Postgres replays its log at the next start. */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;

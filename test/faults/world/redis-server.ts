@@ -9,6 +9,8 @@ export interface RedisUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
   isUp(): boolean;
+  /** The address of a cluster, as services get it. They then reach it without a wire. */
+  clusterUrl?(): string;
   /** kill -9. Writes that are not in its file yet are lost. */
   kill(): Promise<void>;
   /** `empty` starts it without its file, like a replaced machine. */

@@ -57,8 +57,8 @@ export async function startService(
     env: {
       ...env,
       ...preloads(world, name, options),
-      DATABASE_URL: throughProxy(postgres.serviceUrl(), toPostgres.port),
-      REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
+      DATABASE_URL: postgres.clusterUrl?.() ?? throughProxy(postgres.serviceUrl(), toPostgres.port),
+      REDIS_URL: redis.clusterUrl?.() ?? `redis://127.0.0.1:${toRedis.port}`,
     },
     envAgain: (first) => samePorts(service, first),
   });

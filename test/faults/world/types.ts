@@ -17,8 +17,15 @@ export interface WorldOptions {
   readonly entryOf?: ((service: ServiceName) => string) | undefined;
   /** Each process can be asked how much memory it uses (soak/collected.ts). */
   readonly reportsMemory?: boolean;
+  /** Opens clusters in place of single servers. Each gets a directory for its files. */
+  readonly servers?: Servers | undefined;
   /** Records the history of the run. Undefined if the run has none. */
   readonly recorder?: Recorder;
+}
+
+export interface Servers {
+  readonly openPostgres?: (dir: string) => Promise<PostgresUnderTest>;
+  readonly openRedis?: (dir: string) => Promise<RedisUnderTest>;
 }
 
 export interface WorldSize {

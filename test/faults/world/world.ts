@@ -35,11 +35,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   };
   try {
     for (const part of ['logs', 'clocks', 'nodes', 'memory']) mkdirSync(path.join(dir, part));
-    const postgres = await openPostgres(disks.postgres.dir);
+    const postgres = await (options.servers?.openPostgres ?? openPostgres)(disks.postgres.dir);
     closers.push(() => postgres.stop());
-    const redis = await openRedis(disks.redis.dir);
+    const redis = await (options.servers?.openRedis ?? openRedis)(disks.redis.dir);
     closers.push(() => redis.stop());
-    const env = environment(postgres.serviceUrl(), redis.port());
+    const env = environment(
+      postgres.clusterUrl?.() ?? postgres.serviceUrl(),
+      redis.clusterUrl?.() ?? `redis://127.0.0.1:${redis.port()}`,
+    );
     await svc(['migrate'], { ...env, MIGRATION_DATABASE_URL: postgres.url() });
     // No fault strikes this wire. It follows Postgres to each new address.
     const auditors = await startTcpProxy('auditor - Postgres', () => ({ port: postgres.port() }));
@@ -103,13 +106,13 @@ async function populate(
   Object.assign(world, { services, nodes });
 }
 
-function environment(databaseUrl: string, redisPort: number): NodeJS.ProcessEnv {
+function environment(databaseUrl: string, redisUrl: string): NodeJS.ProcessEnv {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'];
   return {
     ...Object.fromEntries(kept.map((name) => [name, process.env[name]])),
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: databaseUrl,
-    REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+    REDIS_URL: redisUrl,
     SVC_MASTER_KEY: `faults:${randomBytes(32).toString('base64')}`,
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
     WEBHOOK_BACKOFF_SECONDS: backoffSeconds,

@@ -1,0 +1,36 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { cacheDir, fetchPackages, libraryPath } from '@svc/local';
+
+export interface PostgresPrograms {
+  readonly binDir: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Debian's Postgres with `pg_basebackup`, which the npm package of `npm start` does not contain. Uses
+ * the installed one, or unpacks the package below .local.
+ */
+export async function debianPostgres(): Promise<PostgresPrograms> {
+  const installed = newest('/');
+  if (installed !== undefined) return { binDir: installed, env: {} };
+  const dir = path.join(cacheDir, 'postgresql');
+  if (!existsSync(dir)) await fetchPackages(dir, ['postgresql']);
+  const binDir = newest(dir);
+  if (binDir === undefined) throw new Error(`${dir} has no pg_basebackup`);
+  return { binDir, env: libraryPath(dir) };
+}
+
+function newest(root: string): string | undefined {
+  const found = globSync(path.join(root, 'usr/lib/postgresql/*/bin/pg_basebackup'));
+  const version = (file: string) => Number(path.basename(path.dirname(path.dirname(file))));
+  const file = found.toSorted((a, b) => version(a) - version(b)).at(-1);
+  return file === undefined ? undefined : path.dirname(file);
+}
+
+/** Postgres writes its id to the first line of this file, and its state to the eighth. */
+export function isPostgresUp(dataDir: string, pid: number): boolean {
+  const file = path.join(dataDir, 'postmaster.pid');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  return lines[0] === `${pid}` && ['ready', 'standby'].includes(lines[7]?.trim() ?? '');
+}

@@ -1,0 +1,76 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PostgresUnderTest } from '../faults/world/postgres-server.ts';
+import { clusterUrl, newPasswords, type PostgresNode, preparePostgres } from './postgres-node.ts';
+
+/** A primary and its synchronous standby. The members of `PostgresUnderTest` mean the primary. */
+export interface PostgresPair extends PostgresUnderTest {
+  clusterUrl(): string;
+  /** Steps 1 and 2 of the runbook: the old primary is gone for good, and the standby is promoted. */
+  failOver(): Promise<void>;
+  /** Step 3 of the runbook: the killed server returns as the standby. */
+  restoreStandby(): Promise<void>;
+}
+
+const syncBoundMs = 60_000;
+const lookEveryMs = 50;
+
+export async function openPostgresPair(dir: string): Promise<PostgresPair> {
+  const passwords = newPasswords();
+  const prepare = (name: string) => {
+    const own = path.join(dir, name);
+    mkdirSync(own, { recursive: true, mode: 0o755 });
+    return preparePostgres({ name, dir: own, passwords });
+  };
+  const nodes = [await prepare('a'), await prepare('b')] as const;
+  let [primary, standby]: readonly PostgresNode[] = nodes;
+  const roles = () => {
+    if (primary === undefined || standby === undefined) throw new Error('a pair has two servers');
+    return { primary, standby };
+  };
+  const follow = async (): Promise<void> => {
+    const pair = roles();
+    await pair.standby.copyFrom(pair.primary);
+    await pair.standby.start();
+    await requireStandby(pair.primary);
+  };
+  await roles().primary.start();
+  await roles().primary.query(`CREATE ROLE svc LOGIN PASSWORD '${passwords.service}'`);
+  await follow();
+  return {
+    port: () => roles().primary.port,
+    pid: () => roles().primary.pid(),
+    isUp: () => roles().primary.isUp(),
+    url: () => roles().primary.url(),
+    serviceUrl: () => clusterUrl([roles().primary], passwords),
+    clusterUrl: () => clusterUrl(nodes, passwords),
+    stopImmediately: () => roles().primary.kill(),
+    start: () => roles().primary.start(),
+    async failOver() {
+      const pair = roles();
+      await pair.primary.kill();
+      await pair.standby.query('SELECT pg_promote(true, 60)');
+      [primary, standby] = [pair.standby, pair.primary];
+    },
+    restoreStandby: follow,
+    async stop() {
+      for (const node of nodes) await node.stop();
+    },
+  };
+}
+
+/** From here on every commit waits until a standby has it on disk. */
+async function requireStandby(primary: PostgresNode): Promise<void> {
+  await primary.query(`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (a, b)'`);
+  await primary.query('SELECT pg_reload_conf()');
+  const until = performance.now() + syncBoundMs;
+  while (performance.now() < until) {
+    const rows = await primary.query(
+      "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'quorum'",
+    );
+    if (rows.length > 0) return;
+    await sleep(lookEveryMs);
+  }
+  throw new Error(`no standby of ${primary.name} is synchronous after ${syncBoundMs} ms`);
+}

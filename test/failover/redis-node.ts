@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
+
+/** One Redis process: a server, or a sentinel. */
+export interface RedisNode {
+  readonly host: string;
+  readonly port: number;
+  pid(): number;
+  isUp(): boolean;
+  start(lines: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** Sends one command. Resolves with the raw answer. Throws if no answer comes. */
+  command(line: string): Promise<string>;
+}
+
+export interface RedisNodeOptions {
+  readonly name: string;
+  readonly dir: string;
+  readonly host?: string;
+  /** Runs the process elsewhere, for example in a network namespace. */
+  readonly prefix?: readonly string[];
+  readonly isSentinel?: boolean;
+}
+
+const answerMsMax = 5_000;
+
+/** The lines of a server that is configured like the embedded one. */
+export const serverLines = [
+  'save ""',
+  'appendonly yes',
+  'appendfsync everysec',
+  'maxmemory-policy noeviction',
+];
+
+export async function prepareRedis(options: RedisNodeOptions): Promise<RedisNode> {
+  const { name, dir, host = '127.0.0.1', prefix = [], isSentinel = false } = options;
+  const binary = await redisBinary();
+  const port = await freePort();
+  mkdirSync(dir, { recursive: true });
+  let server: { pid: number; stop: () => Promise<void> } | undefined;
+  const ask = (line: string) => command(host, port, line);
+  return {
+    host,
+    port,
+    pid: () => server?.pid ?? 0,
+    isUp: () => server !== undefined,
+    async start(lines) {
+      const configFile = path.join(dir, 'redis.conf');
+      const common = [`bind ${host}`, 'protected-mode no', `port ${port}`, `dir ${dir}`];
+      writeFileSync(configFile, [...common, ...lines, ''].join('\n'));
+      server ??= await startServer({
+        name: `Redis ${name}`,
+        command: [
+          ...prefix,
+          ...dieWithParent('TERM'),
+          binary.file,
+          configFile,
+          ...(isSentinel ? ['--sentinel'] : []),
+        ],
+        env: binary.env,
+        logFile: path.join(dir, 'redis.log'),
+        stopSignal: 'SIGTERM',
+        isReady: () =>
+          ask('PING').then(
+            (answer) => answer.startsWith('+PONG'),
+            () => false,
+          ),
+      });
+    },
+    async stop() {
+      const stopped = server;
+      server = undefined;
+      await stopped?.stop();
+    },
+    async kill() {
+      const killed = server;
+      server = undefined;
+      if (killed === undefined) return;
+      process.kill(killed.pid, 'SIGKILL');
+      await killed.stop();
+    },
+    command: ask,
+  };
+}
+
+async function command(host: string, port: number, line: string): Promise<string> {
+  const socket = connect(port, host);
+  socket.setTimeout(answerMsMax, () => socket.destroy(new Error('Redis does not answer')));
+  try {
+    await once(socket, 'connect');
+    socket.end(`${line}\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    return answer;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,91 @@
+import type { Fault } from '../faults/catalogue/fault.ts';
+import { describeFault, type FaultsReport } from '../faults/report.ts';
+import { runFaults } from '../faults/run.ts';
+import { longPace, size } from '../faults/sizes.ts';
+import type { Servers } from '../faults/world/types.ts';
+import type { History } from '../history/history.ts';
+
+/** A cluster that fails over under load. */
+export interface Cluster {
+  readonly name: string;
+  readonly servers: Servers;
+  /** Resolves at the moment of the promotion. */
+  failOver(): Promise<void>;
+  /** Makes the cluster whole again. */
+  restore(): Promise<void>;
+}
+
+export interface TrialOptions {
+  readonly seed: number;
+  readonly perSecond: number;
+  readonly times: number;
+  readonly say: (line: string) => void;
+}
+
+export interface TrialReport {
+  readonly name: string;
+  /** For each failover: from the promotion to the next creation that succeeded, in milliseconds. */
+  readonly recoveriesMs: readonly (number | undefined)[];
+  readonly report: FaultsReport;
+}
+
+/** Under load between the failover and the return of the failed server. */
+const lastsMs = 6_000;
+/** The goal of the runbook in docs/OPERATIONS.md, "Failover". */
+export const recoveryMsMax = 10_000;
+
+/** Fails over `times` times under load, and audits the whole run. */
+export async function runTrial(cluster: Cluster, options: TrialOptions): Promise<TrialReport> {
+  const { seed, perSecond, times, say } = options;
+  const promotedMs: number[] = [];
+  let history: History = [];
+  const fault: Fault = {
+    kind: cluster.name,
+    name: cluster.name,
+    lastsMs,
+    async strike({ recorder }) {
+      await cluster.failOver();
+      promotedMs.push(recorder.nowMs());
+    },
+    heal: () => cluster.restore(),
+  };
+  const report = await runFaults({
+    faults: times,
+    schedule: Array.from({ length: times }, () => fault),
+    seed,
+    minutes: 0,
+    perSecond,
+    size,
+    pace: longPace,
+    movesClock: true,
+    servers: cluster.servers,
+    onFault: (struck) => say(describeFault(struck)),
+    say,
+    onHistory: (recorded) => {
+      history = recorded;
+      return Promise.resolve();
+    },
+  });
+  const recoveriesMs = Array.from({ length: times }, (_, index) =>
+    nextCreationMs(history, promotedMs[index]),
+  );
+  return { name: cluster.name, recoveriesMs, report };
+}
+
+/** Milliseconds from the promotion to the answer of the next creation that began after it. */
+export function nextCreationMs(
+  history: History,
+  promotedMs: number | undefined,
+): number | undefined {
+  if (promotedMs === undefined) return undefined;
+  const ends = history.flatMap((one) =>
+    one.kind === 'create' &&
+    one.endMs !== null &&
+    one.beginMs >= promotedMs &&
+    one.outcome.kind === 'created' &&
+    !one.outcome.isReplay
+      ? [one.endMs]
+      : [],
+  );
+  return ends.length === 0 ? undefined : Math.min(...ends) - promotedMs;
+}

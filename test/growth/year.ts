@@ -95,7 +95,7 @@ export async function liveMonths(
   };
 }
 
-/** What settlement and webhooks do by themselves. */
+/** One round of the periodic tasks of settlement and webhooks. */
 async function keepHouse(
   store: Store,
   retentionDays: number,

@@ -3,7 +3,7 @@ import { leaseMs, statementTimeoutMs, webhookTimeoutMs } from '@svc/domain';
 import { type CommonConfig, ConfigError } from '@svc/runtime';
 
 /**
- * What another process may take over after this time. A call that waits longer would act on work that
+ * Another process may take the work over after this time. A call that waits longer would act on work that
  * is not its own any more.
  */
 const takenOverAfterMs = {

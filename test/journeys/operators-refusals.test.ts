@@ -22,6 +22,7 @@ test.each([
   [['tenant', 'update', nobody], 'Nothing to change'],
   [['tenant', 'update', nobody, '--rebate', '101'], 'from 0 to 100'],
   [['tenant', 'update', nobody, '--rate', '0'], 'whole number'],
+  [['tenant', 'update', nobody, '--in-flight', '0'], 'whole number'],
   [['tenant', 'rotate-secret', nobody], 'either --hmac or --webhook'],
   [['tenant', 'rotate-secret', nobody, '--hmac', '--webhook'], 'either --hmac or --webhook'],
   [['tenant', 'rotate-secret', nobody, '--hmac', '--overlap', 'long'], '24h'],

@@ -84,13 +84,16 @@ test('every gateway refuses a disabled tenant within five seconds, and accepts i
 test('the API applies every tenant setting that an operator changes', async () => {
   const { tenantId, hmacSecret } = await newTenant('--grant', '2000');
   const update = `tenant update ${tenantId} --allow none --webhook-url ${receiver.url} --rate 7`;
-  const words = `${update} --burst 21 --rebate 2.5 --low-balance 2500`.split(' ');
+  const limits = '--in-flight 40 --webhook-cap 900';
+  const words = `${update} --burst 21 --rebate 2.5 --low-balance 2500 ${limits}`.split(' ');
   const tenant = await svc.json(...words);
   expect(tenant).toMatchObject({
     allowedJobTypes: [],
     webhookUrl: receiver.url,
     rateLimit: { perSecond: 7, burst: 21 },
     rebatePercent: 2.5,
+    inFlightMax: 40,
+    webhookAttemptsPerHour: 900,
     lowBalanceThreshold: 2_500,
   });
   const settings = () =>

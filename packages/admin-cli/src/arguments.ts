@@ -51,6 +51,12 @@ export function integerArgument(min: number, max: number): (text: string) => num
   };
 }
 
+/** A whole number, or `none` for no limit. */
+export function limitOrNone(max: number): (text: string) => number | null {
+  const read = integerArgument(1, max);
+  return (text) => (text === 'none' ? null : read(text));
+}
+
 const unitMs: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,

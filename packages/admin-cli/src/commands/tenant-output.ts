@@ -32,6 +32,8 @@ export function tenantRow(tenant: TenantRecord): Row {
     webhookDisabled: tenant.webhookDisabled,
     lowBalanceThreshold: creditsToNumber(tenant.lowBalanceThresholdMicros),
     rateLimit: { perSecond: tenant.rateLimitPerSecond, burst: tenant.rateLimitBurst },
+    inFlightMax: tenant.inFlightMax,
+    webhookAttemptsPerHour: tenant.webhookAttemptsPerHour,
     rebatePercent: tenant.rebateMillionths / millionthsPerPercent,
     disabledAt: tenant.disabledAt,
     createdAt: tenant.createdAt,

@@ -5,6 +5,7 @@ import {
   creditsArgument,
   idArgument,
   integerArgument,
+  limitOrNone,
   percentArgument,
 } from '../arguments.ts';
 import { addCommand, type CommandOptions } from '../command.ts';
@@ -23,10 +24,14 @@ interface UpdateOptions extends CommandOptions {
   /** Millionths. */
   rebate?: number;
   lowBalance?: bigint;
+  inFlight?: number | null;
+  webhookCap?: number | null;
 }
 
 const ratePerSecondMax = 100_000;
 const burstMax = 1_000_000;
+const inFlightLimitMax = 1_000_000;
+const webhookCapMax = 1_000_000_000;
 
 /** `svc tenant update` (CONTRACT 9). Omitted settings stay unchanged. */
 export function addUpdateCommand(tenant: Command): void {
@@ -35,6 +40,7 @@ export function addUpdateCommand(tenant: Command): void {
     examples: [
       'svc tenant update tnt_… --webhook-url https://hooks.example.com/svc',
       'svc tenant update tnt_… --rate 50 --burst 100 --rebate 2.5',
+      'svc tenant update tnt_… --in-flight 200 --webhook-cap 20000',
       'svc tenant update tnt_… --allow none',
     ],
   })
@@ -50,6 +56,16 @@ export function addUpdateCommand(tenant: Command): void {
       '--rebate <percent>',
       'the share of each charge that accrues as a rebate',
       percentArgument,
+    )
+    .option(
+      '--in-flight <submissions>',
+      'the most submissions in flight; none removes the limit',
+      limitOrNone(inFlightLimitMax),
+    )
+    .option(
+      '--webhook-cap <attempts>',
+      'the most webhook attempts in an hour of the clock; none removes the limit',
+      limitOrNone(webhookCapMax),
     )
     .option(
       '--low-balance <credits>',
@@ -80,7 +96,7 @@ async function update(context: Context, tenantId: string, options: UpdateOptions
 }
 
 function changeOf(context: Context, options: UpdateOptions): SettingsChange {
-  const { allow, webhookUrl, rate, burst, rebate, lowBalance } = options;
+  const { allow, webhookUrl, rate, burst, rebate, lowBalance, inFlight, webhookCap } = options;
   return {
     ...(allow === undefined ? {} : { allowedJobTypes: allowedJobTypes(allow) }),
     ...(webhookUrl === undefined
@@ -89,6 +105,8 @@ function changeOf(context: Context, options: UpdateOptions): SettingsChange {
     ...(rate === undefined ? {} : { rateLimitPerSecond: rate }),
     ...(burst === undefined ? {} : { rateLimitBurst: burst }),
     ...(rebate === undefined ? {} : { rebateMillionths: rebate }),
+    ...(inFlight === undefined ? {} : { inFlightMax: inFlight }),
+    ...(webhookCap === undefined ? {} : { webhookAttemptsPerHour: webhookCap }),
     ...(lowBalance === undefined ? {} : { lowBalanceThresholdMicros: lowBalance }),
   };
 }

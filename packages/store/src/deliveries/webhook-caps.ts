@@ -1,9 +1,32 @@
 import type { Query } from '../connection/query.ts';
 
 /**
- * The most webhook attempts of a tenant per clock hour. Only tenants that signed up themselves have
- * a cap, because they choose the URL and it may belong to somebody else. `claimDue` counts.
+ * The most webhook attempts of a tenant per clock hour. Tenants that signed up themselves have a cap,
+ * because they choose the URL and it may belong to somebody else. Others have one if an operator sets
+ * it. `claimDue` counts.
  */
+
+/** A number that no tenant reaches. The services' role may not delete the row. */
+const noCap = 2_147_483_647;
+
+/** Null removes the cap. The attempts of this hour stay counted. */
+export async function writeWebhookCap(
+  query: Query,
+  tenantId: string,
+  attemptsPerHour: number | null,
+): Promise<void> {
+  await query(
+    `INSERT INTO webhook_caps (tenant_id, attempts_per_hour, hour)
+     VALUES ($1::uuid, $2, date_trunc('hour', svc_now(), 'UTC'))
+     ON CONFLICT (tenant_id) DO UPDATE SET attempts_per_hour = EXCLUDED.attempts_per_hour`,
+    [tenantId, attemptsPerHour ?? noCap],
+  );
+}
+
+/** The cap as an operator sets it. Null: none. */
+export function webhookCapOf(attemptsPerHour: number | null | undefined): number | null {
+  return attemptsPerHour === noCap ? null : (attemptsPerHour ?? null);
+}
 
 export async function insertWebhookCap(
   query: Query,

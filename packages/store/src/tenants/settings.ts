@@ -13,6 +13,7 @@ import { isTransient } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
+import { webhookCapOf, writeWebhookCap } from '../deliveries/webhook-caps.ts';
 import { retireSettingsUrl } from '../webhook-endpoints/retired.ts';
 import { insertSettingsChanged, readDestinations } from '../webhook-endpoints/settings-changed.ts';
 import { findTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
@@ -30,6 +31,10 @@ export interface SettingsChange {
   rateLimitBurst?: number;
   /** Share of every charge, in millionths. */
   rebateMillionths?: number;
+  /** The most submissions in flight. Null: no limit. */
+  inFlightMax?: number | null;
+  /** The most webhook attempts per clock hour. Null: no limit. */
+  webhookAttemptsPerHour?: number | null;
 }
 
 export interface ChangedSettings {
@@ -116,6 +121,7 @@ interface LockedThreshold {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;
   readonly thresholdMicros: bigint;
+  readonly inFlightMax: number | null;
   readonly now: Date;
 }
 
@@ -123,7 +129,7 @@ interface LockedThreshold {
 async function lockThreshold(query: Query, tenantId: string): Promise<LockedThreshold | null> {
   const [row] = await query<LockedThreshold>(
     `SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
-       low_balance_threshold_micros AS "thresholdMicros", svc_now() AS now
+       low_balance_threshold_micros AS "thresholdMicros", in_flight_max AS "inFlightMax", svc_now() AS now
      FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE`,
     [tenantId],
   );
@@ -135,17 +141,19 @@ type Settings = Required<SettingsChange>;
 async function readSettings(
   query: Query,
   tenantId: string,
-  { thresholdMicros: lowBalanceThresholdMicros }: LockedThreshold,
+  { thresholdMicros: lowBalanceThresholdMicros, inFlightMax }: LockedThreshold,
 ): Promise<Settings> {
-  const [row] = await query<Omit<Settings, 'lowBalanceThresholdMicros'>>(
+  const [row] = await query<Omit<Settings, 'lowBalanceThresholdMicros' | 'inFlightMax'>>(
     `SELECT webhook_url AS "webhookUrl", allowed_job_types AS "allowedJobTypes",
        rate_limit_per_second AS "rateLimitPerSecond", rate_limit_burst AS "rateLimitBurst",
-       rebate_millionths AS "rebateMillionths"
+       rebate_millionths AS "rebateMillionths",
+       (SELECT attempts_per_hour FROM webhook_caps WHERE tenant_id = $1::uuid) AS "webhookAttemptsPerHour"
      FROM tenants WHERE id = $1::uuid`,
     [tenantId],
   );
   assertInvariant(row !== undefined, 'every account has a tenant');
-  return { ...row, lowBalanceThresholdMicros };
+  const webhookAttemptsPerHour = webhookCapOf(row.webhookAttemptsPerHour);
+  return { ...row, webhookAttemptsPerHour, lowBalanceThresholdMicros, inFlightMax };
 }
 
 async function writeSettings(
@@ -153,7 +161,16 @@ async function writeSettings(
   tenantId: string,
   change: SettingsChange,
 ): Promise<void> {
-  const { webhookUrl, lowBalanceThresholdMicros } = change;
+  const { webhookUrl, lowBalanceThresholdMicros, inFlightMax, webhookAttemptsPerHour } = change;
+  if (inFlightMax !== undefined) {
+    await query('UPDATE credit_accounts SET in_flight_max = $2 WHERE tenant_id = $1::uuid', [
+      tenantId,
+      inFlightMax,
+    ]);
+  }
+  if (webhookAttemptsPerHour !== undefined) {
+    await writeWebhookCap(query, tenantId, webhookAttemptsPerHour);
+  }
   if (webhookUrl !== undefined) await writeWebhookUrl(query, tenantId, webhookUrl);
   if (lowBalanceThresholdMicros !== undefined) {
     await query(
@@ -201,6 +218,8 @@ function shown(values: Settings, change: SettingsChange): object {
     rateLimitPerSecond: values.rateLimitPerSecond,
     rateLimitBurst: values.rateLimitBurst,
     rebateMillionths: values.rebateMillionths,
+    inFlightMax: values.inFlightMax,
+    webhookAttemptsPerHour: values.webhookAttemptsPerHour,
   };
   const entries = Object.entries(all)
     .filter(([name]) => name in change)

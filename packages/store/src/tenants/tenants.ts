@@ -2,7 +2,7 @@ import { assertInvariant } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { dropPendingDeliveries } from '../deliveries/deliveries.ts';
-import { insertWebhookCap } from '../deliveries/webhook-caps.ts';
+import { insertWebhookCap, webhookCapOf } from '../deliveries/webhook-caps.ts';
 import type { Prisma } from '../generated/client.ts';
 import { tenantSecretPlace } from '../sealing/sealed.ts';
 
@@ -18,6 +18,10 @@ export interface TenantRecord {
   rateLimitPerSecond: number;
   rateLimitBurst: number;
   rebateMillionths: number;
+  /** The most submissions in flight. Null: no limit. */
+  inFlightMax: number | null;
+  /** The most webhook attempts per clock hour. Null: no limit. */
+  webhookAttemptsPerHour: number | null;
   disabledAt: Date | null;
   createdAt: Date;
 }
@@ -88,7 +92,8 @@ const tenantFields = {
   rebateMillionths: true,
   disabledAt: true,
   createdAt: true,
-  account: { select: { lowBalanceThresholdMicros: true } },
+  account: { select: { lowBalanceThresholdMicros: true, inFlightMax: true } },
+  webhookCap: { select: { attemptsPerHour: true } },
 } satisfies Prisma.TenantSelect;
 
 /** Null for an unknown tenant. */
@@ -113,6 +118,7 @@ export async function listTenants(
 
 function tenantOf({
   account,
+  webhookCap,
   webhookDisabledAt: at,
   webhookDisabledReason: reason,
   ...tenant
@@ -121,6 +127,7 @@ function tenantOf({
   return {
     ...tenant,
     ...account,
+    webhookAttemptsPerHour: webhookCapOf(webhookCap?.attemptsPerHour),
     webhookDisabled: at === null ? null : { at, reason: reason ?? '' },
   };
 }

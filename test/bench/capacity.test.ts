@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { checkoutDir } from '@svc/local';
+import { expect, test } from 'vitest';
+import { capacityOf, measuredShapes, productsPart } from './capacity.ts';
+
+const coresOfTheBench = 2;
+
+test('the model of capacity is within a fifth of every closed loop in the lab notebook', () => {
+  const notebook = readFileSync(path.join(checkoutDir, 'docs/lab/performance.md'), 'utf8');
+  const shapes = measuredShapes(notebook);
+  expect(shapes.length).toBeGreaterThanOrEqual(8);
+  for (const { name, perSecond, cpuSecondsPerThousand } of shapes) {
+    const model = capacityOf(coresOfTheBench * productsPart, cpuSecondsPerThousand);
+    expect(model / perSecond, name).toBeGreaterThan(0.8);
+    expect(model / perSecond, name).toBeLessThan(1.2);
+  }
+});

@@ -2,6 +2,7 @@ export * from './child.ts';
 export * from './chromium-binary.ts';
 export { fetchPackages, libraryPath } from './debian-packages.ts';
 export * from './demo-employer/employer.ts';
+export * from './kubectl-binary.ts';
 export * from './node-agent-command.ts';
 export * from './paths.ts';
 export * from './pgbouncer/server.ts';

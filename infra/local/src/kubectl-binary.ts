@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { canFetchPackages, fetchFromRelease, onPath } from './debian-packages.ts';
+import { cacheDir } from './paths.ts';
+import { StartError } from './start-error.ts';
+
+/** Debian 12 has kubectl 1.20, whose kustomize is too old. */
+const release = 'trixie';
+const fetchedDir = path.join(cacheDir, 'kubectl');
+const fetchedFile = path.join(fetchedDir, 'usr/bin/kubectl');
+
+/**
+ * Finds kubectl, which contains kustomize: the one on the PATH, or Debian's package, unpacked below
+ * .local without installing it. Throws StartError if neither is available.
+ */
+export async function kubectlBinary(onFetch: () => void = () => {}): Promise<string> {
+  const installed = onPath('kubectl');
+  if (installed !== undefined) return installed;
+  if (existsSync(fetchedFile)) return fetchedFile;
+  const advice = 'Install kubectl 1.27 or newer (Debian 13: apt-get install kubectl).';
+  if (!canFetchPackages()) throw new StartError('There is no kubectl on this machine.', advice);
+  onFetch();
+  try {
+    await fetchFromRelease(fetchedDir, release, [`kubectl/${release}`], () => {});
+  } catch (error) {
+    const message = 'kubectl could not be fetched from the Debian packages.';
+    throw new StartError(message, advice, { cause: error });
+  }
+  return fetchedFile;
+}

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Manifest } from './rendered.ts';
+
+const checkoutDir = path.resolve(import.meta.dirname, '../..');
+
+/** The package whose types have the kinds of an API group. */
+function packageOf(group: string): string {
+  if (group.startsWith('keda.sh/')) return '@kubernetes-models/keda/';
+  if (group.startsWith('postgresql.cnpg.io/')) return '@kubernetes-models/cloudnative-pg/';
+  return 'kubernetes-models/';
+}
+
+/**
+ * Checks manifests against the types of their kinds, which also finds members that no kind has. The
+ * API server would drop them without a word. Returns the compiler's complaints.
+ */
+export async function strictComplaints(manifests: readonly Manifest[]): Promise<string> {
+  const scratch = path.join(checkoutDir, '.local');
+  mkdirSync(scratch, { recursive: true });
+  const dir = mkdtempSync(path.join(scratch, 'manifests-'));
+  try {
+    const texts = manifests.map((manifest, index) => {
+      const { apiVersion, kind } = manifest;
+      const from = `${packageOf(apiVersion)}${apiVersion}/${kind}`;
+      return `import type { I${kind} as T${index} } from '${from}';\nexport const m${index}: T${index} = ${JSON.stringify(manifest, null, 1)};\n`;
+    });
+    const file = path.join(dir, 'manifests.ts');
+    writeFileSync(file, texts.join('\n'));
+    const config = {
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        module: 'nodenext',
+        moduleResolution: 'nodenext',
+        target: 'es2023',
+        types: [],
+      },
+      files: [file],
+    };
+    const project = path.join(dir, 'tsconfig.json');
+    writeFileSync(project, JSON.stringify(config));
+    await promisify(execFile)('tsc', ['-p', project], { cwd: checkoutDir });
+    return '';
+  } catch (error) {
+    return error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

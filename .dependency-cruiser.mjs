@@ -41,7 +41,15 @@ export default {
     room('queue', '^packages/queue/', ['contracts', 'domain']),
     room('runtime', '^packages/runtime/', ['domain', 'contracts']),
     room('solana', '^packages/solana/', ['domain', 'runtime']),
-    room('startup', '^packages/startup/', ['contracts', 'queue', 'runtime', 'signing', 'store']),
+    room('tracing', '^packages/tracing/', ['domain']),
+    room('startup', '^packages/startup/', [
+      'contracts',
+      'queue',
+      'runtime',
+      'signing',
+      'store',
+      'tracing',
+    ]),
     room('node-agent', '^packages/node-agent/', ['contracts', 'domain', 'signing']),
     room('admin-cli', '^packages/admin-cli/', [
       'contracts',
@@ -127,6 +135,7 @@ export default {
       ['@solana/[^/]+', '@solana-program/[^/]+', 'litesvm[^/]*'],
       ['^packages/solana/', '^test/solana/'],
     ),
+    onlyIn('opentelemetry-only-in-its-room', ['@opentelemetry/[^/]+'], ['^packages/tracing/']),
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'nothing-unlisted',

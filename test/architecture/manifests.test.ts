@@ -14,7 +14,8 @@ const allowed: Record<string, readonly string[]> = {
   'packages/queue': ['contracts', 'domain'],
   'packages/runtime': ['domain', 'contracts'],
   'packages/solana': ['domain', 'runtime'],
-  'packages/startup': ['contracts', 'queue', 'runtime', 'signing', 'store'],
+  'packages/tracing': ['domain'],
+  'packages/startup': ['contracts', 'queue', 'runtime', 'signing', 'store', 'tracing'],
   'packages/node-agent': ['contracts', 'domain', 'signing'],
   'packages/admin-cli': ['contracts', 'domain', 'signing', 'store', 'queue', 'runtime'],
   'packages/testkit': ['client', 'contracts', 'domain', 'signing', 'local'],
@@ -29,6 +30,7 @@ const allowedToServices = [
   'runtime',
   'startup',
   'solana',
+  'tracing',
 ];
 
 /** Libraries with which one speaks to a database or to Redis, and the rooms that do. */

@@ -21,6 +21,7 @@ export * from './pricing.ts';
 export * from './public-host.ts';
 export * from './rate-card.ts';
 export * from './retry-schedule.ts';
+export * from './shared-statements.ts';
 export * from './solana-intent.ts';
 export * from './solana-json.ts';
 export * from './solana-transaction.ts';

@@ -6,6 +6,7 @@ import {
 } from '@svc/domain';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Type, type Static, type TObject } from 'typebox';
+import { tracingConfig } from './tracing-config.ts';
 
 /** Names every wrong variable and what to set. Never repeats a value, because it may be a secret. */
 export class ConfigError extends Error {
@@ -104,6 +105,7 @@ export const commonConfig = {
     description: 'the address of /live, /ready and /metrics, which have no authentication',
   }),
   ADMIN_PORT: port(0, 'the port of /live, /ready and /metrics; 0 chooses a free port'),
+  ...tracingConfig,
 };
 
 /** The values of the variables of every service. */

@@ -1,2 +1,3 @@
 export * from './opening.ts';
+export * from './tracing.ts';
 export * from './worker.ts';

@@ -117,6 +117,7 @@ export { findTenantCredentials, type TenantCredentials } from './tenants/credent
 export * from './tenants/secrets.ts';
 export * from './tenants/tenants.ts';
 export * from './submissions/trace.ts';
+export { findTraceContexts, storeTraceContext } from './submissions/trace-contexts.ts';
 export { recordUsage, stateAtNode, type UsageOutcome } from './assignments/usage-reports.ts';
 export { acceptLinkSignature } from './nodes/link-signatures.ts';
 export {

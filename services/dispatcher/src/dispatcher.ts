@@ -2,6 +2,7 @@ import type { BadFrameCode, OfferResult } from '@svc/contracts';
 import type { DispatcherBus, FleetRegistry, Producer, Reply } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
+import type { Tracing } from '@svc/tracing';
 import type { Links } from './links/links.ts';
 import type { Inbox } from './offering/inbox.ts';
 import type { Timers } from './timers.ts';
@@ -32,6 +33,7 @@ export interface Dispatcher {
   readonly offerings: Map<string, Inbox<OfferingEvent>>;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly tracing: Tracing;
   readonly logger: Logger;
   readonly isSandbox: boolean;
   countBadFrame(code: BadFrameCode): void;

@@ -6,11 +6,18 @@ import {
   type connectRedis,
 } from '@svc/queue';
 import { newId, type Clock } from '@svc/runtime';
-import { openRedis, openStoreOrRefuse, redisWaitMsMax, type Opening } from '@svc/startup';
+import {
+  openRedis,
+  openServiceTracing,
+  openStoreOrRefuse,
+  redisWaitMsMax,
+  type Opening,
+} from '@svc/startup';
 import { onBusMessage } from './bus-messages.ts';
 import type { DispatcherConfig } from './config.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { createLinks } from './links/links.ts';
+import type { DispatcherMetrics } from './metrics.ts';
 import type { Timers } from './timers.ts';
 
 /** Opens the resources of the dispatcher, and adds each to the lifecycle. */
@@ -20,12 +27,12 @@ export async function openDispatcher(
     config,
     clock,
     timers,
-    countBadFrame,
+    metrics,
   }: {
     config: DispatcherConfig;
     clock: Clock;
     timers: Timers;
-    countBadFrame: Dispatcher['countBadFrame'];
+    metrics: DispatcherMetrics;
   },
 ): Promise<{ dispatcher: Dispatcher; redis: ReturnType<typeof connectRedis> }> {
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix } = config;
@@ -36,6 +43,7 @@ export async function openDispatcher(
   });
   const { redis, producer } = await openRedis(opening);
   await waitForRedis(redis, redisWaitMsMax);
+  const tracing = openServiceTracing(opening, { store, metrics: metrics.registry, clock });
   const id = newId();
   const bus = createDispatcherBus({
     redis,
@@ -57,9 +65,10 @@ export async function openDispatcher(
     offerings: new Map(),
     clock,
     timers,
+    tracing,
     logger,
     isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
-    countBadFrame,
+    countBadFrame: metrics.countBadFrame,
   };
   // Listens before it accepts links, so that it receives offers for its own nodes.
   await bus.listening(redisWaitMsMax);

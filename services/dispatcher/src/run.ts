@@ -41,9 +41,8 @@ export async function run(
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, BIND_HOST: host } = config;
   return await openResources(logger, async (lifecycle) => {
     const metrics = createDispatcherMetrics();
-    const { countBadFrame } = metrics;
     const opening = { service: 'dispatcher', config, lifecycle, logger } as const;
-    const given = { config, clock, timers, countBadFrame };
+    const given = { config, clock, timers, metrics };
     const { dispatcher, redis } = await openDispatcher(opening, given);
     const { store, bus } = dispatcher;
     const failures = createFailureLimit({

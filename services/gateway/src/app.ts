@@ -3,6 +3,7 @@ import { errorCatalogue } from '@svc/domain';
 import { QueueUnavailable } from '@svc/queue';
 import type { Logger, TrustedProxies } from '@svc/runtime';
 import { isUnavailable } from '@svc/store';
+import type { Tracing } from '@svc/tracing';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { answerOpen } from './access/answer-open.ts';
 import { answerSigned, type SignedOptions } from './access/answer-signed.ts';
@@ -20,6 +21,7 @@ export interface AppOptions extends SignedOptions {
   readonly newId: () => string;
   readonly observe: ObserveRequest;
   readonly logger: Logger;
+  readonly tracing?: Tracing;
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
 } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { EnvironmentName, Store } from '@svc/store';
+import type { Tracing } from '@svc/tracing';
 import type { KeyUses } from './access/key-uses.ts';
 import type { Pricing } from './pricing/pricing.ts';
 import type { GatewayRail } from './purchase-intents/rail.ts';
@@ -40,5 +41,6 @@ export interface GatewayDeps {
   readonly rail: GatewayRail | null;
   readonly newId: () => string;
   readonly clock: Clock;
+  readonly tracing: Tracing;
   readonly logger: Logger;
 }

@@ -16,7 +16,13 @@ import {
   type Running,
   systemClock,
 } from '@svc/runtime';
-import { openAdmin, openRedis, openStoreOrRefuse, redisWaitMsMax } from '@svc/startup';
+import {
+  openAdmin,
+  openRedis,
+  openServiceTracing,
+  openStoreOrRefuse,
+  redisWaitMsMax,
+} from '@svc/startup';
 import {
   findPolledNews,
   loadTypedClient,
@@ -64,6 +70,7 @@ export async function run(
     const monotonicMs = () => clock.monotonicMs();
     const limiter = createRateLimiter({ redis, prefix, monotonicMs, logger });
     const metrics = createMetrics('gateway');
+    const tracing = openServiceTracing(opening, { store, metrics, clock });
     const access = { ...openKeys(lifecycle, { store, clock, logger }), limiter };
     const rail = await openRail(config, { store, logger, clock });
     const eventWaiters = eventWaitersOf(store, { monotonicMs, logger });
@@ -88,6 +95,7 @@ export async function run(
         keyUses: access.keyUses,
         newId: store.newId,
         clock,
+        tracing,
         logger,
       }),
       ...proxies,
@@ -95,6 +103,7 @@ export async function run(
       observe: createRequestMetrics(metrics),
       newId,
       clock,
+      tracing,
       logger,
     });
     // Redis is not checked, because reads, cancels and balances work without it.

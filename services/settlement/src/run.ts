@@ -1,6 +1,12 @@
 import { waitForRedis } from '@svc/queue';
 import { type Logger, openResources, type Running } from '@svc/runtime';
-import { openRedis, openStoreOrRefuse, redisWaitMsMax, startWorker } from '@svc/startup';
+import {
+  openRedis,
+  openServiceTracing,
+  openStoreOrRefuse,
+  redisWaitMsMax,
+  startWorker,
+} from '@svc/startup';
 import { startAuditHead } from './audit-head.ts';
 import type { SettlementConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -38,7 +44,16 @@ export function run(
     startAuditHead({ store, logger, ...counters }, lifecycle);
     const { redis, producer } = await openRedis(opening);
     await waitForRedis(redis, redisWaitMsMax);
-    const deps = { store, producer, logger, redis, redisPrefix: config.REDIS_PREFIX, ...counters };
+    const tracing = openServiceTracing(opening, { store, metrics });
+    const deps = {
+      store,
+      tracing,
+      producer,
+      logger,
+      redis,
+      redisPrefix: config.REDIS_PREFIX,
+      ...counters,
+    };
     const railProblem = await startSolana(
       config,
       { store, producer, logger, metrics: () => createSolanaMetrics(metrics) },

@@ -2,12 +2,14 @@ import { formatCredits, toWireId } from '@svc/domain';
 import { announceDeliveries, type Producer } from '@svc/queue';
 import { failpoint, type Logger } from '@svc/runtime';
 import { settle, type Ended, type Store } from '@svc/store';
+import { traced, type Tracing } from '@svc/tracing';
 
 /** The dependencies of settling. */
 export interface SettleDeps {
   readonly store: Store;
   readonly producer: Producer;
   readonly logger: Logger;
+  readonly tracing: Tracing;
   readonly countSettled: (state: string) => void;
   /** By the final state of the submission. */
   readonly countUsageCapped: (state: string) => void;
@@ -54,7 +56,13 @@ export async function settleSubmissions(
 /** Returns the tenant if this submission's end wrote deliveries for it. */
 async function settleOne(deps: SettleDeps, submissionId: string): Promise<string[]> {
   try {
-    const [ended] = await settle(deps.store, [submissionId]);
+    const [ended] = await traced(
+      deps.tracing,
+      { step: 'settle', subjectId: submissionId },
+      () => settle(deps.store, [submissionId]),
+      ([one]) =>
+        one === undefined || one.kind === 'kept' ? null : { 'svc.submission.state': one.state },
+    );
     if (ended === undefined || ended.kind === 'kept') return [];
     logSettled(deps, ended);
     await failpoint('settled.committed');

@@ -2,6 +2,7 @@ import { openWorkerFixture, silent } from '@svc/startup/fixture';
 import { commitDispatched, commitRunning, storeOutcome } from '@svc/store';
 import { usage } from '@svc/store/fixture';
 import type { TestDatabaseOptions } from '@svc/testkit';
+import { noTracing } from '@svc/tracing';
 import type { ReconcileDeps } from './reconcile.ts';
 
 /** Well above the low-balance threshold; below it there would be one more event. */
@@ -20,6 +21,7 @@ export async function createSettlementFixture(databaseOptions: TestDatabaseOptio
     store,
     producer,
     logger: silent,
+    tracing: noTracing,
     redis: connection,
     redisPrefix: 'test',
     countSettled: (state) => void counted.push(state),

@@ -9,6 +9,8 @@ import {
 } from '@svc/runtime';
 import { signWebhook } from '@svc/signing';
 import { recordAttempt, type AttemptVerdict, type ClaimedAttempt, type Store } from '@svc/store';
+import type { Tracing } from '@svc/tracing';
+import { deliverStep, recordDeliverSpan } from './attempt-trace.ts';
 import { decideVerdict } from './verdict.ts';
 
 export interface AttemptDeps {
@@ -16,6 +18,7 @@ export interface AttemptDeps {
   readonly http: OutboundHttp;
   readonly backoffSeconds: readonly number[];
   readonly clock: Clock;
+  readonly tracing: Tracing;
   /** A random number from 0 to 1. */
   readonly random: () => number;
   readonly logger: Logger;
@@ -42,7 +45,9 @@ export async function makeAttempt(
   attempt: ClaimedAttempt,
   signal: AbortSignal,
 ): Promise<MadeAttempt> {
+  const startMs = deps.tracing.nowMs();
   const outcome = await send(deps, attempt, signal);
+  recordDeliverSpan(deps.tracing, attempt, outcome, startMs);
   const verdict = decideVerdict({
     outcome,
     attemptNumber: attempt.attemptNumber,
@@ -79,7 +84,7 @@ export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<
 }
 
 async function send(
-  { http, clock, timeoutMs = webhookTimeoutMs }: AttemptDeps,
+  { http, clock, tracing, timeoutMs = webhookTimeoutMs }: AttemptDeps,
   attempt: ClaimedAttempt,
   signal: AbortSignal,
 ): Promise<OutboundOutcome> {
@@ -88,7 +93,10 @@ async function send(
   if (body === null) return refused('the event cannot be unsealed');
   const timestampSeconds = Math.floor(clock.nowMs() / 1000);
   try {
-    const headers = attemptHeaders(attempt, body, timestampSeconds);
+    const headers = {
+      ...attemptHeaders(attempt, body, timestampSeconds),
+      ...(tracing.isOn ? await tracing.headersOf(deliverStep(attempt).ref) : {}),
+    };
     return await http.post({ url, headers, body: Buffer.from(body), timeoutMs, signal });
   } catch (error) {
     return refused(error instanceof Error ? error.message : 'it could not be sent');

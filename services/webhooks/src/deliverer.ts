@@ -1,5 +1,6 @@
 import { attemptsMax } from '@svc/domain';
 import { claimDue, type ClaimedAttempt, type EndpointClaim } from '@svc/store';
+import { deliverStep } from './attempt-trace.ts';
 import { makeAttempt, recordMade, type AttemptDeps, type MadeAttempt } from './attempt.ts';
 import { Schedule, type Asked, type Endpoint } from './schedule.ts';
 
@@ -98,6 +99,7 @@ export class Deliverer {
 
   async #claim(asked: readonly Asked[]): Promise<void> {
     const asks = asked.map(({ ask }) => ask);
+    const startMs = this.#deps.tracing.nowMs();
     let claims: EndpointClaim[] = [];
     try {
       claims = await claimDue(this.#deps.store, asks, this.#attemptsMax);
@@ -110,12 +112,21 @@ export class Deliverer {
         this.#schedule.wakeAfter(tenantId, targetId, claimFailedPauseMs);
       }
     }
+    this.#recordClaim(claims, startMs);
     const byKey = new Map(claims.map((claim) => [claim.targetId ?? claim.tenantId, claim]));
     for (const one of asked) {
       const claim = byKey.get(one.ask.targetId ?? one.ask.tenantId);
       this.#schedule.claimed(one, claim);
       for (const attempt of claim?.attempts ?? []) void this.#run(one.endpoint, attempt);
     }
+  }
+
+  #recordClaim(claims: readonly EndpointClaim[], startMs: number): void {
+    const { tracing } = this.#deps;
+    if (!tracing.isOn) return;
+    const attempts = claims.flatMap((claim) => claim.attempts);
+    const members = attempts.map((attempt) => deliverStep(attempt).ref);
+    tracing.recordBatch({ name: 'claim deliveries batch', kind: 'client', members, startMs });
   }
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {

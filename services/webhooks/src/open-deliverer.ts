@@ -1,6 +1,12 @@
 import { type connectRedis, type Producer, waitForRedis } from '@svc/queue';
-import { type Clock, createOutboundHttp } from '@svc/runtime';
-import { type Opening, openRedis, openStoreOrRefuse, redisWaitMsMax } from '@svc/startup';
+import { type Clock, type createMetrics, createOutboundHttp } from '@svc/runtime';
+import {
+  type Opening,
+  openRedis,
+  openServiceTracing,
+  openStoreOrRefuse,
+  redisWaitMsMax,
+} from '@svc/startup';
 import type { AttemptVerdict, Store } from '@svc/store';
 import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
 import { Deliverer } from './deliverer.ts';
@@ -19,15 +25,18 @@ export async function openDeliverer(
     config,
     clock,
     countAttempt,
+    metrics,
   }: {
     readonly config: WebhooksConfig;
     readonly clock: Clock;
     readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
+    readonly metrics: ReturnType<typeof createMetrics>;
   },
 ): Promise<OpenedDeliverer> {
   const { lifecycle, logger } = opening;
   const backoffSeconds = backoffSecondsOf(config);
   const { store } = await openStoreOrRefuse(opening);
+  const tracing = openServiceTracing(opening, { store, metrics, clock });
   const { redis, producer } = await openRedis(opening);
   await waitForRedis(redis, redisWaitMsMax);
   const http = createOutboundHttp({
@@ -41,6 +50,7 @@ export async function openDeliverer(
     backoffSeconds,
     clock,
     random: Math.random,
+    tracing,
     logger,
     countAttempt,
     endpointRequestsMax: config.WEBHOOK_ENDPOINT_REQUESTS,

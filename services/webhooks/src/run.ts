@@ -21,7 +21,7 @@ export function run(
   return openResources(logger, async (lifecycle) => {
     const opening = { service: 'webhooks', config, lifecycle, logger } as const;
     const { registry: metrics, countAttempt, setDeadLetters } = createWebhooksMetrics();
-    const opened = await openDeliverer(opening, { config, clock, countAttempt });
+    const opened = await openDeliverer(opening, { config, clock, countAttempt, metrics });
     const { deliverer, store, redis } = opened;
     return await startWorker(opening, {
       store,

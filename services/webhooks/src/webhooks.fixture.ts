@@ -3,6 +3,7 @@ import { openWorkerFixture, silent } from '@svc/startup/fixture';
 import { cancelSubmission, responsePlace } from '@svc/store';
 import { tenantWebhookSecret } from '@svc/store/fixture';
 import { createWebhookReceiver } from '@svc/testkit';
+import { noTracing } from '@svc/tracing';
 import type { DelivererDeps } from './deliverer.ts';
 
 interface DeliveryRow {
@@ -44,6 +45,7 @@ export async function createWebhooksFixture() {
     endpointRequestsMax: 8,
     backoffSeconds: [5, 60, 300, 900, 2400, 7200, 18_000],
     clock: systemClock,
+    tracing: noTracing,
     random: () => 0.5,
     logger: silent,
     countAttempt: () => {},

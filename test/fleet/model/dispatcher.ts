@@ -8,6 +8,7 @@ import {
 } from '@svc/queue';
 import { newId, type Logger } from '@svc/runtime';
 import { takeLinkEpoch } from '@svc/store';
+import { noTracing } from '@svc/tracing';
 import { onBusMessage } from '../../../services/dispatcher/src/bus-messages.ts';
 import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts';
 import { handBackLinks, leaveFleet } from '../../../services/dispatcher/src/drain.ts';
@@ -79,6 +80,7 @@ export class ModelDispatcher {
       offerings: new Map(),
       clock: time,
       timers: time.timers(() => !this.mortal.isDead),
+      tracing: noTracing,
       logger,
       isSandbox: true,
       countBadFrame: () => {},

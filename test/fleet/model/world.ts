@@ -3,6 +3,7 @@ import { fromWireId, microsPerCredit, toWireId, type Tier } from '@svc/domain';
 import { publishCancelled, type Producer } from '@svc/queue';
 import { createLogger, newId } from '@svc/runtime';
 import { cancelSubmission, holdSubmission } from '@svc/store';
+import { noTracing } from '@svc/tracing';
 import { reconcile } from '../../../services/settlement/src/reconcile.ts';
 import { settleSubmissions, type SettleDeps } from '../../../services/settlement/src/settle.ts';
 import { Activity } from './activity.ts';
@@ -63,6 +64,7 @@ export class World implements Fleet {
     this.#settleDeps = {
       store: rig.store,
       producer,
+      tracing: noTracing,
       logger,
       countSettled() {},
       countUsageCapped() {},

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { PassThrough } from 'node:stream';
 import { createFleetRegistry } from '@svc/queue';
 import { createFailureLimit, newId, noTrustedProxies, type FailureLimit } from '@svc/runtime';
+import { noTracing } from '@svc/tracing';
 import type { WebSocket } from 'ws';
 import { onBusMessage } from '../../../services/dispatcher/src/bus-messages.ts';
 import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts';
@@ -56,6 +57,7 @@ export class SimulatedDispatcher implements Listener {
       offerings: new Map(),
       clock: process,
       timers: { after: (delayMs, run) => ({ clear: process.after(delayMs, run) }) },
+      tracing: noTracing,
       logger,
       isSandbox: true,
       countBadFrame() {},

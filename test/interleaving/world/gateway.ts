@@ -2,6 +2,7 @@ import { microsPerCredit } from '@svc/domain';
 import { createDispatchEnqueuer, createRateLimiter } from '@svc/queue';
 import { newId } from '@svc/runtime';
 import { isUnavailable, rateCardOfVersion, type TenantCredentials } from '@svc/store';
+import { noTracing } from '@svc/tracing';
 import type { GatewayDeps } from '../../../services/gateway/src/deps.ts';
 import type { Answer } from '../../../services/gateway/src/http/answer.ts';
 import type { HoldReply, TenantRequest } from '../../../services/gateway/src/http/endpoint.ts';
@@ -52,6 +53,7 @@ export class SimulatedGateway {
   ask({ tenant, what, submissionId, body }: Ask, onAnswer: (replied: Replied) => void): void {
     const request = {
       requestId: this.process.run(() => newId()),
+      trace: noTracing.request({}),
       target: '/',
       id: submissionId,
       body: Buffer.from(JSON.stringify(body)),
@@ -116,6 +118,7 @@ function depsOf(ground: Ground, process: SimulatedProcess): GatewayDeps {
     eventWaiters: { wait: () => Promise.resolve('ended'), close: () => {} },
     rail: null,
     keyUses: { used() {}, async flush() {}, async close() {} },
+    tracing: noTracing,
     requestHashKey: new Uint8Array(32),
     newId,
     clock: process,

@@ -1,4 +1,5 @@
 import { runPeriodically } from '@svc/runtime';
+import { noTracing } from '@svc/tracing';
 import { reconcile, type ReconcileProgress } from '../../../services/settlement/src/reconcile.ts';
 import { settleSubmissions } from '../../../services/settlement/src/settle.ts';
 import { SimulatedProcess } from '../schedule/process.ts';
@@ -17,6 +18,7 @@ export class SimulatedSettlement {
     const deps = {
       store: storeOf(ground, process),
       producer: messaging.producerOf(process),
+      tracing: noTracing,
       logger,
       countSettled() {},
       countUsageCapped() {},

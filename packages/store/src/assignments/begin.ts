@@ -25,7 +25,10 @@ interface Begin {
   readonly instanceId?: string | undefined;
 }
 
-const beginInBatch = batched<Begin, RunCommit>({ run: commitAllRunning });
+const beginInBatch = batched<Begin, RunCommit>({
+  run: commitAllRunning,
+  shared: { intent: 'begin', submissionIdOf: ({ submissionId }) => submissionId },
+});
 
 /**
  * The node is compared with `IS NOT DISTINCT FROM`, here and in every statement that knows the id.

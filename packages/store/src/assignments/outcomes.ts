@@ -45,6 +45,7 @@ type OutcomeReport = NodeReport & { readonly outcome: NodeOutcome };
 
 const storeInBatch = batched<OutcomeReport, { isQuarantined: boolean } | null>({
   run: (store, reports) => eachOnce(reports, (asked) => updateWithOutcomes(store, asked)),
+  shared: { intent: 'outcome', submissionIdOf: ({ submissionId }) => submissionId },
 });
 
 export type StoreOutcomeResult =

@@ -3,6 +3,7 @@ import { databaseBatchMaxDefault } from '@svc/domain';
 import { type Run, runBatch } from './batch-run.ts';
 import { type Call, createCall, openCalls } from './calls.ts';
 import { BatchOverflow } from './errors.ts';
+import { reported, type Shared } from './shared-statements.ts';
 import type { Store } from './store.ts';
 
 /** A batch is not split below this size, because a separate statement costs more than the wait. */
@@ -38,9 +39,11 @@ export function batched<Input, Output>(
       store: Store,
       ...batch: Parameters<Run<Input, Output>>
     ) => ReturnType<Run<Input, Output>>;
+    /** How to report the statements that several submissions shared. If omitted, they are not reported. */
+    readonly shared?: Shared<Input>;
   },
 ): (store: Store, input: Input) => Promise<Output> {
-  const { run, ...limits } = options;
+  const { run, shared, ...limits } = options;
   const batchers = new WeakMap<Store, (input: Input) => Promise<Output>>();
   return (store, input) => {
     let batcher = batchers.get(store);
@@ -48,7 +51,7 @@ export function batched<Input, Output>(
       batcher = createBatcher<Input, Output>({
         sizeMax: store.batchMax,
         ...limits,
-        run: (...batch) => run(store, ...batch),
+        run: reported(shared, (...batch) => run(store, ...batch)),
       });
       batchers.set(store, batcher);
     }

@@ -25,6 +25,7 @@ const settleInBatch = batched<string, Ended | null>({
       return isRepeated ? { ...one, kind: 'kept', deliveryIds: [] } : one;
     });
   },
+  shared: { intent: 'settle', submissionIdOf: (id) => id },
 });
 
 /**

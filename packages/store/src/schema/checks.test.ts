@@ -691,6 +691,23 @@ const cases: readonly CheckCase[] = [
     ],
   },
   {
+    table: 'trace_contexts',
+    check: 'trace_contexts_ids',
+    accepts: [{ trace_id: 'a'.repeat(32), span_id: '0'.repeat(16) }],
+    refuses: [
+      { trace_id: 'A'.repeat(32) },
+      { trace_id: 'a'.repeat(31) },
+      { span_id: 'g'.repeat(16) },
+      { span_id: '' },
+    ],
+  },
+  {
+    table: 'trace_contexts',
+    check: 'trace_contexts_tracestate',
+    accepts: [{ tracestate: null }, { tracestate: 'v'.repeat(512) }],
+    refuses: [{ tracestate: '' }, { tracestate: 'v'.repeat(513) }],
+  },
+  {
     table: 'surge_pin',
     check: 'surge_pin_one_row',
     accepts: [{ id: 1 }],

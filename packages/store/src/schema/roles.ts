@@ -61,6 +61,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // A key is deleted when its tenant or an operator revokes it, or after its expiry.
   tenant_secrets: [...change, 'DELETE'],
   tenants: change,
+  // An expired row is deleted. No row is ever changed; a lock needs the privilege.
+  trace_contexts: [...change, 'DELETE'],
   // A second report in the same millisecond replaces the first.
   usage_reports: change,
   webhook_caps: change,

@@ -45,6 +45,7 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
   run: holdSubmissions,
   inFlightMax: holdBatchesInFlightMax,
   answerMsMax: dispatchDeadlineMs,
+  shared: { intent: 'hold', submissionIdOf: ({ id }) => id },
 });
 
 /**

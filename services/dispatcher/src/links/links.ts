@@ -30,6 +30,8 @@ export interface LinkRun {
   readonly submissionId: string;
   /** The request that created the submission; known after a commit by this process. */
   requestId?: string;
+  /** Time by the clock of the traces at which `begin` was sent on this link. */
+  begunAtMs?: number;
   /** False while its `dispatched` is being committed: the node has no payload yet. */
   isAssigned: boolean;
   /** The node must stop: the dispatcher has sent `cancel`, `stop` or `revoke`, or is about to. */

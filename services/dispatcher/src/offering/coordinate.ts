@@ -49,6 +49,7 @@ export async function coordinate(
   dispatcher.offerings.set(submission.id, inbox);
   try {
     const ended = await offer(dispatcher, submission, inbox);
+    recordOfferSpans(dispatcher, submission.id, ended.offers);
     if (ended.kind === 'settled') {
       if (!ended.isRecorded) recordAll(dispatcher, submission.id, ended.offers);
       return ended.isDispatched ? 'dispatched' : 'look';
@@ -58,6 +59,25 @@ export async function coordinate(
     return 'look';
   } finally {
     dispatcher.offerings.delete(submission.id);
+  }
+}
+
+/** The times of the records are the database's. */
+function recordOfferSpans(
+  { tracing }: Dispatcher,
+  subjectId: string,
+  offers: readonly OfferRecord[],
+): void {
+  if (!tracing.isTraced(subjectId)) return;
+  for (const { offerId, nodeId, answer, offeredAt, answeredAt } of offers) {
+    tracing.record({
+      step: 'offer',
+      subjectId,
+      key: offerId,
+      startMs: Date.parse(offeredAt),
+      endMs: Date.parse(answeredAt),
+      attributes: { 'svc.offer.answer': answer, 'svc.node.id': toWireId('nod', nodeId) },
+    });
   }
 }
 

@@ -8,6 +8,7 @@ import {
 import { secondOfferAfterMs, toWireId, type OfferRecord } from '@svc/domain';
 import { failpoint } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
+import { traced } from '@svc/tracing';
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { giveUpUnsent } from '../fleet/lost-assignments.ts';
 import { confirmSlotLater, freeSlot, takeSlot } from '../fleet/slots.ts';
@@ -148,7 +149,12 @@ export async function onAccept(
   let commit: DispatchCommit;
   try {
     const offers = recordsWith(dispatcher, offer);
-    commit = await commitDispatched(dispatcher.store, { submissionId, nodeId, offers });
+    commit = await traced(
+      dispatcher.tracing,
+      { step: 'accept', subjectId: submissionId, key: offerId },
+      () => commitDispatched(dispatcher.store, { submissionId, nodeId, offers }),
+      ({ kind }) => ({ 'svc.commit.result': kind }),
+    );
   } catch (error) {
     // The commit may have succeeded or not. If it succeeded, no other node gets the submission, and
     // it ends as `not_started`, because this node never gets the payload.

@@ -1,5 +1,6 @@
 import type { DispatchJob } from '@svc/contracts';
 import type { ReplyNews } from '@svc/queue';
+import { traced } from '@svc/tracing';
 import type { Dispatcher } from '../dispatcher.ts';
 import { coordinate } from './coordinate.ts';
 import { offerablesOf, type Offerable } from './offerable.ts';
@@ -11,6 +12,7 @@ import { offerablesOf, type Offerable } from './offerable.ts';
  */
 export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Promise<void> {
   const { submissionIds, replyTo } = job;
+  const startMs = dispatcher.tracing.nowMs();
   const submissions = await offerablesOf(dispatcher, job);
   const loaded = new Set(submissions.map(({ id }) => id));
   const settled = submissionIds.filter((id) => !loaded.has(id));
@@ -18,6 +20,12 @@ export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Pr
     ...settled.map((id) => reply(dispatcher, replyTo, id, 'look')),
     ...submissions.map((submission) => dispatchOne(dispatcher, submission, replyTo)),
   ]);
+  dispatcher.tracing.recordBatch({
+    name: 'process dispatch.v1 batch',
+    kind: 'consumer',
+    members: submissionIds.map((subjectId) => ({ step: 'dispatch', subjectId })),
+    startMs,
+  });
 }
 
 /** Never throws, so that one submission's failure does not affect the others of the same job. */
@@ -28,7 +36,12 @@ async function dispatchOne(
 ): Promise<void> {
   let news: ReplyNews = 'look';
   try {
-    news = await coordinate(dispatcher, submission);
+    news = await traced(
+      dispatcher.tracing,
+      { step: 'dispatch', subjectId: submission.id },
+      () => coordinate(dispatcher, submission),
+      (result) => ({ 'svc.dispatch.result': result }),
+    );
   } catch (error) {
     // The submission stays pending. The reconciler rejects it one second after its deadline.
     const { requestId } = submission.facts;

@@ -9,6 +9,7 @@ import {
   storeOutcome,
   type NodeOutcome,
 } from '@svc/store';
+import { traced } from '@svc/tracing';
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { followNode } from '../fleet/follow-nodes.ts';
 import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
@@ -64,7 +65,12 @@ export async function onStart(
     return foreign;
   }
   const { nodeId, instanceId } = link;
-  const commit = await commitRunning(dispatcher.store, { submissionId, nodeId, instanceId });
+  const commit = await traced(
+    dispatcher.tracing,
+    { step: 'begin', subjectId: submissionId },
+    () => commitRunning(dispatcher.store, { submissionId, nodeId, instanceId }),
+    ({ kind }) => (kind === 'refused' ? null : {}),
+  );
   if (commit.kind === 'refused') {
     sendCancel(dispatcher, link, submissionId);
     const state = await stateAtNode(dispatcher.store, { submissionId, nodeId });
@@ -78,6 +84,7 @@ export async function onStart(
   const run = takeSlot(dispatcher, link, submissionId);
   run.isAssigned = true;
   run.requestId = requestId;
+  run.begunAtMs = dispatcher.tracing.nowMs();
   // Cancelled during the commit: the node already has its `cancel`, and must not get `begin` after
   // it.
   if (!run.isStopping) sendFrame(link, { type: 'begin', submissionId: frame.submissionId });
@@ -124,6 +131,23 @@ function outcomeOf(
   return { kind: 'failed', usage, code, message, stated };
 }
 
+/** The time from `begin` to the outcome. A link that did not send `begin` knows only its end. */
+function recordRunSpan(
+  { tracing }: Dispatcher,
+  link: NodeLink,
+  submissionId: string,
+  endMs: number,
+): void {
+  if (!tracing.isTraced(submissionId)) return;
+  const begunAtMs = link.runs.get(submissionId)?.begunAtMs;
+  const attributes = {
+    'svc.node.id': toWireId('nod', link.nodeId),
+    'svc.run.begun_on_another_link': begunAtMs === undefined,
+  };
+  const startMs = begunAtMs ?? endMs;
+  tracing.record({ step: 'run', subjectId: submissionId, startMs, endMs, attributes });
+}
+
 /** Keeps only the members that the contract names. A frame may have others, which are ignored. */
 function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobResult {
   return {
@@ -149,7 +173,13 @@ export async function onOutcome(
   if (submissionId !== undefined) {
     const { store, producer } = dispatcher;
     const { nodeId } = link;
-    const stored = await storeOutcome(store, { submissionId, nodeId, outcome });
+    const endMs = dispatcher.tracing.nowMs();
+    const stored = await traced(
+      dispatcher.tracing,
+      { step: 'outcome', subjectId: submissionId },
+      () => storeOutcome(store, { submissionId, nodeId, outcome }),
+      ({ kind }) => (kind === 'stored' ? { 'svc.outcome': outcome.kind } : null),
+    );
     switch (stored.kind) {
       case 'not_begun':
         return { kind: 'unexpected', message: 'send completed only after begin' };
@@ -157,6 +187,7 @@ export async function onOutcome(
         const requestId = link.runs.get(submissionId)?.requestId;
         const about = { requestId, submissionId: frame.submissionId };
         link.logger.info({ ...about, outcome: frame.type }, 'outcome stored');
+        recordRunSpan(dispatcher, link, submissionId, endMs);
         await failpoint('outcome.stored');
         const enqueued = enqueueSettlements(producer, [submissionId]);
         inBackground(dispatcher, 'enqueue a settlement', enqueued);

@@ -59,6 +59,7 @@ export async function answerSigned(
   const nowMs = options.clock.nowMs();
   const signed: SignedRequest = {
     requestId: exchange.requestId,
+    trace: exchange.trace,
     target,
     id: String(
       request.params['id'] ?? request.params['reference'] ?? request.params['keyId'] ?? '',

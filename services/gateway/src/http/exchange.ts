@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, type Logger, requestIdOf } from '@svc/runtime';
+import { noTracing, type RequestTrace, type Tracing } from '@svc/tracing';
 import type { Answer } from './answer.ts';
 import type { RateLimitState } from './rate-limit-headers.ts';
 
@@ -13,6 +14,7 @@ export interface Exchange {
   /** The state of the tenant's rate limit. Undefined before it is known. */
   rateLimit?: RateLimitState;
   answer?: Answer;
+  readonly trace: RequestTrace;
 }
 
 interface ExchangeOptions {
@@ -20,6 +22,8 @@ interface ExchangeOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observe: ObserveRequest;
+  /** If omitted, requests are not traced. */
+  readonly tracing?: Tracing;
 }
 
 /** Counts an ended request. `route` is the pattern. `status` is undefined if no answer was sent. */
@@ -32,17 +36,29 @@ export type ObserveRequest = (
 export function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { newId, clock, logger, observe }: ExchangeOptions,
+  { newId, clock, logger, observe, tracing = noTracing }: ExchangeOptions,
 ): Exchange {
   const requestId = requestIdOf(request.headers['x-request-id'], newId);
   const startedMs = clock.monotonicMs();
-  const exchange: Exchange = { requestId };
+  const trace = tracing.request({
+    traceparent: request.headers['traceparent'],
+    tracestate: request.headers['tracestate'],
+  });
+  const exchange: Exchange = { requestId, trace };
   response.once('close', () => {
     const { route, answer } = exchange;
     const status = response.headersSent ? response.statusCode : undefined;
     const durationMs = clock.monotonicMs() - startedMs;
     const logFields = answer?.kind === 'json' ? answer.logFields : undefined;
     observe({ route, status }, durationMs);
+    trace.end({
+      method: methodOf(request),
+      route,
+      status,
+      tenantId: exchange.tenantId,
+      submissionId:
+        typeof logFields?.submissionId === 'string' ? logFields.submissionId : undefined,
+    });
     const fields = {
       requestId,
       method: request.method,
@@ -58,4 +74,11 @@ export function beginExchange(
     logger.info(fields, response.writableFinished ? 'request' : 'request abandoned');
   });
   return exchange;
+}
+
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
+
+/** The method for a span. A client may send any word. */
+function methodOf({ method = '' }: IncomingMessage): string {
+  return knownMethods.has(method) ? method : '_OTHER';
 }

@@ -1,6 +1,8 @@
+import type { RequestTrace } from '@svc/tracing';
 /** An authenticated request with its raw body. */
 export interface SignedRequest {
   readonly requestId: string;
+  readonly trace: RequestTrace;
   /** The path and query exactly as sent. */
   readonly target: string;
   /** The `:id`, `:reference` or `:keyId` of the path, percent-decoded. Empty if the route has none. */

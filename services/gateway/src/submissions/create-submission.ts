@@ -123,6 +123,7 @@ async function holdIfSound(
   const prepared = await prepareSubmission(deps, keyed);
   if (prepared.kind === 'problem') return decidedBeforeHold(prepared);
   const { submission, facts } = prepared;
+  const startMs = deps.tracing.nowMs();
   const hold = await holdSubmission(deps.store, submission);
   switch (hold.kind) {
     case 'key_taken':
@@ -133,6 +134,8 @@ async function holdIfSound(
     case 'insufficient_credits':
       return decidedByHold(insufficientCredits(submission.quote.maxMicros));
     case 'held':
+      deps.tracing.record({ step: 'hold', subjectId: submission.id, startMs });
+      await keyed.request.trace.created(submission.id);
       await failpoint('hold.committed');
       return { ...hold, submission, facts };
     default:

@@ -2,6 +2,7 @@ import type { OfferFacts } from '@svc/contracts';
 import { dispatchDeadlineMs, type Tier, toWireId } from '@svc/domain';
 import type { ReplyNews } from '@svc/queue';
 import { type NewSubmission, readDispatchOutcome, rejectPending } from '@svc/store';
+import { traced } from '@svc/tracing';
 import type { GatewayDeps } from '../deps.ts';
 import { type Answer, unavailable } from '../http/answer.ts';
 import { awaitDispatchOutcome, lookEveryMs } from './await-outcome.ts';
@@ -33,7 +34,9 @@ export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Pro
   try {
     const { heldAtMs, facts } = held;
     const toDispatch = { submissionId: id, tenantId, heldAtMs, facts };
-    await deps.enqueueDispatch(toDispatch, queuePriority[tier]);
+    await traced(deps.tracing, { step: 'enqueue', subjectId: id }, () =>
+      deps.enqueueDispatch(toDispatch, queuePriority[tier]),
+    );
   } catch (error) {
     deps.logger.warn(
       { err: error, requestId, submissionId: toWireId('sub', id) },

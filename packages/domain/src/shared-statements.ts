@@ -1,0 +1,12 @@
+/**
+ * The diagnostics channel (`node:diagnostics_channel`) on which the store reports a statement that
+ * several submissions shared. Without a subscriber nothing is reported.
+ */
+export const sharedStatements = 'svc.shared-statements';
+
+/** A message of the channel. The ids are UUIDs. */
+export interface SharedStatement {
+  readonly intent: 'hold' | 'begin' | 'outcome' | 'settle';
+  readonly submissionIds: readonly string[];
+  readonly durationMs: number;
+}

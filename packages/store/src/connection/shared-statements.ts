@@ -1,0 +1,39 @@
+import { channel } from 'node:diagnostics_channel';
+import { type SharedStatement, sharedStatements } from '@svc/domain';
+import type { Run } from './batch-run.ts';
+
+/** How to report a statement: its intent, and the submission of an input. */
+export interface Shared<Input> {
+  readonly intent: SharedStatement['intent'];
+  readonly submissionIdOf: (input: Input) => string;
+}
+
+const statements = channel(sharedStatements);
+
+/** Reports the batches of `run` that several submissions shared, if anybody subscribes. */
+export function reported<Input, Output>(
+  shared: Shared<Input> | undefined,
+  run: Run<Input, Output>,
+): Run<Input, Output> {
+  if (shared === undefined) return run;
+  return (inputs, attempt) => {
+    if (!statements.hasSubscribers || inputs.length < 2) return run(inputs, attempt);
+    return report(shared, inputs, () => run(inputs, attempt));
+  };
+}
+
+async function report<Input, Output>(
+  { intent, submissionIdOf }: Shared<Input>,
+  inputs: readonly Input[],
+  run: () => Promise<Output>,
+): Promise<Output> {
+  const startedMs = performance.now();
+  const outputs = await run();
+  const message: SharedStatement = {
+    intent,
+    submissionIds: inputs.map(submissionIdOf),
+    durationMs: performance.now() - startedMs,
+  };
+  statements.publish(message);
+  return outputs;
+}

@@ -1,0 +1,72 @@
+import { statement } from '../connection/statement.ts';
+import type { Store } from '../connection/store.ts';
+
+/** The context that a tenant sent with a submission. Both ids are lowercase hex. */
+export interface StoredTraceContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly tracestate?: string;
+}
+
+/** A context is kept longer than the retries of a delivery. */
+const keptDays = 7;
+/** Each insert deletes up to this many expired rows, so that the table needs no other clean-up. */
+const deletedMax = 16;
+
+/** An id is a UUIDv7, so the primary key orders the rows by time. */
+const storeOne = statement(
+  { id: 'uuid', trace_id: 'text', span_id: 'text', tracestate: 'text' },
+  `
+  WITH expired AS (
+    DELETE FROM trace_contexts WHERE submission_id = ANY(ARRAY(
+      SELECT submission_id FROM trace_contexts
+      WHERE submission_id < (lpad(to_hex(
+        (extract(epoch FROM svc_now() - interval '${keptDays} days') * 1000)::bigint
+      ), 12, '0') || '00000000000000000000')::uuid
+      ORDER BY submission_id LIMIT ${deletedMax} FOR UPDATE SKIP LOCKED))
+  )
+  INSERT INTO trace_contexts (submission_id, trace_id, span_id, tracestate)
+  VALUES ($id, $trace_id, $span_id, $tracestate) ON CONFLICT DO NOTHING`,
+);
+
+/** Stores the context of a traced submission (CONTRACT 3). */
+export async function storeTraceContext(
+  store: Store,
+  submissionId: string,
+  {
+    traceId,
+    spanId,
+    tracestate = null,
+  }: Omit<StoredTraceContext, 'tracestate'> & {
+    readonly tracestate?: string | null | undefined;
+  },
+): Promise<void> {
+  await storeOne(store.query, { id: submissionId, trace_id: traceId, span_id: spanId, tracestate });
+}
+
+interface ContextRow {
+  submission_id: string;
+  trace_id: string;
+  span_id: string;
+  tracestate: string | null;
+}
+
+const findAll = statement(
+  { id: 'uuid[]' },
+  `SELECT submission_id, trace_id, span_id, tracestate FROM trace_contexts WHERE submission_id = ANY($id)`,
+);
+
+/** The contexts of those submissions whose tenant sent one, by id. */
+export async function findTraceContexts(
+  store: Store,
+  submissionIds: readonly string[],
+): Promise<ReadonlyMap<string, StoredTraceContext>> {
+  if (submissionIds.length === 0) return new Map();
+  const rows = await findAll<ContextRow>(store.query, { id: submissionIds });
+  return new Map(
+    rows.map(({ submission_id: id, trace_id: traceId, span_id: spanId, tracestate }) => [
+      id,
+      { traceId, spanId, ...(tracestate === null ? {} : { tracestate }) },
+    ]),
+  );
+}

@@ -1,0 +1,109 @@
+import {
+  createTraceState,
+  type HrTime,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import type { PlacedSpan } from './span-data.ts';
+import type { SpanKindName } from './steps.ts';
+import type { TraceContext } from './trace-context.ts';
+
+/** One export, with the exporter's retries. */
+const exportTimeoutMs = 5_000;
+/** `ExportResultCode.SUCCESS`. */
+const exportSucceeded = 0;
+
+export interface SpanExport {
+  /** Rejects if the collector did not take the spans. */
+  send(spans: readonly PlacedSpan[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+const kinds: Readonly<Record<SpanKindName, SpanKind>> = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+};
+
+/**
+ * Exports over OTLP/HTTP as JSON. This is the only module that loads OpenTelemetry, and it is only
+ * loaded with tracing on. The exporter reads headers, compression and certificates from the
+ * variables of OpenTelemetry itself.
+ */
+export function createExport({
+  endpoint,
+  service,
+  environment,
+}: {
+  readonly endpoint: string;
+  readonly service: string;
+  readonly environment: string;
+}): SpanExport {
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    timeoutMillis: exportTimeoutMs,
+    concurrencyLimit: 1,
+  });
+  const resource = resourceFromAttributes({
+    'service.name': service,
+    'service.namespace': 'svc',
+    'deployment.environment.name': environment,
+  });
+  return {
+    send: (spans) =>
+      new Promise((resolve, reject) => {
+        const readable = spans.map((span) => readableSpan(span, resource));
+        exporter.export(readable, ({ code, error }) => {
+          if (Number(code) === exportSucceeded) resolve();
+          else reject(error ?? new Error('the collector refused the spans'));
+        });
+      }),
+    close: () => exporter.shutdown(),
+  };
+}
+
+const instrumentationScope = { name: '@svc/tracing' };
+
+function readableSpan(span: PlacedSpan, resource: ReadableSpan['resource']): ReadableSpan {
+  const { name, kind, context, parent, startMs, endMs, error } = span;
+  return {
+    name,
+    kind: kinds[kind],
+    spanContext: () => spanContext(context, false),
+    ...(parent === undefined ? {} : { parentSpanContext: spanContext(parent, true) }),
+    startTime: hrTime(startMs),
+    endTime: hrTime(endMs),
+    duration: hrTime(Math.max(0, endMs - startMs)),
+    status: { code: error === undefined ? SpanStatusCode.UNSET : SpanStatusCode.ERROR },
+    attributes: { ...span.attributes, ...(error === undefined ? {} : { 'error.type': error }) },
+    links: span.links.map((link) => ({ context: spanContext(link, true) })),
+    events: [],
+    ended: true,
+    resource,
+    instrumentationScope,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+function spanContext(
+  { traceId, spanId, tracestate }: TraceContext,
+  isRemote: boolean,
+): SpanContext {
+  const own = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote };
+  return tracestate === undefined ? own : { ...own, traceState: createTraceState(tracestate) };
+}
+
+/** Seconds and nanoseconds. */
+function hrTime(ms: number): HrTime {
+  const seconds = Math.trunc(ms / 1_000);
+  return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];
+}

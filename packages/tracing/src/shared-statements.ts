@@ -1,0 +1,30 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type SharedStatement, sharedStatements } from '@svc/domain';
+import type { BatchSpan } from './tracing.ts';
+
+type EndedBatch = Omit<BatchSpan, 'startMs' | 'endMs'> & { readonly durationMs: number };
+
+/** Follows the statements that several submissions shared. Returns how to stop. */
+export function followStatements(onBatch: (batch: EndedBatch) => void): () => void {
+  const listener = (message: unknown): void => {
+    if (!isSharedStatement(message)) return;
+    const { intent, submissionIds, durationMs } = message;
+    onBatch({
+      name: `${intent} batch`,
+      kind: 'client',
+      members: submissionIds.map((subjectId) => ({ step: intent, subjectId })),
+      attributes: {
+        'db.system.name': 'postgresql',
+        'db.operation.name': intent,
+        'db.operation.batch.size': submissionIds.length,
+      },
+      durationMs,
+    });
+  };
+  subscribe(sharedStatements, listener);
+  return () => unsubscribe(sharedStatements, listener);
+}
+
+function isSharedStatement(message: unknown): message is SharedStatement {
+  return typeof message === 'object' && message !== null && 'submissionIds' in message;
+}

@@ -1,0 +1,94 @@
+import type { SpanExport } from './export-spans.ts';
+import { placeSpan, subjectsOf, type TenantContexts } from './place-spans.ts';
+import type { EndedSpan } from './span-data.ts';
+
+/** What became of a span. */
+export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
+
+/** The most spans that wait for the export. Further ones are dropped and counted. */
+export const spansWaitingMax = 2_048;
+const exportSpansMax = 512;
+/** Spans are collected this long, so that one message carries many. */
+const exportIntervalMs = 1_000;
+/** A service that stops waits this long for the collector. */
+const closeTimeoutMs = 1_500;
+
+export interface SpanBuffer {
+  add(span: EndedSpan): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Collects ended spans and exports them in the background, one export at a time. Has no timer while
+ * no span waits. A span that cannot be placed or exported is dropped and counted.
+ */
+export function createSpanBuffer({
+  loadExport,
+  loadContexts,
+  count,
+  onFailure,
+}: {
+  readonly loadExport: () => Promise<SpanExport>;
+  readonly loadContexts: (submissionIds: readonly string[]) => Promise<TenantContexts>;
+  readonly count: (result: SpanResult, spans: number) => void;
+  readonly onFailure: (error: unknown) => void;
+}): SpanBuffer {
+  const waiting: EndedSpan[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let exporting: Promise<void> | undefined;
+  let isClosed = false;
+
+  async function exportOnce(): Promise<void> {
+    const spans = waiting.splice(0, exportSpansMax);
+    if (spans.length === 0) return;
+    try {
+      const contexts = await loadContexts(subjectsOf(spans));
+      const exporter = await loadExport();
+      await exporter.send(spans.map((span) => placeSpan(span, contexts)));
+      count('exported', spans.length);
+    } catch (error) {
+      count('export_failed', spans.length);
+      onFailure(error);
+    }
+  }
+
+  async function exportAll(): Promise<void> {
+    while (waiting.length > 0) await exportOnce();
+  }
+
+  function exportWaiting(): Promise<void> {
+    exporting ??= exportAll().finally(() => {
+      exporting = undefined;
+    });
+    return exporting;
+  }
+
+  function startTimer(): void {
+    if (timer !== undefined || isClosed) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void exportWaiting();
+    }, exportIntervalMs);
+    timer.unref();
+  }
+
+  return {
+    add(span) {
+      if (waiting.length >= spansWaitingMax) {
+        count('buffer_full', 1);
+        return;
+      }
+      waiting.push(span);
+      startTimer();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      if (waiting.length === 0 && exporting === undefined) return;
+      const giveUp = Promise.withResolvers<void>();
+      const givingUp = setTimeout(giveUp.resolve, closeTimeoutMs);
+      await Promise.race([exportWaiting().then(exportAll), giveUp.promise]);
+      clearTimeout(givingUp);
+    },
+  };
+}

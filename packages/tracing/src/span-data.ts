@@ -1,0 +1,34 @@
+import type { SpanKindName, StepRef } from './steps.ts';
+import type { TraceContext } from './trace-context.ts';
+import type { SpanAttributes } from './tracing.ts';
+
+/** Where a span belongs, before the contexts of tenants are looked up. */
+export type Belongs =
+  /** A step of a subject. `isSubmission` is false if its parent does not exist. */
+  | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
+  /** A span with a context of its own. `parent` is that of a caller. */
+  | {
+      readonly kind: 'own';
+      readonly traceId: string;
+      readonly spanId: string;
+      readonly parent?: TraceContext | undefined;
+    };
+
+/** A span that has ended. */
+export interface EndedSpan {
+  readonly name: string;
+  readonly kind: SpanKindName;
+  readonly belongs: Belongs;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: SpanAttributes;
+  readonly error: string | undefined;
+  readonly links: readonly StepRef[];
+}
+
+/** A span whose place in its trace is known. */
+export interface PlacedSpan extends Omit<EndedSpan, 'belongs' | 'links'> {
+  readonly context: TraceContext;
+  readonly parent: TraceContext | undefined;
+  readonly links: readonly TraceContext[];
+}

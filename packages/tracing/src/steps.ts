@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+
+/** The kinds of OpenTelemetry, by name. */
+export type SpanKindName = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+
+interface StepDefinition {
+  /** The name of the span. */
+  readonly name: string;
+  readonly kind: SpanKindName;
+  /** The step whose span is the parent. Null for the root. */
+  readonly parent: StepName | null;
+  /** The parent has the same key, because both can occur several times. */
+  readonly sharesKey?: true;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export type StepName =
+  | 'request'
+  | 'hold'
+  | 'enqueue'
+  | 'dispatch'
+  | 'offer'
+  | 'accept'
+  | 'begin'
+  | 'run'
+  | 'outcome'
+  | 'settle'
+  | 'deliver';
+
+const postgres = { 'db.system.name': 'postgresql' } as const;
+const messaging = { 'messaging.system': 'bullmq' } as const;
+const processing = { ...messaging, 'messaging.operation.type': 'process' } as const;
+
+/** The steps of a submission, in their order. Names follow OpenTelemetry's semantic conventions. */
+export const steps: Readonly<Record<StepName, StepDefinition>> = {
+  request: { name: 'POST /v1/submissions', kind: 'server', parent: null, attributes: {} },
+  hold: {
+    name: 'hold credits',
+    kind: 'client',
+    parent: 'request',
+    attributes: { ...postgres, 'db.operation.name': 'hold' },
+  },
+  enqueue: {
+    name: 'send dispatch.v1',
+    kind: 'producer',
+    parent: 'request',
+    attributes: {
+      ...messaging,
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': 'dispatch.v1',
+    },
+  },
+  dispatch: {
+    name: 'process dispatch.v1',
+    kind: 'consumer',
+    parent: 'enqueue',
+    attributes: { ...processing, 'messaging.destination.name': 'dispatch.v1' },
+  },
+  offer: { name: 'offer to a node', kind: 'client', parent: 'dispatch', attributes: {} },
+  accept: {
+    name: 'commit the accept',
+    kind: 'client',
+    parent: 'offer',
+    sharesKey: true,
+    attributes: { ...postgres, 'db.operation.name': 'dispatched' },
+  },
+  begin: {
+    name: 'commit the begin',
+    kind: 'client',
+    parent: 'request',
+    attributes: { ...postgres, 'db.operation.name': 'running' },
+  },
+  run: { name: 'run on the node', kind: 'client', parent: 'request', attributes: {} },
+  outcome: {
+    name: 'store the outcome',
+    kind: 'client',
+    parent: 'request',
+    attributes: { ...postgres, 'db.operation.name': 'outcome' },
+  },
+  settle: {
+    name: 'settle',
+    kind: 'consumer',
+    parent: 'request',
+    attributes: { ...processing, 'messaging.destination.name': 'settlement.v1' },
+  },
+  deliver: {
+    name: 'POST webhook',
+    kind: 'client',
+    parent: 'request',
+    attributes: { 'http.request.method': 'POST' },
+  },
+};
+
+/** One span of a subject's trace. `key` tells apart spans of a step that can occur several times. */
+export interface StepRef {
+  readonly step: StepName;
+  /** The UUID of the submission, or of the event that is about none. */
+  readonly subjectId: string;
+  readonly key?: string | undefined;
+  /** Tells apart the failed tries of one step. It is no part of its children's reference. */
+  readonly attempt?: string | undefined;
+}
+
+/**
+ * The span id of a step. It is derived, so a service knows the parent of its span although another
+ * process recorded it and nothing was sent along.
+ */
+export function spanIdOf({ step, subjectId, key = '', attempt = '' }: StepRef): string {
+  const place = `${subjectId}/${step}/${key}/${attempt}`;
+  return createHash('sha256').update(place).digest('hex').slice(0, 16);
+}
+
+/** The parent of a step's span. Undefined for the root. */
+export function parentOf({ step, subjectId, key }: StepRef): StepRef | undefined {
+  const { parent, sharesKey } = steps[step];
+  if (parent === null) return undefined;
+  return { step: parent, subjectId, ...(sharesKey === true ? { key } : {}) };
+}
+
+/** The trace id of a subject without a context of its tenant: the digits of its UUID. */
+export function ownTraceId(subjectId: string): string {
+  return subjectId.replaceAll('-', '');
+}

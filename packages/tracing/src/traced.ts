@@ -1,0 +1,37 @@
+import type { StepRef } from './steps.ts';
+import type { SpanAttributes, Tracing } from './tracing.ts';
+
+/** The attributes of a step by its result. Null if the result is a repetition, which is not recorded. */
+type AttributesOf<Result> = (result: Result) => SpanAttributes | null;
+
+/**
+ * Does the work, and records it as a step of its submission. Returns or throws what the work does.
+ * If the submission is not traced, it only does the work.
+ */
+export function traced<Result>(
+  tracing: Tracing,
+  step: StepRef,
+  work: () => Promise<Result>,
+  attributesOf?: AttributesOf<Result>,
+): Promise<Result> {
+  return tracing.isTraced(step.subjectId) ? record(tracing, step, work, attributesOf) : work();
+}
+
+async function record<Result>(
+  tracing: Tracing,
+  step: StepRef,
+  work: () => Promise<Result>,
+  attributesOf: AttributesOf<Result> | undefined,
+): Promise<Result> {
+  const startMs = tracing.nowMs();
+  try {
+    const result = await work();
+    const attributes = attributesOf === undefined ? {} : attributesOf(result);
+    if (attributes !== null) tracing.record({ ...step, startMs, attributes });
+    return result;
+  } catch (error) {
+    const name = error instanceof Error ? error.name : 'unknown';
+    tracing.record({ ...step, attempt: String(startMs), startMs, error: name });
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import type { StepRef } from './steps.ts';
+import type { OfferedHeaders } from './trace-context.ts';
+
+/** Texts are cut at a limit. An undefined attribute is left out. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** When something began and ended, as `Tracing.nowMs` tells it. */
+interface Took {
+  readonly startMs: number;
+  /** The default is now. */
+  readonly endMs?: number;
+  readonly attributes?: SpanAttributes;
+  /** What failed, in few known words. Undefined if nothing did. */
+  readonly error?: string | undefined;
+}
+
+/** One step of a submission. */
+export interface StepSpan extends StepRef, Took {
+  /** False if the subject is an event that is about no submission. */
+  readonly isSubmission?: boolean;
+}
+
+/** Work that several members shared, such as a job or a statement. Its span links to their spans. */
+export interface BatchSpan extends Took {
+  readonly name: string;
+  readonly kind: 'client' | 'consumer';
+  readonly members: readonly StepRef[];
+}
+
+/** The end of a request. */
+export interface RequestEnd {
+  readonly method: string;
+  /** The pattern of the route. Undefined if none matched. */
+  readonly route: string | undefined;
+  /** Undefined if no answer was sent. */
+  readonly status: number | undefined;
+  readonly tenantId: string | undefined;
+  /** The wire id of the submission that the request is about, if there is one. */
+  readonly submissionId: string | undefined;
+}
+
+/** The span of a tenant's request. */
+export interface RequestTrace {
+  /**
+   * The request has created this submission: its span is the root of the submission's trace. Resolves
+   * when the tenant's context is stored. Never rejects.
+   */
+  created(submissionId: string): Promise<void>;
+  end(end: RequestEnd): void;
+}
+
+/** Records the spans of one service. No method throws, rejects, or waits for the collector. */
+export interface Tracing {
+  readonly isOn: boolean;
+  /** True if the steps of this submission are recorded. Every service answers alike. */
+  isTraced(subjectId: string): boolean;
+  /** Unix time in milliseconds, with fractions; 0 if tracing is off. */
+  nowMs(): number;
+  /** Begins the span of a request. */
+  request(headers: OfferedHeaders): RequestTrace;
+  /** Records a step, if its subject is traced. */
+  record(span: StepSpan): void;
+  /** Records shared work of several members, if at least one of them is traced. */
+  recordBatch(span: BatchSpan): void;
+  /** The headers that continue a traced step at another server. Empty if it is not traced. */
+  headersOf(ref: StepRef): Promise<Readonly<Record<string, string>>>;
+  /** Exports what is recorded, within a limit. */
+  close(): Promise<void>;
+}
+
+const noHeaders = Promise.resolve({});
+const nothing = Promise.resolve();
+const noRequest: RequestTrace = { created: () => nothing, end() {} };
+
+/** Tracing that is off. It loads and records nothing. */
+export const noTracing: Tracing = {
+  isOn: false,
+  isTraced: () => false,
+  nowMs: () => 0,
+  request: () => noRequest,
+  record() {},
+  recordBatch() {},
+  headersOf: () => noHeaders,
+  close: () => nothing,
+};

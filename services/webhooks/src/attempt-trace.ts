@@ -1,0 +1,63 @@
+import { fromWireId, toWireId } from '@svc/domain';
+import type { OutboundOutcome } from '@svc/runtime';
+import type { ClaimedAttempt } from '@svc/store';
+import type { StepRef, Tracing } from '@svc/tracing';
+
+/** The span of an attempt. */
+interface DeliverStep {
+  readonly ref: StepRef;
+  /** False if the event is about no submission. The event then has a trace of its own. */
+  readonly isSubmission: boolean;
+}
+
+const submissionIdPattern = /"submissionId":"(sub_[0-7][0-9a-z]{25})"/;
+
+/** Each attempt has a span, named by its delivery, its round and its number. */
+export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
+  const { deliveryId, eventId, round, attemptNumber, body } = attempt;
+  const [, wireId = ''] = submissionIdPattern.exec(body ?? '') ?? [];
+  const submissionId = fromWireId('sub', wireId);
+  const key = `${deliveryId}/${round}/${attemptNumber}`;
+  const ref = { step: 'deliver', subjectId: submissionId ?? eventId, key } as const;
+  return { ref, isSubmission: submissionId !== undefined };
+}
+
+/** Records a sent attempt. The span has neither the URL nor its host, because both may be secret. */
+export function recordDeliverSpan(
+  tracing: Tracing,
+  attempt: ClaimedAttempt,
+  outcome: OutboundOutcome,
+  startMs: number,
+): void {
+  if (!tracing.isOn) return;
+  const { ref, isSubmission } = deliverStep(attempt);
+  if (!tracing.isTraced(ref.subjectId)) return;
+  const status = outcome.kind === 'responded' ? outcome.statusCode : undefined;
+  tracing.record({
+    ...ref,
+    isSubmission,
+    startMs,
+    error: errorOf(outcome),
+    attributes: {
+      'http.response.status_code': status,
+      'http.request.resend_count':
+        attempt.attemptNumber > 1 ? attempt.attemptNumber - 1 : undefined,
+      'svc.event.type': attempt.type,
+      'svc.event.id': toWireId('evt', attempt.eventId),
+      'svc.delivery.id': toWireId('dlv', attempt.deliveryId),
+      'svc.tenant.id': toWireId('tnt', attempt.tenantId),
+    },
+  });
+}
+
+/** The reason itself may contain a host. */
+function errorOf(outcome: OutboundOutcome): string | undefined {
+  switch (outcome.kind) {
+    case 'responded':
+      return outcome.statusCode >= 400 ? String(outcome.statusCode) : undefined;
+    case 'refused':
+      return 'refused';
+    case 'failed':
+      return outcome.timedOut ? 'timeout' : 'connection_failed';
+  }
+}

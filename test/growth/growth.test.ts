@@ -16,6 +16,9 @@ const plan = isLong
   ? { months: Number(months), retentionDays: 90, steps: 4, lives: 30, rows: 5_000 }
   : { months: 5, retentionDays: 30, steps: 1, lives: 3, rows: 200 };
 
+/** Ids have the time of the process, which must move with the database's clock. */
+const setProcessTime = (at: Date) => void vi.setSystemTime(at);
+
 const unwatched: LockWatch = {
   during: async (work) => void (await work()),
   times: () => ({
@@ -38,8 +41,6 @@ test('tables with a retention stop growing, and nothing that is needed is delete
     await locks.close();
     await fixture.close();
   });
-  // Ids have the time of the process, which must move with the database's clock.
-  const setProcessTime = (at: Date) => void vi.setSystemTime(at);
   const year = await liveMonths(fixture, locks, { ...plan, setProcessTime });
   const { verdict, faults } = judge(year, { plan, isLong });
   const file = process.env['GROWTH_REPORT'];

@@ -50,10 +50,11 @@ function growthOf(months: readonly Month[], table: string, what: keyof TableSize
   return Math.max(...sizes.slice(half)) / Math.max(1, ...sizes.slice(0, half));
 }
 
+const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+
 /** A table with the rows and sizes at the end of each month. */
 export function describeYear({ months }: Year): string {
   const tables = [...boundedTables, ...keptTables];
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
   const head = line(['month', ...tables]) + line(['---', ...tables.map(() => '---:')]);
   const body = months.map((month) =>
     line([month.name, ...tables.map((table) => cellOf(month, table))]),

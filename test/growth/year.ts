@@ -95,13 +95,14 @@ export async function liveMonths(
   };
 }
 
+const ignore = () => {};
+
 /** One round of the periodic tasks of settlement and webhooks. */
 async function keepHouse(
   store: Store,
   retentionDays: number,
   countEventsDeleted: (count: number) => void,
 ): Promise<void> {
-  const ignore = () => {};
   await ensurePartitions({ store, logger, setPartitionsMissing: ignore });
   await purge({ store, logger, retentionDays, countPurged: ignore });
   await dropUnreadableEvents(store, 1_000);

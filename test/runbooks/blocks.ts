@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+
+export interface Runbook {
+  /** The heading above it. */
+  readonly task: string;
+  readonly commands: string;
+}
+
+/** The blocks that begin with ```sh runbook, in the order of the document. */
+export function readRunbooks(file: string): Runbook[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/^```sh runbook\n([^]*?)^```$/gmu)].map((block) => {
+    const headings = [...text.slice(0, block.index).matchAll(/^#{2,3} (.*)$/gmu)];
+    return { task: headings.at(-1)?.[1] ?? '', commands: block[1] ?? '' };
+  });
+}

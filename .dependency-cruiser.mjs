@@ -52,6 +52,7 @@ export default {
     ]),
     room('node-agent', '^packages/node-agent/', ['contracts', 'domain', 'signing']),
     room('admin-cli', '^packages/admin-cli/', [
+      'client',
       'contracts',
       'domain',
       'queue',
@@ -105,8 +106,18 @@ export default {
       name: 'domain-and-client-are-pure',
       comment: 'domain has no I/O, clock or randomness; the client needs fetch and crypto only',
       severity: 'error',
-      from: { path: '^packages/(domain|client)/', pathNot: testFile },
+      from: {
+        path: '^packages/(domain|client)/',
+        pathNot: [...[testFile].flat(), '^packages/client/src/cli/'],
+      },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
+    },
+    {
+      name: 'the-client-does-not-import-its-commands',
+      comment: 'the library runs without Node; its commands do not',
+      severity: 'error',
+      from: { path: '^packages/client/src/[^/]+$' },
+      to: { path: '^packages/client/src/cli/' },
     },
     {
       name: 'signing-needs-crypto-only',

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import { createClient, verifyWebhook } from '@svc/client';
 import { fromWireId, toWireId } from '@svc/domain';
 import {
   connectScriptedNode,
@@ -15,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditMoney } from '../support/audit.ts';
 import { application, expectCall, expectWebhook, type Subject, table } from './behaviours.ts';
 import { type Driver, startDriver } from './driver-process.ts';
+import { type Received, runCommand, startReceiver } from './listening.ts';
 import { installPacked } from './packed.ts';
 import { startProxy } from './proxy.ts';
 import { findPython, startPython, typescriptCommands } from './subjects.ts';
@@ -168,6 +170,74 @@ test.each(Object.keys(starters))(
     );
   },
 );
+
+describe('the packed commands', () => {
+  const program = path.join(dir, 'node_modules/@svc/client/dist/cli/main.js');
+
+  test('listen forwards what trigger causes, signed, until the receiver accepts it', async () => {
+    const tenant = await stack.createTenant({ grantCredits: 10_000 });
+    const { tenantId, hmacSecret: secret } = tenant;
+    const env = {
+      SVC_BASE_URL: stack.gatewayUrl,
+      SVC_TENANT_ID: tenantId,
+      SVC_HMAC_SECRET: secret,
+    };
+    const client = createClient({ baseUrl: stack.gatewayUrl, tenantId, secret });
+    const [local, pushed] = await Promise.all([startReceiver([500, 204]), startReceiver([204])]);
+    const { secret: pushSecret, id } = await client.createWebhookEndpoint({
+      url: pushed.url,
+      events: ['submission.completed'],
+    });
+    const words = ['listen', '--json', '--events', 'submission.completed'];
+    const listener = runCommand(program, [...words, '--forward-to', local.url], env);
+    try {
+      const ready = await waitUntil(async () =>
+        listener.lines.find(({ kind }) => kind === 'ready'),
+      );
+      const trigger = runCommand(program, ['trigger', 'submission.completed', '--json'], env);
+      expect([await trigger.ended, trigger.errors()]).toEqual([0, '']);
+      expect(trigger.lines).toMatchObject([{ event: 'submission.completed', status: 'submitted' }]);
+      await waitUntil(async () => local.received.length === 2 && pushed.received.length === 1);
+      const [refused, accepted] = local.received;
+      const [push] = pushed.received;
+      const byListener = await verifyReceived(accepted, String(ready['secret']));
+      const byService = await verifyReceived(push, pushSecret);
+      expect(byListener.event).toEqual(byService.event);
+      // The bytes are those that the service posts.
+      expect(accepted?.body).toBe(push?.body);
+      expect([refused, accepted].map((one) => one?.headers['x-svc-attempt'])).toEqual(['1', '2']);
+      expect(refused?.headers['webhook-id']).toBe(byListener.deliveryId);
+      await waitUntil(async () => listener.lines.some(({ isOk }) => isOk === true));
+    } finally {
+      listener.interrupt();
+      local.close();
+      pushed.close();
+    }
+    expect([await listener.ended, listener.errors()]).toEqual([0, '']);
+    expect((await client.listWebhookEndpoints()).data.map((one) => one.id)).toEqual([id]);
+  });
+
+  test('a missing credential is wrong usage, and names its variable', async () => {
+    const { ended, errors } = runCommand(program, ['listen'], { SVC_BASE_URL: stack.gatewayUrl });
+    expect(await ended).toBe(2);
+    expect(errors()).toContain('SVC_TENANT_ID is not set');
+  });
+
+  test('a refused credential is an error that says what to check', async () => {
+    const { ended, errors } = runCommand(program, ['listen'], {
+      SVC_BASE_URL: stack.gatewayUrl,
+      SVC_TENANT_ID: subjectOf(Object.keys(starters)[0] ?? '').tenantId,
+      SVC_HMAC_SECRET: 'hsk_test_wrong',
+    });
+    expect(await ended).toBe(1);
+    expect(errors()).toContain('Check SVC_TENANT_ID, SVC_HMAC_SECRET');
+  });
+});
+
+async function verifyReceived(received: Received | undefined, secret: string) {
+  if (received === undefined) throw new Error('nothing was received');
+  return verifyWebhook({ secret, ...received });
+}
 
 describe('the packed TypeScript client', () => {
   const packed = path.join(dir, 'node_modules/@svc/client');

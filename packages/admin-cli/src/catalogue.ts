@@ -68,6 +68,16 @@ export const catalogue: readonly CommandGroup[] = [
     load: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
   },
   {
+    name: 'listen',
+    summary: 'the events of a tenant on this machine',
+    load: async () => (await import('./commands/listen.ts')).addListenCommand,
+  },
+  {
+    name: 'trigger',
+    summary: 'an event in the sandbox',
+    load: async () => (await import('./commands/listen.ts')).addTriggerCommand,
+  },
+  {
     name: 'purchase-intent',
     summary: 'purchase intents of all tenants, paid in USDC',
     load: async () => (await import('./commands/purchase-intent.ts')).addPurchaseIntentCommands,

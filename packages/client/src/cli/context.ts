@@ -1,0 +1,65 @@
+import { type Client, createClient } from '../client.ts';
+import { encoder, hmacKey } from '../request-signature.ts';
+import { CommandError } from './failure.ts';
+
+/** What the commands use of the world outside. */
+export interface CommandContext {
+  readonly client: Client;
+  readonly tenantId: string;
+  /** The secret that signs forwarded events, `whsec_…`. */
+  readonly webhookSecret: string;
+  readonly fetch: typeof globalThis.fetch;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Rejects if the signal aborts. */
+  readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  /** Writes one line. */
+  readonly write: (line: string) => void;
+  readonly isJson: boolean;
+  /** The folder that keeps how far named listeners have read. */
+  readonly stateDir: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The credentials of the environment. Throws `CommandError` if one is missing or malformed. */
+export async function readCredentials(
+  environment: Environment,
+): Promise<Pick<CommandContext, 'client' | 'tenantId' | 'webhookSecret'>> {
+  const [baseUrl, tenantId, secret] = ['SVC_BASE_URL', 'SVC_TENANT_ID', 'SVC_HMAC_SECRET'].map(
+    (name) => {
+      const value = environment[name];
+      if (value) return value;
+      throw new CommandError(`${name} is not set. Set it to that of your tenant (see --help).`, 2);
+    },
+  );
+  if (!baseUrl || !tenantId || !secret) throw new CommandError('A credential is missing.', 2);
+  if (!/^https?:$/.test(urlOf(baseUrl)?.protocol ?? '')) {
+    throw new CommandError('SVC_BASE_URL is not an address like https://api.example.com.', 2);
+  }
+  const keyId = environment['SVC_KEY_ID'];
+  return {
+    client: createClient({ baseUrl, tenantId, secret, ...(keyId ? { keyId } : {}) }),
+    tenantId,
+    webhookSecret: environment['SVC_WEBHOOK_SECRET'] ?? (await derivedSecret(secret)),
+  };
+}
+
+export function urlOf(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** The same secret in every run, so that a receiver is configured once. */
+async function derivedSecret(secret: string): Promise<string> {
+  const key = await hmacKey(encoder.encode(secret));
+  return `whsec_${base64(await crypto.subtle.sign('HMAC', key, encoder.encode('svc listen')))}`;
+}
+
+export function base64(bytes: ArrayBuffer): string {
+  return btoa(String.fromCharCode(...new Uint8Array(bytes)));
+}
+
+/** Shows text of others on one line, without characters that control a terminal. */
+export function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, ' ');
+}

@@ -1,0 +1,52 @@
+import { ApiConnectionError, ApiError, type SvcError } from '../errors.ts';
+import { temporaryStatuses } from '../retry.ts';
+
+/** The command cannot do its work. The message says what is wrong and what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  /** 1: refused. 2: wrong usage. */
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** True for errors that pass: rate limits, outages and broken connections. */
+export function isTemporary(error: unknown): error is SvcError {
+  return error instanceof ApiError
+    ? temporaryStatuses.includes(error.status)
+    : error instanceof ApiConnectionError;
+}
+
+const advice: Readonly<Record<string, string>> = {
+  unauthenticated: 'Check SVC_TENANT_ID, SVC_HMAC_SECRET and SVC_KEY_ID.',
+  scope_missing: 'Use a key with the scopes read, spend and settings.',
+  endpoint_limit:
+    'Delete an endpoint that nobody uses, or listen with the --name of an existing one.',
+  insufficient_credits:
+    'Ask an operator for sandbox credits, or cancel submissions that hold some.',
+};
+
+/** What a person reads about an error of the service, or of the connection to it. */
+export function explain(error: unknown): string {
+  if (error instanceof ApiError) {
+    const request = error.requestId === null ? '' : ` (request ${error.requestId})`;
+    const violations = (error.problem.errors ?? []).map(
+      ({ path, message }) => `${path} ${message}.`,
+    );
+    return [`${error.message}${request}`, ...violations, advice[error.code] ?? ''].join(' ').trim();
+  }
+  if (error instanceof ApiConnectionError) {
+    return `The service does not answer: ${reasonOf(error)}. Check SVC_BASE_URL, and that the service runs.`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The innermost cause, because `fetch` only says that it failed. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause !== undefined) return reasonOf(error.cause);
+  return error.message || error.name;
+}

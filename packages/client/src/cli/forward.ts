@@ -1,0 +1,70 @@
+import { encoder, hmacKey } from '../request-signature.ts';
+import type { PolledEvent } from '../types.ts';
+import { version } from '../version.ts';
+import { base64, type CommandContext, plain } from './context.ts';
+import { reasonOf } from './failure.ts';
+
+/** The limit of one request, as for webhooks (CONTRACT 6). */
+const timeoutMs = 10_000;
+const shownLengthMax = 200;
+
+export interface Forwarded {
+  readonly isOk: boolean;
+  /** Undefined if the address did not answer. */
+  readonly status?: number;
+  /** The beginning of the answer, or why there is none. */
+  readonly text: string;
+  readonly durationMs: number;
+}
+
+/** The body that the service would post, and its id. */
+export function webhookOf({ deliveryId, ...event }: PolledEvent): {
+  readonly deliveryId: string;
+  readonly body: string;
+} {
+  return { deliveryId, body: JSON.stringify(event) };
+}
+
+/** Posts an event with the headers and the signature of a webhook (CONTRACT 6). Never throws, unless aborted. */
+export async function forward(
+  { fetch, now, webhookSecret }: CommandContext,
+  url: URL,
+  event: PolledEvent,
+  attempt: number,
+  signal: AbortSignal,
+): Promise<Forwarded> {
+  const { deliveryId, body } = webhookOf(event);
+  const startMs = now();
+  const timestamp = String(Math.floor(startMs / 1000));
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `svc-listen/${version}`,
+    'x-svc-delivery': deliveryId,
+    'x-svc-attempt': String(attempt),
+    'webhook-id': deliveryId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': await signature(webhookSecret, `${deliveryId}.${timestamp}.${body}`),
+  };
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    const text = plain(await response.text()).slice(0, shownLengthMax);
+    return { isOk: response.ok, status: response.status, text, durationMs: now() - startMs };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { isOk: false, text: plain(reasonOf(error)), durationMs: now() - startMs };
+  }
+}
+
+async function signature(secret: string, content: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(secret.replace(/^whsec_/, '')), (character) =>
+    character.charCodeAt(0),
+  );
+  const key = await hmacKey(bytes);
+  return `v1,${base64(await crypto.subtle.sign('HMAC', key, encoder.encode(content)))}`;
+}

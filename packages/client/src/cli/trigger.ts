@@ -1,0 +1,131 @@
+import type { Client } from '../client.ts';
+import { type CommandContext, plain } from './context.ts';
+import { CommandError } from './failure.ts';
+
+const endTimeoutMs = 120_000;
+const pollMs = 500;
+
+type Facts = Readonly<Record<string, unknown>>;
+
+interface Trigger {
+  /** How the event is caused. */
+  readonly does: string;
+  readonly run: (context: CommandContext) => Promise<Facts>;
+}
+
+/** Every event that a sandbox can make without a payment (docs/SANDBOX.md). */
+const triggers: Readonly<Record<string, Trigger>> = {
+  'submission.completed': {
+    does: 'a submission with sandbox.succeed',
+    run: ({ client }) => submitToEnd(client, 'sandbox.succeed'),
+  },
+  'submission.failed': {
+    does: 'a submission with sandbox.fail',
+    run: ({ client }) => submitToEnd(client, 'sandbox.fail'),
+  },
+  'submission.cancelled': {
+    does: 'a submission with sandbox.slow, and its cancel when it runs',
+    run: (context) => submitAndCancel(context, {}),
+  },
+  'submission.late_outcome': {
+    does: 'the same with ignoresCancel: the event follows within two minutes',
+    run: (context) => submitAndCancel(context, { ignoresCancel: true }),
+  },
+  'credits.low_balance': {
+    does: 'a lowBalanceThreshold above the balance, and back (two settings.changed follow)',
+    run: async ({ client }) => {
+      const { available } = await client.balance();
+      return changeThreshold(client, () => available + 1);
+    },
+  },
+  'settings.changed': {
+    does: 'a changed lowBalanceThreshold, and back: two events',
+    run: ({ client }) =>
+      changeThreshold(client, (threshold) => Number((threshold + 0.000_001).toFixed(6))),
+  },
+  'webhook.test': { does: 'a test of each webhook endpoint', run: ({ client }) => testAll(client) },
+};
+
+/** Lists the events that can be caused. */
+export function listTriggers({ write, isJson }: Pick<CommandContext, 'isJson' | 'write'>): void {
+  const list = Object.entries(triggers).map(([event, { does }]) => ({ event, does }));
+  if (isJson) return write(JSON.stringify(list, null, 2));
+  for (const { event, does } of list) write(`${event.padEnd(24)}  ${does}`);
+}
+
+/** Causes an event in the sandbox by what a tenant does. Throws `CommandError` outside of a sandbox. */
+export async function trigger(context: CommandContext, event: string | undefined): Promise<void> {
+  const chosen = event === undefined ? undefined : triggers[event];
+  if (event === undefined || chosen === undefined) {
+    const what = event === undefined ? 'Name an event.' : `${plain(event)} cannot be caused.`;
+    throw new CommandError(`${what} \`trigger --list\` shows those that can.`, 2);
+  }
+  const { environment } = await context.client.getSettings();
+  if (environment !== 'sandbox') {
+    throw new CommandError(
+      `The environment is ${environment}. Events are caused in a sandbox only.`,
+    );
+  }
+  const facts = await chosen.run(context);
+  if (context.isJson) return context.write(JSON.stringify({ event, ...facts }));
+  context.write(plain(`${event}: ${chosen.does}`));
+  for (const [name, value] of Object.entries(facts)) {
+    context.write(plain(`  ${name}  ${typeof value === 'string' ? value : JSON.stringify(value)}`));
+  }
+}
+
+async function submit(client: Client, atsType: string, sandbox: Facts): Promise<string> {
+  const { submissionId } = await client.submit({
+    idempotencyKey: `svc-trigger-${crypto.randomUUID()}`,
+    jobType: 'ats.application',
+    payload: {
+      applicationUrl: 'https://jobs.example.com/apply/trigger',
+      atsType,
+      applicantProfile: { name: 'Ana Pérez' },
+      jobContext: { title: 'Welder', company: 'Example Works', sandbox },
+    },
+  });
+  return submissionId;
+}
+
+async function submitToEnd(client: Client, atsType: string): Promise<Facts> {
+  const submissionId = await submit(client, atsType, {});
+  const { status } = await client.waitFor(submissionId, { timeoutMs: endTimeoutMs });
+  return { submissionId, status };
+}
+
+async function submitAndCancel({ client, pause }: CommandContext, sandbox: Facts): Promise<Facts> {
+  const submissionId = await submit(client, 'sandbox.slow', sandbox);
+  // A job that has not begun is cancelled without a charge, and never has a late outcome.
+  const waiting = ['pending', 'dispatched'];
+  while (waiting.includes((await client.getSubmission(submissionId)).status)) await pause(pollMs);
+  const { status, refund } = await client.cancel(submissionId);
+  return { submissionId, status, refund };
+}
+
+/** Changes a setting and restores it, also if the change failed half way. */
+async function changeThreshold(
+  client: Client,
+  changed: (threshold: number) => number,
+): Promise<Facts> {
+  const { lowBalanceThreshold } = await client.getSettings();
+  try {
+    await client.changeSettings({ lowBalanceThreshold: changed(lowBalanceThreshold) });
+  } finally {
+    await client.changeSettings({ lowBalanceThreshold });
+  }
+  return { lowBalanceThreshold };
+}
+
+async function testAll(client: Client): Promise<Facts> {
+  const { data } = await client.listWebhookEndpoints();
+  const { webhookUrl } = await client.getSettings();
+  const enabled = data.filter(({ disabled }) => disabled === null);
+  if (enabled.length === 0 && webhookUrl === null) {
+    throw new CommandError('The tenant has no webhook endpoint. Start `listen` first.');
+  }
+  const queued = [];
+  for (const { id } of enabled) queued.push(await client.testWebhookEndpoint(id));
+  if (webhookUrl !== null) queued.push(await client.testWebhook());
+  return { deliveries: queued.map(({ deliveryId }) => deliveryId) };
+}

@@ -1,6 +1,6 @@
-/** What the two commands take. `svc` and the program of this package read it from here. */
+/** The options of the two commands. `svc` and the program of this package read them from here. */
 
-export interface OptionSpec {
+interface OptionSpec {
   /** Without the two hyphens. */
   readonly name: string;
   /** The name of its value. Undefined for a switch. */

@@ -2,7 +2,7 @@ import { type Client, createClient } from '../client.ts';
 import { encoder, hmacKey } from '../request-signature.ts';
 import { CommandError } from './failure.ts';
 
-/** What the commands use of the world outside. */
+/** The dependencies of the commands. */
 export interface CommandContext {
   readonly client: Client;
   readonly tenantId: string;
@@ -38,10 +38,14 @@ export async function readCredentials(
     throw new CommandError('SVC_BASE_URL is not an address like https://api.example.com.', 2);
   }
   const keyId = environment['SVC_KEY_ID'];
+  const webhookSecret = environment['SVC_WEBHOOK_SECRET'] || (await derivedSecret(secret));
+  if (!/^whsec_([A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2,4}={0,2}$/.test(webhookSecret)) {
+    throw new CommandError('SVC_WEBHOOK_SECRET is malformed. Set all of it: whsec_….', 2);
+  }
   return {
     client: createClient({ baseUrl, tenantId, secret, ...(keyId ? { keyId } : {}) }),
     tenantId,
-    webhookSecret: environment['SVC_WEBHOOK_SECRET'] ?? (await derivedSecret(secret)),
+    webhookSecret,
   };
 }
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { WebhookEndpointRequest } from '../types.ts';
 import type { CommandContext } from './context.ts';
+import { CommandError, reasonOf } from './failure.ts';
 
 /** Null: all types. The service refuses types that it does not know. */
 export type EventTypes = NonNullable<WebhookEndpointRequest['events']> | null;
@@ -67,7 +68,12 @@ async function readCursor(file: string): Promise<string | undefined> {
 }
 
 async function writeCursor(file: string, cursor: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(`${file}.new`, cursor, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  try {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(`${file}.new`, cursor, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  } catch (error) {
+    const hint = 'Set XDG_STATE_HOME to a folder that you may write.';
+    throw new CommandError(`The position was not kept: ${reasonOf(error)}. ${hint}`);
+  }
 }

@@ -29,7 +29,7 @@ const advice: Readonly<Record<string, string>> = {
     'Ask an operator for sandbox credits, or cancel submissions that hold some.',
 };
 
-/** What a person reads about an error of the service, or of the connection to it. */
+/** Describes an error of the service, or of the connection to it, for people. */
 export function explain(error: unknown): string {
   if (error instanceof ApiError) {
     const request = error.requestId === null ? '' : ` (request ${error.requestId})`;

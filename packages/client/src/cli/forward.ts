@@ -1,4 +1,5 @@
 import { encoder, hmacKey } from '../request-signature.ts';
+import { withTimeLimit } from '../time-limit.ts';
 import type { PolledEvent } from '../types.ts';
 import { version } from '../version.ts';
 import { base64, type CommandContext, plain } from './context.ts';
@@ -18,7 +19,7 @@ export interface Forwarded {
 }
 
 /** The body that the service would post, and its id. */
-export function webhookOf({ deliveryId, ...event }: PolledEvent): {
+function webhookOf({ deliveryId, ...event }: PolledEvent): {
   readonly deliveryId: string;
   readonly body: string;
 } {
@@ -46,15 +47,12 @@ export async function forward(
     'webhook-signature': await signature(webhookSecret, `${deliveryId}.${timestamp}.${body}`),
   };
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    const request = { method: 'POST', headers, body, redirect: 'manual' } as const;
+    return await withTimeLimit(signal, timeoutMs, async (limited) => {
+      const response = await fetch(url, { ...request, signal: limited });
+      const text = plain(await response.text()).slice(0, shownLengthMax);
+      return { isOk: response.ok, status: response.status, text, durationMs: now() - startMs };
     });
-    const text = plain(await response.text()).slice(0, shownLengthMax);
-    return { isOk: response.ok, status: response.status, text, durationMs: now() - startMs };
   } catch (error) {
     signal.throwIfAborted();
     return { isOk: false, text: plain(reasonOf(error)), durationMs: now() - startMs };

@@ -102,7 +102,8 @@ async function handle(
   report(context, { kind: 'event', deliveryId, event: { id, type, timestamp, data } }, [
     `${timestamp}  ${type}  ${deliveryId}  ${JSON.stringify(data)}`,
   ]);
-  for (let attempt = 1; url !== undefined; attempt += 1) {
+  if (url === undefined) return;
+  for (let attempt = 1; ; attempt += 1) {
     const { isOk, status, text, durationMs } = await forward(context, url, event, attempt, signal);
     const pauseMs = isOk ? 0 : backoffMs(attempt - 1);
     const answer = status === undefined ? `no answer: ${text}` : `${status} ${text}`.trim();

@@ -70,7 +70,7 @@ function parse(command: CommandSpec, words: readonly string[]) {
       allowPositionals: command.argument !== undefined,
     });
   } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}`, 2);
+    throw new CommandError(error instanceof Error ? error.message : String(error), 2);
   }
 }
 

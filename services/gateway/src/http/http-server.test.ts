@@ -88,3 +88,21 @@ test('close lets requests in flight finish, keeps no connection alive and accept
   await closed;
   expect(await slow).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*\{"slow":true\}$/i);
 });
+
+test('a request that is on its way when the server closes gets its answer', async () => {
+  const closing = await startApp();
+  const socket = connect(closing.port, '127.0.0.1');
+  const request = 'GET /open HTTP/1.1\r\nhost: x\r\n\r\n';
+  let text = '';
+  socket.on('data', (chunk) => (text += chunk.toString('utf8')));
+  socket.write(request);
+  await waitUntil(() => text.includes('{"open":true}'));
+  text = '';
+  // The bytes reach the server after its decision to close.
+  socket.write(request);
+  const closed = closing.close();
+  await once(socket, 'close');
+  await closed;
+  expect(text).toContain('{"open":true}');
+  expect(text.toLowerCase()).toContain('connection: close');
+});

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { problemMediaType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } from '@svc/domain';
 import { answerRaw, type Logger } from '@svc/runtime';
@@ -22,10 +24,15 @@ const defaultTimeouts: ClientTimeouts = {
 const keepAliveTimeoutMs = 65_000;
 /** Requests in flight have this long to finish. The process needs the rest of its 10 s to close. */
 const drainTimeoutMs = 8_000;
+/** Idle connections stay open this long, so that a request on its way gets its answer. */
+const idleCloseDelayMs = 250;
 
 export interface HttpServer {
   readonly port: number;
-  /** Accepts no new connections, lets requests in flight finish, then closes what is left. */
+  /**
+   * Accepts no new connections, lets requests in flight and on their way finish, then closes what is
+   * left. Each answer from now on closes its connection.
+   */
   close(): Promise<void>;
 }
 
@@ -68,7 +75,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     async close() {
       closing = true;
       const closed = once(server, 'close');
-      server.close();
+      // Only stops listening. `close` of an HTTP server would close idle connections at once.
+      NetServer.prototype.close.call(server);
       // Without this header a keep-alive connection would outlive its answer and delay the close.
       for (const response of unanswered) {
         if (!response.headersSent) response.setHeader('connection', 'close');
@@ -80,6 +88,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         );
         server.closeAllConnections();
       }, drainTimeoutMs);
+      await Promise.race([closed, sleep(idleCloseDelayMs)]);
+      // Closes idle connections, and each other one after its answer.
+      server.close();
       await closed;
       clearTimeout(timer);
     },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { waitUntil } from '@svc/testkit';
 
 /** A span as it came over OTLP/HTTP. */
@@ -66,15 +66,15 @@ interface Exported {
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
-  const server = createServer((request, response) => {
-    void textOf(request).then((text) => {
-      if (request.url === '/v1/traces') {
-        bodies.push(text);
-        spans.push(...spansIn(JSON.parse(text)));
-      }
-      response.setHeader('content-type', 'application/json').end('{}');
-    });
-  });
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const text = await textOf(request);
+    if (request.url === '/v1/traces') {
+      bodies.push(text);
+      spans.push(...spansIn(JSON.parse(text)));
+    }
+    response.setHeader('content-type', 'application/json').end('{}');
+  };
+  const server = createServer((request, response) => void take(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -61,7 +61,8 @@ export function createExport({
       new Promise((resolve, reject) => {
         const readable = spans.map((span) => readableSpan(span, resource));
         exporter.export(readable, ({ code, error }) => {
-          if (Number(code) === exportSucceeded) resolve();
+          const result: number = code;
+          if (result === exportSucceeded) resolve();
           else reject(error ?? new Error('the collector refused the spans'));
         });
       }),

@@ -9,7 +9,7 @@ import { createSpanBuffer, type SpanResult } from './span-buffer.ts';
 import type { EndedSpan } from './span-data.ts';
 import { type StepRef, steps } from './steps.ts';
 import { type TraceContext, traceparentOf } from './trace-context.ts';
-import type { BatchSpan, Tracing } from './tracing.ts';
+import type { BatchSpan, StepSpan, Tracing } from './tracing.ts';
 
 interface TracingOptions {
   /** The base URL of the collector, without `/v1/traces`. */
@@ -55,13 +55,8 @@ export function openTracing(options: TracingOptions): Tracing {
   }
 
   const recordBatch = (batch: BatchSpan): void => {
-    const links = batch.members.filter(({ subjectId }) => isTraced(subjectId));
-    if (links.length === 0 || batch.members.length < 2) return;
-    const { name, kind, startMs, endMs = nowMs(), error } = batch;
-    const attributes = { ...batch.attributes, 'svc.batch.members': batch.members.length };
-    const belongs = { kind: 'own', ...newRoot() } as const;
-    const bounded = links.slice(0, linksMax);
-    add({ name, kind, belongs, startMs, endMs, attributes, error, links: bounded });
+    const span = batchSpan(batch, isTraced, nowMs);
+    if (span !== undefined) add(span);
   };
   const stopStatements = followStatements(({ durationMs, ...batch }) => {
     const endMs = nowMs();
@@ -73,21 +68,8 @@ export function openTracing(options: TracingOptions): Tracing {
     isTraced,
     nowMs,
     recordBatch,
-    record({ isSubmission = true, startMs, endMs = nowMs(), ...rest }) {
-      const { step, subjectId, key, attempt } = rest;
-      if (!isTraced(subjectId)) return;
-      const { name, kind, attributes } = steps[step];
-      const known = isSubmission ? { 'submission.id': toWireId('sub', subjectId) } : {};
-      add({
-        name,
-        kind,
-        belongs: { kind: 'step', ref: { step, subjectId, key, attempt }, isSubmission },
-        startMs,
-        endMs,
-        attributes: { ...attributes, ...known, ...rest.attributes },
-        error: rest.error,
-        links: [],
-      });
+    record(span) {
+      if (isTraced(span.subjectId)) add(stepSpan(span, nowMs));
     },
     request(headers) {
       return traceRequest(headers, {
@@ -108,10 +90,7 @@ export function openTracing(options: TracingOptions): Tracing {
       if (!isTraced(ref.subjectId)) return {};
       try {
         const contexts = await within(contextTimeoutMs, loadContexts([ref.subjectId]));
-        const context = contextOf(ref, contexts);
-        const traceparent = traceparentOf(context);
-        const { tracestate } = context;
-        return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
+        return headersOfContext(contextOf(ref, contexts));
       } catch (error) {
         onFailure(error);
         return {};
@@ -122,4 +101,49 @@ export function openTracing(options: TracingOptions): Tracing {
       await buffer.close();
     },
   };
+}
+
+function stepSpan(
+  { isSubmission = true, startMs, endMs, attributes, error, ...ref }: StepSpan,
+  nowMs: () => number,
+): EndedSpan {
+  const { name, kind, attributes: ofStep } = steps[ref.step];
+  const known = isSubmission ? { 'submission.id': toWireId('sub', ref.subjectId) } : {};
+  return {
+    name,
+    kind,
+    belongs: { kind: 'step', ref, isSubmission },
+    startMs,
+    endMs: endMs ?? nowMs(),
+    attributes: { ...ofStep, ...known, ...attributes },
+    error,
+    links: [],
+  };
+}
+
+/** Undefined if no member is traced, or if there is only one. */
+function batchSpan(
+  { name, kind, members, startMs, endMs, attributes, error }: BatchSpan,
+  isTraced: (subjectId: string) => boolean,
+  nowMs: () => number,
+): EndedSpan | undefined {
+  if (members.length < 2) return undefined;
+  const links = members.filter(({ subjectId }) => isTraced(subjectId)).slice(0, linksMax);
+  if (links.length === 0) return undefined;
+  return {
+    name,
+    kind,
+    belongs: { kind: 'own', ...newRoot() },
+    startMs,
+    endMs: endMs ?? nowMs(),
+    attributes: { ...attributes, 'svc.batch.members': members.length },
+    error,
+    links,
+  };
+}
+
+function headersOfContext(context: TraceContext): Readonly<Record<string, string>> {
+  const traceparent = traceparentOf(context);
+  const { tracestate } = context;
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
 }

@@ -18,6 +18,7 @@ import {
 } from '@svc/runtime';
 import {
   openAdmin,
+  type Opening,
   openRedis,
   openServiceTracing,
   openStoreOrRefuse,
@@ -69,8 +70,7 @@ export async function run(
     await waitForReplies(replies, clock);
     const monotonicMs = () => clock.monotonicMs();
     const limiter = createRateLimiter({ redis, prefix, monotonicMs, logger });
-    const metrics = createMetrics('gateway');
-    const tracing = openServiceTracing(opening, { store, metrics, clock });
+    const { metrics, tracing } = openWatching(opening, store, clock);
     const access = { ...openKeys(lifecycle, { store, clock, logger }), limiter };
     const rail = await openRail(config, { store, logger, clock });
     const eventWaiters = eventWaitersOf(store, { monotonicMs, logger });
@@ -107,8 +107,8 @@ export async function run(
       logger,
     });
     // Redis is not checked, because reads, cancels and balances work without it.
-    const ready = () => missingForReads(store);
-    const adminPort = await openAdmin(opening, { redis, metrics, ready, tls });
+    const admin = { redis, metrics, ready: () => missingForReads(store), tls };
+    const adminPort = await openAdmin(opening, admin);
     const server = await startHttpServer({
       host: config.BIND_HOST,
       port: config.GATEWAY_PORT,
@@ -122,6 +122,12 @@ export async function run(
     if (rail !== null) lifecycle.own('intent waiters', rail.waiters);
     return { port: server.port, adminPort };
   });
+}
+
+/** The metrics, and the traces that are counted in them. */
+function openWatching(opening: Opening, store: Store, clock: Clock) {
+  const metrics = createMetrics('gateway');
+  return { metrics, tracing: openServiceTracing(opening, { store, metrics, clock }) };
 }
 
 const enqueuing = ({ channel }: ReplyListener, clock: Clock) => ({

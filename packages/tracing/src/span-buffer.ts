@@ -8,7 +8,7 @@ export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
 /** The most spans that wait for the export. Further ones are dropped and counted. */
 export const spansWaitingMax = 2_048;
 const exportSpansMax = 512;
-/** Spans are collected this long, so that one message carries many. */
+/** Fewer spans than one export takes wait this long for more. */
 const exportIntervalMs = 1_000;
 /** A service that stops waits this long for the collector. */
 const closeTimeoutMs = 1_500;
@@ -79,7 +79,8 @@ export function createSpanBuffer({
         return;
       }
       waiting.push(span);
-      startTimer();
+      if (waiting.length >= exportSpansMax) void exportWaiting();
+      else startTimer();
     },
     async close() {
       isClosed = true;

@@ -15,7 +15,7 @@ export interface SimulatedFleet {
   readonly runMs: number;
   readonly forMs: number;
   readonly seed: number;
-  /** False: whoever asks first gets a free slot. */
+  /** False: the first to ask gets a free slot. */
   readonly isFair: boolean;
   readonly tenants: readonly SimulatedTenant[];
 }

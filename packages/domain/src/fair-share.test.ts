@@ -28,9 +28,9 @@ describe('while slots are short', () => {
     const slow = { id: 'slow', perSecond };
     const fast = { id: 'flood', perSecond: 50 * perSecond };
     const alone = acceptedPart(simulate([slow], fields), 'slow');
-    const beside = acceptedPart(simulate([slow, fast], fields), 'slow');
+    const shared = acceptedPart(simulate([slow, fast], fields), 'slow');
     const before = acceptedPart(simulate([slow, fast], { ...fields, isFair: false }), 'slow');
-    expect(beside / alone).toBeGreaterThanOrEqual(0.9);
+    expect(shared / alone).toBeGreaterThanOrEqual(0.9);
     // Without the rule the tenant loses far more, so the test can fail.
     expect(before / alone).toBeLessThan(0.6);
   });
@@ -84,7 +84,7 @@ describe('no slot is wasted', () => {
     expect(later.filter(({ decision }) => decision === 'kept_free')).toEqual([]);
   });
 
-  test('the flood keeps nine tenths of the slots beside a slow tenant', () => {
+  test('the flood keeps nine tenths of the slots next to a slow tenant', () => {
     const slow = { id: 'slow', perSecond: 4 };
     const shared = simulate([flood, slow]).filter(({ decision }) => decision === 'granted').length;
     const first = simulate([flood, slow], { isFair: false });

@@ -39,7 +39,7 @@ export interface Contender {
   readonly gapMs: number;
 }
 
-/** What is remembered of one job type and tier while its slots are short. */
+/** The memory of one job type and tier while its slots are short. */
 export interface Contention {
   readonly beganAtMs: number;
   /** The last time at which an ask got no slot. */
@@ -84,7 +84,7 @@ export interface SlotAnswer {
 }
 
 /** True if so many slots are free that nobody is refused and nothing is counted. */
-export function areSlotsAmple({ usable, free }: SlotAsk): boolean {
+function areSlotsAmple({ usable, free }: SlotAsk): boolean {
   return free * 2 > usable;
 }
 

@@ -90,7 +90,7 @@ test('the script decides as the domain does, over a thousand asks of four tenant
   }
 });
 
-test('a free slot is kept for a tenant below its share, whoever asks first', async () => {
+test('a free slot is kept for a tenant below its share if a flood asks first', async () => {
   for (let count = 0; count <= slots; count += 1) await ask('flood');
   for (let round = 0; round < 3; round += 1) {
     nowMs += 100;

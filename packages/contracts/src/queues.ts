@@ -1,4 +1,4 @@
-import { dispatchConcurrencyDefault, settlementConcurrencyDefault } from '@svc/domain';
+import { dispatchConcurrencyDefault, jobLockMs, settlementConcurrencyDefault } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
@@ -75,7 +75,7 @@ export const queues = {
     name: 'dispatch.v1',
     schema: DispatchJob,
     attemptsMax: 1,
-    lockDurationMs: 30_000,
+    lockDurationMs: jobLockMs,
     concurrency: dispatchConcurrencyDefault,
     stalledCountMax: 0,
   },
@@ -83,7 +83,7 @@ export const queues = {
     name: 'settlement.v1',
     schema: SettlementJob,
     attemptsMax: 3,
-    lockDurationMs: 30_000,
+    lockDurationMs: jobLockMs,
     concurrency: settlementConcurrencyDefault,
     stalledCountMax: 1,
   },

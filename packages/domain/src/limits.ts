@@ -91,6 +91,8 @@ export const databaseAnswerTimeoutMsDefault = 15_000;
 export const databaseConnectTimeoutMsDefault = 5_000;
 /** The most calls that share a statement. */
 export const databaseBatchMaxDefault = 64;
+/** How long a worker may own a job before another one may get it. */
+export const jobLockMs = 30_000;
 /** How many jobs of a queue one process runs at once. */
 export const dispatchConcurrencyDefault = 128;
 export const settlementConcurrencyDefault = 16;

@@ -1,4 +1,5 @@
 export * from './config.ts';
+export { assertLimitsAgree, type JobLimit } from './limits-agree.ts';
 export * from './solana-config.ts';
 export * from './logger.ts';
 export * from './redaction.ts';

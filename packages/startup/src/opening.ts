@@ -10,8 +10,10 @@ import {
 } from '@svc/queue';
 import {
   type AdminServerOptions,
+  assertLimitsAgree,
   cannotStart,
   type CommonConfig,
+  type JobLimit,
   type Lifecycle,
   type Logger,
   newId,
@@ -19,7 +21,6 @@ import {
 } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
-import { assertLimitsAgree, type JobLimit } from './limits-agree.ts';
 
 /** How long a service keeps what it deletes. */
 export type RetentionFacts = Pick<ServiceFacts, 'retentionDays' | 'usageDays' | 'deliveryDays'>;

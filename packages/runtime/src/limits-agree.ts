@@ -1,6 +1,5 @@
-import { queues } from '@svc/contracts';
-import { leaseMs, statementTimeoutMs, webhookTimeoutMs } from '@svc/domain';
-import { type CommonConfig, ConfigError } from '@svc/runtime';
+import { jobLockMs, leaseMs, statementTimeoutMs, webhookTimeoutMs } from '@svc/domain';
+import { type CommonConfig, ConfigError } from './config.ts';
 
 /**
  * Another process may take the work over after this time. A call that waits longer would act on work that
@@ -9,7 +8,7 @@ import { type CommonConfig, ConfigError } from '@svc/runtime';
 const takenOverAfterMs = {
   'the lease of a run': leaseMs,
   'the claim of a delivery': 2 * webhookTimeoutMs,
-  'the lock of a job': Math.min(...Object.values(queues).map((queue) => queue.lockDurationMs)),
+  'the lock of a job': jobLockMs,
 };
 
 /** The jobs that one process runs at once, and the variable that says so. */

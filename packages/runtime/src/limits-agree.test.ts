@@ -1,5 +1,5 @@
-import { type CommonConfig, ConfigError } from '@svc/runtime';
 import { expect, test } from 'vitest';
+import { type CommonConfig, ConfigError } from './config.ts';
 import { assertLimitsAgree, type JobLimit } from './limits-agree.ts';
 
 const defaults: CommonConfig = {

@@ -14,7 +14,7 @@ function filesOf(room: string): string[] {
     .filter((file) => /\.(?:ts|md)$/u.test(file) && !leftOut.test(file));
 }
 
-const rooms = ['packages', 'services', 'infra', 'docs', 'test', ':(glob)*.md'];
+const rooms = ['packages', 'services', 'infra', 'docs', 'examples', 'test', ':(glob)*.md'];
 
 test.each(rooms)('the prose of %s has none of the constructions that are banned', (room) => {
   const files = filesOf(room);

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { DatabaseSync } from 'node:sqlite';
 import {
   createWebhookReceiver,
   type TenantCredentials,
@@ -10,12 +11,18 @@ import {
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findPython } from '../clients/subjects.ts';
-import { send, signedBy } from '../support/wire.ts';
+import { job } from '../support/job.ts';
+import { send, signedBy, type WireRequest } from '../support/wire.ts';
 import { blocksOf, fileOf, type GuideBlock, programOf } from './blocks.ts';
+import { installExample, missingPackage, receiverExamples } from './examples.ts';
 import { type Receiver, run, startReceiver } from './programs.ts';
 import { type GuideWorld, openGuideWorld, variablesOf } from './world.ts';
 
-/** Every code block of the guides, as a live gateway serves them, runs against that gateway. */
+/**
+ * The code blocks of the guides, as a live gateway serves them, run against that gateway. `pnpm guides`
+ * runs all of them, and all examples. Without `GUIDES=all` only those of the quick start run.
+ */
+const isWhole = process.env['GUIDES'] === 'all';
 
 const python = findPython();
 if (python === undefined) {
@@ -168,7 +175,7 @@ const languages: readonly Language[] = [
 const tested = languages.filter(({ name }) => name !== 'python' || python !== undefined);
 
 test.each(tested)(
-  'all code of the guides in $name runs and prints what they say',
+  'the code of the guides in $name runs and prints the expected answers',
   async (language) => {
     const dir = path.join(world.dir, language.name);
     mkdirSync(dir);
@@ -179,7 +186,7 @@ test.each(tested)(
       { readonly started: Receiver; readonly tenant: TenantCredentials }
     >();
     const programs: Program[] = [];
-    for (const [slug, blocks] of guides) {
+    for (const [slug, blocks] of testedGuides()) {
       const tenant = slug === 'quick-start' ? await signUpAsReader(dir) : await world.signUp();
       const env = variablesOf(world.stack, tenant);
       const started = await startReceiverOf(language, slug, dir, env);
@@ -191,8 +198,9 @@ test.each(tested)(
     }
     const printed = await run(language.command(dir, programs), { cwd: dir, env: {} });
     const outputs = printed.split(heading).slice(1);
-    expect(outputs.map((output) => output.split('\n')[0])).toEqual([...guides.keys()]);
-    for (const [index, [slug, { prints, codes = [] }]] of Object.entries(expected).entries()) {
+    expect(outputs.map((output) => output.split('\n')[0])).toEqual([...testedGuides().keys()]);
+    for (const [index, slug] of [...testedGuides().keys()].entries()) {
+      const { prints, codes = [] } = expected[slug] ?? { prints: [] };
       const output = outputs[index] ?? '';
       for (const pattern of prints) expect(`${slug}: ${output}`).toMatch(pattern);
       const refused = [...output.matchAll(/\/docs\/errors#(\w+)/g)].map(([, code]) => code);
@@ -202,6 +210,11 @@ test.each(tested)(
     else await expectReceived(receivers);
   },
 );
+
+/** All guides, or the first one. */
+function testedGuides(): ReadonlyMap<string, readonly GuideBlock[]> {
+  return isWhole ? guides : new Map([...guides].slice(0, 1));
+}
 
 /** The setup of the quick start, with which the code of every other guide begins. */
 function setupOf({ name }: Language): string {
@@ -241,15 +254,19 @@ async function expectReceived(
     { readonly started: Receiver; readonly tenant: TenantCredentials }
   >,
 ): Promise<void> {
-  expect([...receivers.keys()]).toEqual(['quick-start', 'webhooks']);
+  expect([...receivers.keys()]).toEqual(isWhole ? ['quick-start', 'webhooks'] : ['quick-start']);
   for (const { started } of receivers.values()) {
     const forged = await fetch(started.url, { method: 'POST', body: '{}' });
     expect(forged.status).toBe(400);
   }
   const quickStart = receivers.get('quick-start')?.started;
   await waitUntil(() => quickStart?.output().includes('verified webhook.test {}'));
-  const { started, tenant } = receivers.get('webhooks') ?? {};
-  if (started === undefined || tenant === undefined) throw new Error('no receiver');
+  const webhooks = receivers.get('webhooks');
+  if (webhooks !== undefined) await expectActsOnce(webhooks.started, webhooks.tenant);
+}
+
+/** A test event that is delivered twice counts once. */
+async function expectActsOnce(started: Receiver, tenant: TenantCredentials): Promise<void> {
   await waitUntil(() => started.output().includes('new webhook.test'));
   const ask = (method: string, target: string) =>
     send(world.stack.gatewayUrl, signedBy(tenant, { method, target }));
@@ -262,3 +279,64 @@ async function expectReceived(
   await waitUntil(() => started.output().includes('seen before webhook.test'));
   expect(started.output().match(/new webhook\.test/g)).toHaveLength(1);
 }
+
+test.runIf(isWhole).each(receiverExamples)(
+  'the example for $name accepts real webhooks, refuses forged ones, and acts once',
+  async (example) => {
+    const missing = missingPackage(example);
+    if (missing !== undefined) {
+      process.stdout.write(`${missing} is not installed: pnpm guides tests its example.\n`);
+      return;
+    }
+    const cwd = installExample(example.name, world.dir, example.npm);
+    const tenant = await world.signUp();
+    const started = await startReceiver(example.command, {
+      cwd,
+      env: variablesOf(world.stack, tenant),
+    });
+    onTestFinished(() => started.close());
+    const ask = (method: string, target: string, body?: object) =>
+      send(world.stack.gatewayUrl, signedBy(tenant, { method, target, ...(body && { body }) }));
+    await ask('PATCH', '/v1/settings', { webhookUrl: started.url });
+    await ask('POST', '/v1/webhooks/test');
+    await expectActsOnce(started, tenant);
+    const forged = await fetch(started.url, { method: 'POST', body: '{}' });
+    expect(forged.status).toBe(400);
+  },
+);
+
+test.runIf(isWhole)(
+  'the examples for polling and reconciliation bring records up to date, and find each difference',
+  async () => {
+    const tenant = await world.signUp();
+    const records = path.join(world.dir, 'records.db');
+    const env = { ...variablesOf(world.stack, tenant), DATABASE: records };
+    const database = new DatabaseSync(records);
+    onTestFinished(() => database.close());
+    database.exec(`CREATE TABLE submissions
+    (key TEXT PRIMARY KEY, id TEXT, status TEXT, charged REAL, created_at TEXT)`);
+    const add = database.prepare(`INSERT INTO submissions VALUES (?, NULL, 'open', NULL, ?)`);
+    const ask = (wire: WireRequest) => send(world.stack.gatewayUrl, signedBy(tenant, wire));
+    const ended = async () => {
+      const list = await ask({ method: 'GET', target: '/v1/submissions?status=submitted' });
+      return [list.body['data']].flat().length === 2;
+    };
+    for (const key of ['kept', 'changed']) {
+      add.run(key, new Date().toISOString());
+      const body = { ...job(key) };
+      expect((await ask({ method: 'POST', target: '/v1/submissions', body })).status).toBe(201);
+    }
+    await waitUntil(ended);
+    const polling = installExample('polling', world.dir);
+    const polled = await run([process.execPath, 'poll.ts'], { cwd: polling, env });
+    expect(polled).toContain('2 open, 2 ended.');
+    const reconciliation = installExample('reconciliation', world.dir);
+    const reconcile = () => run([process.execPath, 'reconcile.ts'], { cwd: reconciliation, env });
+    expect(await reconcile()).toMatch(/^2 submissions, \d+ lines, 0 differences\.$/m);
+    database.exec(`UPDATE submissions SET charged = 0.5 WHERE key = 'changed'`);
+    add.run('unknown', new Date().toISOString());
+    await expect(reconcile()).rejects.toThrow(
+      /changed: 0\.5 in your records, but charged [^]*unknown: only in your records[^]*2 differences/,
+    );
+  },
+);

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+
+/** The receivers of `examples/`: how each starts, and the packages that it needs. */
+
+export const examplesDir = path.resolve(import.meta.dirname, '../../examples');
+
+/** A directory with the packages of all examples, which `pnpm guides` makes. */
+const installed = process.env['EXAMPLES_INSTALLED'];
+const nodeModules = [
+  path.resolve(import.meta.dirname, '../../node_modules'),
+  ...(installed === undefined ? [] : [path.join(installed, 'node_modules')]),
+];
+const examplesPython = process.env['EXAMPLES_PYTHON'] ?? process.env['PYTHON'] ?? 'python3';
+
+export interface ReceiverExample {
+  readonly name: string;
+  readonly command: readonly string[];
+  /** The package that must be installed, in Node or Python. */
+  readonly npm?: string;
+  readonly pip?: string;
+}
+
+export const receiverExamples: readonly ReceiverExample[] = [
+  { name: 'express', npm: 'express', command: [process.execPath, 'receiver.ts'] },
+  { name: 'fastify', npm: 'fastify', command: [process.execPath, 'receiver.ts'] },
+  { name: 'nextjs', command: [process.execPath, 'serve-route.ts'] },
+  { name: 'flask', pip: 'flask', command: [examplesPython, 'receiver.py'] },
+  { name: 'fastapi', pip: 'uvicorn', command: [examplesPython, 'receiver.py'] },
+];
+
+/** Undefined if the packages of the example are installed, otherwise the one that is missing. */
+export function missingPackage({ npm, pip }: ReceiverExample): string | undefined {
+  if (npm !== undefined && locate(npm) === undefined) return npm;
+  if (pip === undefined) return undefined;
+  try {
+    execFileSync(examplesPython, ['-c', `import ${pip}`], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return pip;
+  }
+}
+
+function locate(npm: string): string | undefined {
+  return nodeModules.map((dir) => path.join(dir, npm)).find((dir) => existsSync(dir));
+}
+
+/** Copies an example into `dir`, in which the client is installed, and links its package. */
+export function installExample(name: string, dir: string, npm?: string): string {
+  const target = path.join(dir, name);
+  cpSync(path.join(examplesDir, name), target, { recursive: true });
+  const source = npm === undefined ? undefined : locate(npm);
+  if (npm !== undefined && source !== undefined) {
+    mkdirSync(path.join(target, 'node_modules'));
+    symlinkSync(source, path.join(target, 'node_modules', npm));
+  }
+  if (name === 'nextjs') writeFileSync(path.join(target, 'serve-route.ts'), serveRoute);
+  return target;
+}
+
+/** Calls the route handler as Next.js does: with a `Request`, for a `Response`. */
+const serveRoute = `import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { POST } from './app/api/webhooks/route.ts';
+
+createServer(async (request, response) => {
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
+  const body = await buffer(request);
+  const answer = await POST(new Request('http://localhost/', { method: 'POST', headers, body }));
+  response.writeHead(answer.status).end(await answer.text());
+}).listen(Number(process.env.PORT));
+`;

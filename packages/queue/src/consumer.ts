@@ -13,6 +13,9 @@ export interface Consumer {
   close(): Promise<void>;
   /** False (not ready) if this consumer has not polled the queue for `pollSilenceMsMax`. */
   isPolling(): boolean;
+  readonly concurrency: number;
+  /** The number of jobs in progress. */
+  inProgress(): number;
 }
 
 export interface ConsumerOptions<K extends QueueKey> {
@@ -26,6 +29,8 @@ export interface ConsumerOptions<K extends QueueKey> {
    */
   handle(job: JobOf[K], context: { readonly signal: AbortSignal }): Promise<void>;
   readonly logger: QueueLogger;
+  /** Called after each job with its duration. */
+  readonly observe?: (result: 'done' | 'failed', seconds: number) => void;
   /** The most jobs in progress at once. The default is that of the catalogue. */
   readonly concurrency?: number;
   readonly drainTimeoutMs?: number;
@@ -99,17 +104,21 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
 
   async function process(job: Job): Promise<void> {
     inProgress += 1;
+    const startedMs = performance.now();
+    let result: 'done' | 'failed' = 'done';
     try {
       const payload = withTenantsOfName(job.name, job.data);
       assertJob(queue, payload);
       await options.handle(payload, { signal: ending.signal });
     } catch (error) {
+      result = 'failed';
       logger.error(
         { err: error, queue, jobId: job.id, attempt: job.attemptsMade + 1 },
         'job failed',
       );
       throw error instanceof InvalidJob ? new UnrecoverableError(error.message) : error;
     } finally {
+      options.observe?.(result, (performance.now() - startedMs) / 1000);
       inProgress -= 1;
       if (inProgress === 0) idlers.splice(0).forEach((resolve) => resolve());
     }
@@ -131,6 +140,8 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
   void keepRunning(worker, logger, closing.signal);
 
   return {
+    concurrency,
+    inProgress: () => inProgress,
     isPolling() {
       if (!redisIsReady(redis)) return false;
       return inProgress >= concurrency || performance.now() - worker.polledAtMs < pollSilenceMsMax;

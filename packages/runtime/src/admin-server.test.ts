@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { startAdminServer, type AdminServer } from './admin-server.ts';
 import { createLogger } from './logger.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics } from './metrics/registry.ts';
 
 let server: AdminServer | undefined;
 afterEach(async () => {
@@ -13,7 +13,7 @@ async function start(ready: () => Promise<readonly string[]>): Promise<string> {
     host: '127.0.0.1',
     port: 0,
     ready,
-    metrics: createMetrics('example'),
+    metrics: createMetrics('gateway'),
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
   return `http://127.0.0.1:${server.port}`;
@@ -31,7 +31,7 @@ test('a ready process answers ready and shows its metrics', async () => {
   const url = await start(async () => []);
   expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: 'ready' });
   const metrics = await (await fetch(`${url}/metrics`)).text();
-  expect(metrics).toContain('process_cpu_user_seconds_total{service="example"}');
+  expect(metrics).toContain('process_cpu_user_seconds_total{service="gateway"}');
 });
 
 test('a failed readiness check is answered with an error', async () => {

@@ -1,3 +1,4 @@
 export * from './opening.ts';
+export { createJobDurations, exposeConsumer } from './process-metrics.ts';
 export * from './tracing.ts';
 export * from './worker.ts';

@@ -21,6 +21,7 @@ import {
 } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
+import { exposeStore } from './process-metrics.ts';
 
 /** How long a service keeps what it deletes. */
 export type RetentionFacts = Pick<ServiceFacts, 'retentionDays' | 'usageDays' | 'deliveryDays'>;
@@ -93,17 +94,20 @@ export async function openAdmin(
   { service, config, lifecycle, logger }: Opening,
   {
     redis,
+    store,
     facts,
     tls = null,
     ...options
   }: Pick<AdminServerOptions, 'ready' | 'metrics'> & {
     readonly redis: ReturnType<typeof connectRedis>;
+    readonly store: Store;
     readonly facts?: RetentionFacts;
     /** The certificate that the service itself presents. Null if it has none. */
     readonly tls?: { readonly cert: string } | null;
   },
 ): Promise<number> {
   const { ADMIN_HOST: host, ADMIN_PORT: port, REDIS_PREFIX: prefix } = config;
+  exposeStore(options.metrics, store);
   const admin = await startAdminServer({ host, port, logger, ...options });
   lifecycle.own('admin server', admin);
   lifecycle.own(

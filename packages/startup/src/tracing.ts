@@ -34,11 +34,7 @@ export function openServiceTracing(
     random: Math.random,
     storeContext: (submissionId, context) => storeTraceContext(store, submissionId, context),
     loadContexts: (submissionIds) => findTraceContexts(store, submissionIds),
-    countSpans: createCounter(metrics, {
-      name: 'svc_trace_spans_total',
-      help: 'Spans of traces by result. Those not exported were dropped.',
-      label: 'result',
-    }),
+    countSpans: createCounter(metrics, 'svc_trace_spans_total'),
     onFailure: (error) => logger.warn({ err: error }, 'could not export traces'),
   });
   return lifecycle.own('tracing', tracing);

@@ -3,6 +3,7 @@ import { type connectRedis, createConsumer, pingRedis } from '@svc/queue';
 import { type AdminServerOptions, runUntilClosed, missingDependencies } from '@svc/runtime';
 import { ping, pruneReconcileFailures, type ReconcilerName, type Store } from '@svc/store';
 import { openAdmin, type Opening, type RetentionFacts } from './opening.ts';
+import { createJobDurations, exposeConsumer } from './process-metrics.ts';
 
 const deadLettersIntervalMs = 60_000;
 
@@ -50,8 +51,10 @@ export async function startWorker<K extends QueueKey>(
     queue,
     handle,
     logger,
+    observe: createJobDurations(metrics, queue),
     ...(worker.concurrency === undefined ? {} : { concurrency: worker.concurrency }),
   });
+  exposeConsumer(metrics, queue, consumer);
   lifecycle.own('consumer', consumer);
   const ready = async () => {
     const missing = await missingDependencies({
@@ -63,6 +66,6 @@ export async function startWorker<K extends QueueKey>(
     return problem === null ? missing : [...missing, problem];
   };
   const { facts } = worker;
-  const admin = { redis, metrics, ready, ...(facts === undefined ? {} : { facts }) };
+  const admin = { redis, store, metrics, ready, ...(facts === undefined ? {} : { facts }) };
   return { adminPort: await openAdmin(opening, admin) };
 }

@@ -104,10 +104,12 @@ export {
   loadTypedClient,
   openStore,
   ping,
+  type PoolFigures,
   type Sealer,
   type Store,
   type StoreOptions,
 } from './connection/store.ts';
+export * from './operators/service-figures.ts';
 export * from './operators/status.ts';
 export * from './submissions/submission-list.ts';
 export * from './submissions/submissions.ts';

@@ -25,6 +25,8 @@ export function startBackgroundWork(
   lifecycle.own('node changes', followNodes(dispatcher));
   lifecycle.own('ended runs', stopEndedRuns(dispatcher));
   const board = createSurgeBoard({ redis, prefix });
-  const onMultiplier = (micros: bigint): void => metrics.update(dispatcher, micros);
-  lifecycle.own('surge', startSurge({ store, fleet, board, logger, onMultiplier }));
+  lifecycle.own(
+    'surge',
+    startSurge({ store, fleet, board, logger, onMultiplier: metrics.setSurge }),
+  );
 }

@@ -1,9 +1,10 @@
-import type { BadFrameCode, OfferResult } from '@svc/contracts';
+import type { OfferResult } from '@svc/contracts';
 import type { DispatcherBus, FleetRegistry, Producer, Reply } from '@svc/queue';
 import type { Clock, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import type { Tracing } from '@svc/tracing';
 import type { Links } from './links/links.ts';
+import type { DispatcherObserver } from './metrics.ts';
 import type { Inbox } from './offering/inbox.ts';
 import type { Timers } from './timers.ts';
 
@@ -19,7 +20,7 @@ export type OfferingEvent =
   | { readonly kind: 'stopped' };
 
 /** Shared by the parts of one dispatcher process. Ids are UUIDs; an offer's id is a wire id. */
-export interface Dispatcher {
+export interface Dispatcher extends DispatcherObserver {
   /** One id per process: after a restart it is another dispatcher. */
   readonly id: string;
   readonly store: Store;
@@ -36,7 +37,6 @@ export interface Dispatcher {
   readonly tracing: Tracing;
   readonly logger: Logger;
   readonly isSandbox: boolean;
-  countBadFrame(code: BadFrameCode): void;
 }
 
 /**

@@ -1,37 +1,46 @@
-import type { BadFrameCode } from '@svc/contracts';
-import { surgeNoneMicros } from '@svc/domain';
-import { createCounter, createGauge, createMetrics } from '@svc/runtime';
+import type { BadFrameCode, FrameFromNode } from '@svc/contracts';
+import { type OfferAnswer, surgeNoneMicros } from '@svc/domain';
+import {
+  createCounter,
+  createDurations,
+  createGauge,
+  createMetrics,
+  exposeGauge,
+} from '@svc/runtime';
 import type { Dispatcher } from './dispatcher.ts';
 
 export type DispatcherMetrics = ReturnType<typeof createDispatcherMetrics>;
 
-/** The metrics of one dispatcher. The gauges are at most one second old. */
+/** What the parts of a dispatcher report to its metrics. */
+export interface DispatcherObserver {
+  countBadFrame(code: BadFrameCode): void;
+  /** The time from a frame to the end of its handling. */
+  timeFrame(type: FrameFromNode['type'], durationMs: number): void;
+  /** The time from an offer to its end, at the dispatcher of the node's link. */
+  timeOffer(answer: OfferAnswer, durationMs: number): void;
+}
+
+/** The metrics of one dispatcher. */
 export function createDispatcherMetrics() {
   const registry = createMetrics('dispatcher');
-  const setLinks = createGauge(registry, {
-    name: 'svc_dispatcher_links',
-    help: 'nodes linked to this dispatcher',
-  });
-  const setRuns = createGauge(registry, {
-    name: 'svc_dispatcher_runs',
-    help: 'submissions that take a slot of a node linked to this dispatcher',
-  });
-  const setSurge = createGauge(registry, {
-    name: 'svc_surge_multiplier',
-    help: 'the surge multiplier that this dispatcher last computed',
-  });
-  const addBadFrame = createCounter(registry, {
-    name: 'svc_dispatcher_bad_frames_total',
-    help: 'frames from nodes that this dispatcher answered with an error',
-    label: 'code',
-  });
+  const setSurge = createGauge(registry, 'svc_surge_multiplier');
+  const addBadFrame = createCounter(registry, 'svc_dispatcher_bad_frames_total');
+  const timeFrame = createDurations(registry, 'svc_dispatcher_frame_duration_seconds');
+  const timeOffer = createDurations(registry, 'svc_dispatcher_offer_duration_seconds');
+  const observer: DispatcherObserver = {
+    countBadFrame: (code) => addBadFrame(code),
+    timeFrame: (type, durationMs) => timeFrame({ type }, durationMs / 1000),
+    timeOffer: (answer, durationMs) => timeOffer({ answer }, durationMs / 1000),
+  };
   return {
     registry,
-    countBadFrame: (code: BadFrameCode): void => addBadFrame(code),
-    update({ links }: Dispatcher, multiplierMicros: bigint): void {
-      setLinks(links.byNode.size);
-      setRuns(links.bySubmission.size);
-      setSurge(Number(multiplierMicros) / Number(surgeNoneMicros));
+    observer,
+    setSurge: (micros: bigint) => setSurge(Number(micros) / Number(surgeNoneMicros)),
+    /** Reads the sizes of what the dispatcher has in memory. */
+    exposeDispatcher({ links, offerings }: Dispatcher): void {
+      exposeGauge(registry, 'svc_dispatcher_links', (set) => set({}, links.byNode.size));
+      exposeGauge(registry, 'svc_dispatcher_runs', (set) => set({}, links.bySubmission.size));
+      exposeGauge(registry, 'svc_dispatcher_offerings', (set) => set({}, offerings.size));
     },
   };
 }

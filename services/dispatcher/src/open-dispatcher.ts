@@ -68,7 +68,7 @@ export async function openDispatcher(
     tracing,
     logger,
     isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
-    countBadFrame: metrics.countBadFrame,
+    ...metrics.observer,
   };
   // Listens before it accepts links, so that it receives offers for its own nodes.
   await bus.listening(redisWaitMsMax);

@@ -9,7 +9,7 @@ import {
   type Logger,
   type Running,
 } from '@svc/runtime';
-import { openAdmin } from '@svc/startup';
+import { createJobDurations, exposeConsumer, openAdmin } from '@svc/startup';
 import { ping } from '@svc/store';
 import { startBackgroundWork } from './background-work.ts';
 import { assertConsistent, proxiesOf, tlsOf, type DispatcherConfig } from './config.ts';
@@ -44,6 +44,7 @@ export async function run(
     const opening = { service: 'dispatcher', config, lifecycle, logger } as const;
     const given = { config, clock, timers, metrics };
     const { dispatcher, redis } = await openDispatcher(opening, given);
+    metrics.exposeDispatcher(dispatcher);
     const { store, bus } = dispatcher;
     const failures = createFailureLimit({
       clock,
@@ -64,14 +65,17 @@ export async function run(
     lifecycle.own('link server', links);
     lifecycle.add('links', () => handBackLinks(dispatcher));
     const handle = takeDispatch.bind(undefined, dispatcher);
+    const queue = 'dispatch';
     const consumer = createConsumer({
       redisUrl,
       prefix,
-      queue: 'dispatch',
+      queue,
       concurrency: config.DISPATCH_CONCURRENCY,
       handle,
       logger,
+      observe: createJobDurations(metrics.registry, queue),
     });
+    exposeConsumer(metrics.registry, queue, consumer);
     lifecycle.own('consumer', consumer);
     const refresh = await startFleetRefresh(dispatcher);
     lifecycle.add('fleet', async () => {
@@ -87,7 +91,7 @@ export async function run(
         bus: () => bus.isListening(),
         queue: () => consumer.isPolling(),
       });
-    const admin = { redis, metrics: metrics.registry, ready, tls };
+    const admin = { redis, store, metrics: metrics.registry, ready, tls };
     const adminPort = await openAdmin(opening, admin);
     return { port: links.port, adminPort };
   });

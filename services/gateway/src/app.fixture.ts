@@ -131,6 +131,7 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpS
     keyUses,
     limiter,
     failures: createFailureLimit({ clock: systemClock }),
+    begun() {},
     observe: ({ route, status }) => observed.push(`${route} ${status}`),
     newId,
     clock: systemClock,

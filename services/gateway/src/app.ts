@@ -9,17 +9,16 @@ import { answerOpen } from './access/answer-open.ts';
 import { answerSigned, type SignedOptions } from './access/answer-signed.ts';
 import { type Answer, notFound, problem, unavailable } from './http/answer.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { beginExchange, type Exchange, type ObserveRequest } from './http/exchange.ts';
+import { beginExchange, type Exchange, type RequestObserver } from './http/exchange.ts';
 import { sendAnswer } from './http/send.ts';
 
-export interface AppOptions extends SignedOptions {
+export interface AppOptions extends SignedOptions, RequestObserver {
   readonly endpoints: readonly Endpoint[];
   /** The proxies whose forwarded address is trusted. If omitted, no proxy is trusted. */
   readonly trustProxy?: string;
   /** If set, requests that these proxies do not report as TLS are refused. */
   readonly tlsOnly?: TrustedProxies;
   readonly newId: () => string;
-  readonly observe: ObserveRequest;
   readonly logger: Logger;
   readonly tracing?: Tracing;
 }

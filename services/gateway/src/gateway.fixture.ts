@@ -169,7 +169,7 @@ async function startDispatcher(
     },
   });
   return {
-    isPolling: () => consumer.isPolling(),
+    ...consumer,
     async close() {
       await consumer.close();
       await closeRedis(replies);

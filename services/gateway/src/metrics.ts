@@ -1,18 +1,28 @@
-import { createDurations, type createMetrics } from '@svc/runtime';
-import type { ObserveRequest } from './http/exchange.ts';
+import { createDurations, type createMetrics, exposeGauge } from '@svc/runtime';
+import type { RequestObserver } from './http/exchange.ts';
 
-/** The range goes from a read answered by caches to a creation that waits for the dispatch deadline. */
-const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 6, 10];
+/** Other methods share one label, because a client may invent any number of them. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 
-/** Counts and times requests by the pattern of their route and their status. */
-export function createRequestMetrics(registry: ReturnType<typeof createMetrics>): ObserveRequest {
-  const observe = createDurations(registry, {
-    name: 'svc_gateway_request_duration_seconds',
-    help: 'Duration of requests by route and status. Its count is the number of requests.',
-    labels: ['route', 'status'],
-    bucketsSeconds,
-  });
-  return ({ route = 'none', status }, durationMs) => {
-    observe({ route, status: status === undefined ? 'none' : String(status) }, durationMs / 1000);
+/** Counts and times requests by the pattern of their route, their method and their status. */
+export function createRequestMetrics(registry: ReturnType<typeof createMetrics>): RequestObserver {
+  const observe = createDurations(registry, 'svc_gateway_request_duration_seconds');
+  let inFlight = 0;
+  exposeGauge(registry, 'svc_gateway_requests_in_flight', (set) => set({}, inFlight));
+  return {
+    begun() {
+      inFlight += 1;
+    },
+    observe({ route = 'none', method = 'other', status }, durationMs) {
+      inFlight -= 1;
+      observe(
+        {
+          route,
+          method: methods.has(method) ? method : 'other',
+          status: status === undefined ? 'none' : String(status),
+        },
+        durationMs / 1000,
+      );
+    },
   };
 }

@@ -100,14 +100,15 @@ export async function run(
       }),
       ...proxies,
       ...access,
-      observe: createRequestMetrics(metrics),
+      ...createRequestMetrics(metrics),
       newId,
       clock,
       tracing,
       logger,
     });
     // Redis is not checked, because reads, cancels and balances work without it.
-    const admin = { redis, metrics, ready: () => missingForReads(store), tls };
+    const ready = () => missingForReads(store);
+    const admin = { redis, store, metrics, ready, tls };
     const adminPort = await openAdmin(opening, admin);
     const server = await startHttpServer({
       host: config.BIND_HOST,

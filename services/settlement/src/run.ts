@@ -1,5 +1,5 @@
 import { waitForRedis } from '@svc/queue';
-import { type Logger, openResources, type Running } from '@svc/runtime';
+import { type Logger, openResources, type Running, systemClock } from '@svc/runtime';
 import {
   openRedis,
   openServiceTracing,
@@ -9,6 +9,7 @@ import {
 } from '@svc/startup';
 import { startAuditHead } from './audit-head.ts';
 import type { SettlementConfig } from './config.ts';
+import { startFigures } from './figures.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSettlementMetrics } from './metrics.ts';
 import { reconcile, type ReconcileProgress } from './reconcile.ts';
@@ -45,15 +46,10 @@ export function run(
     const { redis, producer } = await openRedis(opening);
     await waitForRedis(redis, redisWaitMsMax);
     const tracing = openServiceTracing(opening, { store, metrics });
-    const deps = {
-      store,
-      tracing,
-      producer,
-      logger,
-      redis,
-      redisPrefix: config.REDIS_PREFIX,
-      ...counters,
-    };
+    const { REDIS_PREFIX: redisPrefix } = config;
+    const deps = { store, tracing, producer, logger, redis, redisPrefix, ...counters };
+    const figures = { store, redis, redisPrefix, registry: metrics, clock: systemClock, logger };
+    await startFigures(figures, lifecycle);
     const railProblem = await startSolana(
       config,
       { store, producer, logger, metrics: () => createSolanaMetrics(metrics) },

@@ -11,6 +11,8 @@ export interface SettleDeps {
   readonly logger: Logger;
   readonly tracing: Tracing;
   readonly countSettled: (state: string) => void;
+  /** The time from the stored outcome to the settlement. */
+  readonly timeSettlement: (lagMs: number) => void;
   /** By the final state of the submission. */
   readonly countUsageCapped: (state: string) => void;
 }
@@ -79,6 +81,7 @@ async function settleOne(deps: SettleDeps, submissionId: string): Promise<string
 function logSettled(deps: SettleDeps, ended: Ended): void {
   const { submissionId, requestId, state, chargedMicros } = ended;
   deps.countSettled(state);
+  if (ended.outcomeAgeMs !== null) deps.timeSettlement(ended.outcomeAgeMs);
   if (ended.usageCapped) deps.countUsageCapped(state);
   const charged = chargedMicros === null ? null : formatCredits(chargedMicros);
   deps.logger.info(

@@ -25,6 +25,7 @@ export async function createSettlementFixture(databaseOptions: TestDatabaseOptio
     redis: connection,
     redisPrefix: 'test',
     countSettled: (state) => void counted.push(state),
+    timeSettlement: () => {},
     countUsageCapped: (state) => void counted.push(`capped ${state}`),
     countReconciled: (kind) => void counted.push(kind),
   };

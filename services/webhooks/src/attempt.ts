@@ -23,6 +23,8 @@ export interface AttemptDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
+  /** Times a sent attempt. `nowMs` is Unix time at its end. */
+  readonly timeAttempt: (attempt: ClaimedAttempt, outcome: OutboundOutcome, nowMs: number) => void;
   /** The limit of one request, from the DNS look-up to the last byte of the response. */
   readonly timeoutMs?: number;
 }
@@ -48,12 +50,14 @@ export async function makeAttempt(
   const startMs = deps.tracing.nowMs();
   const outcome = await send(deps, attempt, signal);
   recordDeliverSpan(deps.tracing, attempt, outcome, startMs);
+  const nowMs = deps.clock.nowMs();
+  deps.timeAttempt(attempt, outcome, nowMs);
   const verdict = decideVerdict({
     outcome,
     attemptNumber: attempt.attemptNumber,
     backoffSeconds: deps.backoffSeconds,
     jitter: deps.random(),
-    nowMs: deps.clock.nowMs(),
+    nowMs,
   });
   return { attempt, outcome, verdict };
 }

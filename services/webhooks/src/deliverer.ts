@@ -26,6 +26,8 @@ export class Deliverer {
   readonly #deps: DelivererDeps;
   readonly #schedule: Schedule;
   readonly #attemptsMax: number;
+  /** The most concurrent requests in total. */
+  readonly requestsMax: number;
   readonly #shortestIntervalMs: number;
   readonly #ending = new AbortController();
   readonly #idlers: (() => void)[] = [];
@@ -35,11 +37,12 @@ export class Deliverer {
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
+    this.requestsMax = deps.requestsMax ?? requestsMaxDefault;
     this.#attemptsMax = attemptsMax(deps.backoffSeconds);
     this.#shortestIntervalMs = Math.min(...deps.backoffSeconds) * 1_000;
     this.#schedule = new Schedule({
       endpointRequestsMax: deps.endpointRequestsMax,
-      requestsMax: deps.requestsMax ?? requestsMaxDefault,
+      requestsMax: this.requestsMax,
       monotonicMs: () => deps.clock.monotonicMs(),
       onReady: () => this.#pump(),
     });
@@ -58,6 +61,16 @@ export class Deliverer {
   wakeTargets(targets: readonly { tenantId: string; targetId: string }[]): void {
     for (const { tenantId, targetId } of targets) this.#schedule.wake(tenantId, targetId);
     this.#pump();
+  }
+
+  /** Attempts that are claimed, sent or recorded. */
+  get inFlight(): number {
+    return this.#schedule.inFlight;
+  }
+
+  /** Endpoints whose breaker allows only probes. */
+  get breakersOpen(): number {
+    return this.#schedule.breakersOpen;
   }
 
   /** While paused, nothing new is claimed. */

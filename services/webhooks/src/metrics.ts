@@ -1,18 +1,47 @@
-import { createCounter, createGauge, createMetrics } from '@svc/runtime';
+import {
+  createCounter,
+  createDurations,
+  createGauge,
+  createMetrics,
+  exposeGauge,
+  type OutboundOutcome,
+} from '@svc/runtime';
+import type { ClaimedAttempt } from '@svc/store';
+import type { Deliverer } from './deliverer.ts';
 
 /** The deliverer's own metrics, in addition to those of every process. */
 export function createWebhooksMetrics() {
   const registry = createMetrics('webhooks');
+  const observeDuration = createDurations(registry, 'svc_webhook_attempt_duration_seconds');
+  const observeLag = createDurations(registry, 'svc_webhook_first_attempt_lag_seconds');
   return {
     registry,
-    countAttempt: createCounter(registry, {
-      name: 'svc_webhook_attempts_total',
-      help: 'Webhook attempts, by verdict',
-      label: 'verdict',
-    }),
-    setDeadLetters: createGauge(registry, {
-      name: 'svc_dead_letters',
-      help: 'Deliveries that failed five times or more to be ended: alert on any',
-    }),
+    countAttempt: createCounter(registry, 'svc_webhook_attempts_total'),
+    /** Times a sent attempt. `nowMs` is Unix time at its end. */
+    timeAttempt: (
+      { deliveryId, round, attemptNumber }: ClaimedAttempt,
+      outcome: OutboundOutcome,
+      nowMs: number,
+    ): void => {
+      observeDuration({ result: resultOf(outcome) }, outcome.durationMs / 1000);
+      if (round !== 1 || attemptNumber !== 1) return;
+      const lagMs = nowMs - createdAtMs(deliveryId) - outcome.durationMs;
+      observeLag({}, Math.max(0, lagMs) / 1000);
+    },
+    setDeadLetters: createGauge(registry, 'svc_dead_letters'),
+    exposeDeliverer(deliverer: Deliverer): void {
+      exposeGauge(registry, 'svc_webhook_breakers_open', (set) => set({}, deliverer.breakersOpen));
+      exposeGauge(registry, 'svc_webhook_requests_in_flight', (set) => set({}, deliverer.inFlight));
+      exposeGauge(registry, 'svc_webhook_requests_limit', (set) => set({}, deliverer.requestsMax));
+    },
   };
+}
+
+function resultOf(outcome: OutboundOutcome): 'responded' | 'timeout' | 'failed' | 'refused' {
+  return outcome.kind === 'failed' && outcome.timedOut ? 'timeout' : outcome.kind;
+}
+
+/** The time in a UUIDv7. It comes from the database's clock. */
+function createdAtMs(uuid: string): number {
+  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }

@@ -7,7 +7,8 @@ import {
   openStoreOrRefuse,
   redisWaitMsMax,
 } from '@svc/startup';
-import type { AttemptVerdict, Store } from '@svc/store';
+import type { Store } from '@svc/store';
+import type { AttemptDeps } from './attempt.ts';
 import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
 import { Deliverer } from './deliverer.ts';
 
@@ -25,11 +26,11 @@ export async function openDeliverer(
     config,
     clock,
     countAttempt,
+    timeAttempt,
     metrics,
-  }: {
+  }: Pick<AttemptDeps, 'countAttempt' | 'timeAttempt'> & {
     readonly config: WebhooksConfig;
     readonly clock: Clock;
-    readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
     readonly metrics: ReturnType<typeof createMetrics>;
   },
 ): Promise<OpenedDeliverer> {
@@ -53,6 +54,7 @@ export async function openDeliverer(
     tracing,
     logger,
     countAttempt,
+    timeAttempt,
     endpointRequestsMax: config.WEBHOOK_ENDPOINT_REQUESTS,
   });
   lifecycle.own('deliverer', deliverer);

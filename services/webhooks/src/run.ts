@@ -20,8 +20,11 @@ export function run(
 ): Promise<Running> {
   return openResources(logger, async (lifecycle) => {
     const opening = { service: 'webhooks', config, lifecycle, logger } as const;
-    const { registry: metrics, countAttempt, setDeadLetters } = createWebhooksMetrics();
-    const opened = await openDeliverer(opening, { config, clock, countAttempt, metrics });
+    const webhooksMetrics = createWebhooksMetrics();
+    const { registry: metrics, countAttempt, timeAttempt, setDeadLetters } = webhooksMetrics;
+    const observing = { countAttempt, timeAttempt, metrics };
+    const opened = await openDeliverer(opening, { config, clock, ...observing });
+    webhooksMetrics.exposeDeliverer(opened.deliverer);
     const { deliverer, store, redis } = opened;
     return await startWorker(opening, {
       store,

@@ -82,6 +82,13 @@ export class Schedule {
     return this.#inFlight;
   }
 
+  /** Endpoints whose breaker allows only probes. */
+  get breakersOpen(): number {
+    let count = 0;
+    for (const { breaker } of this.#endpoints.values()) count += Number(isProbed(breaker));
+    return count;
+  }
+
   /** Deliveries may be due at the URL of the tenant's settings, or at one of its endpoints. */
   wake(tenantId: string, targetId: string | null = null): void {
     const key = targetId ?? tenantId;

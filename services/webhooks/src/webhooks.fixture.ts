@@ -49,6 +49,7 @@ export async function createWebhooksFixture() {
     random: () => 0.5,
     logger: silent,
     countAttempt: () => {},
+    timeAttempt: () => {},
   };
   return {
     ...fixture,

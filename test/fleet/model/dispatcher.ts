@@ -84,6 +84,8 @@ export class ModelDispatcher {
       logger,
       isSandbox: true,
       countBadFrame: () => {},
+      timeFrame: () => {},
+      timeOffer: () => {},
     };
   }
 

@@ -67,6 +67,7 @@ export class World implements Fleet {
       tracing: noTracing,
       logger,
       countSettled() {},
+      timeSettlement() {},
       countUsageCapped() {},
     };
     this.#ground = {

@@ -61,6 +61,8 @@ export class SimulatedDispatcher implements Listener {
       logger,
       isSandbox: true,
       countBadFrame() {},
+      timeFrame() {},
+      timeOffer() {},
     };
     messaging.work('dispatch', process, (job) => takeDispatch(this.#logic, job));
     start(ground, process, async () => {

@@ -21,6 +21,7 @@ export class SimulatedSettlement {
       tracing: noTracing,
       logger,
       countSettled() {},
+      timeSettlement() {},
       countUsageCapped() {},
       countReconciled() {},
       redis: redisOf(ground, process),

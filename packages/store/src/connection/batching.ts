@@ -51,7 +51,11 @@ export function batched<Input, Output>(
       batcher = createBatcher<Input, Output>({
         sizeMax: store.batchMax,
         ...limits,
-        run: reported(shared, (...batch) => run(store, ...batch)),
+        run: reported(shared, (...batch) => {
+          store.batches.count += 1;
+          store.batches.calls += batch[0].length;
+          return run(store, ...batch);
+        }),
       });
       batchers.set(store, batcher);
     }
@@ -70,7 +74,12 @@ export function batched<Input, Output>(
 export function createBatcher<Input, Output>(
   options: BatchOptions & { readonly run: Run<Input, Output> },
 ): (input: Input) => Promise<Output> {
-  const { run, inFlightMax = 1, sizeMax = databaseBatchMaxDefault, answerMsMax = answerMsDefault } = options;
+  const {
+    run,
+    inFlightMax = 1,
+    sizeMax = databaseBatchMaxDefault,
+    answerMsMax = answerMsDefault,
+  } = options;
   const waiting: Call<Input, Output>[] = [];
   /**
    * `inFlight`: drain loops, which run until nothing waits. `running`: loops with a batch in

@@ -65,6 +65,15 @@ export interface StoreOptions {
   onConnectionError?: (error: Error) => void;
 }
 
+export interface PoolFigures {
+  /** Open connections that run nothing. */
+  readonly idle: number;
+  readonly busy: number;
+  /** Calls that wait for a connection. */
+  readonly waiting: number;
+  readonly limit: number;
+}
+
 /** The first argument of every function of this package. */
 export interface Store {
   /** Typed calls, for plain reads off the hot path (decision 24). */
@@ -93,6 +102,10 @@ export interface Store {
     work: (query: Query) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
+  /** The state of the pool at this moment. */
+  readonly poolFigures: (this: void) => PoolFigures;
+  /** Batches of calls, and the calls in them, since the start (`batched`). */
+  readonly batches: { count: number; calls: number };
   /** Reads the settings of one session back. */
   readonly checkSession: () => Promise<SessionCheck>;
   close(): Promise<void>;
@@ -117,9 +130,10 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
+  const limit = options.poolMax ?? poolConnectionsMax;
   const pool = createPool(options.databaseUrl, {
     types: rowTypes,
-    max: options.poolMax ?? poolConnectionsMax,
+    max: limit,
     // A statement does not wait for the answer to the one before it.
     pipeline: true,
     connectionTimeoutMillis: options.connectTimeoutMs ?? databaseConnectTimeoutMsDefault,
@@ -158,6 +172,11 @@ export function openStore(options: StoreOptions): Store {
       const client = await pool.connect();
       return await inTransaction(client, work, transactionOptions);
     },
+    poolFigures() {
+      const { idleCount: idle, totalCount, waitingCount: waiting } = pool;
+      return { idle, busy: totalCount - idle, waiting, limit };
+    },
+    batches: { count: 0, calls: 0 },
     async checkSession() {
       const client = await pool.connect();
       try {

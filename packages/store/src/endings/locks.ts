@@ -21,6 +21,8 @@ export interface LockedSubmission {
   /** Milliseconds since `begin`, never negative. Null before `begin`. */
   runningMs: bigint | null;
   dispatchOverdueMs: bigint;
+  /** Milliseconds since its outcome was stored. Null without an outcome. */
+  outcomeAgeMs: bigint | null;
   /** Exact decimal texts. Null means not reported. */
   usage: Record<UsageUnit, string | null>;
   outcomeKind: 'completed' | 'failed' | null;
@@ -94,6 +96,7 @@ const lockSubmissionRows = statement(
     round(extract(epoch FROM svc_now() - s.dispatch_deadline_at) * 1000)::bigint AS dispatch_overdue_ms,
     s.usage_node_seconds::text, s.usage_cpu_seconds::text, s.usage_memory_gb_seconds::text,
     s.usage_bandwidth_mb::text, s.usage_actions::text, s.outcome_kind, s.failure_code,
+    round(extract(epoch FROM svc_now() - s.outcome_at) * 1000)::bigint AS outcome_age_ms,
     s.stated_retriable, s.outcome_sealed, s.charged_micros, s.usage_capped, s.request_id, t.rebate_millionths,
     ${destinationColumns('t')}, svc_now() AS now
   FROM submissions s CROSS JOIN LATERAL (SELECT * FROM tenants WHERE id = s.tenant_id LIMIT 1) t
@@ -113,6 +116,7 @@ interface SubmissionRow {
   node_id: string | null;
   running_ms: bigint | null;
   dispatch_overdue_ms: bigint;
+  outcome_age_ms: bigint | null;
   usage_node_seconds: string | null;
   usage_cpu_seconds: string | null;
   usage_memory_gb_seconds: string | null;
@@ -158,6 +162,7 @@ export async function lockSubmissions(
     nodeId: row.node_id,
     runningMs: row.running_ms,
     dispatchOverdueMs: row.dispatch_overdue_ms,
+    outcomeAgeMs: row.outcome_age_ms,
     usage: {
       nodeSeconds: row.usage_node_seconds,
       cpuSeconds: row.usage_cpu_seconds,

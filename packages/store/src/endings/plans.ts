@@ -29,6 +29,8 @@ export interface Ended {
   refundedMicros: bigint | null;
   /** Its node reported more than a cap allows, and the usage was cut to the cap. */
   usageCapped: boolean;
+  /** Milliseconds from its stored outcome to this call. Null without an outcome. */
+  outcomeAgeMs: number | null;
   deliveryIds: string[];
 }
 
@@ -76,7 +78,8 @@ export function endedOf(
   plan: EndingPlan | null,
   deliveryIds: string[],
 ): Ended {
-  const { id: submissionId, tenantId, nodeId, requestId, quoteMaxMicros, usageCapped } = submission;
+  const { id: submissionId, tenantId, nodeId, requestId, quoteMaxMicros } = submission;
+  const { usageCapped, outcomeAgeMs } = submission;
   const chargedMicros = plan === null ? submission.chargedMicros : plan.ending.chargeMicros;
   return {
     submissionId,
@@ -88,6 +91,7 @@ export function endedOf(
     chargedMicros,
     refundedMicros: chargedMicros === null ? null : quoteMaxMicros - chargedMicros,
     usageCapped,
+    outcomeAgeMs: outcomeAgeMs === null ? null : Number(outcomeAgeMs),
     deliveryIds,
   };
 }

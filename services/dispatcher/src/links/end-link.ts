@@ -14,8 +14,10 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   const { all, byNode } = dispatcher.links;
   all.delete(link);
   if (byNode.get(link.nodeId) === link) byNode.delete(link.nodeId);
-  for (const { message, timer, ended } of link.offers.values()) {
+  const nowMs = dispatcher.clock.monotonicMs();
+  for (const { message, timer, sentAtMs, ended } of link.offers.values()) {
     timer.clear();
+    dispatcher.timeOffer('disconnected', nowMs - sentAtMs);
     ended.resolve();
     reportOfferResult(dispatcher, message, 'lost');
   }

@@ -5,7 +5,7 @@ import {
   type OfferResult,
   type RevokeOffer,
 } from '@svc/contracts';
-import { secondOfferAfterMs, toWireId, type OfferRecord } from '@svc/domain';
+import { secondOfferAfterMs, toWireId, type OfferAnswer, type OfferRecord } from '@svc/domain';
 import { failpoint } from '@svc/runtime';
 import { commitDispatched, type DispatchCommit } from '@svc/store';
 import { traced } from '@svc/tracing';
@@ -58,7 +58,7 @@ function giveBack(
 function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): void {
   const { offerId, jobType, tier, targetHost, maxNodeSeconds, expiresInMs, requestId } = message;
   const timer = dispatcher.timers.after(expiresInMs, () => {
-    if (takeOffer(link, offerId) === undefined) return;
+    if (takeOffer(dispatcher, link, offerId, 'expired') === undefined) return;
     sendFrame(link, { type: 'revoke', offerId });
     const released = dispatcher.fleet.release(message.nodeId, message.submissionId, {
       silent: true,
@@ -85,9 +85,15 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
 }
 
 /** Removes an open offer. Returns undefined if the offer has already ended. */
-function takeOffer(link: NodeLink, offerId: string): UnansweredOffer | undefined {
+function takeOffer(
+  dispatcher: Dispatcher,
+  link: NodeLink,
+  offerId: string,
+  answer: OfferAnswer,
+): UnansweredOffer | undefined {
   const offer = link.offers.get(offerId);
   if (offer === undefined) return undefined;
+  dispatcher.timeOffer(answer, dispatcher.clock.monotonicMs() - offer.sentAtMs);
   offer.timer.clear();
   link.offers.delete(offerId);
   offer.ended.resolve();
@@ -100,7 +106,7 @@ function takeOffer(link: NodeLink, offerId: string): UnansweredOffer | undefined
  */
 export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
   const link = dispatcher.links.byNode.get(nodeId);
-  const offer = link === undefined ? undefined : takeOffer(link, offerId);
+  const offer = link === undefined ? undefined : takeOffer(dispatcher, link, offerId, 'revoked');
   if (link === undefined || offer === undefined) return;
   sendFrame(link, { type: 'revoke', offerId });
   // A node counts as silent too if it had time to answer and a second node was asked because of it.
@@ -114,7 +120,7 @@ export function onDecline(
   link: NodeLink,
   { offerId, reason }: FrameFromNodeOf<'decline'>,
 ): void {
-  const offer = takeOffer(link, offerId);
+  const offer = takeOffer(dispatcher, link, offerId, 'declined');
   if (offer !== undefined) giveBack(dispatcher, offer.message, 'declined', reason);
 }
 
@@ -138,7 +144,7 @@ export async function onAccept(
   link: NodeLink,
   offerId: string,
 ): Promise<void> {
-  const offer = takeOffer(link, offerId);
+  const offer = takeOffer(dispatcher, link, offerId, 'accepted');
   if (offer === undefined) {
     sendFrame(link, { type: 'revoke', offerId });
     return;

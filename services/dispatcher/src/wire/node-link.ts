@@ -130,7 +130,11 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
     const message = 'hello must be the first frame, and be sent once';
     answerBad(dispatcher, link, { code: 'unexpected_frame', message });
   } else {
-    link.work.run(orderKey(frame), () => handle(dispatcher, link, frame));
+    const receivedAtMs = dispatcher.clock.monotonicMs();
+    link.work.run(orderKey(frame), async () => {
+      await handle(dispatcher, link, frame);
+      dispatcher.timeFrame(frame.type, dispatcher.clock.monotonicMs() - receivedAtMs);
+    });
   }
 }
 
@@ -151,8 +155,10 @@ async function greet(
   link: NodeLink,
   frame: Extract<FrameFromNode, { type: 'hello' }>,
 ): Promise<void> {
+  const receivedAtMs = dispatcher.clock.monotonicMs();
   try {
     await onHello(dispatcher, link, frame);
+    dispatcher.timeFrame('hello', dispatcher.clock.monotonicMs() - receivedAtMs);
   } catch (error) {
     link.logger.error({ err: error }, 'could not greet a node');
     closeLink(dispatcher, link, closeForFault, 'internal error, connect again');

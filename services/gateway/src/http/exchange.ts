@@ -17,26 +17,33 @@ export interface Exchange {
   readonly trace: RequestTrace;
 }
 
-interface ExchangeOptions {
+interface ExchangeOptions extends RequestObserver {
   readonly newId: () => string;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly observe: ObserveRequest;
   /** If omitted, requests are not traced. */
   readonly tracing?: Tracing;
 }
 
-/** Counts an ended request. `route` is the pattern. `status` is undefined if no answer was sent. */
-export type ObserveRequest = (
-  request: { readonly route: string | undefined; readonly status: number | undefined },
-  durationMs: number,
-) => void;
+export interface RequestObserver {
+  /** Counts a request in flight. */
+  readonly begun: () => void;
+  /** Counts an ended request. `route` is the pattern. `status` is undefined if no answer was sent. */
+  readonly observe: (
+    request: {
+      readonly route: string | undefined;
+      readonly method: string | undefined;
+      readonly status: number | undefined;
+    },
+    durationMs: number,
+  ) => void;
+}
 
 /** Assigns the request id. Logs one line when the response ends or the client disconnects. */
 export function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { newId, clock, logger, observe, tracing = noTracing }: ExchangeOptions,
+  { newId, clock, logger, begun, observe, tracing = noTracing }: ExchangeOptions,
 ): Exchange {
   const requestId = requestIdOf(request.headers['x-request-id'], newId);
   const startedMs = clock.monotonicMs();
@@ -45,12 +52,13 @@ export function beginExchange(
     tracestate: request.headers['tracestate'],
   });
   const exchange: Exchange = { requestId, trace };
+  begun();
   response.once('close', () => {
     const { route, answer } = exchange;
     const status = response.headersSent ? response.statusCode : undefined;
     const durationMs = clock.monotonicMs() - startedMs;
     const logFields = answer?.kind === 'json' ? answer.logFields : undefined;
-    observe({ route, status }, durationMs);
+    observe({ route, method: request.method, status }, durationMs);
     trace.end({
       method: methodOf(request),
       route,

@@ -1,0 +1,72 @@
+import type { MetricDefinition } from './definition.ts';
+
+const shared = { services: ['settlement'], scope: 'shared', type: 'gauge' } as const;
+const queue = '`dispatch`, `settlement`, `webhook`';
+const inFlightState = '`pending`, `dispatched`, `running`, `settling`';
+
+/**
+ * The figures of the whole service in Postgres and Redis. Each settlement process reads them every
+ * 15 seconds, with a bound on the rows. A scrape reads memory only.
+ */
+export const figureMetrics = {
+  svc_queue_jobs: {
+    ...shared,
+    labels: { queue, state: '`waiting`, `active`, `delayed`, `failed`' },
+    help: 'Jobs in a queue',
+  },
+  svc_queue_oldest_age_seconds: {
+    ...shared,
+    labels: { queue },
+    help: 'Age of the oldest job that waits in a queue, 0 if none waits',
+  },
+  svc_queue_paused: {
+    ...shared,
+    labels: { queue },
+    help: '1 if an operator has paused the queue, 0 otherwise',
+  },
+  svc_submissions_in_flight: {
+    ...shared,
+    labels: { state: inFlightState },
+    help: 'Submissions that have not ended',
+  },
+  svc_submissions_oldest_age_seconds: {
+    ...shared,
+    labels: { state: inFlightState },
+    help: 'Time that the oldest submission of a state has spent in that state, 0 if there is none',
+  },
+  svc_held_credits: {
+    ...shared,
+    labels: {},
+    help: 'Credits in holds of submissions that have not ended',
+  },
+  svc_deliveries_due: {
+    ...shared,
+    labels: {},
+    help: 'Webhook deliveries that are due and not sent, counted among the 20,000 oldest',
+  },
+  svc_deliveries_oldest_due_age_seconds: {
+    ...shared,
+    labels: {},
+    help: 'Time since the oldest of these deliveries became due, 0 if none is due',
+  },
+  svc_fleet_nodes: {
+    ...shared,
+    labels: { state: '`seen` in the last day, `draining`, `disabled`, `quarantined`' },
+    help: 'Nodes; one node can be in several of these states',
+  },
+  svc_fleet_slots: {
+    ...shared,
+    labels: { state: '`free`, `busy`' },
+    help: 'Slots of the linked nodes that are not draining',
+  },
+  svc_figures_read_timestamp_seconds: {
+    ...shared,
+    labels: { source: '`postgres`, `redis`' },
+    help: 'Unix time at which the figures of this group were last read: alert if older than 2 minutes',
+  },
+  svc_figures_read_duration_seconds: {
+    ...shared,
+    labels: { source: '`postgres`, `redis`' },
+    help: 'Duration of the last reading of these figures',
+  },
+} as const satisfies Record<string, MetricDefinition>;

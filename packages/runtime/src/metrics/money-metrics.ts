@@ -1,0 +1,139 @@
+import type { MetricDefinition } from './definition.ts';
+
+const own = { services: ['settlement'], scope: 'process' } as const;
+const shared = { services: ['settlement'], scope: 'shared' } as const;
+const rail = { ...shared, onlyIf: 'the Solana rail is on' } as const;
+
+/** The metrics of settlement: money, its audits, and the Solana rail. */
+export const moneyMetrics = {
+  svc_submissions_settled_total: {
+    ...own,
+    type: 'counter',
+    labels: { state: 'the final state' },
+    help: 'Submissions that were settled',
+  },
+  svc_settlement_lag_seconds: {
+    ...own,
+    type: 'histogram',
+    labels: {},
+    help: 'Time from the stored outcome of a submission to its settlement',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  },
+  svc_submissions_usage_capped_total: {
+    ...own,
+    type: 'counter',
+    labels: { state: 'the final state' },
+    help: 'Submissions whose node reported more usage than the elapsed time allows',
+  },
+  svc_submissions_reconciled_total: {
+    ...own,
+    type: 'counter',
+    labels: { kind: 'the kind of fault' },
+    help: 'Submissions that the reconciler repaired',
+  },
+  svc_submissions_purged_total: {
+    ...own,
+    type: 'counter',
+    labels: { cause: '`age`' },
+    help: 'Submissions whose personal data was deleted',
+  },
+  svc_dead_letters: {
+    type: 'gauge',
+    services: ['settlement', 'webhooks'],
+    scope: 'shared',
+    labels: {},
+    help: 'Rows that failed five times or more to be reconciled, purged or ended: alert on any',
+  },
+  svc_ledger_faults: {
+    ...shared,
+    type: 'gauge',
+    labels: {},
+    help: 'Known faults of the ledger, NaN if none is known and the last audit failed: alert on any',
+  },
+  svc_ledger_audited_timestamp_seconds: {
+    ...shared,
+    type: 'gauge',
+    labels: {},
+    help: 'Unix time of the end of the last audit of the ledger, 0 if there was none: alert if older than 15 minutes',
+  },
+  svc_ledger_full_audited_timestamp_seconds: {
+    ...shared,
+    type: 'gauge',
+    labels: {},
+    help: 'Unix time of the end of the last pass over the whole ledger, 0 if there was none: alert if older than 36 hours',
+  },
+  svc_ledger_full_audit_ratio: {
+    ...shared,
+    type: 'gauge',
+    labels: {},
+    help: 'The part of the ledger that the current pass over the whole ledger has read, from 0 to 1',
+  },
+  svc_ledger_audit_failed: {
+    ...shared,
+    type: 'gauge',
+    labels: {},
+    help: '1 if the last audit of the ledger failed, 0 otherwise: alert on 1',
+  },
+  svc_partitions_missing: {
+    ...shared,
+    type: 'gauge',
+    labels: {},
+    help: 'Partitions that could not be created ahead, NaN if the last check failed: alert on any',
+  },
+  svc_partitions_overdue: {
+    ...shared,
+    type: 'gauge',
+    labels: {},
+    help: 'Partitions older than the retention that could not be dropped, NaN if the last round failed: alert if above 0 for a day',
+  },
+  svc_events_deleted_total: {
+    ...own,
+    type: 'counter',
+    labels: { cause: '`age`' },
+    help: 'Events that were deleted',
+  },
+  svc_audit_faults: {
+    ...shared,
+    type: 'gauge',
+    labels: {},
+    help: 'Faults that the last check of the audit log chain found: alert on any',
+  },
+  svc_solana_rpc_calls_total: {
+    ...own,
+    type: 'counter',
+    labels: { outcome: 'the outcome of the call' },
+    help: 'Calls of the Solana RPC server',
+    onlyIf: rail.onlyIf,
+  },
+  svc_solana_payments_total: {
+    ...own,
+    type: 'counter',
+    labels: { kind: 'the outcome of the reading' },
+    help: 'Solana transactions that were read as payments',
+    onlyIf: rail.onlyIf,
+  },
+  svc_solana_lag_seconds: {
+    ...rail,
+    type: 'gauge',
+    labels: {},
+    help: 'Seconds since the last complete list of a token account with an open intent: alert above 60',
+  },
+  svc_solana_unexplained_payments: {
+    ...rail,
+    type: 'gauge',
+    labels: {},
+    help: 'Incoming payments that granted nothing, at most 1000: alert on any',
+  },
+  svc_solana_unread_signatures: {
+    ...rail,
+    type: 'gauge',
+    labels: {},
+    help: 'Transactions that could not be read and are retried: alert if it stays above 0',
+  },
+  svc_solana_open_intents: {
+    ...rail,
+    type: 'gauge',
+    labels: {},
+    help: 'Purchase intents that a payment may still complete',
+  },
+} as const satisfies Record<string, MetricDefinition>;

@@ -1,0 +1,82 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type LabelsOf, metricCatalogue, type MetricName, type NameOf } from './catalogue.ts';
+import type { MetricDefinition, MetricService } from './definition.ts';
+
+/** A registry with the default metrics of Node.js. A service adds those of the catalogue. */
+export function createMetrics(service: MetricService): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  // The default of 10 ms wakes an idle process a hundred times a second.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
+  return registry;
+}
+
+function settingsOf(registry: Registry, name: MetricName) {
+  const { help, labels }: MetricDefinition = metricCatalogue[name];
+  return { name, help, labelNames: Object.keys(labels), registers: [registry] };
+}
+
+/** A counter with one label. */
+export function createCounter(
+  registry: Registry,
+  name: NameOf<'counter'>,
+): (value: string, by?: number) => void {
+  const settings = settingsOf(registry, name);
+  const [label = ''] = settings.labelNames;
+  const counter = new Counter(settings);
+  return (value, by = 1) => counter.inc({ [label]: value }, by);
+}
+
+/** A counter without labels whose total is read at each scrape. `read` must only read memory. */
+export function exposeCounter(
+  registry: Registry,
+  name: NameOf<'counter'>,
+  read: () => number,
+): void {
+  const counter: Counter = new Counter({
+    ...settingsOf(registry, name),
+    collect() {
+      counter.reset();
+      counter.inc(read());
+    },
+  });
+}
+
+/** A gauge without labels. */
+export function createGauge(registry: Registry, name: NameOf<'gauge'>): (value: number) => void {
+  const gauge = new Gauge(settingsOf(registry, name));
+  return (value) => gauge.set(value);
+}
+
+/** A gauge with labels. */
+export function createLabelledGauge<Name extends NameOf<'gauge'>>(
+  registry: Registry,
+  name: Name,
+): (labels: LabelsOf<Name>, value: number) => void {
+  const gauge = new Gauge(settingsOf(registry, name));
+  return (labels, value) => gauge.set({ ...labels }, value);
+}
+
+/** A gauge that is read at each scrape. `read` sets its values, and must only read memory. */
+export function exposeGauge<Name extends NameOf<'gauge'>>(
+  registry: Registry,
+  name: Name,
+  read: (set: (labels: LabelsOf<Name>, value: number) => void) => void,
+): void {
+  const gauge: Gauge = new Gauge({
+    ...settingsOf(registry, name),
+    collect() {
+      read((labels, value) => gauge.set({ ...labels }, value));
+    },
+  });
+}
+
+/** A histogram of durations. */
+export function createDurations<Name extends NameOf<'histogram'>>(
+  registry: Registry,
+  name: Name,
+): (labels: LabelsOf<Name>, seconds: number) => void {
+  const { buckets = [] }: MetricDefinition = metricCatalogue[name];
+  const histogram = new Histogram({ ...settingsOf(registry, name), buckets: [...buckets] });
+  return (labels, seconds) => histogram.observe({ ...labels }, seconds);
+}

@@ -1,0 +1,77 @@
+import { creditsToNumber, type SubmissionState } from '@svc/domain';
+import type { Store } from '../connection/store.ts';
+import { inFlightStates } from '../schema/submission-states.ts';
+
+/** The most rows that one reading of these figures visits, the oldest first. */
+export const figureRowsMax = 20_000;
+
+export interface ServiceFigures {
+  /** One entry for each state in flight. */
+  readonly submissions: readonly {
+    readonly state: SubmissionState;
+    readonly count: number;
+    /** The longest time that one of them has spent in this state; 0 without any. */
+    readonly oldestAgeSeconds: number;
+  }[];
+  readonly heldCredits: number;
+  readonly deliveriesDue: number;
+  /** 0 if none is due. */
+  readonly oldestDueAgeSeconds: number;
+  readonly nodes: {
+    readonly seen: number;
+    readonly draining: number;
+    readonly disabled: number;
+    readonly quarantined: number;
+  };
+}
+
+interface StateRow {
+  state: SubmissionState;
+  count: number;
+  age: number;
+  held: bigint;
+}
+
+const submissionsSql = `SELECT state, count(*)::int AS count,
+  COALESCE(max(GREATEST(extract(epoch FROM svc_now() - CASE state WHEN 'dispatched' THEN dispatched_at
+    WHEN 'running' THEN started_at WHEN 'settling' THEN outcome_at ELSE created_at END), 0)), 0)::float8 AS age,
+  sum(quote_max_micros)::bigint AS held
+  FROM submissions
+  WHERE id = ANY(ARRAY(SELECT submission_id FROM submissions_in_flight ORDER BY submission_id LIMIT ${figureRowsMax}))
+  GROUP BY state`;
+
+/** The literals of the statuses match the partial indexes. */
+const deliveriesSql = `SELECT count(*)::int AS count,
+  COALESCE(max(extract(epoch FROM svc_now() - due_at)), 0)::float8 AS age
+  FROM ((SELECT due_at, next_attempt_at FROM deliveries WHERE status = 'pending' ORDER BY round_started_at LIMIT ${figureRowsMax})
+    UNION ALL
+    (SELECT due_at, next_attempt_at FROM deliveries WHERE status = 'queued' ORDER BY round_started_at LIMIT ${figureRowsMax})) d
+  WHERE due_at <= svc_now() AND next_attempt_at <= svc_now()`;
+
+/** Reads the whole table, because nodes are few: one per home. */
+const nodesSql = `SELECT
+  (count(*) FILTER (WHERE last_seen_at > svc_now() - interval '1 day'))::int AS seen,
+  (count(*) FILTER (WHERE draining))::int AS draining,
+  (count(*) FILTER (WHERE disabled_at IS NOT NULL))::int AS disabled,
+  (count(*) FILTER (WHERE quarantined_until > svc_now()))::int AS quarantined
+  FROM nodes`;
+
+/**
+ * Reads the figures of the whole service for its metrics. Visits at most `figureRowsMax` submissions
+ * and twice as many deliveries. Throws if Postgres is unreachable.
+ */
+export async function readServiceFigures(store: Store): Promise<ServiceFigures> {
+  const rows = await store.query<StateRow>(submissionsSql, []);
+  const [due] = await store.query<{ count: number; age: number }>(deliveriesSql, []);
+  const [nodes] = await store.query<ServiceFigures['nodes']>(nodesSql, []);
+  return {
+    submissions: inFlightStates.map((state) => {
+      const row = rows.find((one) => one.state === state);
+      return { state, count: row?.count ?? 0, oldestAgeSeconds: row?.age ?? 0 };
+    }),
+    heldCredits: creditsToNumber(rows.reduce((sum, { held }) => sum + held, 0n)),
+    deliveriesDue: due?.count ?? 0,
+    oldestDueAgeSeconds: due?.age ?? 0,
+    nodes: nodes ?? { seen: 0, draining: 0, disabled: 0, quarantined: 0 },
+  };
+}

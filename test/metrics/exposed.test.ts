@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  allServices,
+  metricCatalogue,
+  type MetricDefinition,
+  type MetricService,
+} from '@svc/runtime';
+import { waitUntil } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { application, type Journey, startJourney } from '../support/journey.ts';
+import { metricsPage } from './table.ts';
+
+const catalogue: [string, MetricDefinition][] = Object.entries(metricCatalogue);
+
+test('the page of metrics is generated from the catalogue', () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs/METRICS.md'), 'utf8');
+  expect(page, 'run `pnpm metrics:docs`').toBe(metricsPage());
+});
+
+test('names follow the conventions of Prometheus', () => {
+  for (const [name, { type, labels, help }] of catalogue) {
+    expect(name).toMatch(/^svc_[a-z][a-z_]*$/);
+    expect(name.endsWith('_total'), name).toBe(type === 'counter');
+    if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+    expect(name).not.toMatch(/_(ms|millis|milliseconds|minutes|kb|mb)(_|$)/);
+    expect(help, name).not.toMatch(/\.$/);
+    for (const label of Object.keys(labels)) expect(label).not.toMatch(/tenant|url|host|id$/);
+  }
+});
+
+async function scrape({ stack }: Journey, service: MetricService): Promise<string> {
+  return await (await fetch(`${stack.adminUrl(service)}/metrics`)).text();
+}
+
+/** The metrics that a process must show while the Solana rail is off. */
+function expectedOf(service: MetricService): [string, MetricDefinition][] {
+  return catalogue.filter(
+    ([, { services, onlyIf }]) => services.includes(service) && onlyIf === undefined,
+  );
+}
+
+/** True if a series of this name has this label, if any, and a value above 0. */
+function isCounted(text: string, name: string, label: string): boolean {
+  return text
+    .split('\n')
+    .some((line) => line.startsWith(`${name}{`) && line.includes(label) && !line.endsWith(' 0'));
+}
+
+test('each service shows the metrics of the catalogue, and counts a submission from request to webhook', async () => {
+  const journey = await startJourney({ nodes: 1 });
+  const { client, tenant } = journey;
+  const { submissionId } = await client.submit(application('counted'));
+  await client.waitFor(submissionId, { timeoutMs: 20_000 });
+  const mustCount: [MetricService, string, string?][] = [
+    ['gateway', 'svc_gateway_request_duration_seconds_count'],
+    ['dispatcher', 'svc_dispatcher_offer_duration_seconds_count', 'answer="accepted"'],
+    ['dispatcher', 'svc_dispatcher_frame_duration_seconds_count', 'type="completed"'],
+    ['dispatcher', 'svc_dispatcher_frame_duration_seconds_count', 'type="hello"'],
+    ['dispatcher', 'svc_queue_job_duration_seconds_count', 'result="done"'],
+    ['settlement', 'svc_settlement_lag_seconds_count'],
+    ['settlement', 'svc_store_batched_calls_total'],
+    ['webhooks', 'svc_webhook_attempt_duration_seconds_count', 'result="responded"'],
+    ['webhooks', 'svc_webhook_first_attempt_lag_seconds_count'],
+  ];
+  for (const [service, name, label = ''] of mustCount) {
+    const what = `${service} to count ${name} ${label}`;
+    await waitUntil(async () => isCounted(await scrape(journey, service), name, label), { what });
+  }
+  for (const service of allServices) {
+    const text = await scrape(journey, service);
+    const shown = [...text.matchAll(/^# TYPE (svc_\w+) (\w+)$/gm)].map(
+      ([, name, type]) => `${name} ${type}`,
+    );
+    const expected = expectedOf(service).map(([name, { type }]) => `${name} ${type}`);
+    expect(shown.toSorted(), service).toEqual(expected.toSorted());
+    expect(text).not.toContain(tenant.tenantId);
+    for (const line of text.split('\n')) {
+      const [, name = '', labels = ''] =
+        /^(svc_\w+?)(?:_bucket|_sum|_count)?\{(.*)\}/.exec(line) ?? [];
+      if (name === '') continue;
+      const definition = new Map(catalogue).get(name);
+      const allowed = ['service', 'le', ...Object.keys(definition?.labels ?? {})];
+      for (const [, label] of labels.matchAll(/(\w+)="/g)) expect(allowed, name).toContain(label);
+    }
+  }
+});

@@ -1,0 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { metricsPage } from './table.ts';
+
+/** `pnpm metrics:docs`: writes the page of metrics from their catalogue. */
+const page = path.join(import.meta.dirname, '../../docs/METRICS.md');
+writeFileSync(page, metricsPage());
+process.stdout.write(`wrote ${path.relative(process.cwd(), page)}\n`);

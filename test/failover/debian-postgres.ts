@@ -23,9 +23,13 @@ export async function debianPostgres(): Promise<PostgresPrograms> {
 
 function newest(root: string): string | undefined {
   const found = globSync(path.join(root, 'usr/lib/postgresql/*/bin/pg_basebackup'));
-  const version = (file: string) => Number(path.basename(path.dirname(path.dirname(file))));
-  const file = found.toSorted((a, b) => version(a) - version(b)).at(-1);
+  const file = found.toSorted((a, b) => versionOf(a) - versionOf(b)).at(-1);
   return file === undefined ? undefined : path.dirname(file);
+}
+
+/** The major version in `…/postgresql/15/bin/pg_basebackup`. */
+function versionOf(file: string): number {
+  return Number(path.basename(path.dirname(path.dirname(file))));
 }
 
 /** Postgres writes its id to the first line of this file, and its state to the eighth. */

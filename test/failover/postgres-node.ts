@@ -45,9 +45,12 @@ export interface PostgresNodeOptions {
   readonly prefix?: readonly string[];
 }
 
+function newPassword(): string {
+  return randomBytes(24).toString('hex');
+}
+
 export function newPasswords(): PostgresNodeOptions['passwords'] {
-  const password = () => randomBytes(24).toString('hex');
-  return { owner: password(), service: password() };
+  return { owner: newPassword(), service: newPassword() };
 }
 
 /** The address of a cluster for the services' role, with all its hosts. */
@@ -88,9 +91,18 @@ export async function preparePostgres(options: PostgresNodeOptions): Promise<Pos
           ...account.prefix,
           ...dieWithParent('INT'),
           path.join(binDir, 'postgres'),
-          ...['-D', dataDir, '-p', `${port}`],
-          ...['-c', `listen_addresses=${host}`, '-c', 'unix_socket_directories='],
-          ...['-c', `max_connections=${connectionsMax}`, '-c', 'timezone=UTC'],
+          '-D',
+          dataDir,
+          '-p',
+          `${port}`,
+          '-c',
+          `listen_addresses=${host}`,
+          '-c',
+          'unix_socket_directories=',
+          '-c',
+          `max_connections=${connectionsMax}`,
+          '-c',
+          'timezone=UTC',
         ],
         env,
         logFile: path.join(dir, 'postgres.log'),

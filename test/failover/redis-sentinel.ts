@@ -22,7 +22,6 @@ const lookEveryMs = 50;
 export async function openRedisWithSentinel(dir: string): Promise<RedisWithSentinel> {
   const prepare = (name: string, isSentinel: boolean) =>
     prepareRedis({ name, dir: path.join(dir, name), isSentinel });
-  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
   const servers = await Promise.all(numbers(serverCount).map((n) => prepare(`redis-${n}`, false)));
   const sentinels = await Promise.all(
     numbers(sentinelCount).map((n) => prepare(`sentinel-${n}`, true)),
@@ -73,6 +72,10 @@ export async function openRedisWithSentinel(dir: string): Promise<RedisWithSenti
       for (const node of [...sentinels, ...servers]) await node.stop();
     },
   };
+}
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
 }
 
 function sentinelLines({ host, port }: RedisNode): string[] {

@@ -65,7 +65,7 @@ const wireNames = {
 
 /** Runs world, load, faults, rest and audit. Throws only if it cannot run at all. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
-  const { seed, faults, bug, entryOf, size, say = () => {} } = options;
+  const { seed, bug, entryOf, size, say = () => {} } = options;
   const { restBoundMs = restBoundMsDefault } = options;
   const startedMs = performance.now();
   const recorder = createRecorder();
@@ -75,9 +75,7 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     const population = await populate(world, createRandom(seed + 1));
     const tenants = [...population.tenants, population.probeTenant];
     const prober = createProber(world, population.probeTenant);
-    const schedule =
-      options.schedule ??
-      createSchedule(createRandom(seed), targetsOf(world), options.pace, faults);
+    const schedule = options.schedule ?? randomSchedule(world, options);
     say(
       `${world.services.length} services, ${world.nodes.length} nodes, ${world.wires.size} wires, up after ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
     );
@@ -134,6 +132,10 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     await nodes.stop();
     await world.close();
   }
+}
+
+function randomSchedule(world: World, { seed, pace, faults }: FaultsOptions): Fault[] {
+  return [...createSchedule(createRandom(seed), targetsOf(world), pace, faults)];
 }
 
 async function strikeAll(

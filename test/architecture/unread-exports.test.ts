@@ -21,7 +21,8 @@ const oracles: Readonly<Record<string, string>> = {
   'packages/domain/src/usage-caps.ts capUsage':
     'tests of the store and test/hostile compare the caps in SQL with it',
   'packages/domain/src/limits.ts rateLimitPerSecondDefault': 'the default of a column repeats it',
-  'packages/domain/src/fair-share.ts askForSlot': 'the Lua script of the registry is compared with it',
+  'packages/domain/src/fair-share.ts askForSlot':
+    'the Lua script of the registry is compared with it',
   'packages/domain/src/limits.ts rateLimitBurstDefault': 'the default of a column repeats it',
   'packages/domain/src/limits.ts lowBalanceThresholdDefaultMicros':
     'the default of a column repeats it',

@@ -10,9 +10,9 @@ test('the model of capacity is within a fifth of every closed loop in the lab no
   const notebook = readFileSync(path.join(checkoutDir, 'docs/lab/performance.md'), 'utf8');
   const shapes = measuredShapes(notebook);
   expect(shapes.length).toBeGreaterThanOrEqual(8);
-  for (const { name, perSecond, cpuSecondsPerThousand } of shapes) {
+  const wrong = shapes.filter(({ perSecond, cpuSecondsPerThousand }) => {
     const model = capacityOf(coresOfTheBench * productsPart, cpuSecondsPerThousand);
-    expect(model / perSecond, name).toBeGreaterThan(0.8);
-    expect(model / perSecond, name).toBeLessThan(1.2);
-  }
+    return Math.abs(model / perSecond - 1) >= 0.2;
+  });
+  expect(wrong).toEqual([]);
 });

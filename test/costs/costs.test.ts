@@ -149,7 +149,7 @@ async function gatewayCpuMs(): Promise<number> {
   return Number(seconds) * 1_000;
 }
 
-/** What the gateway had used when it was asked last. Each sample is asked for once, after it. */
+/** The processor time of the gateway after the last sample. Each sample reads it once. */
 let usedMs = 0;
 
 /** Processor time that the gateway takes for one such request, and for being asked about it. */

@@ -95,14 +95,7 @@ export async function preparePostgres(options: PostgresNodeOptions): Promise<Pos
           dataDir,
           '-p',
           `${port}`,
-          '-c',
-          `listen_addresses=${host}`,
-          '-c',
-          'unix_socket_directories=',
-          '-c',
-          `max_connections=${connectionsMax}`,
-          '-c',
-          'timezone=UTC',
+          ...settingsOf(host),
         ],
         env,
         logFile: path.join(dir, 'postgres.log'),
@@ -137,6 +130,16 @@ export async function preparePostgres(options: PostgresNodeOptions): Promise<Pos
     query: (sql) => queryOnce(url, sql),
   };
   return node;
+}
+
+function settingsOf(host: string): string[] {
+  const settings = {
+    listen_addresses: host,
+    unix_socket_directories: '',
+    max_connections: connectionsMax,
+    timezone: 'UTC',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
 async function initialise(

@@ -9,7 +9,7 @@ import { waitUntil } from '@svc/testkit';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
 /** The environment of a reader's program. It has no files that tests preload. */
-export function readersEnvironment(): Record<string, string> {
+function readersEnvironment(): Record<string, string> {
   return {
     PATH: `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '',

@@ -16,7 +16,7 @@ export function renderedFile(overlay: Overlay): string {
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A hash of every file that kustomize reads. */
-export function sourcesHash(): string {
+function sourcesHash(): string {
   const files = globSync('{base,components,overlays}/**/*.yaml', { cwd: kubernetesDir }).toSorted();
   const texts = files.map(
     (file) => `${file}\n${readFileSync(path.join(kubernetesDir, file), 'utf8')}`,

@@ -135,7 +135,7 @@ test('hostile trace headers are ignored, and the trace id is then the id of the 
   }
 });
 
-test('a batch has a span of its own, with links to the spans of its members', async () => {
+test('a batch has its own span, with links to the spans of its members', async () => {
   const shared = await journey();
   const node = await connectNode(shared, { slots: 32 });
   node.autoPilot();

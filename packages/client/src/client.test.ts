@@ -2,7 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { requestIdOf } from './call.ts';
-import { type Client, createClient } from './client.ts';
+import type { Client } from './client-methods.ts';
+import { createClient } from './client.ts';
 import type { ClientOptions } from './connection.ts';
 import { ApiError, unrecognisedAnswer, WaitTimeoutError } from './errors.ts';
 

@@ -1,4 +1,5 @@
 export { requestIdOf } from './call.ts';
+export * from './client-methods.ts';
 export * from './client.ts';
 export type { CallOptions, ClientOptions } from './connection.ts';
 export {

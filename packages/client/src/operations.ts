@@ -1,5 +1,5 @@
 import { type Call, callService, having, parseJson } from './call.ts';
-import type { Client } from './client.ts';
+import type { Client } from './client-methods.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import type { ApiError } from './errors.ts';
 import { listOf, type ListQuery, withQuery } from './pages.ts';

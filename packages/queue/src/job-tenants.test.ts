@@ -29,7 +29,7 @@ test('tenants travel in the name, so the payload is what every version reads', (
   const { name, data } = withTenantsInName('dispatch', job);
   expect(data).toEqual({
     ...job,
-    held: { ...job.held, each: Array(4).fill({ heldAtMs: 1, facts }) },
+    held: { ...job.held, each: Array.from({ length: 4 }, () => ({ heldAtMs: 1, facts })) },
   });
   expect(name.split(a)).toHaveLength(2);
   expect(withTenantsOfName(name, data)).toEqual(job);

@@ -2,7 +2,7 @@ import type { SpanExport } from './export-spans.ts';
 import { placeSpan, subjectsOf, type TenantContexts } from './place-spans.ts';
 import type { EndedSpan } from './span-data.ts';
 
-/** What became of a span. */
+/** The end of a span in the buffer. */
 export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
 
 /** The most spans that wait for the export. Further ones are dropped and counted. */

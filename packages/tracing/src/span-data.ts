@@ -3,10 +3,10 @@ import type { TraceContext } from './trace-context.ts';
 import type { SpanAttributes } from './tracing.ts';
 
 /** Where a span belongs, before the contexts of tenants are looked up. */
-export type Belongs =
+type Belongs =
   /** A step of a subject. `isSubmission` is false if its parent does not exist. */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
-  /** A span with a context of its own. `parent` is that of a caller. */
+  /** A span with its own context. `parent` is that of a caller. */
   | {
       readonly kind: 'own';
       readonly traceId: string;

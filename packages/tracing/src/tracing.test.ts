@@ -38,8 +38,9 @@ test.each([
   expect(readTraceContext({ traceparent: valid, tracestate })).toEqual({ traceId, spanId });
 });
 
+const idOf = (digits: string): string => `01890a5d-ac96-774b-bcce-${digits}`;
+
 test('the share of traced submissions is the ratio, by the random digits of their ids', () => {
-  const idOf = (digits: string) => `01890a5d-ac96-774b-bcce-${digits}`;
   expect(isTracedIn(0.5, idOf('7fffffffffff'))).toBe(true);
   expect(isTracedIn(0.5, idOf('800000000000'))).toBe(false);
   expect(isTracedIn(0, idOf('000000000000'))).toBe(false);

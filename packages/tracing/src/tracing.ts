@@ -10,7 +10,7 @@ interface Took {
   /** The default is now. */
   readonly endMs?: number;
   readonly attributes?: SpanAttributes;
-  /** What failed, in few known words. Undefined if nothing did. */
+  /** The failure, in few known words. Undefined if nothing failed. */
   readonly error?: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Clock, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import type { Tracing } from '@svc/tracing';
 import type { Links } from './links/links.ts';
-import type { DispatcherObserver } from './metrics.ts';
+import type { DispatcherObserver } from './observer.ts';
 import type { Inbox } from './offering/inbox.ts';
 import type { Timers } from './timers.ts';
 

@@ -1,5 +1,4 @@
-import type { BadFrameCode, FrameFromNode } from '@svc/contracts';
-import { type OfferAnswer, surgeNoneMicros } from '@svc/domain';
+import { surgeNoneMicros } from '@svc/domain';
 import {
   createCounter,
   createDurations,
@@ -8,17 +7,9 @@ import {
   exposeGauge,
 } from '@svc/runtime';
 import type { Dispatcher } from './dispatcher.ts';
+import type { DispatcherObserver } from './observer.ts';
 
 export type DispatcherMetrics = ReturnType<typeof createDispatcherMetrics>;
-
-/** What the parts of a dispatcher report to its metrics. */
-export interface DispatcherObserver {
-  countBadFrame(code: BadFrameCode): void;
-  /** The time from a frame to the end of its handling. */
-  timeFrame(type: FrameFromNode['type'], durationMs: number): void;
-  /** The time from an offer to its end, at the dispatcher of the node's link. */
-  timeOffer(answer: OfferAnswer, durationMs: number): void;
-}
 
 /** The metrics of one dispatcher. */
 export function createDispatcherMetrics() {

@@ -108,8 +108,7 @@ export async function run(
     });
     // Redis is not checked, because reads, cancels and balances work without it.
     const ready = () => missingForReads(store);
-    const admin = { redis, store, metrics, ready, tls };
-    const adminPort = await openAdmin(opening, admin);
+    const adminPort = await openAdmin(opening, { redis, store, metrics, ready, tls });
     const server = await startHttpServer({
       host: config.BIND_HOST,
       port: config.GATEWAY_PORT,

@@ -51,7 +51,7 @@ export async function startFigures(
  * Returns a function that reads the figures once. It rejects if Postgres or Redis cannot be read, and
  * still shows the figures of the other. The age of each group is a metric.
  */
-export function createFigures(deps: FiguresDeps): () => Promise<void> {
+function createFigures(deps: FiguresDeps): () => Promise<void> {
   const { registry, clock } = deps;
   const setReadAt = createLabelledGauge(registry, 'svc_figures_read_timestamp_seconds');
   const setDuration = createLabelledGauge(registry, 'svc_figures_read_duration_seconds');

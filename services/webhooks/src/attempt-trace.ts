@@ -6,7 +6,7 @@ import type { StepRef, Tracing } from '@svc/tracing';
 /** The span of an attempt. */
 interface DeliverStep {
   readonly ref: StepRef;
-  /** False if the event is about no submission. The event then has a trace of its own. */
+  /** False if the event is about no submission. The event then has its own trace. */
   readonly isSubmission: boolean;
 }
 

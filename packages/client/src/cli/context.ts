@@ -1,4 +1,5 @@
-import { type Client, createClient } from '../client.ts';
+import type { Client } from '../client-methods.ts';
+import { createClient } from '../client.ts';
 import { encoder, hmacKey } from '../request-signature.ts';
 import { CommandError } from './failure.ts';
 

@@ -1,4 +1,4 @@
-import type { Client } from '../client.ts';
+import type { Client } from '../client-methods.ts';
 import { type CommandContext, plain } from './context.ts';
 import { CommandError } from './failure.ts';
 

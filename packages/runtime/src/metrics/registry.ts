@@ -76,7 +76,7 @@ export function createDurations<Name extends NameOf<'histogram'>>(
   registry: Registry,
   name: Name,
 ): (labels: LabelsOf<Name>, seconds: number) => void {
-  const { buckets = [] }: MetricDefinition = metricCatalogue[name];
+  const { buckets } = metricCatalogue[name];
   const histogram = new Histogram({ ...settingsOf(registry, name), buckets: [...buckets] });
   return (labels, seconds) => histogram.observe({ ...labels }, seconds);
 }

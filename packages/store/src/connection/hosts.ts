@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { isUnavailable, StandbyReached } from './errors.ts';
 
@@ -70,6 +71,8 @@ class FailoverPool extends Pool {
         super({ ...clientConfig, connectionString: turn.urls[turn.at] ?? '' });
       }
     }
+    // The pool waits for the promise, which its types do not say.
+    // oxlint-disable-next-line typescript/no-misused-promises
     super({ ...config, Client: HostClient, onConnect: assertWritable });
     this.#turn = turn;
   }
@@ -77,12 +80,12 @@ class FailoverPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: Parameters<Pool['connect']>[0]): void;
   override connect(callback?: Parameters<Pool['connect']>[0]): Promise<PoolClient> | void {
-    const found = this.#connectToAny();
-    if (callback === undefined) return found;
-    found.then(
-      (client) => callback(undefined, client, (broken) => client.release(broken)),
-      (error: Error) => callback(error, undefined, () => {}),
-    );
+    if (callback === undefined) return this.#connectToAny();
+    const connectToAny = callbackify(() => this.#connectToAny());
+    connectToAny((error, client) => {
+      if (error !== null) return callback(error, undefined, () => {});
+      callback(undefined, client, (broken) => client.release(broken));
+    });
   }
 
   async #connectToAny(): Promise<PoolClient> {

@@ -68,7 +68,11 @@ async function asRole(
       connectionString,
       application_name: 'svc-migrate',
     }));
-    await client.query(statements).finally(() => client.end());
+    try {
+      await client.query(statements);
+    } finally {
+      await client.end();
+    }
     return { kind: 'granted' };
   } catch (error) {
     if (!isUnavailable(error) && sqlState(error) === undefined) throw error;

@@ -1,0 +1,123 @@
+import type { CallOptions } from './connection.ts';
+import type { Pages } from './pages.ts';
+import type {
+  AuditEntry,
+  Balance,
+  CancelAnswer,
+  Delivery,
+  DeliveryQueued,
+  EndedSubmission,
+  KeyCreated,
+  KeyList,
+  KeyRequest,
+  ListAuditQuery,
+  ListDeliveriesQuery,
+  ListSubmissionsQuery,
+  ListTransactionsQuery,
+  PolledEvents,
+  PollWebhookEventsQuery,
+  PurchaseIntent,
+  QuoteAnswer,
+  QuoteRequest,
+  RateCard,
+  Readiness,
+  RotatedSecret,
+  Settings,
+  SettingsChange,
+  Submission,
+  SubmissionCreated,
+  SubmissionRequest,
+  Transaction,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointCreated,
+  WebhookEndpointList,
+  WebhookEndpointRequest,
+} from './types.ts';
+
+/**
+ * One method for each operation of a tenant. Each throws `ApiError` if the service answers with an
+ * error, and `ApiConnectionError` if no answer arrives. Temporary errors are repeated first, except
+ * for these, which a repeat would do twice: `testWebhook`, `testWebhookEndpoint`, `redeliver`,
+ * `createKey`, `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`.
+ */
+export interface Client {
+  /** Repeats use the same idempotency key. Derive it from your own records. */
+  submit(request: SubmissionRequest, options?: CallOptions): Promise<SubmissionCreated>;
+  quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteAnswer>;
+  getSubmission(submissionId: string, options?: CallOptions): Promise<Submission>;
+  listSubmissions(query?: ListSubmissionsQuery, options?: CallOptions): Pages<Submission>;
+  /** Throws `ConflictError` with code `terminal_state` if the submission has ended. Its problem says how. */
+  cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
+  /**
+   * Polls until the submission has ended, and continues after temporary errors. Webhooks report the
+   * end sooner. Throws `WaitTimeoutError` after `timeoutMs`.
+   */
+  waitFor(
+    submissionId: string,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<EndedSubmission>;
+  balance(options?: CallOptions): Promise<Balance>;
+  rateCard(options?: CallOptions): Promise<RateCard>;
+  listTransactions(query?: ListTransactionsQuery, options?: CallOptions): Pages<Transaction>;
+  getSettings(options?: CallOptions): Promise<Settings>;
+  changeSettings(change: SettingsChange, options?: CallOptions): Promise<Settings>;
+  testWebhook(options?: CallOptions): Promise<DeliveryQueued>;
+  listDeliveries(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery>;
+  getDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery>;
+  redeliver(deliveryId: string, options?: CallOptions): Promise<DeliveryQueued>;
+  /** All endpoints, oldest first. The URL of the settings is not among them. */
+  listWebhookEndpoints(options?: CallOptions): Promise<WebhookEndpointList>;
+  /** The answer shows the secret, only once. With `url: null` read the events by `pollWebhookEvents`. */
+  createWebhookEndpoint(
+    request: WebhookEndpointRequest,
+    options?: CallOptions,
+  ): Promise<WebhookEndpointCreated>;
+  getWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<WebhookEndpoint>;
+  changeWebhookEndpoint(
+    endpointId: string,
+    change: WebhookEndpointChange,
+    options?: CallOptions,
+  ): Promise<WebhookEndpoint>;
+  /** Its pending deliveries are dropped. */
+  deleteWebhookEndpoint(
+    endpointId: string,
+    options?: CallOptions,
+  ): Promise<{ readonly id: string }>;
+  /** The previous secret signs too for `overlapHours` (0 to 168, default 24). */
+  rotateWebhookEndpointSecret(
+    endpointId: string,
+    rotation?: { readonly overlapHours?: number },
+    options?: CallOptions,
+  ): Promise<RotatedSecret>;
+  testWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<DeliveryQueued>;
+  /** Events of an endpoint without a URL, oldest first. Pass `nextCursor` as `after` to read on. */
+  pollWebhookEvents(
+    endpointId: string,
+    query?: PollWebhookEventsQuery,
+    options?: CallOptions,
+  ): Promise<PolledEvents>;
+  listKeys(options?: CallOptions): Promise<KeyList>;
+  /** Pass the `keyId` and `hmacSecret` of the answer to `createClient`. The secret is shown only once. */
+  createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
+  /** Throws `ConflictError` with code `last_key` if no other key may change the settings. */
+  deleteKey(keyId: string, options?: CallOptions): Promise<{ readonly keyId: string }>;
+  /** Changes of settings, webhook endpoints and keys. */
+  listAudit(query?: ListAuditQuery, options?: CallOptions): Pages<AuditEntry>;
+  /** `token` is `USDC` by default. */
+  createPurchaseIntent(
+    request: { readonly credits: number; readonly token?: string },
+    options?: CallOptions,
+  ): Promise<PurchaseIntent>;
+  getPurchaseIntent(reference: string, options?: CallOptions): Promise<PurchaseIntent>;
+  /** Waits up to `timeoutSeconds` (0 to 60, default 30) for the payment. */
+  awaitPurchaseIntent(
+    reference: string,
+    query?: { readonly timeoutSeconds?: number },
+    options?: CallOptions,
+  ): Promise<PurchaseIntent>;
+  /** The QR code of the payment as an SVG. */
+  purchaseIntentQr(reference: string, options?: CallOptions): Promise<string>;
+  /** Needs no credentials. `not_ready` is an answer, not an error. */
+  ready(options?: CallOptions): Promise<Readiness>;
+}

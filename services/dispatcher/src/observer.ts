@@ -1,0 +1,11 @@
+import type { BadFrameCode, FrameFromNode } from '@svc/contracts';
+import type { OfferAnswer } from '@svc/domain';
+
+/** Takes what the parts of a dispatcher report to its metrics. */
+export interface DispatcherObserver {
+  countBadFrame(code: BadFrameCode): void;
+  /** The time from a frame to the end of its handling. */
+  timeFrame(type: FrameFromNode['type'], durationMs: number): void;
+  /** The time from an offer to its end, at the dispatcher of the node's link. */
+  timeOffer(answer: OfferAnswer, durationMs: number): void;
+}

@@ -13,7 +13,7 @@ export const contentionMs = 60_000;
 /** Counts decay and the level is computed at most once in this time. */
 export const shareTurnMs = 100;
 /** A tenant counts as asking for this long after its last ask, or longer if it asks rarely. */
-export const askingMsMin = 5_000;
+export const askingMsMin = 1_000;
 export const askingMsMax = 600_000;
 /** A tenant counts as asking for this many of its longest recent gaps between two asks. */
 export const askingGaps = 2;

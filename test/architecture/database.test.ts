@@ -57,7 +57,7 @@ test('no product code sends SQL or runs a transaction through Prisma', () => {
 });
 
 test('only the files of decision 24 make typed calls', () => {
-  expect(filesWith(/\bdb\b/)).toStrictEqual(typed);
+  expect(filesWith(/(?<!')\bdb\b/)).toStrictEqual(typed);
 });
 
 test('files of the hot path do not import the generated client', () => {

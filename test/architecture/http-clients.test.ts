@@ -17,7 +17,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'packages/runtime/src/guarded-agents.ts',
     'packages/runtime/src/outbound-http.ts',
   ],
-  fetch: ['packages/client/src/connection.ts', 'packages/client/src/send.ts'],
+  fetch: [
+    'packages/client/src/cli/context.ts',
+    'packages/client/src/cli/forward.ts',
+    'packages/client/src/cli/run.ts',
+    'packages/client/src/connection.ts',
+    'packages/client/src/send.ts',
+  ],
   got: ['packages/node-agent/src/doctor/ask-link.ts'],
   other: [],
 };

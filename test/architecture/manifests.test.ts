@@ -17,7 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   'packages/tracing': ['domain'],
   'packages/startup': ['contracts', 'queue', 'runtime', 'signing', 'store', 'tracing'],
   'packages/node-agent': ['contracts', 'domain', 'signing'],
-  'packages/admin-cli': ['contracts', 'domain', 'signing', 'store', 'queue', 'runtime'],
+  'packages/admin-cli': ['client', 'contracts', 'domain', 'signing', 'store', 'queue', 'runtime'],
   'packages/testkit': ['client', 'contracts', 'domain', 'signing', 'local'],
   'infra/local': ['client', 'contracts', 'domain', 'signing'],
 };

@@ -34,6 +34,7 @@ const rules: readonly Rule[] = [
       'packages/admin-cli/src/context.ts',
       'packages/admin-cli/src/commands/migrate.ts',
       'packages/node-agent/src/options.ts',
+      'packages/client/src/cli/run.ts',
       // Text of a program that the page shows to tenants.
       'services/gateway/src/signup/first-steps.ts',
     ],

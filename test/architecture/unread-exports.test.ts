@@ -17,6 +17,11 @@ const configuration = 'test/architecture/knip.product.json';
 const oracles: Readonly<Record<string, string>> = {
   'infra/local/src/pgbouncer/server.ts startPgbouncer':
     'test/pgbouncer puts it before Postgres; `npm start` needs no pooler',
+  'infra/local/src/index.ts fetchPackages': 'test/failover takes Debian’s Postgres',
+  'infra/local/src/index.ts libraryPath': 'test/failover starts Debian’s Postgres',
+  'infra/local/src/index.ts postgresAccount': 'test/failover starts Debian’s Postgres',
+  'infra/local/src/kubectl-binary.ts kubectlBinary': '`pnpm manifests` builds with it',
+  'packages/runtime/src/index.ts allServices': 'test/metrics scrapes each service',
   'packages/domain/src/ledger.ts planHold': 'tests compare the statement of a hold with it',
   'packages/domain/src/usage-caps.ts capUsage':
     'tests of the store and test/hostile compare the caps in SQL with it',

@@ -91,6 +91,8 @@ function areSlotsAmple({ usable, free }: SlotAsk): boolean {
 /** Decides about one slot. Pure. */
 export function askForSlot(before: Contention | undefined, ask: SlotAsk): SlotAnswer {
   const known = before !== undefined && isOver(before, ask.nowMs) ? undefined : before;
+  // Without any slot there is nothing to share.
+  if (ask.usable <= 0) return { decision: 'no_slot', contention: known };
   if (areSlotsAmple(ask)) return { decision: 'granted', contention: known };
   if (known === undefined && ask.free > 0) return { decision: 'granted', contention: undefined };
   const asked = withAsk(known ?? newContention(ask.nowMs), ask);

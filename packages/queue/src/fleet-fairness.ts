@@ -125,6 +125,7 @@ end
 
 -- Returns true if the tenant may have one of the free slots.
 local function mayTake(name, tenantId, usable, free)
+  if usable <= 0 then return false end
   if free * 2 > usable then return true end
   local contention = contentionOf(name)
   if not contention then

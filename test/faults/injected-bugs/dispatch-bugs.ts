@@ -46,9 +46,9 @@ export const dispatchBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: runs,
-        from: '  const commit = await commitRunning(',
+        from: '  const commit = await traced(',
         to: `  sendFrame(link, { type: 'begin', submissionId: frame.submissionId });
-  const commit = await commitRunning(`,
+  const commit = await traced(`,
       },
       {
         file: runs,
@@ -63,9 +63,9 @@ export const dispatchBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: runs,
-        from: 'const stored = await storeOutcome(',
+        from: 'const stored = await traced(',
         to: `sendFrame(link, { type: 'ack', submissionId: frame.submissionId });
-    const stored = await storeOutcome(`,
+    const stored = await traced(`,
       },
     ],
   },

@@ -76,9 +76,9 @@ export const moneyBugs: readonly InjectedBug[] = [
       },
       {
         file: 'services/dispatcher/src/runs/runs.ts',
-        from: 'const stored = await storeOutcome(',
+        from: 'const stored = await traced(',
         to: `await enqueueSettlements(producer, [submissionId]).catch(() => {});
-    const stored = await storeOutcome(`,
+    const stored = await traced(`,
       },
       nobodySettlesLater,
     ],

@@ -32,9 +32,10 @@ interface StateRow {
   held: bigint;
 }
 
+/** Each state in flight begins at the latest of these times. */
 const submissionsSql = `SELECT state, count(*)::int AS count,
-  COALESCE(max(GREATEST(extract(epoch FROM svc_now() - CASE state WHEN 'dispatched' THEN dispatched_at
-    WHEN 'running' THEN started_at WHEN 'settling' THEN outcome_at ELSE created_at END), 0)), 0)::float8 AS age,
+  COALESCE(max(GREATEST(extract(epoch FROM svc_now()
+    - COALESCE(outcome_at, started_at, dispatched_at, created_at)), 0)), 0)::float8 AS age,
   sum(quote_max_micros)::bigint AS held
   FROM submissions
   WHERE id = ANY(ARRAY(SELECT submission_id FROM submissions_in_flight ORDER BY submission_id LIMIT ${figureRowsMax}))

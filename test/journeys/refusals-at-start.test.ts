@@ -57,7 +57,6 @@ function environmentOf(changes: Record<string, string | undefined>): NodeJS.Proc
     ...bareEnvironment(),
     SVC_ENVIRONMENT: 'production',
     DATABASE_URL: mine.database.databaseUrl,
-    DATABASE_ALLOW_ASYNC_STANDBY: '1',
     REDIS_URL: mine.redis.redisUrl,
     SVC_MASTER_KEY: testMasterKey(),
     TRUST_PROXY: '10.0.0.0/8',
@@ -116,9 +115,11 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
     );
   });
 
-  test('refuses production on a database whose commits wait for no standby', async () => {
-    expect(await refusal(service, { DATABASE_ALLOW_ASYNC_STANDBY: undefined })).toContain(
-      'Commits wait for no standby (synchronous_standby_names is empty)',
+  test('refuses production with a standby that commits do not wait for', async () => {
+    const { databaseUrl } = mine.database;
+    const DATABASE_URL = databaseUrl.replace(/@([^/]+)/, '@$1,$1');
+    expect(await refusal(service, { DATABASE_URL })).toContain(
+      'The database has a standby, but commits do not wait for it',
     );
   });
 

@@ -38,7 +38,6 @@ export async function startEnvironment(name: 'sandbox' | 'production'): Promise<
   const env = {
     SVC_ENVIRONMENT: name,
     SVC_MASTER_KEY: newMasterKey(),
-    DATABASE_ALLOW_ASYNC_STANDBY: '1',
   };
   const [stack, receiver] = await Promise.all([
     startStack({ tls: true, env }),

@@ -37,7 +37,7 @@ export const commonConfig = {
   }),
   DATABASE_ALLOW_ASYNC_STANDBY: flag(
     '0',
-    '1 starts a service in production although commits wait for no standby; 0 or 1',
+    '1 starts a service in production although commits do not wait for the standby; 0 or 1',
   ),
   DATABASE_POOL_MAX: Type.Integer({
     minimum: 2,

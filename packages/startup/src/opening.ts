@@ -37,7 +37,7 @@ export interface Opening {
 /**
  * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if
  * Postgres does not answer, or if this build must not use the database (schema, environment,
- * privileges, master key or, in production, no synchronous standby). Throws `ConfigError` if limits
+ * privileges, master key or, in production, an asynchronous standby). Throws `ConfigError` if limits
  * do not agree.
  */
 export async function openStoreOrRefuse(
@@ -48,7 +48,7 @@ export async function openStoreOrRefuse(
   const opened = await openReadyStore({
     databaseUrl: config.DATABASE_URL,
     environment: config.SVC_ENVIRONMENT,
-    needsSyncStandby:
+    refusesAsyncStandby:
       config.SVC_ENVIRONMENT === 'production' && config.DATABASE_ALLOW_ASYNC_STANDBY === '0',
     sealer: createSealer(openKeyring(config.SVC_MASTER_KEY)),
     newId,

@@ -15,7 +15,7 @@ export async function openWorkerFixture(options: TestDatabaseOptions = {}) {
   const config: CommonConfig = {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: fixture.database.databaseUrl,
-    DATABASE_ALLOW_ASYNC_STANDBY: '1',
+    DATABASE_ALLOW_ASYNC_STANDBY: '0',
     DATABASE_POOL_MAX: 10,
     DATABASE_BATCH_MAX: 64,
     DATABASE_CONNECT_TIMEOUT_MS: 5_000,

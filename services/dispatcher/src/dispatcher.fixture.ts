@@ -208,7 +208,7 @@ async function startDispatcher({
   const config = loadConfig(dispatcherConfig, {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: database.databaseUrl,
-    DATABASE_ALLOW_ASYNC_STANDBY: '1',
+    DATABASE_ALLOW_ASYNC_STANDBY: '0',
     REDIS_URL: server.redisUrl,
     REDIS_PREFIX: prefix,
     SVC_MASTER_KEY: testMasterKey(),

@@ -90,7 +90,7 @@ export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<Gatewa
   const config = loadConfig(gatewayConfig, {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: gate.databaseUrl,
-    DATABASE_ALLOW_ASYNC_STANDBY: '1',
+    DATABASE_ALLOW_ASYNC_STANDBY: '0',
     REDIS_URL: redis.redisUrl,
     SVC_MASTER_KEY: masterKey,
     REDIS_PREFIX: prefix,

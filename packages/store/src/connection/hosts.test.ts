@@ -1,10 +1,10 @@
-import { openDatabaseGate, waitUntil } from '@svc/testkit';
+import { openDatabaseGate, type TestDatabase, waitUntil } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { assertReady } from '../schema/environment.ts';
 import { createFixture } from '../store.fixture.ts';
 import { isUnavailable } from './errors.ts';
 import { connectClient, urlsOfHosts } from './hosts.ts';
-import { openStore } from './store.ts';
+import { openStore, type Store } from './store.ts';
 
 const one = 'SELECT 1 AS one';
 
@@ -79,24 +79,46 @@ test('a host that vanished from the network counts as an unavailable database', 
   }
 });
 
-test('a service that needs a synchronous standby is refused by a server without one', async () => {
+const refusing = { refusesAsyncStandby: true } as const;
+
+test('a service starts on a server without a standby, and is refused if its URL lists one', async () => {
   const { store } = await createFixture();
-  expect(await assertReady(store, 'sandbox', { needsSyncStandby: true })).toEqual({
-    kind: 'without_sync_standby',
+  expect((await assertReady(store, 'sandbox', refusing)).kind).toBe('ready');
+  expect(await assertReady(store, 'sandbox', { ...refusing, listsStandby: true })).toEqual({
+    kind: 'async_standby',
   });
 });
 
-test('a service that needs a synchronous standby starts if commits wait for one', async () => {
+test('a service is refused by a server that a standby follows with its own slot', async () => {
+  const { database, store } = await createFixture();
+  await database.query('CREATE SCHEMA shadow');
+  await database.query(
+    `CREATE VIEW shadow.pg_replication_slots AS
+     SELECT 'physical'::text AS slot_type, true AS active, false AS temporary`,
+  );
+  const other = await openShadowed(database, store);
+  expect(await assertReady(other, 'sandbox', refusing)).toEqual({ kind: 'async_standby' });
+});
+
+test('a service starts if commits wait for the standby', async () => {
   const { database, store } = await createFixture();
   await database.query('CREATE SCHEMA shadow');
   await database.query(
     `CREATE FUNCTION shadow.current_setting(name text) RETURNS text LANGUAGE sql
      RETURN CASE name WHEN 'synchronous_standby_names' THEN 'ANY 1 (b)' ELSE pg_catalog.current_setting(name) END`,
   );
+  const other = await openShadowed(database, store);
+  const options = { ...refusing, listsStandby: true };
+  expect((await assertReady(other, 'sandbox', options)).kind).toBe('ready');
+});
+
+/** A store that finds the objects of the schema `shadow` before those of Postgres. */
+async function openShadowed(database: TestDatabase, store: Store): Promise<Store> {
   await database.query('GRANT USAGE ON SCHEMA shadow TO PUBLIC');
+  await database.query('GRANT SELECT ON ALL TABLES IN SCHEMA shadow TO PUBLIC');
   const url = new URL(database.databaseUrl);
   url.searchParams.set('options', '-c search_path=shadow,pg_catalog,public');
   const other = openStore({ ...store, databaseUrl: url.href });
   onTestFinished(() => other.close());
-  expect((await assertReady(other, 'sandbox', { needsSyncStandby: true })).kind).toBe('ready');
-});
+  return other;
+}

@@ -1,4 +1,5 @@
 import { isUnavailable } from '../connection/errors.ts';
+import { urlsOfHosts } from '../connection/hosts.ts';
 import type { SessionCheck } from '../connection/session.ts';
 import { openStore, type Store, type StoreOptions } from '../connection/store.ts';
 import { environmentPlace } from '../sealing/sealed.ts';
@@ -15,16 +16,18 @@ export type Readiness =
   | { kind: 'other_environment'; found: string }
   /** Only in production: the role has privileges that bypass the database's guards. */
   | { kind: 'too_privileged'; excess: string[] }
-  /** Commits wait for no standby, so a failover may lose them. Only if a standby is needed. */
-  | { kind: 'without_sync_standby' }
+  /** A standby follows, but commits wait for none, so a failover may lose them. */
+  | { kind: 'async_standby' }
   /** The role, or a pooler before Postgres, is not set up for services. */
   | { kind: 'wrong_session'; faults: string[] }
   /** The sealed values of the database cannot be opened with this master key. */
   | { kind: 'other_key' };
 
 export interface ReadinessOptions {
-  /** Refuses a database whose commits wait for no standby. Default false. */
-  readonly needsSyncStandby?: boolean;
+  /** Refuses a database that a standby follows while commits wait for none. Default false. */
+  readonly refusesAsyncStandby?: boolean;
+  /** DATABASE_URL lists several hosts, so one of them is a standby. Default false. */
+  readonly listsStandby?: boolean;
 }
 
 const requestHashKeyBytes = 32;
@@ -37,7 +40,7 @@ const requestHashKeyBytes = 32;
 export async function assertReady(
   store: Store,
   environment: EnvironmentName,
-  { needsSyncStandby = false }: ReadinessOptions = {},
+  { refusesAsyncStandby = false, listsStandby = false }: ReadinessOptions = {},
 ): Promise<Readiness> {
   const status = await schemaStatus((sql) => store.query(sql, []));
   if (status.kind === 'behind') return { kind: 'schema_behind', pending: status.lacking };
@@ -60,7 +63,8 @@ export async function assertReady(
   if (row === null) throw new Error('the environment row is missing');
   if (row.name !== environment) return { kind: 'other_environment', found: row.name };
   store.sealer.phase = phaseOf(row);
-  if (needsSyncStandby && !(await hasSyncStandby(store))) return { kind: 'without_sync_standby' };
+  if (refusesAsyncStandby && (await hasAsyncStandby(store, listsStandby)))
+    return { kind: 'async_standby' };
   try {
     const requestHashKey = store.sealer.unseal(environmentPlace(row.name), row.sealed);
     return { kind: 'ready', requestHashKey };
@@ -69,13 +73,18 @@ export async function assertReady(
   }
 }
 
-/** True if commits wait for a standby. A session with `synchronous_commit = on` waits for its disk. */
-async function hasSyncStandby(store: Store): Promise<boolean> {
-  const [row] = await store.query<{ names: string }>(
-    "SELECT current_setting('synchronous_standby_names') AS names",
+/**
+ * True if a standby follows and commits wait for none. A role without privileges sees the slot of a
+ * standby, but cannot tell the sender of a standby from that of a backup, so only slots count.
+ */
+async function hasAsyncStandby(store: Store, listsStandby: boolean): Promise<boolean> {
+  const [row] = await store.query<{ names: string; isFollowed: boolean }>(
+    `SELECT current_setting('synchronous_standby_names') AS names, EXISTS (
+       SELECT 1 FROM pg_replication_slots WHERE slot_type = 'physical' AND active AND NOT temporary
+     ) AS "isFollowed"`,
     [],
   );
-  return row !== undefined && row.names.trim() !== '';
+  return row !== undefined && row.names.trim() === '' && (listsStandby || row.isFollowed);
 }
 
 export type OpenedStore =
@@ -89,7 +98,8 @@ export async function openReadyStore(
 ): Promise<OpenedStore> {
   const store = openStore(options);
   try {
-    const readiness = await assertReady(store, options.environment, options);
+    const listsStandby = urlsOfHosts(options.databaseUrl).length > 1;
+    const readiness = await assertReady(store, options.environment, { ...options, listsStandby });
     if (readiness.kind === 'ready') return { ...readiness, store: following(store) };
     await store.close();
     return { kind: 'refused', reason: whyNot(readiness, options.environment) };
@@ -125,8 +135,8 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
       return `The database belongs to ${readiness.found}, but SVC_ENVIRONMENT is ${wanted}. Set DATABASE_URL to the database of ${wanted}.`;
     case 'too_privileged':
       return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing. Set DATABASE_URL to another role, and give the owner to \`svc migrate\` as MIGRATION_DATABASE_URL.`;
-    case 'without_sync_standby':
-      return 'Commits wait for no standby (synchronous_standby_names is empty), so a failover may lose holds and charges. Set synchronous_standby_names on the primary. If its host keeps the data in another way, set DATABASE_ALLOW_ASYNC_STANDBY=1.';
+    case 'async_standby':
+      return 'The database has a standby, but commits do not wait for it (synchronous_standby_names is empty), so a failover may lose holds and charges. Set synchronous_standby_names on the primary. If its host keeps the data in another way, set DATABASE_ALLOW_ASYNC_STANDBY=1.';
     case 'wrong_session':
       return readiness.faults.join(' ');
     case 'other_key':

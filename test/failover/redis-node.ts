@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import path from 'node:path';
 import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
+import { redisCommand } from '../support/redis-command.ts';
 
 /** One Redis process: a server, or a sentinel. */
 export interface RedisNode {
@@ -27,8 +26,6 @@ export interface RedisNodeOptions {
   readonly isSentinel?: boolean;
 }
 
-const answerMsMax = 5_000;
-
 /** The lines of a server that is configured like the embedded one. */
 export const serverLines = [
   'save ""',
@@ -43,7 +40,7 @@ export async function prepareRedis(options: RedisNodeOptions): Promise<RedisNode
   const port = await freePort();
   mkdirSync(dir, { recursive: true });
   let server: { pid: number; stop: () => Promise<void> } | undefined;
-  const ask = (line: string) => command(host, port, line);
+  const ask = (line: string) => redisCommand(host, port, line);
   return {
     host,
     port,
@@ -86,18 +83,4 @@ export async function prepareRedis(options: RedisNodeOptions): Promise<RedisNode
     },
     command: ask,
   };
-}
-
-async function command(host: string, port: number, line: string): Promise<string> {
-  const socket = connect(port, host);
-  socket.setTimeout(answerMsMax, () => socket.destroy(new Error('Redis does not answer')));
-  try {
-    await once(socket, 'connect');
-    socket.end(`${line}\r\n`);
-    let answer = '';
-    for await (const chunk of socket) answer += String(chunk);
-    return answer;
-  } finally {
-    socket.destroy();
-  }
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import path from 'node:path';
 import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
+import { redisCommand } from '../../support/redis-command.ts';
 
 /** A Redis that a test stops, starts, empties and fills, configured like the embedded one. */
 export interface RedisUnderTest {
@@ -20,8 +19,6 @@ export interface RedisUnderTest {
   stop(): Promise<void>;
 }
 
-const answerMsMax = 5_000;
-
 export async function openRedis(dir: string): Promise<RedisUnderTest> {
   const binary = await redisBinary();
   const port = await freePort();
@@ -37,7 +34,7 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
       logFile: path.join(dir, 'redis.log'),
       stopSignal: 'SIGTERM',
       isReady: () =>
-        command(port, 'PING').then(
+        redisCommand('127.0.0.1', port, 'PING').then(
           (answer) => answer.startsWith('+PONG'),
           () => false,
         ),
@@ -75,7 +72,7 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
       await killed.stop();
     },
     start,
-    command: (line) => command(port, line),
+    command: (line) => redisCommand('127.0.0.1', port, line),
     async stop() {
       await server?.stop();
     },
@@ -93,18 +90,4 @@ function configuration(port: number, dir: string): string {
     'maxmemory-policy noeviction',
     '',
   ].join('\n');
-}
-
-async function command(port: number, line: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  socket.setTimeout(answerMsMax, () => socket.destroy(new Error('Redis does not answer')));
-  try {
-    await once(socket, 'connect');
-    socket.end(`${line}\r\n`);
-    let answer = '';
-    for await (const chunk of socket) answer += String(chunk);
-    return answer;
-  } finally {
-    socket.destroy();
-  }
 }

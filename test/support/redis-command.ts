@@ -1,0 +1,20 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+/** A server that has not answered by then hangs. */
+const answerMsMax = 5_000;
+
+/** Sends one command to a Redis server or a sentinel, and returns its answer as it came. */
+export async function redisCommand(host: string, port: number, line: string): Promise<string> {
+  const socket = connect(port, host);
+  socket.setTimeout(answerMsMax, () => socket.destroy(new Error('Redis does not answer')));
+  try {
+    await once(socket, 'connect');
+    socket.end(`${line}\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    return answer;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -169,10 +169,11 @@ export async function eventOf(
   { receiver, tenant }: Journey,
   submissionId: string,
   type: string,
+  { timeoutMs = 20_000 } = {},
 ): Promise<ReceivedWebhook> {
   const webhook = await receiver.waitFor(
     ({ event }) => event.type === type && event.data['submissionId'] === submissionId,
-    { timeoutMs: 20_000 },
+    { timeoutMs },
   );
   verifyWebhook(webhook, tenant.webhookSecret);
   return webhook;

@@ -6,8 +6,8 @@ import { application } from '../support/journey.ts';
 /** A tenant that submits one application after another, and follows each to its end. */
 export interface Load {
   readonly errors: readonly string[];
-  /** The number of submissions that have ended. */
-  ended(): number;
+  /** The submissions that have ended. */
+  endedIds(): string[];
   /** Waits until this many more submissions have been created and have ended. */
   settled(more: number): Promise<void>;
   /** Submits nothing more, and waits for the end of what was submitted. */
@@ -43,7 +43,7 @@ export function startLoad(client: Client): Load {
   const submitting = submitAll();
   return {
     errors,
-    ended: () => ends.size,
+    endedIds: () => [...ends.keys()],
     async settled(more) {
       const first = following.length;
       const isSettled = async () => following.length >= first + more && ends.size >= first + more;

@@ -5,12 +5,14 @@ import { createClient } from '@svc/client';
 import {
   createNode,
   createTenant,
+  createWebhookReceiver,
   nodeAgentCommand,
   nodeAgentEntry,
   serviceEnvironment,
   serviceNames,
   startServiceProcess,
   svcText,
+  type WebhookReceiver,
 } from '@svc/local';
 import { migrate, planMigrations } from '@svc/store';
 import {
@@ -19,6 +21,7 @@ import {
   entryUnderTest,
   startTestRedis,
   testMasterKey,
+  waitUntil,
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { auditMoney } from '../support/audit.ts';
@@ -86,7 +89,12 @@ async function rollUpgrade(build: FormerBuild): Promise<string[]> {
   await svcText(['migrate'], owner);
   const running = await startRollingServices(formerEntry(build.directory), services, env);
   onTestFinished(() => running.stop());
-  const tenant = await createTenant({ name: 'Load', grantCredits: 1_000_000 }, owner);
+  const receiver = await createWebhookReceiver();
+  onTestFinished(() => receiver.close());
+  const tenant = await createTenant(
+    { name: 'Load', grantCredits: 1_000_000, webhookUrl: receiver.url },
+    owner,
+  );
   await startNode(running.nodeLinkUrl, owner);
   const client = createClient({
     baseUrl: running.gatewayUrl,
@@ -98,7 +106,7 @@ async function rollUpgrade(build: FormerBuild): Promise<string[]> {
   const step = async (what: string, does: () => Promise<unknown>) => {
     await does();
     await load.settled(endsPerStep);
-    report(`${what}: ${load.ended()} ended, ${load.errors.length} errors`);
+    report(`${what}: ${load.endedIds().length} ended, ${load.errors.length} errors`);
   };
   await step(`services of ${build.commit.slice(0, 7)}`, async () => {});
   const plan = await planMigrations(database.ownerUrl);
@@ -122,7 +130,31 @@ async function rollUpgrade(build: FormerBuild): Promise<string[]> {
     report('no roll back: the former commit accepts no later schema');
   }
   await load.stop();
-  return [...load.errors, ...(await load.moved()), ...(await auditMoney(database.query))];
+  // The short form has no deliverer.
+  const unnotified = isLong ? await withoutWebhook(receiver, load.endedIds()) : [];
+  return [
+    ...load.errors,
+    ...(await load.moved()),
+    ...(await auditMoney(database.query)),
+    ...unnotified.map((id) => `${id}: no webhook`),
+  ];
+}
+
+/** The submissions whose end arrived in no webhook within a minute. */
+async function withoutWebhook(
+  { received }: WebhookReceiver,
+  submissionIds: readonly string[],
+): Promise<string[]> {
+  const missing = () => {
+    const notified = new Set(
+      received
+        .filter(({ event }) => event.type === 'submission.completed')
+        .map(({ event }) => event.data['submissionId']),
+    );
+    return submissionIds.filter((id) => !notified.has(id));
+  };
+  await waitUntil(() => missing().length === 0, { timeoutMs: 60_000 }).catch(() => {});
+  return missing();
 }
 
 async function startNode(link: string, env: NodeJS.ProcessEnv): Promise<void> {

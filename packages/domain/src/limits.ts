@@ -125,6 +125,8 @@ export const webhookResponseKeptBytesMax = 1024;
 export const webhookUrlLengthMax = 2048;
 /** The most concurrent requests of one deliverer to one tenant's endpoint. */
 export const webhookEndpointRequestsDefault = 8;
+/** The most concurrent requests of one deliverer. */
+export const webhookRequestsDefault = 512;
 /**
  * The most attempts per hour for a tenant that signed up itself, so that it cannot flood others.
  */

@@ -1,6 +1,6 @@
 import { ConfigError } from '@svc/runtime';
 import { expect, test } from 'vitest';
-import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
+import { backoffSecondsOf, requestLimitsOf, type WebhooksConfig } from './config.ts';
 
 const config: WebhooksConfig = {
   SVC_ENVIRONMENT: 'sandbox',
@@ -20,6 +20,7 @@ const config: WebhooksConfig = {
   WEBHOOK_BACKOFF_SECONDS: '5,60,300,900,2400,7200,18000',
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: '0',
   WEBHOOK_ENDPOINT_REQUESTS: 8,
+  WEBHOOK_REQUESTS_MAX: 512,
 };
 
 test('the schedule is read from the configuration', () => {
@@ -28,4 +29,12 @@ test('the schedule is read from the configuration', () => {
 
 test.each(['', 'soon', '1,,2', '1,2,3,4,5,6,7,8', '-1'])('%j is an invalid schedule', (text) => {
   expect(() => backoffSecondsOf({ ...config, WEBHOOK_BACKOFF_SECONDS: text })).toThrow(ConfigError);
+});
+
+test('the requests to one endpoint may not exceed those to all', () => {
+  expect(requestLimitsOf(config)).toEqual({ endpointRequestsMax: 8, requestsMax: 512 });
+  const wrong = { ...config, WEBHOOK_ENDPOINT_REQUESTS: 65, WEBHOOK_REQUESTS_MAX: 64 };
+  expect(() => requestLimitsOf(wrong)).toThrow(
+    'WEBHOOK_ENDPOINT_REQUESTS is 65, but WEBHOOK_REQUESTS_MAX is 64.',
+  );
 });

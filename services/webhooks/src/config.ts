@@ -2,6 +2,7 @@ import {
   parseBackoffSeconds,
   webhookBackoffSecondsDefault,
   webhookEndpointRequestsDefault,
+  webhookRequestsDefault,
 } from '@svc/domain';
 import { commonConfig, ConfigError, flag } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
@@ -25,8 +26,25 @@ export const webhooksConfig = Type.Object({
     default: webhookEndpointRequestsDefault,
     description: 'requests at a time to one endpoint, of each deliverer',
   }),
+  WEBHOOK_REQUESTS_MAX: Type.Integer({
+    minimum: 16,
+    maximum: 4_096,
+    default: webhookRequestsDefault,
+    description: 'requests at a time to all endpoints, of each deliverer, 16 to 4096',
+  }),
 });
 export type WebhooksConfig = Static<typeof webhooksConfig>;
+
+/** The limits of concurrent requests. Throws `ConfigError` if they do not agree. */
+export function requestLimitsOf({
+  WEBHOOK_ENDPOINT_REQUESTS: endpointRequestsMax,
+  WEBHOOK_REQUESTS_MAX: requestsMax,
+}: WebhooksConfig): { readonly endpointRequestsMax: number; readonly requestsMax: number } {
+  if (endpointRequestsMax <= requestsMax) return { endpointRequestsMax, requestsMax };
+  throw new ConfigError(
+    `WEBHOOK_ENDPOINT_REQUESTS is ${endpointRequestsMax}, but WEBHOOK_REQUESTS_MAX is ${requestsMax}. Lower the first, or raise the second.`,
+  );
+}
 
 /** The schedule in seconds. Throws `ConfigError`. */
 export function backoffSecondsOf(config: WebhooksConfig): readonly number[] {

@@ -1,4 +1,4 @@
-import { attemptsMax } from '@svc/domain';
+import { attemptsMax, webhookRequestsDefault } from '@svc/domain';
 import { claimDue, type ClaimedAttempt, type EndpointClaim } from '@svc/store';
 import { deliverStep } from './attempt-trace.ts';
 import { makeAttempt, recordMade, type AttemptDeps, type MadeAttempt } from './attempt.ts';
@@ -11,7 +11,6 @@ export interface DelivererDeps extends AttemptDeps {
   readonly requestsMax?: number;
 }
 
-const requestsMaxDefault = 512;
 const claimFailedPauseMs = 1_000;
 /** How long requests in flight may take when the service stops. After that they are aborted. */
 const drainMs = 7_000;
@@ -37,7 +36,7 @@ export class Deliverer {
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
-    this.requestsMax = deps.requestsMax ?? requestsMaxDefault;
+    this.requestsMax = deps.requestsMax ?? webhookRequestsDefault;
     this.#attemptsMax = attemptsMax(deps.backoffSeconds);
     this.#shortestIntervalMs = Math.min(...deps.backoffSeconds) * 1_000;
     this.#schedule = new Schedule({

@@ -9,7 +9,7 @@ import {
 } from '@svc/startup';
 import type { Store } from '@svc/store';
 import type { AttemptDeps } from './attempt.ts';
-import { backoffSecondsOf, type WebhooksConfig } from './config.ts';
+import { backoffSecondsOf, requestLimitsOf, type WebhooksConfig } from './config.ts';
 import { Deliverer } from './deliverer.ts';
 
 export interface OpenedDeliverer {
@@ -36,7 +36,9 @@ export async function openDeliverer(
 ): Promise<OpenedDeliverer> {
   const { lifecycle, logger } = opening;
   const backoffSeconds = backoffSecondsOf(config);
-  const { store } = await openStoreOrRefuse(opening);
+  const limits = requestLimitsOf(config);
+  const jobs = { variable: 'WEBHOOK_REQUESTS_MAX', jobsMax: limits.requestsMax };
+  const { store } = await openStoreOrRefuse(opening, { jobs });
   const tracing = openServiceTracing(opening, { store, metrics, clock });
   const { redis, producer } = await openRedis(opening);
   await waitForRedis(redis, redisWaitMsMax);
@@ -55,7 +57,7 @@ export async function openDeliverer(
     logger,
     countAttempt,
     timeAttempt,
-    endpointRequestsMax: config.WEBHOOK_ENDPOINT_REQUESTS,
+    ...limits,
   });
   lifecycle.own('deliverer', deliverer);
   return { deliverer, store, producer, redis };

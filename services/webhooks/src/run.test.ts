@@ -23,6 +23,7 @@ function configOf(overrides: Partial<WebhooksConfig>): WebhooksConfig {
     WEBHOOK_BACKOFF_SECONDS: '0.2,0.2,60',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
     WEBHOOK_ENDPOINT_REQUESTS: 8,
+    WEBHOOK_REQUESTS_MAX: 512,
     ...overrides,
   };
 }

@@ -113,6 +113,13 @@ test('every member has a description and an example that its schema accepts', ()
   expect(everyMember.length).toBeGreaterThan(150);
 });
 
+test('only strings have a pattern', () => {
+  const patterned = everyObject.filter(([, { pattern }]) => typeof pattern === 'string');
+  const others = patterned.filter(([, { type }]) => type !== 'string');
+  expect(others.map(([at]) => at)).toEqual([]);
+  expect(patterned.length).toBeGreaterThan(10);
+});
+
 test('every operation and every parameter has a description', () => {
   const { paths, webhooks } = openApiDocument();
   const operations = [paths, webhooks].flatMap((group) =>

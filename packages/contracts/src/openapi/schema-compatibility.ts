@@ -117,8 +117,8 @@ function compareBounds(
     if (up * after > up * before) report(`${keyword} is ${after} and was ${before}`);
   }
   for (const keyword of fixedKeywords) {
-    const before = standardKeyword(memberOf(was, keyword));
-    const after = standardKeyword(memberOf(now, keyword));
+    const before = effective(was, keyword);
+    const after = effective(now, keyword);
     const isLifted = direction === 'request' && after === undefined && keyword !== 'default';
     const isNew = before === undefined && keyword !== 'default';
     // An answer may promise more than before.
@@ -130,8 +130,14 @@ function compareBounds(
   }
 }
 
-/** The document has named two formats by our own names. They are the standard ones. */
-function standardKeyword(value: unknown): unknown {
+/**
+ * A pattern of a number constrains nothing. The document has named two formats by our own names: they
+ * are the standard ones.
+ */
+function effective(schema: unknown, keyword: string): unknown {
+  const types = typesOf(schema);
+  if (keyword === 'pattern' && types.length > 0 && !types.includes('string')) return undefined;
+  const value = memberOf(schema, keyword);
   return standardFormats[String(value)] ?? value;
 }
 

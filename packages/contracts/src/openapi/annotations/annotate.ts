@@ -62,16 +62,18 @@ function withNotes(
   };
 }
 
-/** In a union with null, the format belongs to the string. */
+/** The format applies to strings only. In a union with null, it belongs to the string. */
 function withFormat(schema: unknown, format: object | undefined): object {
   if (format === undefined) return {};
   const variants = memberOf(schema, 'anyOf');
-  if (!Array.isArray(variants)) return format;
+  if (!Array.isArray(variants)) return isString(schema) ? format : {};
   return {
-    anyOf: variants.map((one: unknown) =>
-      memberOf(one, 'type') === 'string' ? { ...Object(one), ...format } : one,
-    ),
+    anyOf: variants.map((one: unknown) => (isString(one) ? { ...Object(one), ...format } : one)),
   };
+}
+
+function isString(schema: unknown): boolean {
+  return memberOf(schema, 'type') === 'string';
 }
 
 /** The schema of a query parameter, with its description and example. */

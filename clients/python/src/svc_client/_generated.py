@@ -55,8 +55,8 @@ __all__ = [
     "SettingsChange",
     "SettingsChangedEvent",
     "SettingsChangedEventData",
-    "SettingsChangedEventDataBy",
-    "SettingsChangedEventDataBy",
+    "SettingsChangedEventDataByKeyId",
+    "SettingsChangedEventDataByOperator",
     "SettingsWebhookDisabled",
     "Submission",
     "SubmissionCancelledEvent",
@@ -915,12 +915,12 @@ class CreditsPurchasedEvent(TypedDict):
     """The facts of the event."""
 
 
-class SettingsChangedEventDataBy(TypedDict):
+class SettingsChangedEventDataByKeyId(TypedDict):
     keyId: Union[str, None]
     """The key that signed the request. Null if it has no id."""
 
 
-class SettingsChangedEventDataBy(TypedDict):
+class SettingsChangedEventDataByOperator(TypedDict):
     operator: str
     """The operator of the service."""
 
@@ -928,7 +928,7 @@ class SettingsChangedEventDataBy(TypedDict):
 class SettingsChangedEventData(TypedDict):
     what: str
     """The change, such as `settings.updated`. More values may be added"""
-    by: Union[SettingsChangedEventDataBy, SettingsChangedEventDataBy]
+    by: Union[SettingsChangedEventDataByKeyId, SettingsChangedEventDataByOperator]
     """Who changed it: a key of the tenant, or an operator."""
     at: str
     """The time of the change. RFC 3339, UTC, with milliseconds"""

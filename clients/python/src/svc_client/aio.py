@@ -67,8 +67,8 @@ class AsyncClient:
 
     Each raises ``ApiError`` if the service answers with an error, and ``ApiConnectionError`` if no
     answer arrives. Temporary errors are repeated first, except for ``test_webhook``, ``redeliver``,
-    ``create_key`` and ``create_purchase_intent``, which a repeat would do twice. ``key_id`` names the
-    key that the secret belongs to. Times are in seconds.
+    ``create_key`` and ``create_purchase_intent``, which a repeat would do twice. ``key_id`` names
+    the key that the secret belongs to. Times are in seconds.
     """
 
     def __init__(

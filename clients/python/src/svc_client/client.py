@@ -54,8 +54,8 @@ class Client:
 
     Each raises ``ApiError`` if the service answers with an error, and ``ApiConnectionError`` if no
     answer arrives. Temporary errors are repeated first, except for ``test_webhook``, ``redeliver``,
-    ``create_key`` and ``create_purchase_intent``, which a repeat would do twice. ``key_id`` names the
-    key that the secret belongs to. Times are in seconds.
+    ``create_key`` and ``create_purchase_intent``, which a repeat would do twice. ``key_id`` names
+    the key that the secret belongs to. Times are in seconds.
     """
 
     def __init__(
@@ -234,9 +234,7 @@ class Client:
         """The valid keys, newest first."""
         return self._run(ops.list_keys(), options)
 
-    def create_key(
-        self, request: t.KeyRequest, **options: Unpack[CallOptions]
-    ) -> t.KeyCreated:
+    def create_key(self, request: t.KeyRequest, **options: Unpack[CallOptions]) -> t.KeyCreated:
         """Creates a key. Its secret is shown only once. Not repeated after an error."""
         return self._run(ops.create_key(request), options)
 

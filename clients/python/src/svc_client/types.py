@@ -6,7 +6,7 @@ credits with at most six decimals. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict, Union
+from typing import Any, TypedDict, Union
 
 from ._generated import *  # noqa: F403
 from ._generated import NotReady, Ready
@@ -31,28 +31,3 @@ class DeletedWebhookEndpoint(TypedDict):
     """The endpoint that was deleted."""
 
     id: str
-
-
-class PurchaseIntentPayment(TypedDict):
-    """One payment of a purchase intent. ``amount`` is USDC."""
-
-    signature: str
-    amount: float
-    at: str
-
-
-class PurchaseIntent(TypedDict):
-    """An order to buy credits with USDC on Solana. Amounts are USDC with at most six decimals."""
-
-    reference: str
-    solanaPayUrl: str
-    credits: float
-    amount: float
-    token: Union[Literal["USDC"], str]
-    status: Union[Literal["pending", "confirmed", "expired", "failed"], str]
-    paidAmount: float
-    signature: str | None
-    confirmedAt: str | None
-    payments: list[PurchaseIntentPayment]
-    createdAt: str
-    expiresAt: str

@@ -47,9 +47,7 @@ def _key(secret: str) -> bytes:
     key = _base64(secret.removeprefix("whsec_"))
     # With an empty key, anyone could sign.
     if not key:
-        raise WebhookVerificationError(
-            "The webhook secret is malformed. Pass all of it: whsec_…."
-        )
+        raise WebhookVerificationError("The webhook secret is malformed. Pass all of it: whsec_….")
     return key
 
 

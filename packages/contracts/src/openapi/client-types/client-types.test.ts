@@ -11,3 +11,10 @@ test.each(files)(
     expect(readFileSync(url, 'utf8')).toBe(text);
   },
 );
+
+test('each Python type is declared once', () => {
+  const python = files.find(({ url }) => url.pathname.endsWith('.py'))?.text ?? '';
+  const names = [...python.matchAll(/^(?:class )?(\w+)(?:\(| = )/gm)].map(([, name]) => name);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  expect(names.length).toBeGreaterThan(50);
+});

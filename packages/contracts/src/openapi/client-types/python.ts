@@ -90,6 +90,16 @@ function literal(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value);
 }
 
+/** Each of several objects in a union is named after its first member. */
+function unionText(declared: Declared, parts: readonly Shape[], name: string): string {
+  const severalObjects = parts.filter(({ kind }) => kind === 'object').length > 1;
+  const texts = parts.map((part) => {
+    const first = part.kind === 'object' && severalObjects ? (part.members[0]?.name ?? '') : '';
+    return text(declared, part, name + pascalCase(first));
+  });
+  return `Union[${texts.join(', ')}]`;
+}
+
 /** `name` is for an object without a name: the path of its members. */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {
@@ -100,7 +110,7 @@ function text(declared: Declared, shape: Shape, name: string): string {
       return shape.isOpen ? `Union[${values}, str]` : values;
     }
     case 'union':
-      return `Union[${shape.parts.map((part) => text(declared, part, name)).join(', ')}]`;
+      return unionText(declared, shape.parts, name);
     case 'array':
       return `list[${text(declared, shape.items, name)}]`;
     case 'object':

@@ -1,4 +1,4 @@
-import { errorCodes, eventTypes } from '@svc/domain';
+import { type ErrorCode, errorCodes, eventTypes } from '@svc/domain';
 import { webhookEvents } from '../webhook-events.ts';
 import { annotatedParameter } from './annotations/annotate.ts';
 import * as examples from './annotations/examples.ts';
@@ -18,7 +18,7 @@ import { serviceOperations } from './operations-service.ts';
 import { settingsOperations, webhookOperations } from './operations-settings.ts';
 import { submissionOperations } from './operations-submissions.ts';
 import { webhookEndpointOperations } from './operations-webhook-endpoints.ts';
-import { codesByStatus, headerRefs, problemResponse } from './problems.ts';
+import { codesByStatus, headerRefs, problemPage, problemResponse } from './problems.ts';
 
 /** Every described endpoint. A test of the gateway compares them with the served ones. */
 export const apiOperations: readonly OperationDefinition[] = [
@@ -161,7 +161,8 @@ function responsesObject(operation: OperationDefinition): object {
     responses[status] = answerObject(answer, operation);
   }
   for (const [status, codes] of codesByStatus(codesOf(operation))) {
-    responses[status] ??= problemRef(status, codes);
+    const isPage = operation.request?.problemPages?.includes(status) === true;
+    responses[status] ??= isPage ? problemPage(status, codes) : problemRef(status, codes);
   }
   return responses;
 }
@@ -169,7 +170,7 @@ function responsesObject(operation: OperationDefinition): object {
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'];
 
 /** A reference if these are all codes of the status, else an inline response. */
-function problemRef(status: number, codes: readonly (typeof errorCodes)[number][]): object {
+function problemRef(status: number, codes: readonly ErrorCode[]): object {
   const all = codesByStatus(errorCodes).get(status) ?? [];
   return all.length === codes.length
     ? { $ref: `#/components/responses/Problem${status}` }

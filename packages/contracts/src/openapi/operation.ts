@@ -34,6 +34,8 @@ export interface RequestDefinition {
   readonly examples: Readonly<Record<string, unknown>>;
   /** Other media types with the same members. */
   readonly mediaTypes?: readonly string[];
+  /** The statuses of problems that a form gets as a page. */
+  readonly problemPages?: readonly number[];
 }
 
 /** An operation and the member of the answer that is its path parameter. */

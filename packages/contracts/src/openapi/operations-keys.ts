@@ -30,6 +30,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     access: 'tenant',
     request: {
       schema: KeyRequest,
+      isOptional: true,
       examples: {
         reporting: { scopes: ['read'], addresses: ['203.0.113.0/24'], expiresInDays: 90 },
         all: {},

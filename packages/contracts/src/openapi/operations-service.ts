@@ -45,6 +45,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     request: {
       schema: SignupRequest,
       mediaTypes: ['application/x-www-form-urlencoded'],
+      problemPages: [422, 429],
       examples: { signup: { name: 'Example Works', webhookUrl: 'https://hooks.example.com/svc' } },
     },
     answers: {

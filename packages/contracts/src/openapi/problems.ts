@@ -114,7 +114,10 @@ function conditionFor(code: ErrorCode, required: readonly string[]): object {
 }
 
 /** The response of a status with one of these codes. */
-export function problemResponse(status: number, codes: readonly ErrorCode[]): object {
+export function problemResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+): { readonly description: string; readonly headers: object; readonly content: object } {
   return {
     description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].description}`).join(' '),
     headers: headerRefs(headersOf[status] ?? []),
@@ -130,6 +133,12 @@ export function problemResponse(status: number, codes: readonly ErrorCode[]): ob
       },
     },
   };
+}
+
+/** The response of a status with one of these codes. A form gets it as a page. */
+export function problemPage(status: number, codes: readonly ErrorCode[]): { content: object } {
+  const problem = problemResponse(status, codes);
+  return { ...problem, content: { ...problem.content, 'text/html': { schema: {} } } };
 }
 
 /** The headers of an answer: `x-request-id` and these. */

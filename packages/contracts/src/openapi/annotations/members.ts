@@ -189,6 +189,10 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     'The address of your endpoint. Null if there is none.',
     'https://hooks.example.com/svc',
   ],
+  'signUp.webhookUrl': [
+    'The URL of your endpoint. A form leaves it empty for none.',
+    'https://hooks.example.com/svc',
+  ],
   lowBalanceThreshold: ['`credits.low_balance` is sent when the balance falls below it.', 1000],
   webhookDisabled: [
     'When and why deliveries to the URL were disabled. Null if they are not.',
@@ -215,6 +219,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },
   webhookUrl: { format: 'uri' },
+  'signUp.webhookUrl': {},
   cursor: { pattern: '^[A-Za-z0-9_-]{31}$' },
   after: { pattern: '^[A-Za-z0-9_-]{31}$' },
   nextCursor: { pattern: '^[A-Za-z0-9_-]{31}$' },

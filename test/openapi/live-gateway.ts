@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import process from 'node:process';
+
+/** Names the variable with the command of live-gateway.test.ts, as JSON. */
+export const commandVariable = 'LIVE_GATEWAY_COMMAND';
+
+/**
+ * Starts a stack, and runs a command with the variables `SVC_URL`, `SVC_TENANT`, `SVC_SECRET`,
+ * `SVC_OPERATOR_ID` and `SVC_OPERATOR_SECRET`. True if the command succeeds.
+ */
+export function runAtLiveGateway(command: readonly string[]): boolean {
+  const file = path.join(import.meta.dirname, 'live-gateway.test.ts');
+  const { status } = spawnSync('vitest', ['run', '--disableConsoleIntercept', file], {
+    stdio: 'inherit',
+    env: { ...process.env, [commandVariable]: JSON.stringify(command) },
+  });
+  return status === 0;
+}

@@ -1,0 +1,29 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import path from 'node:path';
+import process from 'node:process';
+
+const cacheDir = path.resolve(import.meta.dirname, '../../.local/cache');
+const python = process.env['PYTHON'] ?? 'python3';
+
+/**
+ * Installs Python packages in a virtual environment of their own below `.local/cache`. Returns the path of
+ * a program in it, or says why there is none.
+ */
+export function pythonTools(
+  name: string,
+  packages: readonly string[],
+): { readonly program: (file: string) => string } | { readonly missing: string } {
+  const dir = path.join(cacheDir, name);
+  const program = (file: string) => path.join(dir, 'bin', file);
+  try {
+    execFileSync(python, ['-m', 'venv', dir], { stdio: 'ignore' });
+  } catch {
+    return { missing: `${python} with venv is missing: nothing was tested.` };
+  }
+  const { status } = spawnSync(program('pip'), ['install', '--quiet', ...packages], {
+    stdio: 'inherit',
+  });
+  return status === 0
+    ? { program }
+    : { missing: `pip could not install ${packages.join(' ')}: nothing was tested.` };
+}

@@ -1,0 +1,68 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { runAtLiveGateway } from '../live-gateway.ts';
+import { pythonTools } from '../python-tools.ts';
+
+/**
+ * `pnpm openapi:schemathesis --cases N [--seed S]`: requests that Schemathesis generates from the document,
+ * signed, to a live gateway, in rounds until there are at least N. Each answer must be one that the
+ * document describes. The last line is the verdict.
+ */
+const { values } = parseArgs({
+  options: { cases: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' } },
+});
+const casesWanted = Number(values.cases);
+const seed = Number(values.seed);
+/** The most generated requests of an operation in one round. The boundary values come on top. */
+const examplesPerRound = Math.min(150, Math.max(2, Math.ceil(casesWanted / 100)));
+
+const tools = pythonTools('schemathesis', ['schemathesis==4.32.5']);
+if ('missing' in tools) {
+  process.stdout.write(`openapi:schemathesis: ${tools.missing}\n`);
+  process.exitCode = 1;
+} else {
+  let cases = 0;
+  let failures = 0;
+  let round = 0;
+  while (cases < casesWanted && failures === 0) {
+    const result = runRound(tools.program('schemathesis'), seed + round);
+    cases += result.cases;
+    failures += result.failures;
+    round += 1;
+  }
+  const verdict = failures === 0 ? 'PASSED' : 'FAILED';
+  process.stdout.write(
+    `openapi:schemathesis: ${cases} cases in ${round} rounds from seed ${seed}, ${failures} undocumented answers: ${verdict}\n`,
+  );
+  process.exitCode = failures === 0 ? 0 : 1;
+}
+
+/** A run that ends without a report counts as a failure. */
+function runRound(program: string, roundSeed: number): { cases: number; failures: number } {
+  const dir = path.resolve(import.meta.dirname, '../../../.local/cache/schemathesis-report');
+  const report = path.join(dir, 'report.json');
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  const words = [
+    program,
+    ['--config-file', path.join(import.meta.dirname, 'schemathesis.toml'), '--no-color'],
+    ['run', '$SVC_URL/openapi.json', '--seed', `${roundSeed}`, '--warnings', 'off'],
+    ['--max-examples', `${examplesPerRound}`, '--request-timeout', '30'],
+    ['--report', 'json', '--report-json-path', report],
+  ].flat();
+  const script = `cd '${dir}' && exec "$0" ${words.slice(1).map(quoted).join(' ')}`;
+  process.env['SCHEMATHESIS_HOOKS'] = path.join(import.meta.dirname, 'hooks.py');
+  process.env['PYTHONDONTWRITEBYTECODE'] = '1';
+  const succeeded = runAtLiveGateway(['sh', '-c', script, program]);
+  if (!existsSync(report)) return { cases: 0, failures: 1 };
+  const { test_cases: counts, errors } = JSON.parse(readFileSync(report, 'utf8'));
+  const found = Number(counts.with_failures) + Number(counts.errored) + errors.length;
+  return { cases: Number(counts.generated), failures: found === 0 && !succeeded ? 1 : found };
+}
+
+/** A word of a shell command in which variables are replaced. */
+function quoted(word: string): string {
+  return `"${word}"`;
+}

@@ -165,3 +165,17 @@ test('unsafe characters of a name are replaced in the path', () => {
     '/\ufffd\ufffd: is not a known member (additionalProperties)',
   ]);
 });
+
+test('a list of distinct strings refuses objects, as the gateway reads them, and repeated strings', () => {
+  const check = compileSchema(
+    Type.Object({ events: Type.Array(Type.Enum(['a', 'b']), { uniqueItems: true }) }),
+  );
+  const bare = (): unknown => Object.assign(Object.create(null), { a: null });
+  expect(errorsOf(check({ events: [bare(), bare()] }))).toEqual([
+    '/events/0: must be one of a, b (enum)',
+    '/events/1: must be one of a, b (enum)',
+  ]);
+  expect(errorsOf(check({ events: ['a', 'b', 'a'] }))).toEqual([
+    '/events: must not have the same item twice (uniqueItems)',
+  ]);
+});

@@ -53,6 +53,18 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
 });
 for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format.test);
+// Our lists hold strings. Ajv also compares objects, and throws if they have no prototype, as those
+// that the gateway reads.
+ajv.removeKeyword('uniqueItems');
+ajv.addKeyword({
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  validate: (_unique: boolean, list: readonly unknown[]) => {
+    const texts = list.filter((item) => typeof item === 'string');
+    return new Set(texts).size === texts.length;
+  },
+});
 
 /**
  * Compiles a schema into a check that lists at most `fieldErrorsMax` violations. `basePath` is the

@@ -20,6 +20,8 @@ export async function queueEndpointTest(
   { tenantId, endpointId, requestId }: { tenantId: string; endpointId: string; requestId: string },
 ): Promise<EndpointTestOutcome> {
   return store.transaction(async (query): Promise<EndpointTestOutcome> => {
+    // A change locks the tenant before the endpoint. The event locks the tenant, too.
+    await query('SELECT 1 FROM tenants WHERE id = $1::uuid FOR KEY SHARE', [tenantId]);
     const [row] = await query<{
       kind: 'push' | 'poll';
       disabled: boolean;

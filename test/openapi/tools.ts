@@ -2,10 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { runAtLiveGateway } from './live-gateway.ts';
+import { pythonTools } from './python-tools.ts';
 
 /**
  * `pnpm openapi:tools`: two linters without warnings, and three generators whose clients pass a type
- * checker. npx and pip fetch the tools, because they are large and only this command needs them.
+ * checker and call a live gateway: a read, a creation and a refusal. npx and pip fetch the tools, because
+ * they are large and only this command needs them. The last line is the verdict.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
@@ -26,28 +29,7 @@ function step(name: string, command: string, args: readonly string[], env: NodeJ
 }
 
 const npx = (name: string, args: readonly string[]) => step(name, 'npx', ['--yes', ...args]);
-const tsc = path.join(checkoutDir, 'node_modules/.bin/tsc');
-
-/** Uses of the generated types. A value that the document does not list must be accepted. */
-const typescriptUse = `import type { components, paths } from './openapi-typescript.ts';
-import type { Submission } from './hey-api/index.ts';
-export const ours: components['schemas']['Submission']['status'] = 'added_later';
-export const theirs: Submission['status'] = 'added_later';
-type Conflict = NonNullable<
-  paths['/v1/submissions/{id}/cancel']['post']['responses'][409]
->['content']['application/problem+json'];
-export const conflict: Conflict['code'] = 'added_later';
-`;
-
-const pythonUse = `from submission_service_client.models import Problem, SubmissionFailure
-
-failure = SubmissionFailure.from_dict(
-    {"code": "added_later", "message": "m", "retriable": False, "outcomeUnknown": False}
-)
-assert failure.code == "added_later", failure
-problem = {"type": "t", "title": "t", "status": 402, "detail": "d", "code": "added_later", "requestId": "r"}
-assert Problem.from_dict(problem).code == "added_later"
-`;
+const bin = (name: string) => path.join(checkoutDir, 'node_modules/.bin', name);
 
 rmSync(dir, { recursive: true, force: true });
 mkdirSync(dir, { recursive: true });
@@ -75,7 +57,9 @@ npx('hey-api', [
   '-o',
   'hey-api',
 ]);
-writeFileSync(path.join(dir, 'use.ts'), typescriptUse);
+cpSync(path.join(import.meta.dirname, 'generated'), dir, { recursive: true });
+writeFileSync(path.join(dir, 'package.json'), '{"private":true,"type":"module"}\n');
+step('openapi-fetch', 'npm', ['install', '--no-audit', '--no-fund', 'openapi-fetch@0.17.0']);
 writeFileSync(
   path.join(dir, 'tsconfig.json'),
   JSON.stringify({
@@ -86,24 +70,23 @@ writeFileSync(
       module: 'esnext',
       moduleResolution: 'bundler',
       lib: ['es2023', 'dom', 'dom.iterable'],
-      types: [],
+      types: ['node'],
+      typeRoots: [path.join(checkoutDir, 'node_modules/@types')],
       allowImportingTsExtensions: true,
+      checkJs: true,
       skipLibCheck: true,
     },
-    include: ['use.ts', 'openapi-typescript.ts', 'hey-api'],
+    include: ['*.mjs', 'openapi-typescript.ts', 'hey-api'],
   }),
 );
-step('The types of openapi-typescript and hey-api', tsc, ['-p', '.']);
+step('The types of openapi-typescript and hey-api', bin('tsc'), ['-p', '.']);
 
-const python = path.join(dir, 'python');
-const inPython = (name: string) => path.join(python, 'bin', name);
-step('Python', process.env['PYTHON'] ?? 'python3', ['-m', 'venv', python]);
-step('pip', inPython('pip'), [
-  'install',
-  '--quiet',
-  'openapi-python-client==0.29.1',
-  'mypy==1.19.1',
-]);
+const tools = pythonTools('openapi-python', ['openapi-python-client==0.29.1', 'mypy==1.19.1']);
+if ('missing' in tools) {
+  process.stdout.write(`${tools.missing}\n`);
+  failed.push('Python');
+}
+const inPython = 'missing' in tools ? (name: string) => name : tools.program;
 step(
   'openapi-python-client',
   inPython('openapi-python-client'),
@@ -112,22 +95,32 @@ step(
     ['--path', document, '--output-path', 'python-client'],
     ['--config', path.join(import.meta.dirname, 'python-client.yaml')],
   ].flat(),
-  { PATH: `${path.join(python, 'bin')}:${process.env['PATH']}` },
+  { PATH: `${path.dirname(inPython('python'))}:${process.env['PATH']}` },
 );
-writeFileSync(path.join(dir, 'python-client/use.py'), pythonUse);
+cpSync(path.join(dir, 'python_client.py'), path.join(dir, 'python-client/use.py'));
 // The generator omits an import if a body has two media types, as that of the sign-up has.
 step('mypy', inPython('mypy'), [
-  '--exclude',
-  'sign_up',
+  '--exclude=sign_up',
   '--follow-imports=silent',
   'python-client/submission_service_client',
   'python-client/use.py',
 ]);
-step('The Python client with a code that is added later', inPython('python'), [
-  'python-client/use.py',
-]);
+
+// Node does not resolve the imports of hey-api, which have no extension.
+for (const name of ['openapi-typescript', 'hey-api']) {
+  const words = [`${name}.mjs`, '--platform=node', '--format=esm', '-o', `bundled/${name}.mjs`];
+  step(`Bundle ${name}`, bin('rolldown'), words);
+}
+const calls = [
+  `node '${dir}/bundled/openapi-typescript.mjs'`,
+  `node '${dir}/bundled/hey-api.mjs'`,
+  `'${inPython('python')}' '${dir}/python-client/use.py'`,
+];
+if (!runAtLiveGateway(['sh', '-ec', calls.join('\n')])) failed.push('A call to the gateway');
 
 process.stdout.write(
-  failed.length === 0 ? '\nAll succeeded.\n' : `\nFailed: ${failed.join(', ')}\n`,
+  failed.length === 0
+    ? 'openapi:tools: 2 linters and 3 generated clients: PASSED\n'
+    : `openapi:tools: ${failed.join(', ')}: FAILED\n`,
 );
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -13,6 +13,8 @@ export interface RedisOptions {
   readonly dir: string;
   /** False in tests only: nothing is flushed to disk. */
   readonly durable: boolean;
+  /** A server of a Redis Cluster. It owns no slots yet, and serves those that it owns. */
+  readonly isClustered?: boolean;
   /** Called before a server is fetched, which takes some seconds. */
   readonly onFetch?: () => void;
 }
@@ -25,14 +27,16 @@ const portAttemptsMax = 3;
  * no Redis is available.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
-  const { dir, durable } = options;
+  const { dir, durable, isClustered = false } = options;
   const binary = await redisBinary(options.onFetch);
   mkdirSync(dir, { recursive: true });
   const password = randomBytes(24).toString('hex');
   return withRetries(portAttemptsMax, async () => {
     const port = await freePort();
     const configFile = path.join(dir, 'redis.conf');
-    writeFileSync(configFile, configuration({ port, dir, password, durable }), { mode: 0o600 });
+    const busPort = isClustered ? await freePort() : null;
+    const lines = configuration({ port, busPort, dir, password, durable });
+    writeFileSync(configFile, lines, { mode: 0o600 });
     const server = await startServer({
       name: 'Redis',
       command: [...dieWithParent('TERM'), binary.file, configFile],
@@ -47,13 +51,15 @@ export async function startRedis(options: RedisOptions): Promise<RunningServer> 
 
 interface RedisConfiguration {
   readonly port: number;
+  /** The port for other servers of its cluster. Null for a single server. */
+  readonly busPort: number | null;
   readonly dir: string;
   readonly password: string;
   readonly durable: boolean;
 }
 
 /** BullMQ needs a server that never evicts keys. A restart needs the append-only file. */
-function configuration({ port, dir, password, durable }: RedisConfiguration): string {
+function configuration({ port, busPort, dir, password, durable }: RedisConfiguration): string {
   return [
     'bind 127.0.0.1',
     `port ${port}`,
@@ -63,8 +69,13 @@ function configuration({ port, dir, password, durable }: RedisConfiguration): st
     'appendonly yes',
     `appendfsync ${durable ? 'everysec' : 'no'}`,
     'maxmemory-policy noeviction',
+    ...(busPort === null ? [] : clusterLines(busPort)),
     '',
   ].join('\n');
+}
+
+function clusterLines(busPort: number): string[] {
+  return ['cluster-enabled yes', `cluster-port ${busPort}`, 'cluster-require-full-coverage no'];
 }
 
 /** A server that is still loading its file answers PING with an error. */

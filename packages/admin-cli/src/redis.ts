@@ -33,11 +33,13 @@ export async function tryRedis<T>(
   if (url === undefined) return { kind: 'away' };
   const loaded = await import('@svc/queue');
   const { closeRedis, environmentOfRedis, foreignRedis, waitForRedis } = loaded;
-  const redis = loaded.connectRedis(url, 'producer');
+  const redis = loaded.connectRedis(url, 'producer', undefined, {
+    clusterKey: loaded.keyPrefix(prefix),
+  });
   const producer = loaded.createProducer({ redis, prefix });
   try {
     if (!(await waitForRedis(redis, redisWaitMs))) return { kind: 'away' };
-    const found = await environmentOfRedis(redis);
+    const found = await environmentOfRedis(redis, url);
     if (found !== null && found !== wanted) throw new Refusal(foreignRedis(found, wanted));
     return { kind: 'done', value: await work({ redis, prefix, producer, queue: loaded }) };
   } finally {

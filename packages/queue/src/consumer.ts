@@ -89,10 +89,10 @@ async function doneWithin(work: Promise<unknown>, timeoutMs: number): Promise<bo
  * an outage, restart or flush of Redis. Checks every payload against its schema.
  */
 export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>): Consumer {
-  const { queue, logger } = options;
+  const { queue, logger, concurrency = queues[queue].concurrency } = options;
   const definition = queues[queue];
-  const concurrency = options.concurrency ?? definition.concurrency;
-  const redis = connectRedis(options.redisUrl, 'worker', logger);
+  const prefix = keyPrefix(options.prefix);
+  const redis = connectRedis(options.redisUrl, 'worker', logger, { clusterKey: prefix });
   const closing = new AbortController();
   const ending = new AbortController();
   let inProgress = 0;
@@ -126,7 +126,7 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
 
   const worker = new ObservedWorker(definition.name, process, {
     connection: redis,
-    prefix: keyPrefix(options.prefix),
+    prefix,
     autorun: false,
     concurrency,
     lockDuration: definition.lockDurationMs,

@@ -3,7 +3,7 @@ import type { DispatcherMessage } from '@svc/contracts';
 import type { Redis } from 'ioredis';
 import { readBusMessages } from './bus-reader.ts';
 import { channelOfAll, channelsOf, createBusSender } from './bus-sender.ts';
-import { closeRedis, connectRedis, redisIsReady, type QueueLogger } from './redis.ts';
+import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
  * The channels between dispatchers: two for each dispatcher, for batches and for the single messages
@@ -44,7 +44,9 @@ export function createDispatcherBus({
   readonly onMessage: (message: DispatcherMessage) => void;
   readonly logger: QueueLogger;
 }): DispatcherBus {
-  const subscriber = connectRedis(redisUrl, 'subscriber', logger);
+  const subscriber = connectRedis(redisUrl, 'subscriber', logger, {
+    clusterKey: keyPrefix(prefix),
+  });
   let closed = false;
 
   const sender = createBusSender({ redis, prefix, dispatcherId });

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { clusterOf } from './redis-address.ts';
 import { redisScript } from './redis-script.ts';
 import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redis.ts';
 
@@ -7,7 +8,8 @@ type Environment = 'sandbox' | 'production';
 /**
  * Holds the environment that a Redis belongs to (CONTRACT 0: sandbox and production share
  * nothing). One key marks the whole server for all prefixes, because queues under two prefixes
- * would still be flushed together and share the memory.
+ * would still be flushed together and share the memory. In a cluster it marks all servers, and all
+ * guards connect to the owner of its slot, so that each sees the others.
  */
 const markKey = 'svc:environment';
 
@@ -41,7 +43,10 @@ const startWaitMsMax = 1_000;
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;
-  const redis = connectRedis(redisUrl, 'producer', logger, connectionName(environment));
+  const redis = connectRedis(redisUrl, 'producer', logger, {
+    connectionName: connectionName(environment),
+    clusterKey: markKey,
+  });
   const state: GuardState = { hasHadMark: false, isLost: false };
   try {
     if (await waitForRedis(redis, startWaitMsMax)) await check(redis, options, state);
@@ -111,9 +116,19 @@ async function isConnected(redis: Redis, environment: Environment): Promise<bool
   return clients.includes(` name=${connectionName(environment)} `);
 }
 
-/** The environment that a Redis belongs to, or null. Does not mark it. */
-export async function environmentOfRedis(redis: Redis): Promise<string | null> {
-  return redis.get(markKey);
+/**
+ * The environment that a Redis belongs to, or null. Does not mark it. `redis` is connected to
+ * `redisUrl`. Throws if Redis is unreachable.
+ */
+export async function environmentOfRedis(redis: Redis, redisUrl: string): Promise<string | null> {
+  if (clusterOf(redisUrl) === undefined) return redis.get(markKey);
+  const owner = connectRedis(redisUrl, 'producer', undefined, { clusterKey: markKey });
+  try {
+    await waitForRedis(owner, startWaitMsMax);
+    return await owner.get(markKey);
+  } finally {
+    await closeRedis(owner);
+  }
 }
 
 export function foreignRedis(found: string, wanted: string): string {

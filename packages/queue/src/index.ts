@@ -9,6 +9,12 @@ export * from './reply-channel.ts';
 export * from './fleet-registry.ts';
 export * from './dispatcher-bus.ts';
 export * from './queue-status.ts';
-export { readRedisHealth, type RedisHealth } from './redis-health.ts';
+export {
+  type ClusterHealth,
+  clusterSlotCount,
+  readClusterHealth,
+  readRedisHealth,
+  type RedisHealth,
+} from './redis-health.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 export * from './surge.ts';

@@ -14,9 +14,39 @@ type SentinelOptions = Pick<
 >;
 
 const sentinelPortDefault = 26_379;
+const serverPortDefault = 6_379;
+
+/** Some servers of a Redis Cluster, and the account that all its servers accept. */
+export interface ClusterAddress {
+  readonly servers: readonly ServerAddress[];
+  readonly username?: string;
+  readonly password?: string;
+  /** Every connection is encrypted. */
+  readonly isEncrypted: boolean;
+}
+
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
 
 /**
- * The options of a connection to `redisUrl`. `redis://` and `rediss://` name one server.
+ * The cluster that `redis+cluster://[user:password@]host:port,host:port[/]` names, or
+ * `rediss+cluster://` with TLS. Undefined for every other URL.
+ */
+export function clusterOf(redisUrl: string): ClusterAddress | undefined {
+  const found = /^(rediss?)\+cluster:\/\/(?:([^/?#@]*)@)?([^/?#@]+)\/?$/.exec(redisUrl);
+  if (found === null) return undefined;
+  const [, protocol, account = '', authority = ''] = found;
+  return {
+    servers: authority.split(',').map((text) => hostAndPort(text, serverPortDefault)),
+    ...accountOf(account),
+    isEncrypted: protocol === 'rediss',
+  };
+}
+
+/**
+ * The options of a connection to `redisUrl`, unless it names a cluster. `redis://` and `rediss://` name one server.
  * `redis+sentinel://[user:password@]host:port,host:port/master` names the sentinels of a master, and
  * `rediss+sentinel://` does so with TLS. `?sentinelPassword=` is the password of the sentinels.
  */
@@ -26,14 +56,12 @@ export function addressOf(redisUrl: string): { url: string } | { options: Sentin
   );
   if (found === null) return { url: redisUrl };
   const [, protocol, account = '', authority = '', name = '', query = ''] = found;
-  const [username = '', password = ''] = account.split(':').map(decodeURIComponent);
   const sentinelPassword = new URLSearchParams(query).get('sentinelPassword');
   return {
     options: {
-      sentinels: authority.split(',').map(hostAndPort),
+      sentinels: authority.split(',').map((text) => hostAndPort(text, sentinelPortDefault)),
       name: decodeURIComponent(name),
-      ...(username === '' ? {} : { username }),
-      ...(password === '' ? {} : { password }),
+      ...accountOf(account),
       ...(sentinelPassword === null ? {} : { sentinelPassword }),
       ...(protocol === 'rediss'
         ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }
@@ -45,7 +73,17 @@ export function addressOf(redisUrl: string): { url: string } | { options: Sentin
   };
 }
 
-function hostAndPort(text: string): { host: string; port: number } {
+function accountOf(account: string): { username?: string; password?: string } {
+  const [username = '', password = ''] = account.split(':').map(decodeURIComponent);
+  return {
+    ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
+  };
+}
+
+function hostAndPort(text: string, portDefault: number): ServerAddress {
   const { hostname, port } = new URL(`redis://${text}`);
-  return { host: hostname, port: port === '' ? sentinelPortDefault : Number(port) };
+  // A URL has an IPv6 address in brackets, and a socket has it without them.
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  return { host, port: port === '' ? portDefault : Number(port) };
 }

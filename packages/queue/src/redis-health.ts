@@ -1,4 +1,6 @@
 import type { Redis } from 'ioredis';
+import { askCluster, withServer } from './cluster-connector.ts';
+import { type ClusterAddress, clusterOf, type ServerAddress } from './redis-address.ts';
 
 /** The settings of Redis that the service depends on. Null if Redis does not tell them. */
 export interface RedisHealth {
@@ -13,6 +15,48 @@ export interface RedisHealth {
   readonly maxBytes: number | null;
   /** Unix time by the clock of Redis. */
   readonly nowMs: number;
+}
+
+/** A cluster, as its servers describe it. */
+export interface ClusterHealth {
+  /** All masters that own slots, by `host:port`. Health is null for one that does not answer. */
+  readonly masters: readonly { readonly name: string; readonly health: RedisHealth | null }[];
+  readonly slotsOwned: number;
+}
+
+export const clusterSlotCount = 16_384;
+
+/** Asks every master of the cluster that `redisUrl` names. Null for any other Redis. */
+export async function readClusterHealth(redisUrl: string): Promise<ClusterHealth | null> {
+  const cluster = clusterOf(redisUrl);
+  if (cluster === undefined) return null;
+  const owners = await ownersOf(cluster);
+  const masters = [...owners.values()].map(async ({ address }) => ({
+    name: `${address.host}:${address.port}`,
+    health: await withServer(cluster, address, readRedisHealth).catch(() => null),
+  }));
+  const slots = [...owners.values()].map(({ slots: count }) => count);
+  return {
+    masters: await Promise.all(masters),
+    slotsOwned: slots.reduce((sum, count) => sum + count, 0),
+  };
+}
+
+/** Takes the servers from one answer, because answers may differ during a failover. */
+async function ownersOf(
+  cluster: ClusterAddress,
+): Promise<Map<string, { address: ServerAddress; slots: number }>> {
+  const owners = new Map<string, { address: ServerAddress; slots: number }>();
+  for (const server of cluster.servers) {
+    const { nodes } = await askCluster(cluster, [server], '');
+    for (const { address, isMaster, slots } of nodes) {
+      const count = slots.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+      if (!isMaster || count === 0) continue;
+      owners.set(`${address.host}:${address.port}`, { address, slots: count });
+    }
+    if (nodes.length > 0) break;
+  }
+  return owners;
 }
 
 /** Reads `INFO` and `TIME`, which a restricted user of Redis may run too. */

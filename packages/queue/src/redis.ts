@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
-import { addressOf } from './redis-address.ts';
+import { clusterConnector } from './cluster-connector.ts';
+import { addressOf, clusterOf } from './redis-address.ts';
 
 /** The logger methods that this package needs. A pino logger fits. */
 export interface QueueLogger {
@@ -29,56 +30,102 @@ const subscriberPingMs = 2_000;
 /** Longer than BullMQ's longest blocking read (10 s), so that only a dead socket times out. */
 const workerSocketTimeoutMs = 30_000;
 
+export interface RedisConnectionOptions {
+  /** The name of the connection in `CLIENT LIST`. */
+  readonly connectionName?: string;
+  /**
+   * A key or its hash tag. In a cluster the connection goes to the server that owns its slot, and
+   * serves only keys and channels of that slot. Required if the URL names a cluster.
+   */
+  readonly clusterKey?: string;
+}
+
+/** Errors of a server that must not be used any more, or not for this slot. */
+const leavingErrors = ['READONLY', 'MOVED', 'CLUSTERDOWN'];
+
 /**
  * Opens a connection that reconnects forever and never ends the process. Returns at once;
  * `waitForRedis` waits until it is usable. The caller closes it with `closeRedis`.
  *
  * A producer has no offline queue. While Redis is unreachable, a command fails at once instead of
  * being sent late, because Postgres has the work and the reconcilers find it.
+ *
+ * In a cluster every connection is one socket to the owner of a slot (decision 46). Throws if
+ * `clusterKey` is missing then.
  */
 export function connectRedis(
   url: string,
   role: RedisRole,
   logger?: QueueLogger,
-  connectionName?: string,
+  { connectionName, clusterKey }: RedisConnectionOptions = {},
 ): Redis {
+  const redis = open(url, optionsOf(role, connectionName), clusterKey);
+  redis.on('error', (error: Error) => {
+    logger?.warn({ err: error, role }, 'redis connection error');
+  });
+  if (role === 'subscriber')
+    keepPinging(redis, clusterOf(url) === undefined ? undefined : clusterKey);
+  return redis;
+}
+
+function optionsOf(role: RedisRole, connectionName: string | undefined) {
   const common = {
     ...(connectionName === undefined ? {} : { connectionName }),
     connectTimeout: connectTimeoutMs,
     retryStrategy: (attempt: number) =>
       Math.min(50 * 2 ** Math.min(attempt, 10), reconnectDelayMsMax),
     // A master that became a replica refuses writes. The next connection goes to its successor.
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    reconnectOnError: ({ message }: Error) =>
+      leavingErrors.some((code) => message.startsWith(code)),
   };
-  const options =
-    role === 'producer'
-      ? {
-          ...common,
-          enableOfflineQueue: false,
-          maxRetriesPerRequest: 1,
-          commandTimeout: producerCommandTimeoutMs,
-          socketTimeout: socketTimeoutMs,
-        }
-      : {
-          ...common,
-          maxRetriesPerRequest: null,
-          socketTimeout: role === 'worker' ? workerSocketTimeoutMs : socketTimeoutMs,
-        };
-  const address = addressOf(url);
-  const redis =
-    'url' in address
-      ? new Redis(address.url, options)
-      : new Redis({ ...options, ...address.options });
-  redis.on('error', (error: Error) => {
-    logger?.warn({ err: error, role }, 'redis connection error');
-  });
-  if (role === 'subscriber') keepPinging(redis);
-  return redis;
+  return role === 'producer'
+    ? {
+        ...common,
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 1,
+        commandTimeout: producerCommandTimeoutMs,
+        socketTimeout: socketTimeoutMs,
+      }
+    : {
+        ...common,
+        maxRetriesPerRequest: null,
+        socketTimeout: role === 'worker' ? workerSocketTimeoutMs : socketTimeoutMs,
+      };
 }
 
-function keepPinging(redis: Redis): void {
+function open(
+  url: string,
+  options: ReturnType<typeof optionsOf>,
+  clusterKey: string | undefined,
+): Redis {
+  const cluster = clusterOf(url);
+  if (cluster === undefined) {
+    const address = addressOf(url);
+    return 'url' in address
+      ? new Redis(address.url, options)
+      : new Redis({ ...options, ...address.options });
+  }
+  if (clusterKey === undefined) throw new Error('a connection to a cluster needs a key');
+  const { username, password, isEncrypted } = cluster;
+  return new Redis({
+    ...options,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    // Tells ioredis to wait for the end of the handshake. The connector opens the socket.
+    ...(isEncrypted ? { tls: {} } : {}),
+    Connector: clusterConnector(cluster, clusterKey),
+  });
+}
+
+/**
+ * Notices a dead socket. In a cluster it also notices that the server has lost the slot of the key: it
+ * then answers `MOVED`, and `PUBLISH` at the new owner would not count this subscriber.
+ */
+function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {
-    if (redisIsReady(redis)) redis.ping().catch(() => {});
+    if (!redisIsReady(redis)) return;
+    const answer = clusterKey === undefined ? redis.ping() : redis.exists(clusterKey);
+    answer.catch(() => {});
   }, subscriberPingMs);
   timer.unref();
   redis.once('end', () => clearInterval(timer));

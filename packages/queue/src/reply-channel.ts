@@ -72,7 +72,7 @@ export function createReplyListener({
   readonly logger?: QueueLogger;
 }): ReplyListener {
   const channel = `${keyPrefix(prefix)}:replies:${name}`;
-  const redis = connectRedis(redisUrl, 'subscriber', logger);
+  const redis = connectRedis(redisUrl, 'subscriber', logger, { clusterKey: keyPrefix(prefix) });
   const waiting = new Map<string, Set<(outcome: ReplyNews | 'timeout') => void>>();
   let subscribed = false;
 

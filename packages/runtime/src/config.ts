@@ -64,9 +64,9 @@ export const commonConfig = {
     description: 'milliseconds that a call waits for the answer of Postgres, 1000 to 60000',
   }),
   REDIS_URL: Type.String({
-    pattern: '^rediss?(\\+sentinel)?://',
+    pattern: '^rediss?(\\+(sentinel|cluster))?://',
     description:
-      'the URL of Redis, redis://host:port, or redis+sentinel://host:port,host:port/master',
+      'the URL of Redis: redis://host:port, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port',
   }),
   SVC_MASTER_KEY: Type.String({
     pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,

@@ -5,6 +5,7 @@ import {
   connectRedis,
   createProducer,
   guardRedis,
+  keyPrefix,
   type Producer,
   type ServiceFacts,
 } from '@svc/queue';
@@ -80,7 +81,7 @@ export async function openRedis({
   const { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, SVC_ENVIRONMENT: environment } = config;
   const guard = await guardRedis({ redisUrl, environment, logger, refuse: cannotStart });
   lifecycle.own('redis guard', guard);
-  const redis = connectRedis(redisUrl, 'producer', logger);
+  const redis = connectRedis(redisUrl, 'producer', logger, { clusterKey: keyPrefix(prefix) });
   lifecycle.add('redis', () => closeRedis(redis));
   const producer = lifecycle.own('producer', createProducer({ redis, prefix, logger }));
   return { redis, producer };

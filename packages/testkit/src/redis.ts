@@ -12,10 +12,13 @@ export interface TestRedis {
   close(): Promise<void>;
 }
 
-/** Starts a Redis server for one caller (about 20 ms), configured like the embedded one. */
-export async function startTestRedis(): Promise<TestRedis> {
+/**
+ * Starts a Redis server for one caller (about 20 ms), configured like the embedded one. A clustered one
+ * owns no slots yet.
+ */
+export async function startTestRedis({ isClustered = false } = {}): Promise<TestRedis> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-redis-'));
-  const server = await startRedis({ dir, durable: false });
+  const server = await startRedis({ dir, durable: false, isClustered });
   return {
     redisUrl: server.url,
     flush: () => flushAll(server.url),

@@ -1,4 +1,4 @@
-import { listServices, readRedisHealth } from '@svc/queue';
+import { listServices, readClusterHealth, readRedisHealth } from '@svc/queue';
 import {
   buildFacts,
   databaseNow,
@@ -71,7 +71,8 @@ async function readDeployment(context: Context): Promise<Deployment> {
   const found = await tryRedis(context, async ({ redis, prefix }) => {
     const { value: health, askedMs } = await timed(() => readRedisHealth(redis));
     const services = (await listServices(redis, prefix)).filter(isHeard);
-    return { health, askedMs, services };
+    const cluster = await readClusterHealth(configuration.REDIS_URL ?? '');
+    return { health, cluster, askedMs, services };
   });
   const redis = found.kind === 'done' ? found.value : null;
   const missing = await findMissing(store);

@@ -1,3 +1,4 @@
+import { clusterSlotCount } from '@svc/queue';
 import { type Deployment, fault, type Finding, isLocal, ok, warning } from './finding.ts';
 
 /** BullMQ needs Redis 6.2. */
@@ -10,16 +11,39 @@ export function checkRedis({ redis, redisUrl, environment }: Deployment): Findin
     const found = redisUrl === undefined ? 'REDIS_URL is not set' : 'Redis cannot be reached';
     return [fault('redis', found, 'Start Redis, or correct REDIS_URL.')];
   }
-  const { health } = redis;
+  const { health, cluster } = redis;
   return [
-    version(health.version),
-    policy(health),
-    persistence(health),
+    ...(cluster === null ? ofServer(health) : ofCluster(cluster)),
     ...(redisUrl === undefined ? [] : [encryption(redisUrl, environment)]),
   ];
 }
 
 type Health = NonNullable<Deployment['redis']>['health'];
+type Cluster = NonNullable<NonNullable<Deployment['redis']>['cluster']>;
+
+function ofServer(health: Health): Finding[] {
+  return [version(health.version), policy(health), persistence(health)];
+}
+
+/** The checks of every master, and of the cluster as a whole. */
+function ofCluster({ masters, slotsOwned }: Cluster): Finding[] {
+  const each = masters.flatMap(({ name, health }) =>
+    health === null
+      ? [fault('redis', `${name} does not answer`, 'Start it, or let its replica take over.')]
+      : ofServer(health).map((finding) => ({ ...finding, found: `${name}: ${finding.found}` })),
+  );
+  return [...each, coverage(masters.length, slotsOwned)];
+}
+
+function coverage(masterCount: number, slotsOwned: number): Finding {
+  const name = 'redis cluster';
+  if (slotsOwned >= clusterSlotCount) return ok(name, `${masterCount} masters own all slots`);
+  return fault(
+    name,
+    `no master owns ${clusterSlotCount - slotsOwned} of ${clusterSlotCount} slots`,
+    'Assign them with redis-cli --cluster fix.',
+  );
+}
 
 function version(found: string | null): Finding {
   if (found === null || Number.parseFloat(found) >= versionMin) {

@@ -1,4 +1,4 @@
-import type { HeardInstance, RedisHealth } from '@svc/queue';
+import type { ClusterHealth, HeardInstance, RedisHealth } from '@svc/queue';
 import type { DatabaseHealth, LedgerAuditStatus } from '@svc/store';
 
 type FindingState = 'ok' | 'warning' | 'fault';
@@ -33,6 +33,8 @@ export interface Deployment {
   /** Null if Redis cannot be reached. */
   readonly redis: {
     readonly health: RedisHealth;
+    /** Null unless `REDIS_URL` names a cluster. */
+    readonly cluster: ClusterHealth | null;
     /** The time of this machine, in the middle of the question that `health` answers. */
     readonly askedMs: number;
     /** Without silent ones. */

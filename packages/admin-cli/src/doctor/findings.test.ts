@@ -46,7 +46,12 @@ const health = {
   nowMs,
 };
 
-const redis: NonNullable<Deployment['redis']> = { health, askedMs: nowMs, services };
+const redis: NonNullable<Deployment['redis']> = {
+  health,
+  cluster: null,
+  askedMs: nowMs,
+  services,
+};
 
 const database: Deployment['database'] = {
   version: 180_001,
@@ -90,6 +95,18 @@ const badOf = (change: Partial<Deployment>) =>
     .filter(({ state }) => state !== 'ok')
     .map(({ state, check }) => `${state} ${check}`);
 
+const withCluster = (second: typeof health | null, slotsOwned = 16_384) => ({
+  redis: {
+    ...redis,
+    cluster: {
+      masters: [
+        { name: 'a:1', health },
+        { name: 'b:1', health: second },
+      ],
+      slotsOwned,
+    },
+  },
+});
 const withServices = (...all: HeardInstance[]) => ({ redis: { ...redis, services: all } });
 const withRedis = (change: Partial<typeof health>) => ({
   redis: { ...redis, health: { ...health, ...change } },
@@ -206,6 +223,13 @@ test.each<[string, Partial<Deployment>, string[]]>([
     ['warning redis memory'],
   ],
   ['Redis keeps no file', withRedis({ isAppendOnly: false }), ['warning redis file']],
+  [
+    'one master of a cluster evicts keys',
+    withCluster({ ...health, maxmemoryPolicy: 'allkeys-lru' }),
+    ['fault redis memory'],
+  ],
+  ['one master of a cluster does not answer', withCluster(null), ['fault redis']],
+  ['slots of a cluster have no owner', withCluster(health, 16_383), ['fault redis cluster']],
   ['Redis cannot write its file', withRedis({ isWritten: false }), ['fault redis file']],
   ['Redis is reached without TLS', { redisUrl: 'redis://redis.example.com' }, ['fault redis tls']],
   ['no audit has ended', withLedger({ at: null }), ['warning ledger audit']],

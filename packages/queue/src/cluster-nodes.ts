@@ -1,0 +1,73 @@
+import type { ServerAddress } from './redis-address.ts';
+
+/** A server of a Redis Cluster, as another server of it describes it. */
+export interface ClusterNode {
+  readonly address: ServerAddress;
+  readonly isMaster: boolean;
+  /** The majority of masters cannot reach it. */
+  readonly isFailed: boolean;
+  /** The higher epoch is right if two servers disagree about the owner of a slot. */
+  readonly epoch: number;
+  /** First and last slot of each range that it owns. */
+  readonly slots: readonly (readonly [number, number])[];
+}
+
+/**
+ * Parses the answer of `asked` to `CLUSTER NODES`. Skips servers without an address. If connections are
+ * encrypted, the announced host name is used, because a certificate rarely contains an IP address.
+ */
+export function parseClusterNodes(
+  text: string,
+  asked: ServerAddress,
+  { isEncrypted }: { readonly isEncrypted: boolean },
+): ClusterNode[] {
+  return text.split('\n').flatMap((line) => {
+    const [, place = '', flagText = '', , , , epoch = '0', , ...ranges] = line.trim().split(' ');
+    const flags = flagText.split(',');
+    const address = addressIn(place, flags.includes('myself') ? asked : undefined, isEncrypted);
+    if (address === undefined || flags.includes('noaddr') || flags.includes('handshake')) return [];
+    return {
+      address,
+      isMaster: flags.includes('master'),
+      isFailed: flags.includes('fail'),
+      epoch: Number(epoch),
+      slots: ranges.flatMap(rangeIn),
+    };
+  });
+}
+
+/** Reads `ip:port@busport[,hostname]`. A server that has met no other one does not know its own address. */
+function addressIn(
+  place: string,
+  own: ServerAddress | undefined,
+  isEncrypted: boolean,
+): ServerAddress | undefined {
+  const found = /^(.*):(\d+)(?:@\d+)?(?:,([^,=]*))?(?:,.*)?$/.exec(place);
+  if (found === null) return undefined;
+  const [, ip = '', port = '', name = ''] = found;
+  const host = isEncrypted && name !== '' ? name : ip;
+  if (host !== '') return { host, port: Number(port) };
+  return own === undefined ? undefined : { host: own.host, port: Number(port) };
+}
+
+/** Reads `0-5460` or `42`. Slots that move are in brackets, and still belong to their owner. */
+function rangeIn(text: string): [number, number][] {
+  const found = /^(\d+)(?:-(\d+))?$/.exec(text);
+  if (found === null) return [];
+  const [, first = '', last = first] = found;
+  return [[Number(first), Number(last)]];
+}
+
+/** The master that owns the slot by the newest of all answers. Undefined if it is lost or unknown. */
+export function ownerOfSlot(
+  nodes: readonly ClusterNode[],
+  slot: number,
+): ServerAddress | undefined {
+  const claims = nodes.filter(
+    ({ isMaster, slots }) =>
+      isMaster && slots.some(([first, last]) => first <= slot && slot <= last),
+  );
+  const newest = Math.max(...claims.map(({ epoch }) => epoch));
+  const answers = claims.filter(({ epoch }) => epoch === newest);
+  return answers.some(({ isFailed }) => isFailed) ? undefined : answers[0]?.address;
+}

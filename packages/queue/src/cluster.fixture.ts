@@ -1,0 +1,34 @@
+import { startTestRedis, type TestRedis, waitUntil } from '@svc/testkit';
+import { Redis } from 'ioredis';
+
+/** A cluster of one server. Every command for a slot that it does not own fails. */
+export interface TestCluster {
+  /** The address of the server itself. */
+  readonly serverUrl: string;
+  readonly clusterUrl: string;
+  /** A connection that does not know of the cluster. */
+  readonly direct: Redis;
+  readonly server: TestRedis;
+  close(): Promise<void>;
+}
+
+const boundMs = 20_000;
+
+/** Starts it with the slots of these keys only. It serves them after two seconds. */
+export async function startTestCluster(keys: readonly string[]): Promise<TestCluster> {
+  const server = await startTestRedis({ isClustered: true });
+  const direct = new Redis(server.redisUrl);
+  for (const key of keys) await direct.cluster('ADDSLOTS', await direct.cluster('KEYSLOT', key));
+  const isServing = async () => (await direct.cluster('INFO')).includes('cluster_state:ok');
+  if (!(await waitUntil(isServing, { timeoutMs: boundMs }))) throw new Error('no cluster');
+  return {
+    serverUrl: server.redisUrl,
+    clusterUrl: server.redisUrl.replace(/^redis:/, 'redis+cluster:'),
+    direct,
+    server,
+    async close() {
+      direct.disconnect();
+      await server.close();
+    },
+  };
+}

@@ -1,5 +1,6 @@
 import type { PostgresPair } from './postgres-pair.ts';
 import { openPostgresPair } from './postgres-pair.ts';
+import { openRedisCluster, type RedisCluster } from './redis-cluster.ts';
 import { openRedisWithSentinel, type RedisWithSentinel } from './redis-sentinel.ts';
 import type { Cluster } from './trial.ts';
 
@@ -7,6 +8,7 @@ import type { Cluster } from './trial.ts';
 export const clusters: Readonly<Record<string, () => Cluster>> = {
   postgres: postgresCluster,
   sentinel: sentinelCluster,
+  cluster: redisCluster,
 };
 
 function postgresCluster(): Cluster {
@@ -24,6 +26,16 @@ function sentinelCluster(): Cluster {
   return {
     name: 'Redis master killed, replica promoted by Sentinel',
     servers: { openRedis: keep(opened, openRedisWithSentinel) },
+    failOver: async () => only(opened).failOver(),
+    restore: async () => only(opened).restoreReplica(),
+  };
+}
+
+function redisCluster(): Cluster {
+  const opened: RedisCluster[] = [];
+  return {
+    name: 'Redis Cluster: the master with the queues killed, its replica promoted',
+    servers: { openRedis: keep(opened, openRedisCluster) },
     failOver: async () => only(opened).failOver(),
     restore: async () => only(opened).restoreReplica(),
   };

@@ -6,7 +6,7 @@ import { recoveryMsMax, runTrial, type TrialReport } from './trial.ts';
 
 endEarlyInOrder();
 
-/** `pnpm failover [--only postgres|sentinel] [--times N] [--rate R] [--seed S]` */
+/** `pnpm failover [--only postgres|sentinel|cluster] [--times N] [--rate R] [--seed S]` */
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: Object.keys(clusters) },

@@ -1,7 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
 import { redisCommand } from '../support/redis-command.ts';
+
+const boundMs = 30_000;
+const lookEveryMs = 50;
 
 /** One Redis process: a server, or a sentinel. */
 export interface RedisNode {
@@ -83,4 +87,14 @@ export async function prepareRedis(options: RedisNodeOptions): Promise<RedisNode
     },
     command: ask,
   };
+}
+
+/** Waits until the check holds. A check that throws does not hold yet. */
+export async function until(what: string, check: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + boundMs;
+  while (performance.now() < endMs) {
+    if (await check().catch(() => false)) return;
+    await sleep(lookEveryMs);
+  }
+  throw new Error(`not within ${boundMs} ms: ${what}`);
 }

@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisUnderTest } from '../faults/world/redis-server.ts';
-import { prepareRedis, type RedisNode, serverLines } from './redis-node.ts';
+import { prepareRedis, type RedisNode, serverLines, until } from './redis-node.ts';
 
 /** A master with two replicas and three sentinels. `RedisUnderTest` means the present master. */
 export interface RedisWithSentinel extends RedisUnderTest {
@@ -16,8 +15,6 @@ const masterName = 'svc';
 const serverCount = 3;
 const sentinelCount = 3;
 const downAfterMs = 1_000;
-const boundMs = 30_000;
-const lookEveryMs = 50;
 
 export async function openRedisWithSentinel(dir: string): Promise<RedisWithSentinel> {
   const prepare = (name: string, isSentinel: boolean) =>
@@ -102,13 +99,4 @@ async function masterPort(sentinels: readonly RedisNode[]): Promise<number> {
   const [sentinel] = sentinels;
   const answer = await sentinel?.command(`SENTINEL get-master-addr-by-name ${masterName}`);
   return Number(answer?.trim().split('\r\n').at(-1));
-}
-
-async function until(what: string, check: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + boundMs;
-  while (performance.now() < endMs) {
-    if (await check().catch(() => false)) return;
-    await sleep(lookEveryMs);
-  }
-  throw new Error(`not within ${boundMs} ms: ${what}`);
 }

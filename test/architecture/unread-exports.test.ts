@@ -22,6 +22,10 @@ const oracles: Readonly<Record<string, string>> = {
   'infra/local/src/index.ts postgresAccount': 'test/failover starts Debian’s Postgres',
   'infra/local/src/kubectl-binary.ts kubectlBinary': '`pnpm manifests` builds with it',
   'packages/runtime/src/index.ts allServices': 'test/metrics scrapes each service',
+  'packages/runtime/src/index.ts logCatalogue': '`pnpm logs:docs` writes docs/LOGS.md from it',
+  'packages/runtime/src/index.ts logMembers': '`pnpm logs:docs` writes docs/LOGS.md from it',
+  'packages/node-agent/src/index.ts nodeLogCatalogue': '`pnpm logs:docs` reads it',
+  'packages/node-agent/src/index.ts nodeLogMembers': '`pnpm logs:docs` reads it',
   'packages/domain/src/ledger.ts planHold': 'tests compare the statement of a hold with it',
   'packages/domain/src/usage-caps.ts capUsage':
     'tests of the store and test/hostile compare the caps in SQL with it',

@@ -142,6 +142,8 @@ test('markers in every free text are found with tenant and node, and nowhere els
   const logs = allLogs(stack);
   expect(found(logs, { control })).toEqual(['control']);
   expect(found(logs, { ...personal, ...own })).toEqual([]);
+  const events = logs.split('\n').map((line): unknown => JSON.parse(line)?.event);
+  expect(events.filter((event) => typeof event !== 'string')).toEqual([]);
   expect(found(await allMetrics(stack), { ...personal, ...own, control })).toEqual([]);
   const redis = await redisFiles(stack);
   expect(found(redis, { prefix: '{svc}' })).toEqual(['prefix']);

@@ -182,7 +182,7 @@ describe('svc-node with a browser', () => {
       executors: [{ jobType: 'ats.application', name: 'browser' }],
       sandboxOnly: true,
     });
-    expect(log).toContain('a browser has started');
+    expect(log).toContain('"event":"node.browser_started"');
     expect(readdirSync(path.join(stateDir, 'b'))).toEqual([]);
   });
 

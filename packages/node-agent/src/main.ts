@@ -29,7 +29,7 @@ async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): 
   } catch (error) {
     const sentence = sentenceOf(error, stateDir);
     if (sentence === undefined) throw error;
-    log('error', sentence);
+    log('error', sentence, { event: 'node.cannot_start' });
     process.stderr.write(`svc-node: ${sentence}\n`);
     process.exit(1);
   }

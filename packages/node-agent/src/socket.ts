@@ -111,7 +111,8 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
     const status = response.statusCode ?? 0;
     refusedStatus = status;
     const explain = async (): Promise<void> => {
-      log('error', explainRefusal({ status, body: await startOf(response) }), { status });
+      const sentence = explainRefusal({ status, body: await startOf(response) });
+      log('error', sentence, { event: 'node.link_refused', status });
       socket.terminate();
     };
     void explain();

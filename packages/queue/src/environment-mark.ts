@@ -95,7 +95,7 @@ async function check(
   }
   const reason = foreignRedis(found, environment);
   if (!state.hasHadMark) refuse(reason);
-  if (!state.isLost) logger.error({ found }, reason);
+  if (!state.isLost) logger.error({ event: 'redis.environment_lost', found }, reason);
   state.isLost = true;
 }
 

@@ -23,6 +23,14 @@ test('a line is one JSON object with service, level, time, request id and messag
   expect(String(line['time'])).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
+test('a line names the event of its message, unless the call names it', () => {
+  const settled = logged((logger) => logger.info({ charged: '1.5' }, 'settled'));
+  expect(settled['event']).toBe('settlement.submission_settled');
+  expect(logged((logger) => logger.info('stopped'))['event']).toBe('process.stopped');
+  const reason = logged((logger) => logger.fatal({ event: 'process.cannot_start' }, 'settled'));
+  expect(reason['event']).toBe('process.cannot_start');
+});
+
 test.each([
   'payload',
   'applicantProfile',

@@ -80,7 +80,7 @@ export async function runMain<T extends TObject>({
   const die = (error: unknown): never => {
     const reason = reasonNotToStart(error);
     if (reason === undefined) logger.fatal({ err: error }, 'fatal error');
-    else logger.fatal(reason);
+    else logger.fatal({ event: 'process.cannot_start' }, reason);
     process.exit(error instanceof CannotStart ? error.exitStatus : 1);
   };
   process.on('uncaughtException', die);

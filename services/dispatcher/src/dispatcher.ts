@@ -44,5 +44,10 @@ export interface Dispatcher extends DispatcherObserver {
  * and the bus repair themselves, and reconcilers find the rest. `task` completes "could not …".
  */
 export function inBackground(dispatcher: Dispatcher, task: string, work: Promise<unknown>): void {
-  work.catch((error: unknown) => dispatcher.logger.warn({ err: error }, `could not ${task}`));
+  work.catch((error: unknown) =>
+    dispatcher.logger.warn(
+      { event: 'dispatcher.background_task_failed', err: error, task },
+      `could not ${task}`,
+    ),
+  );
 }

@@ -141,15 +141,15 @@ function observed(outcome: OutboundOutcome) {
 }
 
 function logAttempt(
-  { logger, countAttempt }: AttemptDeps,
+  { logger: shared, countAttempt }: AttemptDeps,
   { deliveryId, eventId, type, attemptNumber, requestId }: ClaimedAttempt,
   outcome: OutboundOutcome,
   verdict: AttemptVerdict,
 ): void {
   countAttempt(verdict.kind);
   const { statusCode, durationMs, error } = observed(outcome);
-  const own = requestId === null ? logger : withRequestId(logger, requestId);
-  own.info(
+  const logger = requestId === null ? shared : withRequestId(shared, requestId);
+  logger.info(
     {
       deliveryId: toWireId('dlv', deliveryId),
       eventId: toWireId('evt', eventId),

@@ -226,7 +226,7 @@ async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame)
     }
   } catch (error) {
     if (isUnavailable(error)) {
-      link.logger.warn({ err: error, frame: frame.type }, 'a dependency is unavailable');
+      link.logger.warn({ err: error, frame: frame.type }, 'a dependency of a frame is unavailable');
       return;
     }
     answerUnhandled(dispatcher, link, error);

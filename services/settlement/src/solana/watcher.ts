@@ -178,7 +178,10 @@ async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
     state.problem = check.sentence;
     state.checkedMs = null;
     state.nextCallMs = clock.monotonicMs() + backoffMsMax;
-    logger.error({ variable: check.variable }, `nothing is credited: ${check.sentence}`);
+    logger.error(
+      { event: 'solana.terms_refused', variable: check.variable },
+      `nothing is credited: ${check.sentence}`,
+    );
     return false;
   }
   state.hasPassedAll = true;

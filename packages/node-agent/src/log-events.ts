@@ -1,0 +1,169 @@
+/** An event that a node logs, in the form of the events of the services (docs/LOGS.md). */
+interface NodeLogEvent {
+  readonly level: 'info' | 'warn' | 'error';
+  /** Null if each line has its own message: the call then names its event. */
+  readonly message: string | null;
+  readonly members: readonly NodeLogMember[];
+  /** The step that the node owner takes after a warning or worse. */
+  readonly action?: string;
+  /** The content of a message that is not fixed. */
+  readonly says?: string;
+}
+
+/** The members that only nodes log. Those of services have the same meaning here. */
+export const nodeLogMembers = {
+  adapter: 'the adapter of the form',
+  binary: 'the path of the browser',
+  closeCode: 'the close code of the link; 1006 if it broke',
+  code: 'a code of CONTRACT 7, or a close code',
+  delayMs: 'milliseconds until the next connection',
+  durationMs: 'how long it took, in milliseconds',
+  fields: 'how many fields were filled',
+  isSandboxed: 'true if the browser runs in its sandbox',
+  key: 'the name of the field, never its value',
+  leftovers: 'how many directories were deleted',
+  outcome: 'the type of the outcome',
+  reason: 'the message of the error, or the reason of the service',
+  refusedStatus: 'the HTTP status of the refused connection',
+  running: 'how many submissions the node is running',
+  status: 'an HTTP status',
+  step: 'the number of the step of the form',
+  submissionId: 'the submission, `sub_…`',
+  version: 'the version of the browser',
+  why: 'the signal, or that the parent is gone',
+} as const;
+
+type NodeLogMember = keyof typeof nodeLogMembers;
+
+const connectsAgain =
+  'Nothing at once: the node connects again. If it repeats, run `svc-node doctor`.';
+const fullDisk = 'Check the disk of the state directory: its space and permissions.';
+
+/** Every event that a node logs, by name. docs/LOGS.md is generated from it. */
+export const nodeLogCatalogue = {
+  'node.ready': { level: 'info', message: 'ready', members: ['running'] },
+  'node.linked_again': { level: 'info', message: 'linked again', members: ['running'] },
+  'node.unlinked': {
+    level: 'info',
+    message: 'not linked, reconnecting',
+    members: ['closeCode', 'refusedStatus', 'delayMs'],
+  },
+  'node.draining': {
+    level: 'info',
+    message: 'draining: the running submissions are finished',
+    members: ['running'],
+  },
+  'node.stopping': { level: 'info', message: 'stopping', members: ['why'] },
+  'node.stopped_unfinished': {
+    level: 'warn',
+    message: 'stopped with unfinished submissions, which are reported after a restart',
+    members: [],
+    action: 'Start the node again soon, with the same state directory.',
+  },
+  'node.cannot_start': {
+    level: 'error',
+    message: null,
+    says: 'why the node cannot start',
+    members: [],
+    action: 'Do what the message says, then start the node again.',
+  },
+  'node.frame_refused': {
+    level: 'warn',
+    message: 'the service refused a frame',
+    members: ['code'],
+    action: 'Update the node. If it is up to date, report the line.',
+  },
+  'node.frame_ignored': {
+    level: 'warn',
+    message: 'ignored a bad frame',
+    members: ['code'],
+    action: 'Update the node. If it is up to date, report the line.',
+  },
+  'node.link_refused': {
+    level: 'error',
+    message: null,
+    says: 'why the service refused the connection',
+    members: ['status'],
+    action: 'Do what the message says. `svc-node doctor` checks id, secret, clock and address.',
+  },
+  'node.link_broke': {
+    level: 'warn',
+    message: 'the link broke',
+    members: ['reason'],
+    action: connectsAgain,
+  },
+  'node.link_closed': {
+    level: 'warn',
+    message: 'the service closed the link',
+    members: ['code', 'reason'],
+    action: connectsAgain,
+  },
+  'node.submission_assigned': { level: 'info', message: 'assigned', members: ['submissionId'] },
+  'node.submission_begun': { level: 'info', message: 'begun', members: ['submissionId'] },
+  'node.submission_submitting': { level: 'info', message: 'submitting', members: ['submissionId'] },
+  'node.submission_ended': {
+    level: 'info',
+    message: 'ended',
+    members: ['submissionId', 'outcome'],
+  },
+  'node.submission_stopped': { level: 'info', message: 'stopped', members: ['submissionId'] },
+  'node.submission_taken': {
+    level: 'error',
+    message: 'another process has begun the submission',
+    members: ['submissionId'],
+    action: 'Stop the other process: two processes must not use one identity and state directory.',
+  },
+  'node.journal_failed': {
+    level: 'error',
+    message: 'could not write to the journal',
+    members: ['reason'],
+    action: fullDisk,
+  },
+  'node.begin_not_recorded': {
+    level: 'error',
+    message: 'could not record the begin of the submission',
+    members: ['submissionId', 'reason'],
+    action: fullDisk,
+  },
+  'node.browser_started': {
+    level: 'info',
+    message: 'a browser has started',
+    members: ['binary', 'version', 'isSandboxed'],
+  },
+  'node.browser_leftovers_deleted': {
+    level: 'info',
+    message: 'deleted the directories of earlier browsers',
+    members: ['leftovers'],
+  },
+  'node.browser_not_started': {
+    level: 'info',
+    message: 'browser did not start',
+    members: ['submissionId', 'reason'],
+  },
+  'node.form_found': {
+    level: 'info',
+    message: 'form found',
+    members: ['submissionId', 'adapter'],
+  },
+  'node.field_filled': { level: 'info', message: 'field filled', members: ['submissionId', 'key'] },
+  'node.step_filled': {
+    level: 'info',
+    message: 'step filled',
+    members: ['submissionId', 'step', 'fields', 'durationMs'],
+  },
+  'node.form_submitted': {
+    level: 'info',
+    message: 'submitted',
+    members: ['submissionId', 'outcome'],
+  },
+  'node.form_refused': { level: 'info', message: 'refused', members: ['submissionId', 'status'] },
+} as const satisfies Record<string, NodeLogEvent>;
+
+const eventByMessage = new Map<string | null, string>(
+  Object.entries(nodeLogCatalogue).map(([event, { message }]) => [message, event]),
+);
+
+/** The name of the event with this message. Undefined for a message that is not in the catalogue. */
+export function eventOf(message: string): string | undefined {
+  return eventByMessage.get(message);
+}

@@ -1,0 +1,27 @@
+import type { LogEvent } from './definition.ts';
+import { dispatcherEvents } from './dispatcher-events.ts';
+import { gatewayEvents } from './gateway-events.ts';
+import { processEvents } from './process-events.ts';
+import { queueEvents } from './queue-events.ts';
+import { settlementEvents, solanaEvents } from './settlement-events.ts';
+import { webhooksEvents } from './webhooks-events.ts';
+
+/** Every event that a service logs, by name. docs/LOGS.md is generated from it. */
+export const logCatalogue: Readonly<Record<string, LogEvent>> = {
+  ...processEvents,
+  ...queueEvents,
+  ...gatewayEvents,
+  ...dispatcherEvents,
+  ...settlementEvents,
+  ...solanaEvents,
+  ...webhooksEvents,
+};
+
+const eventByMessage = new Map(
+  Object.entries(logCatalogue).map(([event, { message }]) => [message, event]),
+);
+
+/** The name of the event with this message. Undefined for a message that is not in the catalogue. */
+export function eventOf(message: unknown): string | undefined {
+  return typeof message === 'string' ? eventByMessage.get(message) : undefined;
+}

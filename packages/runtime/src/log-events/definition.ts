@@ -1,0 +1,54 @@
+import type { LogMember } from './members.ts';
+
+/** An event of the logs. Its name is stable: programs search for it. Its message may change. */
+export interface LogEvent {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+  /** The message of every such line. Null if each line has its own: the call then names its event. */
+  readonly message: string | null;
+  /** The members of such a line besides those of every line. A line may omit some. */
+  readonly members: readonly LogMember[];
+  /** The step that an operator takes after a warning or worse. */
+  readonly action?: string;
+  /** The content of a message that is not fixed, for the documentation. */
+  readonly says?: string;
+}
+
+type Members = readonly LogMember[];
+
+export function debug(message: string, members: Members = []): LogEvent {
+  return { level: 'debug', message, members };
+}
+
+export function info(message: string, members: Members = []): LogEvent {
+  return { level: 'info', message, members };
+}
+
+export function warn(message: string, members: Members, action: string): LogEvent {
+  return { level: 'warn', message, members, action };
+}
+
+export function error(message: string, members: Members, action: string): LogEvent {
+  return { level: 'error', message, members, action };
+}
+
+/** An event without a fixed message. */
+export function saying(
+  level: LogEvent['level'],
+  says: string,
+  members: Members,
+  action: string,
+): LogEvent {
+  return { level, message: null, says, members, action };
+}
+
+const repairs = 'Nothing at once';
+
+/** Actions that many events share. */
+export const actions = {
+  redis: `${repairs}: the work is in Postgres. If the line repeats, run \`svc doctor\` and check Redis.`,
+  postgres: `${repairs}: the call is repeated. If the line repeats, run \`svc doctor\` and check Postgres.`,
+  either: `${repairs}. If the line repeats, run \`svc doctor\` and check Postgres and Redis.`,
+  defect:
+    'Report the line with its stack: it is a defect, or a dependency failed in an unknown way.',
+  retried: `${repairs}: it is retried with backoff. If it repeats for the same id, read \`err\` and run \`svc trace\` with the id.`,
+} as const;

@@ -1,0 +1,98 @@
+import { actions, error, info, type LogEvent, saying, warn } from './definition.ts';
+
+/** `nodeId` is in every line about a link. */
+export const dispatcherEvents = {
+  'dispatcher.submission_dispatched': info('dispatched', ['nodeId', 'requestId', 'submissionId']),
+  'dispatcher.submission_running': info('running', ['nodeId', 'requestId', 'submissionId']),
+  'dispatcher.outcome_stored': info('outcome stored', [
+    'nodeId',
+    'requestId',
+    'submissionId',
+    'outcome',
+  ]),
+  'dispatcher.submission_lost': warn(
+    'lost by its node',
+    ['submissionId'],
+    'Nothing at once: the submission fails and its hold is settled. If a node repeats it, check its disk and disable it.',
+  ),
+  'dispatcher.dispatch_failed': error(
+    'could not dispatch a submission',
+    ['err', 'requestId'],
+    'Read `err`. The hold is released, and the tenant gets `503`. If it repeats, run `svc doctor`.',
+  ),
+  'dispatcher.reply_failed': warn(
+    'could not reply to a gateway',
+    ['err'],
+    'Check Redis. The gateway reads the state from Postgres after its wait.',
+  ),
+  'dispatcher.offer_not_sent': warn('could not send an offer', ['err'], actions.redis),
+  'dispatcher.reservation_failed': warn('could not reserve a slot', ['err'], actions.redis),
+  'dispatcher.background_task_failed': saying(
+    'warn',
+    'which task failed: `could not …`',
+    ['err', 'task'],
+    actions.either,
+  ),
+  'dispatcher.fleet_refresh_failed': warn('could not refresh the fleet', ['err'], actions.redis),
+  'dispatcher.surge_pin_read_failed': warn(
+    'could not read the surge pin',
+    ['err'],
+    actions.postgres,
+  ),
+  'dispatcher.surge_not_published': warn('could not publish surge', ['err'], actions.redis),
+  'dispatcher.node_linked': info('node linked', ['nodeId', 'slots', 'running']),
+  'dispatcher.link_refused': info('node link refused', ['requestId', 'code', 'detail']),
+  'dispatcher.link_failed': info('node link failed', ['nodeId', 'err']),
+  'dispatcher.node_silent': info('dropped a silent node', ['nodeId']),
+  'dispatcher.node_not_reading': warn(
+    'dropped a node that does not read its frames',
+    ['nodeId', 'unreadBytes'],
+    'Check the connection and the load of the node. It connects again by itself.',
+  ),
+  'dispatcher.node_quarantined': warn(
+    'the node is in quarantine',
+    ['nodeId', 'quarantinedUntil'],
+    'Ask the owner of the node why its submissions fail. `svc node show` shows its last outcomes.',
+  ),
+  'dispatcher.frame_malformed': warn(
+    'bad frame',
+    ['nodeId', 'code'],
+    'Check the version of the node. Repeated bad frames close the link.',
+  ),
+  'dispatcher.frame_failed': error(
+    'could not handle a frame',
+    ['nodeId', 'err'],
+    'Report the line with its stack: it is a defect. The link is closed, and the node connects again.',
+  ),
+  'dispatcher.dependency_unavailable': warn(
+    'a dependency of a frame is unavailable',
+    ['nodeId', 'err', 'frame'],
+    'Run `svc doctor`, and check Postgres and Redis. The node repeats the frame.',
+  ),
+  'dispatcher.hello_failed': error(
+    'could not greet a node',
+    ['nodeId', 'err'],
+    'Read `err`, and check Postgres. The node connects again by itself.',
+  ),
+  'dispatcher.fleet_entry_failed': warn(
+    'could not enter a link into the fleet',
+    ['nodeId', 'err'],
+    actions.redis,
+  ),
+  'dispatcher.link_decision_failed': error(
+    'could not decide on a node link',
+    ['err'],
+    'Read `err`, and check Postgres. The node connects again by itself.',
+  ),
+  'dispatcher.link_request_failed': error(
+    'could not handle a request of the node link',
+    ['err'],
+    actions.defect,
+  ),
+  'dispatcher.submission_reported': info('reported after a restore', [
+    'nodeId',
+    'submissionId',
+    'finding',
+  ]),
+  'dispatcher.history_reported': info('the node has reported its whole history', ['nodeId']),
+} as const satisfies Record<string, LogEvent>;

@@ -1,0 +1,65 @@
+import { actions, error, info, type LogEvent, warn } from './definition.ts';
+
+const requestMembers = [
+  'requestId',
+  'method',
+  'route',
+  'tenantId',
+  'operatorId',
+  'status',
+  'code',
+  'submissionId',
+  'deliveryId',
+  'durationMs',
+] as const;
+
+export const gatewayEvents = {
+  'gateway.request_answered': info('request', requestMembers),
+  'gateway.request_abandoned': info('request abandoned', requestMembers),
+  'gateway.request_malformed': info('malformed request refused', ['requestId', 'code', 'reason']),
+  'gateway.request_failed': error(
+    'request failed',
+    ['err', 'requestId', 'route'],
+    'Report the line with its stack: it is a defect. The tenant got `500` with this `requestId`.',
+  ),
+  'gateway.dependency_unavailable': warn(
+    'a dependency is unavailable',
+    ['err', 'requestId', 'route'],
+    'Run `svc doctor`, and check Postgres and Redis. The tenant got `503` and repeats the request.',
+  ),
+  'gateway.drain_timed_out': warn(
+    'closed requests in flight after the drain timeout',
+    ['drainTimeoutMs'],
+    'Nothing: tenants repeat these requests with the same idempotency key.',
+  ),
+  'gateway.key_uses_not_stored': warn(
+    'could not store the last uses of keys',
+    ['err'],
+    actions.postgres,
+  ),
+  'gateway.announcement_failed': warn(
+    'could not announce a committed change',
+    ['err', 'requestId', 'submissionId', 'deliveryId'],
+    actions.redis,
+  ),
+  'gateway.surge_read_failed': warn(
+    'could not read the surge multiplier',
+    ['err'],
+    'Check Redis. Until it answers, quotes have no surge.',
+  ),
+  'gateway.purchase_intents_read_failed': warn(
+    'could not read the awaited purchase intents',
+    ['err'],
+    actions.postgres,
+  ),
+  'gateway.dispatch_enqueue_failed': warn(
+    'could not enqueue the dispatch job',
+    ['err', 'requestId', 'submissionId'],
+    'Check Redis. The hold is released, and the tenant got `503`.',
+  ),
+  'gateway.events_read_failed': warn(
+    'could not look for awaited events',
+    ['err'],
+    actions.postgres,
+  ),
+} as const satisfies Record<string, LogEvent>;

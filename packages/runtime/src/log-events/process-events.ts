@@ -1,0 +1,52 @@
+import { actions, error, info, type LogEvent, saying, warn } from './definition.ts';
+
+/** Events of every service: its process and its connections. */
+export const processEvents = {
+  'process.ready': info('ready', ['port', 'adminPort']),
+  'process.stopping': info('stopping', ['why']),
+  'process.stopped': info('stopped'),
+  'process.cannot_start': saying(
+    'fatal',
+    'why the service cannot start',
+    [],
+    'Do what the message says, then start the service again.',
+  ),
+  'process.failed': {
+    level: 'fatal',
+    message: 'fatal error',
+    members: ['err'],
+    action: 'Check that the process was restarted. Report the line with its stack: it is a defect.',
+  },
+  'process.drain_timed_out': warn(
+    'could not drain in time',
+    ['drainTimeoutMs'],
+    'Nothing: reconcilers find the work. If it repeats, look for slow calls to Postgres.',
+  ),
+  'process.close_failed': error('could not close cleanly', ['err'], actions.defect),
+  'process.resource_close_failed': error(
+    'could not close a resource',
+    ['err', 'resource'],
+    actions.defect,
+  ),
+  'process.close_timed_out': warn(
+    'could not close all resources in time',
+    ['timeoutMs'],
+    'Nothing: the process exits and its connections end with it.',
+  ),
+  'process.periodic_task_failed': error(
+    'a periodic task failed',
+    ['err', 'name'],
+    'Read `err`. The task runs again after its interval. If it repeats, follow the runbook of the task.',
+  ),
+  'process.admin_request_failed': error('admin request failed', ['err', 'url'], actions.defect),
+  'process.database_connection_failed': warn(
+    'database connection error',
+    ['err'],
+    actions.postgres,
+  ),
+  'process.trace_export_failed': warn(
+    'could not export traces',
+    ['err'],
+    'Check `OTEL_EXPORTER_OTLP_ENDPOINT` and the collector. Submissions are not affected.',
+  ),
+} as const satisfies Record<string, LogEvent>;

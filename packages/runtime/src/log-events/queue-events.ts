@@ -1,0 +1,70 @@
+import { actions, error, type LogEvent, saying, warn } from './definition.ts';
+
+/** Events of the connections to Redis and of the queues, in every service. */
+export const queueEvents = {
+  'redis.connection_failed': warn('redis connection error', ['err', 'role'], actions.redis),
+  'redis.environment_check_failed': warn(
+    'could not check which environment this Redis belongs to',
+    ['err'],
+    actions.redis,
+  ),
+  'redis.environment_lost': saying(
+    'error',
+    'that this Redis belongs to the other environment',
+    ['found'],
+    'Stop the services of the environment that must not use this Redis, and correct its `REDIS_URL`.',
+  ),
+  'redis.heartbeat_failed': warn(
+    'could not send the heartbeat of the service',
+    ['err'],
+    actions.redis,
+  ),
+  'redis.rate_limit_unshared': warn(
+    'rate limits count per gateway for a while',
+    ['err'],
+    'Check Redis. Until it answers, each gateway allows the whole rate of a tenant.',
+  ),
+  'redis.rate_limit_refund_failed': warn(
+    'could not put a rate limit token back',
+    ['err'],
+    actions.redis,
+  ),
+  'redis.reply_subscription_failed': warn(
+    'could not subscribe to replies',
+    ['err', 'channel'],
+    'Check Redis. Until it answers, creations get `503` after their wait.',
+  ),
+  'redis.bus_messages_malformed': warn(
+    'dropped malformed messages between dispatchers',
+    ['channel', 'malformed'],
+    'Check that nothing else publishes to this Redis and that all dispatchers have a supported version.',
+  ),
+  'redis.bus_message_failed': error('could not handle a message', ['err', 'kind'], actions.defect),
+  'redis.bus_subscription_failed': warn(
+    'could not subscribe to messages of dispatchers',
+    ['err'],
+    actions.redis,
+  ),
+  'queue.connection_failed': warn('queue error', ['err', 'queue'], actions.redis),
+  'queue.worker_failed': warn('queue worker error', ['err', 'queue'], actions.redis),
+  'queue.worker_restarted': error(
+    'queue worker failed, restarting it',
+    ['err', 'queue'],
+    actions.redis,
+  ),
+  'queue.job_failed': error(
+    'job failed',
+    ['err', 'queue', 'jobId', 'attempt'],
+    'Read `err`. The job is retried with backoff, and the reconciler finds its work. `svc queue status` shows failed jobs.',
+  ),
+  'queue.job_stalled': warn(
+    'job stalled',
+    ['queue', 'jobId'],
+    'Check whether a process died or was paused. The job is delivered again.',
+  ),
+  'queue.closed_with_jobs': warn(
+    'closed with jobs in progress, which will be delivered again',
+    ['queue', 'inProgress'],
+    'Nothing: the jobs are delivered again.',
+  ),
+} as const satisfies Record<string, LogEvent>;

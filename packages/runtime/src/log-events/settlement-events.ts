@@ -1,0 +1,135 @@
+import { actions, error, info, type LogEvent, saying, warn } from './definition.ts';
+
+export const settlementEvents = {
+  'settlement.submission_settled': info('settled', [
+    'requestId',
+    'submissionId',
+    'state',
+    'charged',
+  ]),
+  'settlement.settle_failed': error(
+    'a submission could not be settled',
+    ['err', 'submissionId'],
+    actions.retried,
+  ),
+  'settlement.deliveries_not_announced': warn(
+    'could not announce deliveries',
+    ['err', 'count'],
+    actions.redis,
+  ),
+  'settlement.submission_reconciled': warn(
+    'reconciled an overdue submission',
+    ['submissionId', 'kind'],
+    'Nothing for one. If there are many, look for a dead process, node or Redis before the first line.',
+  ),
+  'settlement.reconcile_failed': warn(
+    'could not reconcile a submission',
+    ['err', 'submissionId', 'kind'],
+    actions.retried,
+  ),
+  'settlement.cancel_not_announced': warn(
+    'could not notify the dispatchers',
+    ['err', 'submissionId'],
+    'Nothing: the node stops at its next frame. If it repeats, check Redis.',
+  ),
+  'settlement.figures_read_failed': warn(
+    'could not read the figures of the service',
+    ['err'],
+    'Check Postgres and Redis. Until they answer, the shared metrics keep their last values.',
+  ),
+  'settlement.housekeeping_failed': error(
+    'housekeeping failed at the start and will be retried',
+    ['err'],
+    'Read `err`, and check Postgres. If it repeats, partitions may be missing soon.',
+  ),
+  'settlement.partitions_created': info('partitions created', ['made']),
+  'settlement.partition_not_created': warn(
+    'a partition could not be created',
+    ['err'],
+    'Read `err`. It is tried again. Partitions are created ahead of time.',
+  ),
+  'settlement.partitions_missing': error(
+    'partitions are missing',
+    ['missing'],
+    'Find the reason in the warnings before this line: writes of that time will fail.',
+  ),
+  'settlement.partitions_dropped': info('old partitions dropped', ['dropped']),
+  'settlement.partitions_kept': info(
+    'old partitions stay, because a delivery or a run is not finished',
+    ['needed'],
+  ),
+  'settlement.events_deleted': info('old events deleted', ['deleted', 'deliveryDays']),
+  'settlement.data_purged': info('personal data purged', ['purged', 'retentionDays']),
+  'settlement.purge_failed': warn(
+    'could not purge a submission',
+    ['err', 'submissionId'],
+    `${actions.retried} Personal data must not stay longer than \`RETENTION_DAYS\`.`,
+  ),
+  'settlement.ledger_verified': info('the ledger adds up', ['tenants', 'submissions', 'fullRatio']),
+  'settlement.ledger_faulty': error(
+    'the ledger does not add up',
+    ['tenants', 'submissions', 'faults'],
+    'Follow the section on the ledger in docs/OPERATIONS.md at once. `svc ledger verify` shows the faults.',
+  ),
+  'settlement.ledger_faults_gone': warn(
+    'faults of the ledger are no longer found',
+    ['faults'],
+    'Find out who corrected them: `svc audit list`.',
+  ),
+  'settlement.audit_head_sealed': info('audit head', ['position', 'hash']),
+  'settlement.audit_log_faulty': error(
+    'the audit log has faults',
+    ['position', 'faults'],
+    'Somebody changed the audit log in the database. Follow the section on the audit log in docs/OPERATIONS.md.',
+  ),
+} as const satisfies Record<string, LogEvent>;
+
+/** Only with the Solana rail. */
+export const solanaEvents = {
+  'solana.watching': info('this process watches the Solana payments', ['epoch']),
+  'solana.rpc_unreachable_at_start': warn(
+    'the Solana RPC server cannot be reached; trying again',
+    ['reason'],
+    'Check the RPC server and `SOLANA_RPC_URL`. Payments are credited when it answers.',
+  ),
+  'solana.rpc_unavailable': warn(
+    'the Solana RPC server does not answer',
+    ['reason', 'pauseMs'],
+    'Check the RPC server. Payments are credited when it answers.',
+  ),
+  'solana.terms_refused': saying(
+    'error',
+    'why nothing is credited',
+    ['variable'],
+    'Correct the variable, or the RPC server. Payments are credited after that.',
+  ),
+  'solana.lease_not_returned': warn(
+    'could not give the lease of the watcher back',
+    ['err'],
+    'Nothing: another process takes the lease when it expires.',
+  ),
+  'solana.transaction_unread': warn(
+    'a Solana transaction could not be read and will be retried',
+    ['transaction', 'error'],
+    'If the line repeats for the same transaction, check it in an explorer.',
+  ),
+  'solana.intent_paid': info('a purchase intent was paid and its credits were granted', [
+    'transaction',
+    'reference',
+  ]),
+  'solana.payment_added': info('a payment was added to a purchase intent', [
+    'transaction',
+    'reference',
+  ]),
+  'solana.payment_unassigned': warn(
+    'an incoming payment belongs to no purchase intent',
+    ['transaction', 'reference'],
+    'Find the payer with `svc solana`, and refund or grant the credits by hand.',
+  ),
+  'solana.balance_exceeded': error(
+    'a paid purchase intent does not fit into the balance of its tenant',
+    ['transaction', 'reference'],
+    'Refund the payment: the credits would exceed the largest balance.',
+  ),
+  'solana.delivery_not_announced': warn('could not announce a delivery', ['err'], actions.redis),
+} as const satisfies Record<string, LogEvent>;

@@ -1,0 +1,33 @@
+import { actions, debug, error, info, type LogEvent, warn } from './definition.ts';
+
+export const webhooksEvents = {
+  'webhooks.delivery_attempted': info('webhook attempted', [
+    'requestId',
+    'deliveryId',
+    'eventId',
+    'type',
+    'attemptNumber',
+    'statusCode',
+    'durationMs',
+    'error',
+    'verdict',
+  ]),
+  'webhooks.claim_failed': error(
+    'could not claim due deliveries',
+    ['err', 'endpoints'],
+    actions.postgres,
+  ),
+  'webhooks.attempt_not_recorded': error(
+    'could not record an attempt',
+    ['err', 'deliveryId'],
+    'Nothing at once: the delivery is attempted again. If the line repeats, check Postgres.',
+  ),
+  'webhooks.endpoints_tidied': info('webhook endpoints tidied', ['dropped', 'deleted']),
+  'webhooks.deliveries_exhausted': info('deliveries exhausted by their age', ['count']),
+  'webhooks.exhaustion_failed': warn(
+    'could not end an aged delivery',
+    ['err', 'deliveryId'],
+    actions.retried,
+  ),
+  'webhooks.pause_unread': debug('could not read whether the queue is paused', ['err']),
+} as const satisfies Record<string, LogEvent>;

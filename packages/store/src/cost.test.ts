@@ -131,7 +131,7 @@ test('no step of the path costs more on a large ledger', { timeout: 240_000 }, a
   await step('due', () => findDueEndpoints(store, { afterTenantId: null, limit: 100 }));
   await step('aged', () => exhaustAged(store));
   await step('claim', () => claimDue(store, [{ tenantId, attemptsMax: 8 }]));
-  const statement = { type: null, submissionId: null, afterId: null, limit: 20 };
+  const statement = { type: null, submissionId: null, after: null, limit: 20 };
   const { lines } = await step('statement', () => readStatement(store, tenantId, statement));
   const filter = { status: null, idempotencyKey: null, createdAfter: null, createdBefore: null };
   const page = await step('list', () =>

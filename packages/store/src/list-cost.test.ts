@@ -59,7 +59,7 @@ test('rare rows are listed without reading the frequent ones', { timeout: 120_00
     after: null,
     limit: 20,
   };
-  const all: StatementFilter = { type: null, submissionId: null, afterId: null, limit: 20 };
+  const all: StatementFilter = { type: null, submissionId: null, after: null, limit: 20 };
   const some: DeliveryFilter = { status: null, afterId: null, limit: 20 };
   const middle = new Date(Date.now() - 1_000 * (rows / 2));
   const lists: Record<string, () => Promise<unknown>> = {};
@@ -75,6 +75,9 @@ test('rare rows are listed without reading the frequent ones', { timeout: 120_00
   for (const type of ['grant', 'rebate', 'reversal', 'hold'] as const) {
     lists[`statement ${type}`] = () => readStatement(store, tenantId, { ...all, type });
   }
+  const newest = await readStatement(store, tenantId, { ...all, limit: 1 });
+  lists['statement behind a cursor'] = () =>
+    readStatement(store, tenantId, { ...all, after: newest.nextAfter });
   lists['statement of one'] = () => readStatement(store, tenantId, { ...all, submissionId: id });
   for (const status of ['pending', 'exhausted', 'dropped', 'delivered'] as const) {
     lists[`deliveries ${status}`] = () => listDeliveries(store, tenantId, { ...some, status });

@@ -3,6 +3,7 @@ import { toWireId } from '@svc/domain';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { bodyOf, refusalOf, submission } from './answers.fixture.ts';
 import { type TestTenant, useGateways } from './gateway.fixture.ts';
+import { decodeCursor, encodeCursor } from './http/cursor.ts';
 
 const gateways = await useGateways();
 beforeEach(() => {
@@ -104,6 +105,23 @@ describe('the statement', () => {
       bodyOf(page, TransactionPage),
     );
     expect(items).toEqual(data);
+  });
+
+  test('continues behind a cursor of an earlier version, and its cursors hide the size of the ledger', async () => {
+    const tenant = await gateways.tenant();
+    for (const key of ['a', 'b']) await post(tenant, key);
+    const page = async (query: string) =>
+      bodyOf(
+        await tenant.send({ target: `/v1/credits/transactions?limit=1${query}` }),
+        TransactionPage,
+      );
+    const first = await page('');
+    const position = decodeCursor('transactions', first.nextCursor ?? '') ?? { id: '', atMs: 0 };
+    expect(position.atMs).toBeGreaterThan(1_000_000);
+    const former = encodeCursor('transactions', { ...position, atMs: 0 });
+    const second = await page(`&cursor=${first.nextCursor}`);
+    expect(second.data).toMatchObject([{ type: 'hold', heldAfter: 200 }]);
+    expect((await page(`&cursor=${former}`)).data).toEqual(second.data);
   });
 
   test('can be filtered by submission or type, and is empty for a foreign submission', async () => {

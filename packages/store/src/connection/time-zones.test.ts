@@ -63,7 +63,7 @@ async function liveOnce({ store, tenant, node, hold }: Fixture) {
 async function readAll({ store }: Fixture, ids: Awaited<ReturnType<typeof liveOnce>>['ids']) {
   const { tenantId, nodeId, submissionId, deliveryId } = ids;
   const audited = { actorId: null, action: null, subjectId: null, beforeId: null, until: null };
-  const lines = { type: null, submissionId: null, afterId: null };
+  const lines = { type: null, submissionId: null, after: null };
   return {
     now: await databaseNow(store),
     submission: await findSubmission(store, tenantId, submissionId),

@@ -17,23 +17,35 @@ export interface StatementLine {
   createdAt: Date;
 }
 
+/** An entry in the order of a statement. */
+export interface EntryPlace {
+  readonly id: string;
+  /**
+   * The number of the entry in the ledger. Null in a cursor from a gateway of an earlier version: the
+   * entry is then found by its id among all entries of the tenant.
+   */
+  readonly sequence: bigint | null;
+}
+
 export interface StatementFilter {
   type: StatementType | null;
   submissionId: string | null;
-  /** The page begins after the entry with this id. */
-  afterId: string | null;
+  /** The page begins after this entry. */
+  after: EntryPlace | null;
   limit: number;
 }
 
 export interface StatementPage {
   lines: StatementLine[];
-  /** The cursor of the next page. Null on the last page. */
-  nextAfterId: string | null;
+  /** Where the next page begins. Null on the last page. */
+  nextAfter: EntryPlace | null;
 }
 
-/** An entry. `hidden`: its submission was rejected. */
-interface ScannedEntry extends StatementLine {
-  hidden: boolean;
+interface ScannedEntry {
+  readonly line: StatementLine;
+  readonly place: EntryPlace;
+  /** Its submission was rejected. */
+  readonly hidden: boolean;
 }
 
 const scanRowsMax = 1_000;
@@ -51,20 +63,22 @@ export async function readStatement(
   filter: StatementFilter,
 ): Promise<StatementPage> {
   const lines: StatementLine[] = [];
-  let afterId = filter.afterId;
+  let last: EntryPlace | null = null;
+  let after = filter.after;
   for (let scan = 0; scan < scansMax; scan += 1) {
     // Usually few entries are hidden. Each scan reads four times as many rows as the one before.
     const rowsMax = Math.min((filter.limit + 1) * 4 ** scan, scanRowsMax);
-    const entries = await scanEntries(store, tenantId, { ...filter, afterId, limit: rowsMax });
-    for (const { hidden, ...line } of entries) {
+    const entries = await scanEntries(store, tenantId, { ...filter, after, limit: rowsMax });
+    for (const { hidden, line, place } of entries) {
       if (hidden) continue;
-      if (lines.length === filter.limit) return { lines, nextAfterId: lines.at(-1)?.id ?? null };
+      if (lines.length === filter.limit) return { lines, nextAfter: last };
       lines.push(line);
+      last = place;
     }
-    afterId = entries.at(-1)?.id ?? null;
-    if (entries.length < rowsMax) return { lines, nextAfterId: null };
+    after = entries.at(-1)?.place ?? null;
+    if (entries.length < rowsMax) return { lines, nextAfter: null };
   }
-  return { lines, nextAfterId: afterId };
+  return { lines, nextAfter: after };
 }
 
 const operatorsTypes: readonly StatementType[] = ['grant', 'rebate', 'reversal'];
@@ -72,7 +86,7 @@ const operatorsTypes: readonly StatementType[] = ['grant', 'rebate', 'reversal']
 async function scanEntries(
   store: Store,
   tenantId: string,
-  { type, submissionId, afterId, limit }: StatementFilter,
+  { type, submissionId, after, limit }: StatementFilter,
 ): Promise<ScannedEntry[]> {
   const conditions = [
     Prisma.sql`e.tenant_id = ${tenantId}::uuid AND e.type <> 'rebate_accrual'`,
@@ -82,15 +96,10 @@ async function scanEntries(
       ? [Prisma.sql`e.type IN ('grant', 'rebate', 'reversal')`]
       : []),
     ...(submissionId === null ? [] : [Prisma.sql`e.submission_id = ${submissionId}::uuid`]),
-    ...(afterId === null
-      ? []
-      : [
-          Prisma.sql`e.sequence < (SELECT sequence FROM ledger_entries
-            WHERE id = ${afterId}::uuid AND tenant_id = ${tenantId}::uuid)`,
-        ]),
+    ...(after === null ? [] : [isBehind(tenantId, after)]),
   ];
   const { text, values } = Prisma.sql`
-    SELECT e.id, e.type, e.amount_micros, e.balance_after_micros, e.held_after_micros,
+    SELECT e.id, e.sequence, e.type, e.amount_micros, e.balance_after_micros, e.held_after_micros,
       e.submission_id, e.reference, e.created_at, s.state IS NOT DISTINCT FROM ${transitions.reject.to} AS hidden
     FROM ledger_entries e LEFT JOIN submissions s ON s.id = e.submission_id
     WHERE ${Prisma.join(conditions, ' AND ')}
@@ -98,8 +107,15 @@ async function scanEntries(
   return (await store.query<EntryRow>(text, values)).map(entryOfRow);
 }
 
+function isBehind(tenantId: string, { id, sequence }: EntryPlace): Prisma.Sql {
+  if (sequence !== null) return Prisma.sql`e.sequence < ${sequence}::bigint`;
+  return Prisma.sql`e.sequence < (SELECT sequence FROM ledger_entries
+    WHERE id = ${id}::uuid AND tenant_id = ${tenantId}::uuid)`;
+}
+
 interface EntryRow {
   readonly id: string;
+  readonly sequence: bigint;
   readonly type: StatementType;
   readonly amount_micros: bigint;
   readonly balance_after_micros: bigint;
@@ -111,8 +127,9 @@ interface EntryRow {
 }
 
 function entryOfRow(row: EntryRow): ScannedEntry {
-  return {
-    id: row.id,
+  const { id, sequence, hidden } = row;
+  const line = {
+    id,
     type: row.type,
     amountMicros: row.amount_micros,
     balanceAfterMicros: row.balance_after_micros,
@@ -120,6 +137,6 @@ function entryOfRow(row: EntryRow): ScannedEntry {
     submissionId: row.submission_id,
     reference: row.reference,
     createdAt: row.created_at,
-    hidden: row.hidden,
   };
+  return { line, place: { id, sequence }, hidden };
 }

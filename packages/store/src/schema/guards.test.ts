@@ -65,6 +65,18 @@ test('a submission is charged once, and never above its hold', async () => {
   await expect(database.query(charge)).rejects.toThrow('ledger_entries_submission_id_type_key');
 });
 
+test('the number of an entry is unique in its tenant', async () => {
+  const { tenant, database } = await createFixture();
+  const again = database.query(
+    `INSERT INTO ledger_entries (id, sequence, tenant_id, type, debit_account, credit_account, amount_micros,
+       balance_after_micros, held_after_micros, created_at)
+     SELECT gen_random_uuid(), sequence, tenant_id, 'grant', 'issuance', 'tenant_available', 1, 1, 0, svc_now()
+     FROM ledger_entries WHERE tenant_id = $1`,
+    [await tenant()],
+  );
+  await expect(again).rejects.toThrow('ledger_entries_pkey');
+});
+
 test('an entry moves only between the accounts of its type', async () => {
   const { tenant, database } = await createFixture();
   const tenantId = await tenant();

@@ -59,14 +59,14 @@ test('the statement shows every movement with the balances after it, newest firs
   const tenantId = await tenant(1_000);
   const { id } = await hold(tenantId, { max: 200 });
   await cancelSubmission(store, { submissionId: id, tenantId, by: 'tenant' });
-  const page = { type: null, submissionId: null, afterId: null, limit: 2 };
+  const page = { type: null, submissionId: null, after: null, limit: 2 };
   const first = await readStatement(store, tenantId, page);
   expect(first.lines).toMatchObject([
     { type: 'release', amountMicros: 200_000_000n, heldAfterMicros: 0n, submissionId: id },
     { type: 'hold', balanceAfterMicros: 1_000_000_000n, heldAfterMicros: 200_000_000n },
   ]);
-  const last = await readStatement(store, tenantId, { ...page, afterId: first.nextAfterId });
-  expect(last).toMatchObject({ lines: [{ type: 'grant', submissionId: null }], nextAfterId: null });
+  const last = await readStatement(store, tenantId, { ...page, after: first.nextAfter });
+  expect(last).toMatchObject({ lines: [{ type: 'grant', submissionId: null }], nextAfter: null });
   expect(last.lines[0]?.reference).toMatch(/^opening-grant:tnt_/);
   const of = (filter: object) => readStatement(store, tenantId, { ...page, ...filter });
   expect((await of({ type: 'grant' })).lines).toHaveLength(1);
@@ -83,12 +83,12 @@ test('holds and releases of rejected submissions are skipped, and pages stay ful
     const { id } = await hold(tenantId, { max: 1 });
     await rejectPending(store, id, { onlyOverdue: false });
   }
-  const page = { type: null, submissionId: null, afterId: null, limit: 1 };
+  const page = { type: null, submissionId: null, after: null, limit: 1 };
   const first = await readStatement(store, tenantId, page);
   expect(first.lines.map(({ type }) => type)).toEqual(['hold']);
-  const second = await readStatement(store, tenantId, { ...page, afterId: first.nextAfterId });
+  const second = await readStatement(store, tenantId, { ...page, after: first.nextAfter });
   expect(second.lines.map(({ type }) => type)).toEqual(['grant']);
-  expect(second.nextAfterId).toBeNull();
+  expect(second.nextAfter).toBeNull();
 });
 
 test('a delivery shows the attempts of its current round, to its own tenant only', async () => {

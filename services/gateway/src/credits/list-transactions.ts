@@ -6,6 +6,7 @@ import { type Answer, json } from '../http/answer.ts';
 import { encodeCursor } from '../http/cursor.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { readPage } from '../http/page.ts';
+import { cursorOfPlace, placeOfCursor } from './statement-cursor.ts';
 
 /** `GET /v1/credits/transactions` (CONTRACT 5): the tenant's statement, newest first. */
 export function listTransactionsEndpoint(deps: GatewayDeps): TenantEndpoint {
@@ -28,16 +29,18 @@ async function list(
     query.submissionId === undefined ? null : fromWireId('sub', query.submissionId);
   // The text has the form of an id but encodes none, so no transaction can belong to it.
   if (submissionId === undefined) return json(200, { data: [], nextCursor: null });
-  const { lines, nextAfterId } = await readStatement(deps.store, tenantId, {
+  const { lines, nextAfter } = await readStatement(deps.store, tenantId, {
     type: query.type ?? null,
     submissionId,
-    afterId: page.after?.id ?? null,
+    after: page.after === null ? null : placeOfCursor(deps.requestHashKey, page.after),
     limit: page.limit,
   });
   const body: TransactionPage = {
     data: lines.map(transaction),
     nextCursor:
-      nextAfterId === null ? null : encodeCursor('transactions', { id: nextAfterId, atMs: 0 }),
+      nextAfter === null
+        ? null
+        : encodeCursor('transactions', cursorOfPlace(deps.requestHashKey, nextAfter)),
   };
   return json(200, body);
 }

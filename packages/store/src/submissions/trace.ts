@@ -60,7 +60,7 @@ export async function readTrace(store: Store, id: string): Promise<SubmissionTra
     readFacts(store, id),
     readUsage(store, id),
     readEntries(store, id),
-    readEvents(store, id),
+    readEvents(store, submission.tenantId, id),
   ]);
   return { submission, ...facts, ...usage, entries, events };
 }
@@ -132,8 +132,12 @@ async function readEntries({ db }: Store, submissionId: string) {
   return entries.map(({ createdAt: at, ...entry }) => ({ at, ...entry }));
 }
 
-async function readEvents({ db }: Store, submissionId: string): Promise<TracedEvent[]> {
-  const events = await db.event.findMany({
+async function readEvents(
+  store: Store,
+  tenantId: string,
+  submissionId: string,
+): Promise<TracedEvent[]> {
+  const events = await store.db.event.findMany({
     where: { submissionId },
     orderBy: { id: 'asc' },
     take: rowsMax,
@@ -144,18 +148,30 @@ async function readEvents({ db }: Store, submissionId: string): Promise<TracedEv
       id,
       type,
       at,
-      deliveries: await readDeliveries(db, id),
+      deliveries: await readDeliveries(store, tenantId, id),
     })),
   );
 }
 
-async function readDeliveries(db: Store['db'], eventId: string): Promise<TracedDelivery[]> {
-  const deliveries = await db.delivery.findMany({
-    where: { eventId },
-    orderBy: { id: 'asc' },
-    take: rowsMax,
-    select: { id: true, status: true, createdAt: true, nextAttemptAt: true, finishedAt: true },
-  });
+/**
+ * A delivery is created right after its event, so its id has the same time. The range begins a second
+ * early, because ids of one millisecond have no order.
+ */
+async function readDeliveries(
+  { db, query }: Store,
+  tenantId: string,
+  eventId: string,
+): Promise<TracedDelivery[]> {
+  const deliveries = await query<Omit<TracedDelivery, 'attempts'>>(
+    `SELECT id, status, created_at AS "createdAt", next_attempt_at AS "nextAttemptAt",
+       finished_at AS "finishedAt"
+     FROM deliveries
+     WHERE tenant_id = $1::uuid AND event_id = $2::uuid
+       AND id >= svc_uuid_floor(svc_uuid_time($2::uuid) - interval '1 second')
+       AND id < svc_uuid_floor(svc_uuid_time($2::uuid) + interval '10 seconds')
+     ORDER BY id LIMIT ${rowsMax}`,
+    [tenantId, eventId],
+  );
   return Promise.all(
     deliveries.map(async (delivery) => ({
       ...delivery,

@@ -61,7 +61,8 @@ async function insertSubmission(client: Client, state: string): Promise<void> {
   );
 }
 
-const rowsSql = `SELECT to_jsonb(s) - 'ended_otherwise' - 'rejected_id' AS row FROM submissions s ORDER BY id`;
+/** Without the columns that later migrations add. */
+const rowsSql = `SELECT to_jsonb(s) - 'ended_otherwise' - 'rejected_id' - 'offer_records' AS row FROM submissions s ORDER BY id`;
 const checksSql = `SELECT conname, pg_get_constraintdef(oid) AS definition FROM pg_constraint
   WHERE conrelid = 'submissions'::regclass AND contype IN ('c', 'p') ORDER BY conname`;
 

@@ -1,4 +1,5 @@
 import { type OfferRecord, toWireId } from '@svc/domain';
+import { offersOfStored, type StoredOffer } from '@svc/store/fixture';
 import { type TestDatabase, waitUntil } from '@svc/testkit';
 
 export interface SubmissionRow {
@@ -37,13 +38,15 @@ export function submissionRows(database: TestDatabase) {
       return row.created_at;
     },
     /** The offers recorded in the submission's row, with wire ids of nodes. */
-    async offers(id: string) {
-      const [row] = await database.query<{ offers: readonly OfferRecord[] | null }>(
-        'SELECT offers FROM submissions WHERE id = $1',
+    async offers(id: string): Promise<OfferRecord[]> {
+      const [row] = await database.query<{ offers: StoredOffer[] | null }>(
+        'SELECT offer_records::jsonb AS offers FROM submissions WHERE id = $1',
         [id],
       );
-      const records = row?.offers ?? [];
-      return records.map((one) => ({ ...one, nodeId: toWireId('nod', one.nodeId) }));
+      return offersOfStored(row?.offers ?? []).map((one) => ({
+        ...one,
+        nodeId: toWireId('nod', one.nodeId),
+      }));
     },
   };
 }

@@ -11,9 +11,11 @@ import type { Store } from '../connection/store.ts';
 import { cancelSubmission, rejectPending } from '../endings/endings.ts';
 import { findOverdue } from '../reconciling/overdue.ts';
 import { createFixture, usage } from '../store.fixture.ts';
+import { readTrace } from '../submissions/trace.ts';
 import { assignmentsOf } from './assignments.ts';
 import { commitRunning } from './begin.ts';
 import { commitDispatched, loadForDispatch, recordOffers } from './dispatch.ts';
+import { offersOfStored, type StoredOffer } from './offer-texts.ts';
 import { storeServiceFailure } from './service-failures.ts';
 import { recordUsage } from './usage-reports.ts';
 
@@ -237,11 +239,11 @@ test('a dispatch stores its offers, and a later update keeps the accept', async 
     return { offerId, nodeId, answer, offeredAt: at, answeredAt: at };
   };
   const offers = async () => {
-    const [row] = await database.query<{ offers: OfferRecord[] | null }>(
-      'SELECT offers FROM submissions WHERE id = $1',
+    const [row] = await database.query<{ offers: StoredOffer[] | null }>(
+      'SELECT offer_records::jsonb AS offers FROM submissions WHERE id = $1',
       [submissionId],
     );
-    return row?.offers;
+    return row?.offers ? offersOfStored(row.offers) : null;
   };
   expect(await offers()).toBeNull();
   const accepted = record('ofr_1', 'accepted');
@@ -250,4 +252,38 @@ test('a dispatch stores its offers, and a later update keeps the accept', async 
   const other = record('ofr_2', 'revoked');
   await recordOffers(store, submissionId, [other, record('ofr_1', 'revoked')]);
   expect(await offers()).toEqual([other, accepted]);
+});
+
+test('a record of offers from an earlier build does not change, and a trace shows it', async () => {
+  const { store, tenant, hold, node, database } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const nodeId = await node();
+  const at = '2026-01-01T00:00:00.000Z';
+  const accepted = {
+    offerId: 'ofr_1',
+    nodeId,
+    answer: 'accepted',
+    offeredAt: at,
+    answeredAt: at,
+  } as const;
+  await commitDispatched(store, { submissionId, nodeId });
+  await database.query('UPDATE submissions SET offers = $2 WHERE id = $1', [
+    submissionId,
+    JSON.stringify([accepted]),
+  ]);
+  await recordOffers(store, submissionId, [{ ...accepted, answer: 'revoked' }]);
+  expect((await readTrace(store, submissionId))?.offers).toEqual([accepted]);
+});
+
+test('a trace shows the offers as they were recorded, with the reason of a decline', async () => {
+  const { store, tenant, hold, node } = await createFixture();
+  const { id: submissionId } = await hold(await tenant());
+  const nodeId = await node();
+  const times = { offeredAt: '2026-01-01T00:00:00.123Z', answeredAt: '2026-01-01T00:00:01.000Z' };
+  const offers: OfferRecord[] = [
+    { offerId: 'ofr_1', nodeId, answer: 'declined', reason: 'accepted', ...times },
+    { offerId: 'ofr_2', nodeId, answer: 'accepted', ...times },
+  ];
+  await commitDispatched(store, { submissionId, nodeId, offers });
+  expect((await readTrace(store, submissionId))?.offers).toEqual(offers);
 });

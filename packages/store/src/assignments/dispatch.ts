@@ -14,6 +14,7 @@ import type { Store } from '../connection/store.ts';
 import { receiptSql, sealReceipt } from '../recovery/receipts.ts';
 import { payloadPlace, unsealText } from '../sealing/sealed.ts';
 import { rememberTenants } from '../submissions/submission-tenants.ts';
+import { textOfOffers } from './offer-texts.ts';
 
 /** A submission that may be offered. */
 export interface DispatchableSubmission {
@@ -138,10 +139,10 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
  * refused, the submission is no longer pending.
  */
 const assignNodes = statement(
-  { id: 'uuid[]', node_id: 'uuid[]', offers: 'jsonb[]', from: 'text[]', to: 'text' },
+  { id: 'uuid[]', node_id: 'uuid[]', offers: 'text[]', from: 'text[]', to: 'text' },
   `
   UPDATE submissions SET state = $to, node_id = ($node_id)[array_position($id, id)],
-    dispatched_at = svc_now(), offers = ($offers)[array_position($id, id)],
+    dispatched_at = svc_now(), offer_records = ($offers)[array_position($id, id)],
     start_deadline_at = svc_now() + ${startDeadlineMs} * interval '1 millisecond',
     run_deadline_at = svc_now() + interval '1 millisecond' * CASE tier
       WHEN 'instant' THEN ${runLimitMs.instant} WHEN 'priority' THEN ${runLimitMs.priority}
@@ -184,18 +185,19 @@ function assignAll(store: Store, asked: readonly Dispatch[]): Promise<Dispatched
   return assignNodes<DispatchedRow>(store.query, {
     id: asked.map(({ submissionId }) => submissionId),
     node_id: asked.map(({ nodeId }) => nodeId),
-    offers: asked.map(({ offers }) => (offers === undefined ? null : JSON.stringify(offers))),
+    offers: asked.map(({ offers }) => (offers === undefined ? null : textOfOffers(offers))),
     ...transitions.dispatch,
   });
 }
 
 const findAssigned = statement(
-  { id: 'uuid[]', node_id: 'uuid[]', accepted: 'jsonb[]', state: 'text' },
+  { id: 'uuid[]', node_id: 'uuid[]', offer_id: 'text[]', state: 'text' },
   `
   SELECT id, tenant_id, job_type, payload_sealed, request_id, ${receiptSql} AS receipt FROM submissions
   WHERE id = ANY($id) AND state = $state AND payload_sealed IS NOT NULL
     AND node_id IS NOT DISTINCT FROM ($node_id)[array_position($id, id)]
-    AND offers @> ($accepted)[array_position($id, id)]`,
+    AND EXISTS (SELECT FROM jsonb_array_elements(offer_records::jsonb) AS offer
+      WHERE offer->>0 = ($offer_id)[array_position($id, id)] AND offer->>2 = 'accepted')`,
 );
 
 /**
@@ -212,14 +214,13 @@ async function findCommitted(
   const doubtful = asked.flatMap(({ submissionId, nodeId, offers }) => {
     const accepted = offers?.find(({ answer }) => answer === 'accepted');
     if (assignedIds.has(submissionId) || accepted === undefined) return [];
-    const { offerId, answer } = accepted;
-    return [{ submissionId, nodeId, accepted: JSON.stringify([{ offerId, answer }]) }];
+    return [{ submissionId, nodeId, offerId: accepted.offerId }];
   });
   if (doubtful.length === 0) return [];
   return await findAssigned<DispatchedRow>(store.query, {
     id: doubtful.map(({ submissionId }) => submissionId),
     node_id: doubtful.map(({ nodeId }) => nodeId),
-    accepted: doubtful.map(({ accepted }) => accepted),
+    offer_id: doubtful.map(({ offerId }) => offerId),
     state: transitions.dispatch.to,
   });
 }
@@ -227,23 +228,23 @@ async function findCommitted(
 /**
  * Replaces the record of the offers of a submission. It is called if the statement that ended the
  * offering did not know the final record: another offer was still open, or a cancel ended the
- * offering. A committed accept stays `accepted`.
+ * offering. A committed accept stays `accepted`. A record of an earlier build does not change.
  */
 export async function recordOffers(
   store: Store,
   submissionId: string,
   offers: readonly OfferRecord[],
 ): Promise<void> {
-  await replaceOffers(store.query, { id: submissionId, offers: JSON.stringify(offers) });
+  await replaceOffers(store.query, { id: submissionId, offers: textOfOffers(offers) });
 }
 
 const replaceOffers = statement(
   { id: 'uuid', offers: 'jsonb' },
   `
-  UPDATE submissions s SET offers = (
-    SELECT jsonb_agg(COALESCE(accepted.record, told.record) ORDER BY told.number)
+  UPDATE submissions s SET offer_records = (
+    SELECT jsonb_agg(COALESCE(accepted.record, told.record) ORDER BY told.number)::text
     FROM jsonb_array_elements($offers) WITH ORDINALITY AS told (record, number)
-    LEFT JOIN jsonb_array_elements(COALESCE(s.offers, '[]'::jsonb)) AS accepted (record)
-      ON accepted.record->>'offerId' = told.record->>'offerId' AND accepted.record->>'answer' = 'accepted')
-  WHERE id = $id`,
+    LEFT JOIN jsonb_array_elements(COALESCE(s.offer_records, '[]')::jsonb) AS accepted (record)
+      ON accepted.record->>0 = told.record->>0 AND accepted.record->>2 = 'accepted')
+  WHERE id = $id AND offers IS NULL`,
 );

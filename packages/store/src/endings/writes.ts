@@ -1,4 +1,5 @@
 import { assertInvariant, type OfferRecord, transitions } from '@svc/domain';
+import { textOfOffers } from '../assignments/offer-texts.ts';
 import { concatenated } from '../connection/concatenated.ts';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
@@ -34,7 +35,7 @@ const writeRows = statement(
     charged: 'bigint[]',
     cancelled_by: 'text[]',
     finished_at: 'timestamptz[]',
-    offers: 'jsonb',
+    offers: 'text',
     account_tenant_id: 'uuid[]',
     balance: 'bigint[]',
     held: 'bigint[]',
@@ -58,9 +59,9 @@ const writeRows = statement(
   },
   `
   WITH ended AS (
-    UPDATE submissions s SET (state, charged_micros, cancelled_by, finished_at, offers) = (
+    UPDATE submissions s SET (state, charged_micros, cancelled_by, finished_at, offer_records) = (
       SELECT ($state)[i], ($charged)[i], ($cancelled_by)[i], ($finished_at)[i],
-        COALESCE($offers, s.offers)
+        COALESCE($offers, s.offer_records)
       FROM (SELECT array_position($id, s.id) AS i OFFSET 0) place)
     WHERE s.id = ANY($id) AND s.state = ($state_before)[array_position($id, s.id)]
     RETURNING s.state, s.job_type, s.usage_node_seconds, s.usage_cpu_seconds,
@@ -132,7 +133,7 @@ export async function writeEndings(
     ...entryColumns(entries),
     ...eventColumns(events),
     ...deliveries,
-    offers: offers === null ? null : JSON.stringify(offers),
+    offers: offers === null ? null : textOfOffers(offers),
     completed: transitions.settle_completed.to,
   });
   assertInvariant(written?.ended === moved.length, 'a locked submission changes only here');

@@ -1,4 +1,5 @@
 import { assertInvariant, type OfferRecord, type Usage } from '@svc/domain';
+import { offersOfStored, type StoredOffer } from '../assignments/offer-texts.ts';
 import type { Store } from '../connection/store.ts';
 import { usageOfText } from '../pricing/rate-cards.ts';
 import { findAnySubmission, type OperatorSubmission } from './operator-list.ts';
@@ -76,7 +77,9 @@ interface FactsRow {
   outcomeBy: 'node' | 'service' | null;
   outcomeAt: Date | null;
   usageCapped: boolean;
+  /** Written by an earlier build. */
   offers: OfferRecord[] | null;
+  offerRecords: StoredOffer[] | null;
 }
 
 /** One statement, because submissions have no foreign key that a typed call could follow. */
@@ -86,15 +89,16 @@ async function readFacts(store: Store, id: string) {
        s.dispatch_deadline_at AS "dispatchDeadlineAt", s.lease_expires_at AS "leaseExpiresAt",
        s.run_deadline_at AS "runDeadlineAt", s.outcome_kind AS "outcomeKind",
        s.outcome_by AS "outcomeBy", s.outcome_at AS "outcomeAt", s.usage_capped AS "usageCapped",
-       s.offers
+       s.offers, s.offer_records::jsonb AS "offerRecords"
      FROM submissions s JOIN tenants t ON t.id = s.tenant_id LEFT JOIN nodes n ON n.id = s.node_id
      WHERE s.id = $1::uuid`,
     [id],
   );
   assertInvariant(row !== undefined, 'a submission is never deleted');
-  const { outcomeKind: kind, outcomeBy: by, outcomeAt: at, ...facts } = row;
+  const { outcomeKind: kind, outcomeBy: by, outcomeAt: at, offers, offerRecords, ...facts } = row;
   return {
     ...facts,
+    offers: offerRecords === null ? offers : offersOfStored(offerRecords),
     outcome: kind === null || by === null || at === null ? null : { kind, by, at },
   };
 }

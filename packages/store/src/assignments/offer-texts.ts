@@ -1,0 +1,37 @@
+import type { OfferAnswer, OfferRecord } from '@svc/domain';
+
+/**
+ * The offers of a submission as they are stored: `[id, node, answer, time, milliseconds until the
+ * answer, reason]`. Arrays are half as long as objects, and the row is written to the log.
+ */
+export type StoredOffer = readonly [
+  offerId: string,
+  nodeId: string,
+  answer: OfferAnswer,
+  offeredAtMs: number,
+  answeredAfterMs: number,
+  reason?: string,
+];
+
+/** JSON text. */
+export function textOfOffers(records: readonly OfferRecord[]): string {
+  return JSON.stringify(records.map(storedOf));
+}
+
+function storedOf({ offerId, nodeId, answer, offeredAt, ...more }: OfferRecord): StoredOffer {
+  const offeredAtMs = Date.parse(offeredAt);
+  const answeredAfterMs = Date.parse(more.answeredAt) - offeredAtMs;
+  const stored = [offerId, nodeId, answer, offeredAtMs, answeredAfterMs] as const;
+  return more.reason === undefined ? stored : [...stored, more.reason];
+}
+
+export function offersOfStored(stored: readonly StoredOffer[]): OfferRecord[] {
+  return stored.map(([offerId, nodeId, answer, offeredAtMs, answeredAfterMs, reason]) => ({
+    offerId,
+    nodeId,
+    answer,
+    ...(reason === undefined ? {} : { reason }),
+    offeredAt: new Date(offeredAtMs).toISOString(),
+    answeredAt: new Date(offeredAtMs + answeredAfterMs).toISOString(),
+  }));
+}

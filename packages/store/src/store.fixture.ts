@@ -19,7 +19,7 @@ import { holdSubmission, type HoldOutcome, type NewSubmission } from './submissi
 import { createTenant } from './tenants/create-tenant.ts';
 import { findTenantCredentials } from './tenants/credentials.ts';
 
-export { offersOfStored, type StoredOffer } from './assignments/offer-texts.ts';
+export { offersOfStored, type StoredOffer } from './schema/offer-texts.ts';
 
 /** A store on a separate database for the test, with the functions that store tests use most. */
 export interface Fixture {

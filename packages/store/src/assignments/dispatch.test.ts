@@ -10,12 +10,12 @@ import { expect, test } from 'vitest';
 import type { Store } from '../connection/store.ts';
 import { cancelSubmission, rejectPending } from '../endings/endings.ts';
 import { findOverdue } from '../reconciling/overdue.ts';
+import { offersOfStored, type StoredOffer } from '../schema/offer-texts.ts';
 import { createFixture, usage } from '../store.fixture.ts';
 import { readTrace } from '../submissions/trace.ts';
 import { assignmentsOf } from './assignments.ts';
 import { commitRunning } from './begin.ts';
 import { commitDispatched, loadForDispatch, recordOffers } from './dispatch.ts';
-import { offersOfStored, type StoredOffer } from './offer-texts.ts';
 import { storeServiceFailure } from './service-failures.ts';
 import { recordUsage } from './usage-reports.ts';
 

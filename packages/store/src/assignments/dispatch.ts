@@ -12,9 +12,9 @@ import { batched } from '../connection/batching.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 import { receiptSql, sealReceipt } from '../recovery/receipts.ts';
+import { textOfOffers } from '../schema/offer-texts.ts';
 import { payloadPlace, unsealText } from '../sealing/sealed.ts';
 import { rememberTenants } from '../submissions/submission-tenants.ts';
-import { textOfOffers } from './offer-texts.ts';
 
 /** A submission that may be offered. */
 export interface DispatchableSubmission {

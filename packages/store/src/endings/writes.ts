@@ -1,11 +1,11 @@
 import { assertInvariant, type OfferRecord, transitions } from '@svc/domain';
-import { textOfOffers } from '../assignments/offer-texts.ts';
 import { concatenated } from '../connection/concatenated.ts';
 import type { Query } from '../connection/query.ts';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 import { deliveryColumns, type SealedEvent } from '../deliveries/outbox.ts';
 import { entriesOf, entryColumns, entryParameters, insertEntriesSql } from '../ledger/movements.ts';
+import { textOfOffers } from '../schema/offer-texts.ts';
 import type { LockedAccount } from './locks.ts';
 import type { EndingPlan } from './plans.ts';
 

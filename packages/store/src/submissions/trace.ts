@@ -1,7 +1,7 @@
 import { assertInvariant, type OfferRecord, type Usage } from '@svc/domain';
-import { offersOfStored, type StoredOffer } from '../assignments/offer-texts.ts';
 import type { Store } from '../connection/store.ts';
 import { usageOfText } from '../pricing/rate-cards.ts';
+import { offersOfStored, type StoredOffer } from '../schema/offer-texts.ts';
 import { findAnySubmission, type OperatorSubmission } from './operator-list.ts';
 
 /** Everything that is known about a submission, for an operator (`svc trace`). */

@@ -34,8 +34,13 @@ export function findPython(): { readonly program: string; readonly hasHttpx: boo
   }
 }
 
+/** Tests the source. With `CLIENT_PYTHON_INSTALLED` it is the installed package of that Python. */
 export function startPython(program: string, mode: 'sync' | 'async'): Driver {
   const command = [program, path.join(import.meta.dirname, 'driver.py'), mode];
-  const env = { PYTHONPATH: pythonSource, PYTHONDONTWRITEBYTECODE: '1' };
+  const isInstalled = process.env['CLIENT_PYTHON_INSTALLED'] !== undefined;
+  const env = {
+    ...(isInstalled ? {} : { PYTHONPATH: pythonSource }),
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
   return startDriver(`Python ${mode}`, command, { cwd: import.meta.dirname, env });
 }

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { pythonTools } from '../support/python-tools.ts';
 import { runAtLiveGateway } from './live-gateway.ts';
-import { pythonTools } from './python-tools.ts';
 
 /**
  * `pnpm openapi:tools`: two linters without warnings, and three generators whose clients pass a type

@@ -20,7 +20,7 @@ from submission_service_client.models import (
 
 
 def sign(request: httpx.Request) -> None:
-    """An event hook: adds two of the three headers of CONTRACT 1. The client sends the third to a finished request."""
+    """An event hook: adds two headers of CONTRACT 1. The client sends `X-SVC-Tenant`."""
     timestamp = str(int(time.time()))
     lines = (
         "SVC1-HMAC-SHA256",

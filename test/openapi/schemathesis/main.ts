@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { pythonTools } from '../../support/python-tools.ts';
 import { runAtLiveGateway } from '../live-gateway.ts';
-import { pythonTools } from '../python-tools.ts';
 
 /**
  * `pnpm openapi:schemathesis --cases N [--seed S]`: requests that Schemathesis generates from the document,

@@ -6,7 +6,7 @@ const cacheDir = path.resolve(import.meta.dirname, '../../.local/cache');
 const python = process.env['PYTHON'] ?? 'python3';
 
 /**
- * Installs Python packages in a virtual environment of their own below `.local/cache`. Returns the path of
+ * Installs Python packages in a virtual environment below `.local/cache`. Returns the path of
  * a program in it, or says why there is none.
  */
 export function pythonTools(

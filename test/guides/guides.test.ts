@@ -38,7 +38,7 @@ const expected: Readonly<Record<string, { prints: readonly RegExp[]; codes?: rea
     signing: { prints: [/"balance":10000/, /10000/] },
     idempotency: { prints: [/"idempotent":true|true true/i, /submitted|running|dispatched/] },
     money: { prints: [/300/, /10000/, /grant/] },
-    webhooks: { prints: [/dlv_/], codes: ['delivery_in_progress'] },
+    webhooks: { prints: [/dlv_/, /whe_/, /webhook\.test/], codes: ['delivery_in_progress'] },
     errors: { prints: [/\/payload\/atsType/], codes: ['validation_error'] },
     sandbox: { prints: [/captcha/, /cancelled/] },
     'going-live': { prints: [/ready/, /sandbox/, /ats\.application/] },
@@ -271,7 +271,10 @@ async function expectActsOnce(started: Receiver, tenant: TenantCredentials): Pro
   const ask = (method: string, target: string) =>
     send(world.stack.gatewayUrl, signedBy(tenant, { method, target }));
   const list = await ask('GET', '/v1/webhooks/deliveries');
-  const sent = [list.body['data']].flat().find((one) => Object(one).type === 'webhook.test');
+  const sent = [list.body['data']]
+    .flat()
+    .map((one) => Object(one))
+    .find(({ type, endpointId }) => type === 'webhook.test' && endpointId === null);
   const { id } = Object(sent);
   await waitUntil(
     async () => (await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`)).status === 202,

@@ -92,6 +92,7 @@ test('the commands of the contract are parsed correctly', () => {
       'migrate',
       ...['begin', 'status', 'end'].map((name) => `recovery ${name}`),
       'doctor',
+      'log-level',
       'master-key rotate',
     ].toSorted(),
   );

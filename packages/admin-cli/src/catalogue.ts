@@ -103,6 +103,11 @@ export const catalogue: readonly CommandGroup[] = [
     load: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
   },
   {
+    name: 'log-level',
+    summary: 'which log lines the services write, for a while',
+    load: async () => (await import('./commands/log-level.ts')).addLogLevelCommand,
+  },
+  {
     name: 'migrate',
     summary: 'the migration of the database schema',
     load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,

@@ -2,6 +2,7 @@ export * from './redis.ts';
 export * from './environment-mark.ts';
 export * from './job-schemas.ts';
 export * from './presence.ts';
+export * from './log-levels.ts';
 export * from './producer.ts';
 export * from './consumer.ts';
 export { takeWakeUpTenants } from './delivery-wake-ups.ts';

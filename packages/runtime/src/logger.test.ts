@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogger, withRequestId } from './logger.ts';
+import { changeLogLevel, createLogger, withRequestId } from './logger.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown> {
   const lines: string[] = [];
@@ -78,4 +78,35 @@ test('a cyclic or very deep object can be logged', () => {
 test('binary data is logged as its size only', () => {
   const line = logged((logger) => logger.info({ raw: Buffer.from('hunter2') }, 'x'));
   expect(line['raw']).toBe('[7 bytes]');
+});
+
+test('a changed level applies to existing children, and ends with the configured one', () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line).msg) };
+  const logger = createLogger({ service: 'example', level: 'warn', destination });
+  const child = withRequestId(logger, 'req-1');
+  const say = (text: string): void => {
+    child.debug(`${text} debug`);
+    child.warn(`${text} warn`);
+  };
+  say('before');
+  changeLogLevel(logger, 'debug');
+  say('while');
+  changeLogLevel(logger, null);
+  say('after');
+  expect(lines).toEqual([
+    'before warn',
+    'log level changed',
+    'while debug',
+    'while warn',
+    'log level changed',
+    'after warn',
+  ]);
+});
+
+test('a silent logger writes nothing', () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  createLogger({ service: 'example', level: 'silent', destination }).fatal('x');
+  expect(lines).toEqual([]);
 });

@@ -5,6 +5,14 @@ import { describeError, placeholder, redactedPaths, redactFields } from './redac
 
 export type { Logger } from 'pino';
 
+/** The lowest level that a logger and its children write, as a number of pino. */
+interface Threshold {
+  readonly configured: number;
+  current: number;
+}
+
+const thresholds = new WeakMap<Logger, Threshold>();
+
 /**
  * Creates a JSON logger on standard output (or `destination`). Each line is one object without
  * secrets and personal data. Lines are written together within 100 ms. A warning or worse, and
@@ -21,8 +29,11 @@ export function createLogger({
   readonly level: string;
   readonly destination?: DestinationStream;
 }): Logger {
+  const configured = levelNumber(level);
+  const threshold: Threshold = { configured, current: configured };
   const options = {
-    level,
+    // A child of pino keeps the level that it was created with. The hook compares with the current one.
+    level: 'trace',
     base: { service, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
     redact: { paths: redactedPaths, censor: placeholder },
@@ -31,20 +42,45 @@ export function createLogger({
       log: redactFields,
     },
     serializers: { err: (error: unknown) => describeError(error) },
-    hooks: { logMethod: addEvent },
+    hooks: {
+      logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, number: number) {
+        if (number >= threshold.current) writeWithEvent(this, args, method);
+      },
+    },
   };
-  return pino(options, destination ?? standardOutput());
+  const logger = pino(options, destination ?? standardOutput());
+  thresholds.set(logger, threshold);
+  return logger;
 }
 
-/** Adds the event of the message to a line. */
-function addEvent(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
+/** The number of a level. Nothing reaches that of `silent`. */
+function levelNumber(level: string): number {
+  return pino.levels.values[level] ?? Number.POSITIVE_INFINITY;
+}
+
+/** Writes a line with the event of its message. */
+function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn): void {
   const values: readonly unknown[] = args;
   const [first, second] = values;
   const [fields, message] = typeof first === 'string' ? [{}, first] : [first, second];
   const event = eventOf(message);
   const isObject = typeof fields === 'object' && fields !== null;
-  if (event === undefined || !isObject) return method.apply(this, args);
-  method.call(this, { event, ...fields }, String(message));
+  if (event === undefined || !isObject) return method.apply(logger, args);
+  method.call(logger, { event, ...fields }, String(message));
+}
+
+/**
+ * Changes the level of a logger of `createLogger` and of all its children, also of those that exist
+ * already. Null: the level that it was created with. Logs the change at `info`.
+ */
+export function changeLogLevel(logger: Logger, level: string | null): void {
+  const threshold = thresholds.get(logger);
+  if (threshold === undefined) throw new Error('the level of this logger cannot be changed');
+  const next = level === null ? threshold.configured : levelNumber(level);
+  // The line is written at the lower of both levels.
+  threshold.current = Math.min(threshold.current, next);
+  logger.info({ logLevel: level ?? 'configured' }, 'log level changed');
+  threshold.current = next;
 }
 
 /** A logger that adds the id of the causing request to every line (CONTRACT 2). */

@@ -3,9 +3,11 @@ import {
   announceService,
   closeRedis,
   connectRedis,
+  createLogLevelFollower,
   createProducer,
   guardRedis,
   keyPrefix,
+  logLevelAppliedWithinMs,
   type Producer,
   type ServiceFacts,
 } from '@svc/queue';
@@ -13,12 +15,15 @@ import {
   type AdminServerOptions,
   assertLimitsAgree,
   cannotStart,
+  changeLogLevel,
   type CommonConfig,
   type JobLimit,
   type Lifecycle,
   type Logger,
   newId,
+  runUntilClosed,
   startAdminServer,
+  systemClock,
 } from '@svc/runtime';
 import { createSealer, openKeyring } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
@@ -88,8 +93,8 @@ export async function openRedis({
 }
 
 /**
- * Opens the admin server and announces the service in Redis, with what `svc doctor` shall know of it.
- * Returns the server's port.
+ * Opens the admin server, announces the service in Redis with what `svc doctor` shall know of it, and
+ * follows the log level that an operator sets. Returns the server's port.
  */
 export async function openAdmin(
   { service, config, lifecycle, logger }: Opening,
@@ -126,6 +131,19 @@ export async function openAdmin(
       logger,
     }),
   );
+  runUntilClosed(lifecycle, {
+    name: 'log level',
+    intervalMs: logLevelAppliedWithinMs,
+    run: createLogLevelFollower({
+      redis,
+      prefix,
+      service,
+      monotonicMs: () => systemClock.monotonicMs(),
+      apply: (level) => changeLogLevel(logger, level),
+      logger,
+    }),
+    logger,
+  });
   return admin.port;
 }
 

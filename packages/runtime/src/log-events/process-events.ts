@@ -5,6 +5,7 @@ export const processEvents = {
   'process.ready': info('ready', ['port', 'adminPort']),
   'process.stopping': info('stopping', ['why']),
   'process.stopped': info('stopped'),
+  'process.log_level_changed': info('log level changed', ['logLevel']),
   'process.cannot_start': saying(
     'fatal',
     'why the service cannot start',

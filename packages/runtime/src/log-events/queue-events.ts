@@ -19,6 +19,11 @@ export const queueEvents = {
     ['err'],
     actions.redis,
   ),
+  'redis.log_level_read_failed': warn(
+    'could not read the log level of the service',
+    ['err'],
+    actions.redis,
+  ),
   'redis.rate_limit_unshared': warn(
     'rate limits count per gateway for a while',
     ['err'],

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { presenceIntervalMs } from './presence.ts';
+import { redisScript } from './redis-script.ts';
+import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
+
+/**
+ * Log levels that an operator sets for a while. A level is in Redis, expires by the clock of Redis, and
+ * is read by every process of the service. After a FLUSHALL the configured level is in force again.
+ */
+
+/** The levels that an operator can set. Errors cannot be switched off. */
+export const settableLogLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+export type SettableLogLevel = (typeof settableLogLevels)[number];
+
+/** A process applies a level within this time, if Redis answers. */
+export const logLevelAppliedWithinMs = presenceIntervalMs;
+
+/** The level that is set for a service. */
+export interface LogLevelSetting {
+  readonly level: SettableLogLevel;
+  readonly leftMs: number;
+  /** How many processes have applied it. */
+  readonly processes: number;
+}
+
+/** A hash: the level, the time of the clock of Redis at which it was set, and who applied it. */
+function levelKey(prefix: string, service: string): string {
+  return `${keyPrefix(prefix)}:log-level:${service}`;
+}
+
+const processField = 'process:';
+
+/** KEYS[1]: the level of a service. ARGV: the level, its lifetime in ms. */
+const set = redisScript(`
+local time = redis.call('TIME')
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], 'level', ARGV[1], 'setAtMs', time[1] * 1000 + math.floor(time[2] / 1000))
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`);
+
+/**
+ * KEYS[1]: the level of a service. ARGV: the process, its age in ms. A level that is older than the
+ * process does not concern it.
+ */
+const follow = redisScript(`
+local found = redis.call('HMGET', KEYS[1], 'level', 'setAtMs')
+if not found[1] then return false end
+local time = redis.call('TIME')
+local startedAtMs = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[2])
+if tonumber(found[2]) < startedAtMs then return false end
+redis.call('HSET', KEYS[1], '${processField}' .. ARGV[1], 1)
+return { found[1], redis.call('PTTL', KEYS[1]) }
+`);
+
+/** Sets the level of all processes of a service. Throws if Redis is unreachable. */
+export async function setLogLevel(
+  redis: Redis,
+  prefix: string,
+  service: string,
+  { level, durationMs }: { readonly level: SettableLogLevel; readonly durationMs: number },
+): Promise<void> {
+  await set(redis, levelKey(prefix, service), [level, durationMs]);
+}
+
+/** Ends a set level before its time. Throws if Redis is unreachable. */
+export async function clearLogLevel(redis: Redis, prefix: string, service: string): Promise<void> {
+  await redis.del(levelKey(prefix, service));
+}
+
+/** The level that is set, or null. Throws if Redis is unreachable. */
+export async function readLogLevel(
+  redis: Redis,
+  prefix: string,
+  service: string,
+): Promise<LogLevelSetting | null> {
+  const key = levelKey(prefix, service);
+  const [found, leftMs] = await Promise.all([redis.hgetall(key), redis.pttl(key)]);
+  const level = levelOf(found['level']);
+  if (level === null || leftMs <= 0) return null;
+  const processes = Object.keys(found).filter((field) => field.startsWith(processField)).length;
+  return { level, leftMs, processes };
+}
+
+function levelOf(text: unknown): SettableLogLevel | null {
+  return settableLogLevels.find((level) => level === text) ?? null;
+}
+
+export interface LogLevelFollower {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly service: string;
+  readonly monotonicMs: () => number;
+  /** Null: the configured level. */
+  readonly apply: (level: SettableLogLevel | null) => void;
+  readonly logger: QueueLogger;
+}
+
+/**
+ * Returns a function that applies the current level to this process; call it every
+ * `logLevelAppliedWithinMs`. Without Redis a level ends after its time by the monotonic clock of the
+ * process. Levels that were set before this call do not concern the process.
+ */
+export function createLogLevelFollower(options: LogLevelFollower): () => Promise<void> {
+  const { redis, prefix, service, monotonicMs, apply, logger } = options;
+  const process = randomUUID();
+  const startedMs = monotonicMs();
+  let current: SettableLogLevel | null = null;
+  let endsMs = 0;
+
+  async function read(): Promise<SettableLogLevel | null | undefined> {
+    if (!redisIsReady(redis)) return undefined;
+    try {
+      const ageMs = Math.ceil(monotonicMs() - startedMs);
+      const found = await follow(redis, levelKey(prefix, service), [process, ageMs]);
+      if (!Array.isArray(found)) return null;
+      endsMs = monotonicMs() + Number(found[1]);
+      return levelOf(found[0]);
+    } catch (error) {
+      logger.warn({ err: error }, 'could not read the log level of the service');
+      return undefined;
+    }
+  }
+
+  return async () => {
+    const found = await read();
+    const kept = monotonicMs() < endsMs ? current : null;
+    const level = found === undefined ? kept : found;
+    if (level === current) return;
+    current = level;
+    apply(level);
+  };
+}

@@ -83,6 +83,12 @@ export function changeLogLevel(logger: Logger, level: string | null): void {
   threshold.current = next;
 }
 
+/** True if a logger of `createLogger` writes lines of this level now. */
+export function writesLogLevel(logger: Logger, level: string): boolean {
+  const threshold = thresholds.get(logger);
+  return threshold !== undefined && levelNumber(level) >= threshold.current;
+}
+
 /** A logger that adds the id of the causing request to every line (CONTRACT 2). */
 export function withRequestId(logger: Logger, requestId: string): Logger {
   return logger.child({ requestId });

@@ -12,6 +12,7 @@ import { type AppOptions, createApp } from './app.ts';
 import { json } from './http/answer.ts';
 import { type Endpoint, operatorEndpoint, tenantEndpoint } from './http/endpoint.ts';
 import { type HttpServer, startHttpServer } from './http/http-server.ts';
+import { createRequestLines } from './http/request-lines.ts';
 
 /** An app with a few endpoints, one tenant and one operator. It tests the checks before handlers. */
 
@@ -123,6 +124,8 @@ const limiter = {
 };
 export const observed: string[] = [];
 
+const requestLines = createRequestLines({ perSecondMax: 1_000, clock: systemClock, logger });
+
 /** Starts the app on a free port. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpServer> {
   const listener = createApp({
@@ -136,10 +139,12 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpS
     newId,
     clock: systemClock,
     logger,
+    requestLines,
     ...options,
   });
   const timeouts = { headersMs: 300, requestMs: 600, checkEveryMs: 50 };
-  return startHttpServer({ host: '127.0.0.1', port: 0, listener, newId, logger, timeouts });
+  const serving = { listener, newId, logger, requestLines, timeouts };
+  return startHttpServer({ host: '127.0.0.1', port: 0, ...serving });
 }
 
 /** Sends a request signed by the tenant. */

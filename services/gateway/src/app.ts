@@ -10,6 +10,7 @@ import { answerSigned, type SignedOptions } from './access/answer-signed.ts';
 import { type Answer, notFound, problem, unavailable } from './http/answer.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { beginExchange, type Exchange, type RequestObserver } from './http/exchange.ts';
+import type { RequestLines } from './http/request-lines.ts';
 import { sendAnswer } from './http/send.ts';
 
 export interface AppOptions extends SignedOptions, RequestObserver {
@@ -20,6 +21,7 @@ export interface AppOptions extends SignedOptions, RequestObserver {
   readonly tlsOnly?: TrustedProxies;
   readonly newId: () => string;
   readonly logger: Logger;
+  readonly requestLines: RequestLines;
   readonly tracing?: Tracing;
 }
 

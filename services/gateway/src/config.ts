@@ -37,6 +37,12 @@ export const gatewayConfig = Type.Object({
     '0',
     '1 to accept webhook URLs that are private or plain http, else 0',
   ),
+  REQUEST_LINES_PER_SECOND: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 100,
+    description: 'the request lines of a second that are all logged, 1 to 100000',
+  }),
   SIGNUP_PER_HOUR: Type.Integer({
     minimum: 1,
     maximum: 100_000,

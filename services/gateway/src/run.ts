@@ -38,6 +38,7 @@ import { assertConsistent, type GatewayConfig, tlsOf, tlsOnlyOf } from './config
 import { endpointsOf } from './endpoints.ts';
 import { missingForReads } from './health/readiness.ts';
 import { startHttpServer } from './http/http-server.ts';
+import { createRequestLines } from './http/request-lines.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { createPricing } from './pricing/pricing.ts';
 import { currentSurgeMicros } from './pricing/surge.ts';
@@ -74,6 +75,8 @@ export async function run(
     const access = { ...openKeys(lifecycle, { store, clock, logger }), limiter };
     const rail = await openRail(config, { store, logger, clock });
     const eventWaiters = eventWaitersOf(store, { monotonicMs, logger });
+    const requestLines = openRequestLines(lifecycle, config, { clock, logger });
+    const logging = { newId, logger, requestLines };
     const listener = createApp({
       endpoints: endpointsOf({
         environment,
@@ -101,10 +104,9 @@ export async function run(
       ...proxies,
       ...access,
       ...createRequestMetrics(metrics),
-      newId,
       clock,
       tracing,
-      logger,
+      ...logging,
     });
     // Redis is not checked, because reads, cancels and balances work without it.
     const ready = () => missingForReads(store);
@@ -113,8 +115,7 @@ export async function run(
       host: config.BIND_HOST,
       port: config.GATEWAY_PORT,
       listener,
-      newId,
-      logger,
+      ...logging,
       tls,
     });
     lifecycle.own('http server', server);
@@ -122,6 +123,14 @@ export async function run(
     if (rail !== null) lifecycle.own('intent waiters', rail.waiters);
     return { port: server.port, adminPort };
   });
+}
+
+function openRequestLines(
+  lifecycle: Lifecycle,
+  { REQUEST_LINES_PER_SECOND: perSecondMax }: GatewayConfig,
+  rest: { readonly clock: Clock; readonly logger: Logger },
+) {
+  return lifecycle.own('request lines', createRequestLines({ perSecondMax, ...rest }));
 }
 
 /** The metrics, and the traces that are counted in them. */

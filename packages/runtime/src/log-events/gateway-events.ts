@@ -17,6 +17,7 @@ export const gatewayEvents = {
   'gateway.request_answered': info('request', requestMembers),
   'gateway.request_abandoned': info('request abandoned', requestMembers),
   'gateway.request_malformed': info('malformed request refused', ['requestId', 'code', 'reason']),
+  'gateway.request_lines_left_out': info('request lines left out', ['leftOut']),
   'gateway.request_failed': error(
     'request failed',
     ['err', 'requestId', 'route'],

@@ -28,6 +28,7 @@ export const logMembers = {
   inProgress: 'how many jobs are in progress',
   jobId: 'the job of a queue',
   kind: 'the kind of the message, or the reason for which the submission was overdue',
+  leftOut: 'how many request lines of about a second were not written',
   logLevel: 'the level that is in force',
   made: 'the names of the partitions that were created',
   malformed: 'how many messages were malformed',

@@ -3,6 +3,7 @@ import { type Clock, type Logger, requestIdOf } from '@svc/runtime';
 import { noTracing, type RequestTrace, type Tracing } from '@svc/tracing';
 import type { Answer } from './answer.ts';
 import type { RateLimitState } from './rate-limit-headers.ts';
+import type { RequestLines } from './request-lines.ts';
 
 /** One request and its answer. Collects the fields of the log line. */
 export interface Exchange {
@@ -21,6 +22,7 @@ interface ExchangeOptions extends RequestObserver {
   readonly newId: () => string;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly requestLines: RequestLines;
   /** If omitted, requests are not traced. */
   readonly tracing?: Tracing;
 }
@@ -39,11 +41,14 @@ export interface RequestObserver {
   ) => void;
 }
 
-/** Assigns the request id. Logs one line when the response ends or the client disconnects. */
+/**
+ * Assigns the request id. Logs one line when the response ends or the client disconnects, if
+ * `requestLines` admits it.
+ */
 export function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { newId, clock, logger, begun, observe, tracing = noTracing }: ExchangeOptions,
+  { newId, clock, logger, requestLines, begun, observe, tracing = noTracing }: ExchangeOptions,
 ): Exchange {
   const requestId = requestIdOf(request.headers['x-request-id'], newId);
   const startedMs = clock.monotonicMs();
@@ -67,6 +72,7 @@ export function beginExchange(
       submissionId:
         typeof logFields?.submissionId === 'string' ? logFields.submissionId : undefined,
     });
+    if (!requestLines.admits({ status, durationMs })) return;
     const fields = {
       requestId,
       method: request.method,

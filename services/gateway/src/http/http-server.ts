@@ -8,6 +8,7 @@ import { problemMediaType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, headersBytesMax, requestTimeoutMs } from '@svc/domain';
 import { answerRaw, type Logger } from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
+import type { RequestLines } from './request-lines.ts';
 
 /** The time limits for a client, and the interval at which Node checks its sockets for them. */
 interface ClientTimeouts {
@@ -42,6 +43,8 @@ export interface HttpServerOptions {
   readonly listener: RequestListener;
   readonly newId: () => string;
   readonly logger: Logger;
+  /** Decides which malformed requests have a line. */
+  readonly requestLines: RequestLines;
   readonly timeouts?: ClientTimeouts;
   /** PEM texts. Null or omitted for plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | null;
@@ -144,7 +147,9 @@ function answerBroken(
   }
   const code = codeOf(error);
   const requestId = options.newId();
-  options.logger.info({ requestId, code, reason: error.code }, 'malformed request refused');
+  if (options.requestLines.admits({ status: errorCatalogue[code].status, durationMs: 0 })) {
+    options.logger.info({ requestId, code, reason: error.code }, 'malformed request refused');
+  }
   refuseRaw(socket, problem(code, errorCatalogue[code].description), requestId);
 }
 

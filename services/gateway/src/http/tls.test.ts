@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createLogger, loadConfig, newId } from '@svc/runtime';
+import { createLogger, loadConfig, newId, systemClock } from '@svc/runtime';
 import { selfSigned } from '@svc/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { assertConsistent, gatewayConfig, tlsOf } from '../config.ts';
 import { startHttpServer } from './http-server.ts';
+import { createRequestLines } from './request-lines.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'svc-tls-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -26,12 +27,14 @@ test('with a certificate and key the gateway serves TLS itself', async () => {
   writeFileSync(certFile, cert);
   writeFileSync(keyFile, key);
   const tls = tlsOf(configOf({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }));
+  const logger = createLogger({ service: 'gateway', level: 'silent' });
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
     listener: (_request, response) => response.end('secret'),
     newId,
-    logger: createLogger({ service: 'gateway', level: 'silent' }),
+    logger,
+    requestLines: createRequestLines({ perSecondMax: 10, clock: systemClock, logger }),
     tls,
   });
   const text = await new Promise<string>((resolve, reject) => {

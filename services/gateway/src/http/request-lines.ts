@@ -1,0 +1,72 @@
+import { type Clock, type Logger, writesLogLevel } from '@svc/runtime';
+
+/** One of this many lines is written beyond the limit of a second. */
+export const sampledOneIn = 100;
+/** A request that takes longer always has its line. */
+export const slowRequestMs = 1_000;
+const secondMs = 1_000;
+
+/** An ended request, as far as its line depends on it. */
+export interface EndedRequest {
+  /** Undefined if no answer was sent. */
+  readonly status: number | undefined;
+  readonly durationMs: number;
+}
+
+/** Decides which requests have a line in the log. */
+export interface RequestLines {
+  /** True if the line must be written. Counts the line as left out otherwise. */
+  admits(request: EndedRequest): boolean;
+  /** Logs the lines that were left out since the last time. */
+  close(): Promise<void>;
+}
+
+export interface RequestLinesOptions {
+  /** The lines of a second that are all written. */
+  readonly perSecondMax: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly logger: Logger;
+}
+
+/**
+ * Limits the request lines of this process. Beyond `perSecondMax` in a second, one of `sampledOneIn`
+ * is written, and a line of its second says how many were left out. Lines of answers with 5xx and of
+ * requests over `slowRequestMs` are always written and do not count. At the level `debug` all lines
+ * are written.
+ */
+export function createRequestLines(options: RequestLinesOptions): RequestLines {
+  const { perSecondMax, clock, logger } = options;
+  let secondStartMs = Number.NEGATIVE_INFINITY;
+  let lines = 0;
+  let leftOut = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function report(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (leftOut > 0) logger.info({ leftOut }, 'request lines left out');
+    leftOut = 0;
+  }
+
+  return {
+    admits({ status = 0, durationMs }) {
+      if (status >= 500 || durationMs > slowRequestMs) return true;
+      const nowMs = clock.monotonicMs();
+      if (nowMs - secondStartMs >= secondMs) {
+        secondStartMs = nowMs;
+        lines = 0;
+      }
+      lines += 1;
+      const beyond = lines - perSecondMax;
+      if (beyond <= 0 || beyond % sampledOneIn === 0) return true;
+      if (writesLogLevel(logger, 'debug')) return true;
+      leftOut += 1;
+      timer ??= setTimeout(report, secondMs);
+      return false;
+    },
+    close() {
+      report();
+      return Promise.resolve();
+    },
+  };
+}

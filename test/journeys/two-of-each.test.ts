@@ -1,6 +1,8 @@
+import { waitUntil } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { auditMoney } from '../support/audit.ts';
 import { application, clientOf, eventOf, shareStack } from '../support/journey.ts';
+import { svcOn } from '../support/svc.ts';
 
 const sharedJourney = shareStack({
   gateways: 2,
@@ -53,6 +55,23 @@ test('a replay at another gateway, while the first request is in flight, gets th
   const created = "SELECT id FROM submissions WHERE idempotency_key = 'together'";
   expect(await stack.query(created)).toHaveLength(1);
   expect(await auditMoney(stack.query)).toEqual([]);
+});
+
+test('a log level reaches both processes of a service and no other service', async () => {
+  const { stack } = await sharedJourney();
+  const svc = svcOn(stack);
+  const [before] = await svc.list('log-level', 'settlement');
+  expect(before).toMatchObject({ level: 'configured', applied: null, running: 2 });
+  await svc.list('log-level', 'settlement', 'debug', '--for', '1m');
+  const isApplied = (service: 'settlement' | 'webhooks', index: number) =>
+    stack.logs(service, index).some((line) => line.includes('"process.log_level_changed"'));
+  await waitUntil(() => isApplied('settlement', 0) && isApplied('settlement', 1), {
+    timeoutMs: 20_000,
+  });
+  const [after, other] = await svc.list('log-level').then((all) => all.slice(2));
+  expect(after).toMatchObject({ service: 'settlement', level: 'debug', applied: 2, running: 2 });
+  expect(other).toMatchObject({ service: 'webhooks', level: 'configured', applied: null });
+  expect([isApplied('webhooks', 0), isApplied('webhooks', 1)]).toEqual([false, false]);
 });
 
 // The last test, because the killed processes do not start again.

@@ -1,7 +1,7 @@
 import { createConnection, Socket } from 'node:net';
 import { connect as connectEncrypted } from 'node:tls';
 import { AbstractConnector, Redis } from 'ioredis';
-import { type ClusterNode, ownerOfSlot, parseClusterNodes } from './cluster-nodes.ts';
+import { type ClusterNode, ownerOfSlot, parseClusterNodes, slotOf } from './cluster-nodes.ts';
 import type { ClusterAddress, ServerAddress } from './redis-address.ts';
 
 /** A server that has not answered by then is not asked any more. */
@@ -10,32 +10,30 @@ const answerMsMax = 1_000;
 const askedMax = 16;
 const disconnectMsMax = 2_000;
 
-/** The answers of the servers of a cluster. Servers that do not answer in time are left out. */
-export interface ClusterAnswers {
-  readonly nodes: readonly ClusterNode[];
-  /** The slot of the key. Undefined if no server answers. */
-  readonly slot: number | undefined;
-}
-
-/** Asks these servers at the same time which servers the cluster has. */
+/**
+ * Asks these servers at the same time which servers the cluster has. Ends when more than half of them have
+ * answered, because an isolated minority knows only old owners, or when no further answer comes in time.
+ */
 export async function askCluster(
   cluster: ClusterAddress,
   servers: readonly ServerAddress[],
-  key: string,
-): Promise<ClusterAnswers> {
-  const asked = await Promise.allSettled(
-    servers.map((server) =>
-      withServer(cluster, server, async (redis) => {
-        const [text, slot] = await Promise.all([
-          redis.cluster('NODES'),
-          redis.cluster('KEYSLOT', key),
-        ]);
-        return { nodes: parseClusterNodes(String(text), server, cluster), slot };
-      }),
-    ),
-  );
-  const answers = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  return { nodes: answers.flatMap(({ nodes }) => nodes), slot: answers[0]?.slot };
+): Promise<ClusterNode[]> {
+  const nodes: ClusterNode[] = [];
+  let answers = 0;
+  await new Promise<void>((resolve) => {
+    const asked = servers.map(async (server) => {
+      nodes.push(...(await nodesBy(cluster, server)));
+      answers += 1;
+      if (answers * 2 > servers.length) resolve();
+    });
+    void Promise.allSettled(asked).then(() => resolve());
+  });
+  return nodes;
+}
+
+async function nodesBy(cluster: ClusterAddress, server: ServerAddress): Promise<ClusterNode[]> {
+  const text = await withServer(cluster, server, (redis) => redis.cluster('NODES'));
+  return parseClusterNodes(String(text), server, cluster);
 }
 
 /** Runs `work` with a connection to one server of the cluster. Throws if it does not answer in time. */
@@ -51,6 +49,9 @@ export async function withServer<T>(
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(isEncrypted ? { tls: {} } : {}),
+    // A short connection needs neither a handshake nor a name.
+    protocol: 2,
+    disableClientInfo: true,
     lazyConnect: true,
     enableReadyCheck: false,
     retryStrategy: () => null,
@@ -67,35 +68,50 @@ export async function withServer<T>(
   }
 }
 
+interface Discovery {
+  known: readonly ServerAddress[];
+  asking: Promise<ClusterNode[]> | undefined;
+}
+
+/** All connections of a process to a cluster ask together, so that an outage does not flood its servers. */
+const discoveries = new Map<string, Discovery>();
+
+async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
+  const name = JSON.stringify(cluster);
+  const discovery = discoveries.get(name) ?? { known: cluster.servers, asking: undefined };
+  discoveries.set(name, discovery);
+  discovery.asking ??= askCluster(cluster, discovery.known).finally(() => {
+    discovery.asking = undefined;
+  });
+  const nodes = await discovery.asking;
+  discovery.known = distinct([...cluster.servers, ...nodes.map(({ address }) => address)]);
+  return nodes;
+}
+
 /**
  * Makes an ioredis connector that connects to the present owner of the key's slot. It asks all known
  * servers before each attempt, and learns further servers from their answers. Without an owner the
  * attempt fails, and `retryStrategy` decides when the next one follows.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
-  let known = cluster.servers;
-
-  async function findOwner(): Promise<ServerAddress | undefined> {
-    const { nodes, slot } = await askCluster(cluster, known, key);
-    known = distinct([...cluster.servers, ...nodes.map(({ address }) => address)]);
-    return slot === undefined ? undefined : ownerOfSlot(nodes, slot);
-  }
+  const slot = slotOf(key);
 
   return class ClusterConnector extends AbstractConnector {
     constructor() {
       super(disconnectMsMax);
     }
 
+    /** Never rejects, because ioredis would not try again. A failed attempt is a destroyed socket. */
     override async connect() {
       this.connecting = true;
-      const owner = await findOwner();
-      if (!this.connecting) throw new Error('Connection is closed.');
-      this.stream = owner === undefined ? new Socket().destroy() : open(owner);
-      if (owner === undefined) {
+      const owner = ownerOfSlot(await discover(cluster), slot);
+      if (owner === undefined || !this.connecting) {
         this.firstError = new Error(`no reachable server of the cluster has the slot of ${key}`);
-      } else {
-        this.stream.once('error', (error: Error) => (this.firstError = error));
+        this.stream = new Socket().destroy();
+        return this.stream;
       }
+      this.stream = open(owner);
+      this.stream.once('error', (error: Error) => (this.firstError = error));
       return this.stream;
     }
   };

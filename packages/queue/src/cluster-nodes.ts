@@ -71,3 +71,18 @@ export function ownerOfSlot(
   const answers = claims.filter(({ epoch }) => epoch === newest);
   return answers.some(({ isFailed }) => isFailed) ? undefined : answers[0]?.address;
 }
+
+const slotCount = 16_384;
+
+/** The slot of a key: CRC16 (XMODEM) of its hash tag, or of the whole key without one. */
+export function slotOf(key: string): number {
+  const [, tag = key] = /^[^{]*\{([^}]+)\}/.exec(key) ?? [];
+  let crc = 0;
+  for (const byte of Buffer.from(tag)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit += 1) {
+      crc = ((crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021) & 0xffff;
+    }
+  }
+  return crc % slotCount;
+}

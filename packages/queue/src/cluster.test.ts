@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { waitUntil } from '@svc/testkit';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { slotOf } from './cluster-nodes.ts';
 import { startTestCluster } from './cluster.fixture.ts';
 import {
   announceDeliveries,
@@ -247,6 +248,20 @@ test('a connection into a cluster whose packets are dropped is replaced', async 
   };
   expect(await waitUntil(arrives, { timeoutMs: boundMs })).toBe(true);
 }, 40_000);
+
+test('a connection that is renewed while it looks for its server connects again', async () => {
+  const redis = connectRedis(clusterUrl, 'worker', quiet, { clusterKey });
+  onTestFinished(() => closeRedis(redis));
+  expect(redis.status).toBe('connecting');
+  redis.disconnect(true);
+  expect(await waitForRedis(redis, boundMs)).toBe(true);
+});
+
+test('the slot of a key is the one that Redis computes', async () => {
+  for (const key of ['{svc}:wait', 'svc:environment', '123456789', 'a{b}{c}', '{}x', 'é{']) {
+    expect(slotOf(key)).toBe(await cluster.direct.cluster('KEYSLOT', key));
+  }
+});
 
 test('a connection that is closed while it looks for its server ends', async () => {
   const redis = connectRedis(clusterUrl, 'worker', quiet, { clusterKey });

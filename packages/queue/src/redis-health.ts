@@ -48,7 +48,7 @@ async function ownersOf(
 ): Promise<Map<string, { address: ServerAddress; slots: number }>> {
   const owners = new Map<string, { address: ServerAddress; slots: number }>();
   for (const server of cluster.servers) {
-    const { nodes } = await askCluster(cluster, [server], '');
+    const nodes = await askCluster(cluster, [server]);
     for (const { address, isMaster, slots } of nodes) {
       const count = slots.reduce((sum, [first, last]) => sum + last - first + 1, 0);
       if (!isMaster || count === 0) continue;

@@ -1,46 +1,72 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { tryRegistry } from './registry.ts';
+import { runMs, type Tally, tryRegistry, withRegistryRedis } from './registry.ts';
 
 /**
- * `pnpm fairness [--seconds 60] [--rate 1] [--registry-only]`: a tenant that submits `rate` times a
- * second, alone and beside a tenant 50 times as fast. First with the fleet registry alone, before and
- * after decision 40, then with the whole stack. The last line is the verdict.
+ * `pnpm fleet:fairness [--seconds S] [--stack-seconds S] [--rate R] [--seed S] [--registry-only]`: a
+ * tenant that submits R times a second, alone and next to a tenant 50 times as fast. First with the fleet
+ * registry at several ratios of load to capacity, then with the whole stack. The last line is the verdict.
  */
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '60' },
+    seconds: { type: 'string', default: '600' },
+    'stack-seconds': { type: 'string', default: '120' },
     rate: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
     'registry-only': { type: 'boolean', default: false },
   },
 });
-const ratioMin = 0.9;
+const partMin = 0.9;
 const timesAsFast = 50;
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const percent = (part: number): string => `${(part * 100).toFixed(1)} %`;
+/** Slots of the fleet, from a flood that almost fits to one that asks for many times the capacity. */
+const slotCounts = [100, 60, 40, 20, 10] as const;
+const standardKeepsFree = 0.1;
 
-const seconds = Number(values.seconds);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const percent = ({ asked, accepted }: Tally): string =>
+  asked === 0 ? '-' : `${((accepted / asked) * 100).toFixed(1)} %`;
+const partOf = ({ asked, accepted }: Tally): number => accepted / asked;
+
 const slowPerSecond = Number(values.rate);
 const floodPerSecond = slowPerSecond * timesAsFast;
-const trial = { seconds, slowPerSecond, floodPerSecond };
-const [alone, before, after] = await Promise.all([
-  tryRegistry({ ...trial, floodPerSecond: 0, isFair: true }),
-  tryRegistry({ ...trial, isFair: false }),
-  tryRegistry({ ...trial, isFair: true }),
-]);
-const ratio = after.slow / alone.slow;
-say('registry                 | slow tenant | ratio | flood');
-say(`alone                    | ${percent(alone.slow)} | 1 |`);
-say(
-  `flood, first come        | ${percent(before.slow)} | ${(before.slow / alone.slow).toFixed(2)} | ${percent(before.flood)}`,
-);
-say(
-  `flood, short slots shared | ${percent(after.slow)} | ${ratio.toFixed(2)} | ${percent(after.flood)}`,
-);
-const isRegistryFair = ratio >= ratioMin;
+const shared = { seed: Number(values.seed), seconds: Number(values.seconds), slowPerSecond };
 
-let isStackFair = true;
+say(
+  'load = asks for slots / slots that a standard job may take; kept = slow with flood / slow alone',
+);
+say('slots  load  slow alone  first come: slow  flood  shared: slow  flood  kept   work');
+let asks = 0;
+let unfair = 0;
+await withRegistryRedis(async (redis) => {
+  for (const slots of slotCounts) {
+    const alone = await tryRegistry(redis, { ...shared, slots, floodPerSecond: 0, isFair: true });
+    const first = await tryRegistry(redis, { ...shared, slots, floodPerSecond, isFair: false });
+    const fair = await tryRegistry(redis, { ...shared, slots, floodPerSecond, isFair: true });
+    const usable = slots - Math.floor(slots * standardKeepsFree);
+    const load = ((slowPerSecond + floodPerSecond) * runMs) / 1_000 / usable;
+    const kept = partOf(fair.slow) / partOf(alone.slow);
+    const work =
+      (fair.slow.accepted + fair.flood.accepted) / (first.slow.accepted + first.flood.accepted);
+    if (!(kept >= partMin)) unfair += 1;
+    for (const { slow, flood } of [alone, first, fair]) asks += slow.asked + flood.asked;
+    say(
+      [
+        String(slots).padStart(5),
+        load.toFixed(1).padStart(5),
+        percent(alone.slow).padStart(11),
+        percent(first.slow).padStart(17),
+        percent(first.flood).padStart(8),
+        percent(fair.slow).padStart(13),
+        percent(fair.flood).padStart(8),
+        kept.toFixed(3).padStart(6),
+        work.toFixed(2).padStart(6),
+      ].join(' '),
+    );
+  }
+});
+
+let stack = 'not run';
 if (!values['registry-only']) {
   const { status } = spawnSync(
     'vitest',
@@ -49,14 +75,15 @@ if (!values['registry-only']) {
       stdio: 'inherit',
       env: {
         ...process.env,
-        FAIRNESS_SECONDS: values.seconds,
+        FAIRNESS_SECONDS: values['stack-seconds'],
         FAIRNESS_PER_SECOND: values.rate,
       },
     },
   );
-  isStackFair = status === 0;
+  stack = status === 0 ? 'fair' : 'UNFAIR';
+  if (status !== 0) unfair += 1;
 }
-const isFair = isRegistryFair && isStackFair;
-const parts = values['registry-only'] ? 'registry' : 'registry and stack';
-say(`${parts}, ${values.rate} a second for ${seconds} s: ${isFair ? 'fair' : 'UNFAIR'}`);
-process.exitCode = isFair ? 0 : 1;
+say(
+  `${unfair === 0 ? 'held' : 'BROKEN'}: ${asks} asks of the registry in ${slotCounts.length} fleets, seed ${values.seed}; stack ${stack}; ${unfair} below ${partMin * 100} % of the rate alone`,
+);
+process.exitCode = unfair === 0 ? 0 : 1;

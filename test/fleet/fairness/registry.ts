@@ -1,52 +1,58 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startRedis } from '@svc/local';
 import {
   closeRedis,
   connectRedis,
   createFleetRegistry,
   fleetRebuildingMs,
+  fleetRefreshIntervalMs,
   waitForRedis,
   type FleetRegistry,
 } from '@svc/queue';
+import { createRandom, type Random } from '../../simulation/random.ts';
 
 /**
- * The same trial with the fleet registry alone: a real Redis, two dispatchers, real time. Without the
- * tenant, the registry grants every free slot to whoever asks first, which is the rule before decision 40.
+ * The trial with the fleet registry alone: a real Redis, two dispatchers, and a clock that jumps from ask
+ * to ask. So its counts do not depend on the load of the machine. If it is not fair, the registry does not
+ * learn the tenant and grants every free slot to the first ask, which is the rule before decision 40.
  */
 export interface RegistryTrial {
+  readonly seed: number;
   readonly seconds: number;
+  readonly slots: number;
   readonly slowPerSecond: number;
   readonly floodPerSecond: number;
   readonly isFair: boolean;
 }
 
-export interface Accepted {
-  readonly slow: number;
-  readonly flood: number;
+export interface Tally {
+  asked: number;
+  accepted: number;
 }
 
-const nodes = 10;
+export interface Tallies {
+  readonly slow: Tally;
+  readonly flood: Tally;
+}
+
 const slotsPerNode = 2;
-const runMs = 2_000;
-/** The first asks are not counted. */
+const startMs = 1_795_000_000_000;
+/** A run takes half of this to one and a half times this. */
+export const runMs = 2_000;
+/** The asks of this first time are not counted. */
 const warmUpMs = 10_000;
 
-export async function tryRegistry(trial: RegistryTrial): Promise<Accepted> {
+export async function withRegistryRedis<T>(
+  work: (redis: ReturnType<typeof connectRedis>) => Promise<T>,
+): Promise<T> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-fairness-'));
   const server = await startRedis({ dir, durable: false });
   const redis = connectRedis(server.url, 'producer');
   try {
     await waitForRedis(redis, 5_000);
-    const registry = createFleetRegistry({ redis, prefix: 'fairness' });
-    await join(registry);
-    const [slow, flood] = await Promise.all([
-      load(registry, trial, 'slow', trial.slowPerSecond),
-      load(registry, trial, 'flood', trial.floodPerSecond),
-    ]);
-    return { slow, flood };
+    return await work(redis);
   } finally {
     await closeRedis(redis);
     await server.stop();
@@ -54,13 +60,50 @@ export async function tryRegistry(trial: RegistryTrial): Promise<Accepted> {
   }
 }
 
-async function join(registry: FleetRegistry): Promise<void> {
-  for (let index = 0; index < nodes; index += 1) {
-    const dispatcherId = `d${index % 2}`;
-    await registry.refresh(dispatcherId);
+export async function tryRegistry(
+  redis: ReturnType<typeof connectRedis>,
+  trial: RegistryTrial,
+): Promise<Tallies> {
+  await redis.flushall();
+  let nowMs = startMs;
+  const registry = createFleetRegistry({ redis, prefix: 'fairness', nowMs: () => nowMs });
+  await join(registry, trial.slots);
+  nowMs += fleetRebuildingMs;
+  const beginMs = nowMs;
+  let refreshedMs = nowMs;
+  const tallies = { slow: { asked: 0, accepted: 0 }, flood: { asked: 0, accepted: 0 } };
+  const random = createRandom(trial.seed);
+  for (const [index, { atMs, tenant }] of asksOf(trial, random).entries()) {
+    nowMs = beginMs + Math.floor(atMs);
+    if (nowMs - refreshedMs >= fleetRefreshIntervalMs) {
+      refreshedMs = nowMs;
+      for (const dispatcherId of dispatchers) await registry.refresh(dispatcherId);
+    }
+    const { kind } = await registry.reserve({
+      dispatcherId: dispatchers[index % dispatchers.length] ?? '',
+      jobType: 'ats.application',
+      tier: 'standard',
+      excludeNodeIds: [],
+      submissionId: `${tenant}-${index}`,
+      tenantId: trial.isFair ? tenant : undefined,
+      // The run: the slot is free again when the reservation expires.
+      ttlMs: runMs * (0.5 + fractionOf(random)),
+    });
+    if (atMs < warmUpMs) continue;
+    tallies[tenant].asked += 1;
+    if (kind === 'reserved') tallies[tenant].accepted += 1;
+  }
+  return tallies;
+}
+
+const dispatchers = ['d0', 'd1'];
+
+async function join(registry: FleetRegistry, slots: number): Promise<void> {
+  for (const dispatcherId of dispatchers) await registry.refresh(dispatcherId);
+  for (let index = 0; index * slotsPerNode < slots; index += 1) {
     await registry.join({
       nodeId: `n${index}`,
-      dispatcherId,
+      dispatcherId: dispatchers[index % dispatchers.length] ?? '',
       linkId: `l${index}`,
       epoch: 0,
       linkEpoch: index,
@@ -70,41 +113,30 @@ async function join(registry: FleetRegistry): Promise<void> {
       submissionIds: [],
     });
   }
-  await delay(fleetRebuildingMs);
 }
 
-/** Asks at random times (Poisson). Returns the part of the counted asks that got a slot. */
-async function load(
-  registry: FleetRegistry,
-  { seconds, isFair }: RegistryTrial,
-  tenant: string,
-  perSecond: number,
-): Promise<number> {
-  const startMs = performance.now();
-  const endMs = startMs + warmUpMs + seconds * 1_000;
-  let counted = 0;
-  let granted = 0;
-  let nextMs = startMs;
-  for (let asked = 0; perSecond > 0; asked += 1) {
-    nextMs += (-Math.log(1 - Math.random()) * 1_000) / perSecond;
-    if (nextMs >= endMs) break;
-    await delay(Math.max(0, nextMs - performance.now()));
-    const dispatcherId = `d${asked % 2}`;
-    await registry.refresh(dispatcherId);
-    const submissionId = `${tenant}-${asked}`;
-    const reservation = await registry.reserve({
-      dispatcherId,
-      jobType: 'ats.application',
-      tier: 'standard',
-      excludeNodeIds: [],
-      submissionId,
-      tenantId: isFair ? tenant : undefined,
-      // The run: the slot is free again when the reservation expires.
-      ttlMs: runMs * (0.5 + Math.random()),
-    });
-    if (nextMs - startMs < warmUpMs) continue;
-    counted += 1;
-    if (reservation.kind === 'reserved') granted += 1;
+/** From 0, and below 1. */
+const fractionOf = ({ nat }: Random): number => nat(1_000_000) / 1_000_000;
+
+interface Ask {
+  readonly atMs: number;
+  readonly tenant: 'slow' | 'flood';
+}
+
+/** The asks of both tenants at random times (Poisson), in their order. */
+function asksOf({ seconds, slowPerSecond, floodPerSecond }: RegistryTrial, random: Random): Ask[] {
+  const endMs = warmUpMs + seconds * 1_000;
+  const all: Ask[] = [];
+  for (const [tenant, perSecond] of [
+    ['slow', slowPerSecond],
+    ['flood', floodPerSecond],
+  ] as const) {
+    if (perSecond === 0) continue;
+    for (let atMs = 0; ;) {
+      atMs += (-Math.log(1 - fractionOf(random)) * 1_000) / perSecond;
+      if (atMs >= endMs) break;
+      all.push({ atMs, tenant });
+    }
   }
-  return counted === 0 ? 0 : granted / counted;
+  return all.toSorted((a, b) => a.atMs - b.atMs);
 }

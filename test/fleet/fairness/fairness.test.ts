@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   connectScriptedNode,
   startStack,
@@ -8,6 +7,7 @@ import {
 import { expect, onTestFinished, test } from 'vitest';
 import { job } from '../../support/job.ts';
 import { keptConnections, send, signedBy } from '../../support/wire.ts';
+import { waitUntilTime } from './pace.ts';
 
 /**
  * The part of `pnpm fleet:fairness` with the whole stack: two gateways, two dispatchers, and nodes that run
@@ -66,8 +66,7 @@ async function load(
   let nextMs = performance.now();
   while (nextMs < endMs) {
     nextMs += (-Math.log(1 - Math.random()) * 1_000) / perSecond;
-    const waitMs = nextMs - performance.now();
-    if (waitMs > 1) await delay(waitMs);
+    await waitUntilTime(nextMs);
     asks.push(ask(stack, tenant, nextMs >= countedFromMs ? tally : undefined));
   }
   await Promise.all(asks);

@@ -3,6 +3,7 @@ import { textOf } from './load/json.ts';
 import { application } from './load/load.ts';
 import { submissionIdOf } from './load/seen.ts';
 import type { LoadTenant } from './load/tenant.ts';
+import type { ControlledProcess } from './world/controlled-process.ts';
 import type { World } from './world/types.ts';
 
 /**
@@ -59,7 +60,7 @@ export function createProber(world: World, tenant: LoadTenant): Prober {
   };
   const untilReady = async (until: number): Promise<boolean> => {
     for (const { process } of world.services) {
-      while (!(await isReady(world, process.ready.adminPort))) {
+      while (!(await isReady(world, process))) {
         if (performance.now() >= until) return false;
         await sleep(50);
       }
@@ -79,8 +80,11 @@ export function createProber(world: World, tenant: LoadTenant): Prober {
   };
 }
 
-async function isReady({ http }: World, adminPort: number | undefined): Promise<boolean> {
-  const answer = await http.ask(`http://127.0.0.1:${adminPort}`, {
+async function isReady(
+  { http, hosts }: World,
+  { name, ready }: ControlledProcess,
+): Promise<boolean> {
+  const answer = await http.ask(`http://${hosts.of(name).address}:${ready.adminPort}`, {
     method: 'GET',
     target: '/ready',
     timeoutMs: 1_000,

@@ -16,6 +16,7 @@ import { startLoad } from './load/load.ts';
 import { createProber, type Prober } from './probe.ts';
 import type { FaultsReport, StruckFault } from './report.ts';
 import { comeToRest, describeRest } from './rest.ts';
+import type { Hosts } from './world/hosts.ts';
 import { populate } from './world/tenants.ts';
 import type { Servers, World, WorldSize } from './world/types.ts';
 import { startWorld } from './world/world.ts';
@@ -39,6 +40,7 @@ export interface FaultsOptions {
   /** The faults in their order, in place of `faults` random ones. */
   readonly schedule?: readonly Fault[];
   readonly servers?: Servers;
+  readonly hosts?: Hosts;
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
@@ -47,6 +49,8 @@ export interface FaultsOptions {
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;
+  /** Called after the last fault and the load, while everything still runs. */
+  readonly afterFaults?: () => Promise<void>;
   readonly say?: (line: string) => void;
   /** Called before the world is closed, to keep the logs of a failure. */
   readonly onEnd?: (world: World, report: FaultsReport) => void;
@@ -69,7 +73,14 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { restBoundMs = restBoundMsDefault } = options;
   const startedMs = performance.now();
   const recorder = createRecorder();
-  const world = await startWorld({ size, bug, entryOf, recorder, servers: options.servers });
+  const world = await startWorld({
+    size,
+    bug,
+    entryOf,
+    recorder,
+    servers: options.servers,
+    hosts: options.hosts,
+  });
   const nodes = followNodes(recorder, world.nodes);
   try {
     const population = await populate(world, createRandom(seed + 1));
@@ -89,6 +100,7 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     await sleep(Math.max(0, options.minutes * 60_000 - (performance.now() - loadedMs)));
     await load.stop();
     await prober.settle();
+    await options.afterFaults?.();
     const loadSeconds = (performance.now() - loadedMs) / 1000;
     const rest = await comeToRest(world, tenants, {
       boundMs: restBoundMs,

@@ -6,6 +6,8 @@ import { type ReadyLine, type ServiceProcess, startServiceProcess } from '@svc/l
 export interface ProcessPlan {
   readonly name: string;
   readonly entry: string;
+  /** Starts the process elsewhere, for example in a network namespace. */
+  readonly prefix?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** The environment for later processes, so that they have the same addresses as the first. */
   readonly envAgain: (first: ReadyLine) => NodeJS.ProcessEnv;
@@ -96,11 +98,12 @@ async function launchUntilUp(place: Place): Promise<void> {
 }
 
 async function launch(place: Place): Promise<void> {
-  const { name, entry, env, envAgain, clockFile, logFile } = place.plan;
+  const { name, entry, prefix = [], env, envAgain, clockFile, logFile } = place.plan;
   const again = place.first === undefined ? {} : envAgain(place.first);
   const launched = await startServiceProcess({
     name,
     entry,
+    prefix,
     env: { ...env, ...again, FAULTS_CLOCK_FILE: clockFile },
     onLine: (line) => appendFileSync(logFile, `${line}\n`),
   });

@@ -20,9 +20,10 @@ export interface PostgresUnderTest {
   stop(): Promise<void>;
 }
 
-/** The same address through a proxy on this port. */
+/** The same address through a proxy on this port of 127.0.0.1. */
 export function throughProxy(databaseUrl: string, proxyPort: number): string {
   const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
   url.port = `${proxyPort}`;
   return url.href;
 }

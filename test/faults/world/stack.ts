@@ -2,7 +2,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createNode, samePorts, type ServiceName, serviceEntry } from '@svc/local';
 import { collecting, collectPreload } from '../soak/collected.ts';
-import { startControlled } from './controlled-process.ts';
+import { type ControlledProcess, startControlled } from './controlled-process.ts';
 import { throughProxy } from './postgres-server.ts';
 import type { NodeUnderTest, ServiceUnderTest, World, WorldOptions } from './types.ts';
 
@@ -50,30 +50,38 @@ export async function startService(
   const name = `${service} ${index}`;
   const { postgres, redis, env } = world;
   const toPostgres = await world.wire(`${name} - Postgres`, () => ({ port: postgres.port() }));
+  const { address, prefix } = world.hosts.of(name);
   const toRedis = await world.wire(`${name} - Redis`, () => ({ port: redis.port() }));
   const process = await startControlled({
     ...placeOf(world, name),
     entry: (options.entryOf ?? serviceEntry)(service),
+    prefix,
     env: {
       ...env,
+      BIND_HOST: address,
+      ADMIN_HOST: address,
       ...preloads(world, name, options),
       DATABASE_URL: postgres.clusterUrl?.() ?? throughProxy(postgres.serviceUrl(), toPostgres.port),
       REDIS_URL: redis.clusterUrl?.() ?? `redis://127.0.0.1:${toRedis.port}`,
     },
     envAgain: (first) => samePorts(service, first),
   });
-  if (service === 'gateway') {
-    const wire = await world.wire(`tenants - ${name}`, () => portOf(process));
-    world.gatewayUrls.push(`http://127.0.0.1:${wire.port}`);
-  }
+  if (service === 'gateway') world.gatewayUrls.push(await gatewayUrl(world, process));
   return { service, index, process };
+}
+
+async function gatewayUrl(world: World, { name, ready }: ControlledProcess): Promise<string> {
+  const { hosts } = world;
+  if (hosts.direct !== undefined) return `http://${hosts.of(name).address}:${ready.port}`;
+  const { port } = await world.wire(`tenants - ${name}`, () => portOf({ ready }));
+  return `http://127.0.0.1:${port}`;
 }
 
 function portOf({ ready }: { ready: { port?: number } }): { port: number } | undefined {
   return ready.port === undefined ? undefined : { port: ready.port };
 }
 
-/** A node whose wire leads to one dispatcher after another, as through a load balancer. */
+/** A node that reaches one dispatcher after another, as through a load balancer. */
 export async function startNode(
   world: World,
   services: readonly ServiceUnderTest[],
@@ -82,24 +90,19 @@ export async function startNode(
 ): Promise<NodeUnderTest> {
   const name = `node ${index}`;
   const dispatchers = services.filter(({ service }) => service === 'dispatcher');
-  let turn = index;
-  const wire = await world.wire(`${name} - dispatchers`, () => {
-    const up = dispatchers.filter(({ process: one }) => one.isUp());
-    turn += 1;
-    const next = up[turn % Math.max(1, up.length)];
-    return next === undefined ? undefined : portOf(next.process);
-  });
+  const linkPort = await dispatchersPort(world, name, dispatchers, index);
   const { slotsPerNode } = options.size;
   const { nodeId, nodeSecret } = await createNode(name, world.env, slotsPerNode);
   const logFile = path.join(world.dir, 'nodes', `${index}.log`);
   const process = await startControlled({
     ...placeOf(world, name),
     entry: nodeEntry,
+    prefix: world.hosts.of(name).prefix,
     env: {
       PATH: world.env['PATH'],
       HOME: world.env['HOME'],
       ...preloads(world, name, options),
-      SVC_NODE_LINK: `ws://127.0.0.1:${wire.port}`,
+      SVC_NODE_LINK: `ws://127.0.0.1:${linkPort}`,
       SVC_NODE_ID: nodeId,
       SVC_NODE_SECRET: nodeSecret,
       SVC_NODE_SLOTS: `${slotsPerNode}`,
@@ -109,4 +112,29 @@ export async function startNode(
     envAgain: () => ({}),
   });
   return { nodeId, process, logFile };
+}
+
+/** The port of 127.0.0.1 on the node's host that leads to the dispatchers. */
+async function dispatchersPort(
+  world: World,
+  name: string,
+  dispatchers: readonly ServiceUnderTest[],
+  index: number,
+): Promise<number> {
+  const { hosts } = world;
+  if (hosts.direct !== undefined) {
+    const targets = dispatchers.map(({ process: { name: dispatcher, ready } }) => ({
+      host: hosts.of(dispatcher).address,
+      port: ready.port ?? 0,
+    }));
+    return hosts.direct.balance(name, targets);
+  }
+  let turn = index;
+  const { port } = await world.wire(`${name} - dispatchers`, () => {
+    const up = dispatchers.filter(({ process: one }) => one.isUp());
+    turn += 1;
+    const next = up[turn % Math.max(1, up.length)];
+    return next === undefined ? undefined : portOf(next.process);
+  });
+  return port;
 }

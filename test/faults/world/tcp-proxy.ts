@@ -23,6 +23,8 @@ export interface TcpProxy {
 }
 
 export interface TcpTarget {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
   readonly port: number;
 }
 
@@ -32,14 +34,15 @@ interface Fault {
   isSevered: boolean;
 }
 
-const host = '127.0.0.1';
+const loopback = '127.0.0.1';
 /** How many bytes one direction may buffer before it applies backpressure to the sender. */
 const heldBytesMax = 1024 * 1024;
 
-/** Listens on a free port of 127.0.0.1. Asks `target` for each new connection. */
+/** Listens on a free port of `host`. Asks `target` for each new connection. */
 export async function startTcpProxy(
   name: string,
   target: () => TcpTarget | undefined,
+  host = loopback,
 ): Promise<TcpProxy> {
   const fault: Fault = { delayMs: 0, isStalled: false, isSevered: false };
   const wires = new Set<Wire>();
@@ -50,7 +53,7 @@ export async function startTcpProxy(
       near.resetAndDestroy();
       return;
     }
-    const far = connect({ port: to.port, host, allowHalfOpen: true, noDelay: true });
+    const far = connect({ host: loopback, ...to, allowHalfOpen: true, noDelay: true });
     near.setNoDelay(true);
     const wire = createWire(near, far, fault);
     wires.add(wire);

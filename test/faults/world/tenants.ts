@@ -71,10 +71,12 @@ type Failing = { readonly random: Random; readonly patience: Map<string, number>
 
 async function openReceiver(world: World, name: string, failing: Failing | 'never') {
   const receiver = await createWebhookReceiver();
-  const wire = await world.wire(`webhooks - ${name}`, () => ({ port: receiver.port }));
+  const { tenantsAddress } = world.hosts;
+  const target = () => ({ port: receiver.port });
+  const wire = await world.wire(`webhooks - ${name}`, target, tenantsAddress);
   const judge = (webhook: ReceivedWebhook): WebhookAnswer =>
     failing === 'never' ? { status: 204 } : fail(failing, webhook);
-  const url = `http://127.0.0.1:${wire.port}/`;
+  const url = `http://${tenantsAddress}:${wire.port}/`;
   const listen = ({ tenantId, webhookSecret }: LoadTenant): void =>
     receiver.answerWith((webhook) => {
       const at = { tenant: tenantId, url: new URL(webhook.path, url).href };

@@ -6,9 +6,10 @@ import type { Http } from '../load/http.ts';
 import type { Seen } from '../load/seen.ts';
 import type { ControlledProcess } from './controlled-process.ts';
 import type { Disk } from './disk.ts';
+import type { Hosts } from './hosts.ts';
 import type { PostgresUnderTest } from './postgres-server.ts';
 import type { RedisUnderTest } from './redis-server.ts';
-import type { TcpProxy } from './tcp-proxy.ts';
+import type { TcpProxy, TcpTarget } from './tcp-proxy.ts';
 
 export interface WorldOptions {
   readonly size: WorldSize;
@@ -19,6 +20,8 @@ export interface WorldOptions {
   readonly reportsMemory?: boolean;
   /** Opens clusters in place of single servers. Each gets a directory for its files. */
   readonly servers?: Servers | undefined;
+  /** By default everything runs on this host. */
+  readonly hosts?: Hosts | undefined;
   /** Records the history of the run. Undefined if the run has none. */
   readonly recorder?: Recorder;
 }
@@ -39,6 +42,7 @@ export interface World {
   readonly dir: string;
   readonly postgres: PostgresUnderTest;
   readonly redis: RedisUnderTest;
+  readonly hosts: Hosts;
   readonly disks: { readonly postgres: Disk; readonly redis: Disk };
   readonly services: readonly ServiceUnderTest[];
   readonly nodes: readonly NodeUnderTest[];
@@ -52,7 +56,8 @@ export interface World {
   readonly env: NodeJS.ProcessEnv;
   /** For provisioning, the clock and the reads of the ledger. No fault cuts this connection. */
   readonly pool: Pool;
-  wire(name: string, target: () => { port: number } | undefined): Promise<TcpProxy>;
+  /** `listensAt` is an address of this process; default 127.0.0.1. */
+  wire(name: string, target: () => TcpTarget | undefined, listensAt?: string): Promise<TcpProxy>;
   close(): Promise<void>;
 }
 

@@ -9,6 +9,7 @@ import { recordedHttp } from '../history/record.ts';
 import { createHttp } from '../load/http.ts';
 import { Seen } from '../load/seen.ts';
 import { openDisk } from './disk.ts';
+import { oneHost } from './hosts.ts';
 import { openPostgres, throughProxy } from './postgres-server.ts';
 import { openRedis } from './redis-server.ts';
 import { startNode, startService } from './stack.ts';
@@ -45,7 +46,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     );
     await svc(['migrate'], { ...env, MIGRATION_DATABASE_URL: postgres.url() });
     // No fault strikes this wire. It follows Postgres to each new address.
-    const auditors = await startTcpProxy('auditor - Postgres', () => ({ port: postgres.port() }));
+    const auditors = await startTcpProxy('auditor - Postgres', () => {
+      const { hostname: host, port } = new URL(postgres.url());
+      return { host, port: Number(port) };
+    });
     closers.push(() => auditors.close());
     const auditorsUrl = throughProxy(postgres.url(), auditors.port);
     const pool = new Pool({ connectionString: auditorsUrl, max: 4 });
@@ -60,6 +64,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       dir,
       postgres,
       redis,
+      hosts: options.hosts ?? oneHost,
       disks,
       services: [],
       nodes: [],
@@ -70,8 +75,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       recorder,
       env,
       pool,
-      async wire(name, target) {
-        const wire = await startTcpProxy(name, target);
+      async wire(name, target, listensAt) {
+        const wire = await startTcpProxy(name, target, listensAt);
         wires.set(name, wire);
         closers.push(() => wire.close());
         return wire;
@@ -119,7 +124,6 @@ function environment(databaseUrl: string, redisUrl: string): NodeJS.ProcessEnv {
     RECONCILE_INTERVAL_MS: `${reconcileIntervalMs}`,
     SIGNUP_PER_HOUR: '100000',
     SIGNUP_IN_FLIGHT_MAX: '100000',
-    BIND_HOST: '127.0.0.1',
     GATEWAY_PORT: '0',
     NODE_LINK_PORT: '0',
     ADMIN_PORT: '0',

@@ -1,0 +1,27 @@
+import type { TcpTarget } from './tcp-proxy.ts';
+
+export interface Host {
+  readonly address: string;
+  /** The command prefix that starts a process there. */
+  readonly prefix: readonly string[];
+}
+
+/** Where the processes of a world run. */
+export interface Hosts {
+  /** The host of a service or a node, by the name of its process: `gateway 0`. */
+  of(processName: string): Host;
+  /** The address of this process for the services, which send webhooks to it. */
+  readonly tenantsAddress: string;
+  /**
+   * Connects tenants to gateways, and nodes to dispatchers, without a wire through this process.
+   * Undefined if everything runs on one host.
+   */
+  readonly direct?: {
+    /** Starts a load balancer on the node's host. Resolves with its port on 127.0.0.1. */
+    balance(nodeName: string, dispatchers: readonly Required<TcpTarget>[]): Promise<number>;
+  };
+}
+
+const loopback: Host = { address: '127.0.0.1', prefix: [] };
+
+export const oneHost: Hosts = { of: () => loopback, tenantsAddress: loopback.address };

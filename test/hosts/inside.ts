@@ -1,0 +1,39 @@
+import { endEarlyInOrder } from '../faults/end-early.ts';
+import { describeReport } from '../faults/report.ts';
+import { runName } from './layout.ts';
+import { readOptions } from './options.ts';
+import { bounds, runHosts } from './trial.ts';
+
+/** The trial itself: `node inside.ts PID ARGUMENTS`, in the namespace of the tenants. */
+endEarlyInOrder();
+
+const [pid, ...args] = process.argv.slice(2);
+const options = readOptions(args);
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const { partitions, oneWay, report, readiness } = await runHosts(
+  runName(Number(pid)),
+  options,
+  say,
+);
+for (const line of describeReport(report)) say(line);
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+const spread = (ms: readonly number[]) => {
+  const sorted = ms.toSorted((a, b) => a - b);
+  const median = sorted[Math.floor(sorted.length / 2)];
+  const most = sorted.at(-1);
+  if (median === undefined || most === undefined) return 'never';
+  return `${seconds(median)} in the median, ${seconds(most)} at most (${ms.length} times)`;
+};
+say('\nreadiness:');
+say(
+  `  not ready after a cut: ${spread(readiness.notReadyMs)}, bound ${seconds(bounds.notReadyMsMax)}`,
+);
+say(`  ready after the heal: ${spread(readiness.readyMs)}, bound ${seconds(bounds.readyMsMax)}`);
+for (const line of readiness.wrong) say(`  WRONG: ${line}`);
+const checks = report.checks.reduce((total, { count }) => total + count, 0);
+const isHeld = report.violations.length === 0 && readiness.wrong.length === 0;
+say(
+  `${isHeld ? 'held' : 'BROKEN'}: ${partitions} partitions of ${options.seconds} s (${oneWay} cuts of one direction), ${report.submissions} submissions, seed ${options.seed}; ${checks} checks, ${report.violations.length} violations; ${readiness.statements} answers of /ready, ${readiness.wrong.length} wrong`,
+);
+process.exit(isHeld ? 0 : 1);

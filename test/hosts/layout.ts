@@ -1,0 +1,65 @@
+import { serviceNames } from '@svc/local';
+import type { WorldSize } from '../faults/world/types.ts';
+
+/** A host of a run: a network namespace with one interface. */
+export interface NetworkHost {
+  /** `tenants`, `postgres`, `redis`, or the name of a process: `gateway 0`. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly address: string;
+}
+
+export interface Layout {
+  /** The namespace with the bridge that connects all hosts. */
+  readonly bridge: string;
+  readonly hosts: readonly NetworkHost[];
+  /**
+   * A second address of the tenants' host. `/ready` is asked from it, so that a cut between tenants
+   * and gateways does not hide the gateways' readiness.
+   */
+  readonly watchAddress: string;
+}
+
+/** No route leads out of the namespaces, so this range may exist elsewhere too. */
+const network = '10.213.0';
+export const networkBits = 24;
+const firstHost = 10;
+
+/** The names of the namespaces contain the process id, so that a later run finds what is left. */
+export function runName(pid: number): string {
+  return `svch${pid}`;
+}
+
+export function pidOfNamespace(namespace: string): number | undefined {
+  const found = /^svch(\d+)-/u.exec(namespace)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+export function layoutOf(run: string, size: WorldSize): Layout {
+  const processes = serviceNames.flatMap((service) => numbered(service, size.counts[service]));
+  const names = ['tenants', 'postgres', 'redis', ...processes, ...numbered('node', size.nodes)];
+  return {
+    bridge: `${run}-bridge`,
+    hosts: names.map((name, index) => ({
+      name,
+      namespace: `${run}-${name.replace(' ', '-')}`,
+      address: `${network}.${firstHost + index}`,
+    })),
+    watchAddress: `${network}.2`,
+  };
+}
+
+function numbered(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${name} ${index}`);
+}
+
+export function hostOf({ hosts }: Layout, name: string): NetworkHost {
+  const found = hosts.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`there is no host ${name}`);
+  return found;
+}
+
+/** The command prefix that runs a process on the host. */
+export function inside({ namespace }: Pick<NetworkHost, 'namespace'>): string[] {
+  return ['ip', 'netns', 'exec', namespace];
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { dieWithParent, redisBinary } from '@svc/local';
+import { debianPostgres } from '../failover/debian-postgres.ts';
+import { size } from '../faults/sizes.ts';
+import { hostOf, inside, type Layout, layoutOf, runName } from './layout.ts';
+import { closeNetwork, openNetwork, removeStale } from './network.ts';
+import { readOptions } from './options.ts';
+import { obstacle } from './requirements.ts';
+
+/**
+ * `pnpm hosts`: makes the network, runs the trial in it, and removes it. The trial is a process of its
+ * own, so that the network goes whatever becomes of the trial.
+ */
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const options = readOptions(process.argv.slice(2));
+const why = obstacle();
+if (why === undefined) process.exitCode = await run();
+else say(`skipped: ${why}; 0 partitions`);
+
+async function run(): Promise<number> {
+  const stale = removeStale();
+  if (stale.length > 0) say(`removed the namespaces of runs that were killed: ${stale.join(', ')}`);
+  // The namespaces have no way to the package servers.
+  await Promise.all([debianPostgres(), redisBinary()]);
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-hosts-'));
+  let trial: ChildProcess | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => (trial === undefined ? process.exit(1) : trial.kill('SIGTERM')));
+  process.once('exit', () => {
+    closeNetwork(process.pid);
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const layout = layoutOf(runName(process.pid), size);
+  openNetwork(layout);
+  trial = startTrial(layout, dir);
+  await once(trial, 'exit');
+  if (trial.exitCode === null) say(`BROKEN: the trial was ended by ${trial.signalCode}`);
+  return trial.exitCode ?? 1;
+}
+
+function startTrial(layout: Layout, dir: string): ChildProcess {
+  const trial = [process.execPath, path.join(import.meta.dirname, 'inside.ts'), `${process.pid}`];
+  // The last value of an argument counts.
+  const args = [...process.argv.slice(2), '--seed', `${options.seed}`];
+  const command = [...inside(hostOf(layout, 'tenants')), ...dieWithParent('TERM'), ...trial];
+  return spawn('env', [...command, ...args], {
+    env: { ...process.env, TMPDIR: dir },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // Ctrl-C reaches only this process, which ends the trial in order.
+    detached: true,
+  });
+}

@@ -1,0 +1,31 @@
+import path from 'node:path';
+import { startServiceProcess } from '@svc/local';
+import type { Hosts } from '../faults/world/hosts.ts';
+import { hostOf, inside, type Layout } from './layout.ts';
+
+const balancerEntry = path.join(import.meta.dirname, 'balancer.ts');
+
+/** Every service and every node runs in a namespace of its own. This process is the tenants' host. */
+export function namespacedHosts(layout: Layout): Hosts {
+  return {
+    of(processName) {
+      const host = hostOf(layout, processName);
+      return { address: host.address, prefix: inside(host) };
+    },
+    tenantsAddress: hostOf(layout, 'tenants').address,
+    direct: {
+      // It ends with this process, or when the namespace is removed.
+      async balance(nodeName, dispatchers) {
+        const { ready } = await startServiceProcess({
+          name: `load balancer of ${nodeName}`,
+          prefix: inside(hostOf(layout, nodeName)),
+          entry: balancerEntry,
+          args: dispatchers.map(({ host, port }) => `${host}:${port}`),
+          env: { PATH: process.env['PATH'] },
+        });
+        if (ready.port === undefined) throw new Error('a load balancer has no port');
+        return ready.port;
+      },
+    },
+  };
+}

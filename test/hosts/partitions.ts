@@ -1,0 +1,92 @@
+import type { Random } from '../simulation/random.ts';
+
+/** Every two parts that talk to each other, by the name of `--pairs`. */
+export const pairs = {
+  'gateway-postgres': ['gateway', 'postgres'],
+  'gateway-redis': ['gateway', 'redis'],
+  'dispatcher-postgres': ['dispatcher', 'postgres'],
+  'dispatcher-redis': ['dispatcher', 'redis'],
+  'settlement-postgres': ['settlement', 'postgres'],
+  'settlement-redis': ['settlement', 'redis'],
+  'webhooks-postgres': ['webhooks', 'postgres'],
+  'webhooks-redis': ['webhooks', 'redis'],
+  'node-dispatcher': ['node', 'dispatcher'],
+  'tenants-gateway': ['tenants', 'gateway'],
+  'webhooks-tenants': ['webhooks', 'tenants'],
+} as const satisfies Readonly<Record<string, readonly [string, string]>>;
+
+export type PairName = keyof typeof pairs;
+
+export function isPairName(name: string): name is PairName {
+  return Object.hasOwn(pairs, name);
+}
+
+/** Which packets are dropped: in both directions, or only those to the second or first host. */
+export const ways = ['both ways', 'there', 'back'] as const;
+export type Way = (typeof ways)[number];
+
+/** A partition between two hosts. */
+export interface Cut {
+  readonly pair: PairName;
+  readonly one: string;
+  readonly other: string;
+  readonly way: Way;
+}
+
+export interface Plan {
+  readonly pairs: readonly PairName[];
+  readonly combinations: number;
+}
+
+const cutsMin = 2;
+const cutsMax = 3;
+
+/** Each pair in each way, between hosts that the seed chooses, then combinations of several cuts. */
+export function planCuts(random: Random, hostNames: readonly string[], plan: Plan): Cut[][] {
+  const single = plan.pairs.flatMap((pair) =>
+    ways.map((way) => [draw(random, hostNames, pair, way)]),
+  );
+  const combined = Array.from({ length: plan.combinations }, () => {
+    const cuts = new Map<string, Cut>();
+    const count = cutsMin + random.nat(cutsMax - cutsMin + 1);
+    // Drawn again if the same two hosts come twice. There are many more pairs of hosts than cuts.
+    while (cuts.size < count) {
+      const pair = random.pick(plan.pairs);
+      const way = random.pick(ways);
+      if (pair === undefined || way === undefined) throw new Error('combinations need pairs');
+      const cut = draw(random, hostNames, pair, way);
+      cuts.set(`${cut.one} ${cut.other}`, cut);
+    }
+    return [...cuts.values()];
+  });
+  return [...single, ...combined];
+}
+
+function draw(random: Random, hostNames: readonly string[], pair: PairName, way: Way): Cut {
+  const [one, other] = pairs[pair].map((kind) =>
+    random.pick(hostNames.filter((name) => name.split(' ')[0] === kind)),
+  );
+  if (one === undefined || other === undefined) throw new Error(`no hosts for ${pair}`);
+  return { pair, one, other, way };
+}
+
+export function describeCut({ one, other, way }: Cut): string {
+  switch (way) {
+    case 'both ways':
+      return `${one} x ${other}`;
+    case 'there':
+      return `${one} -x> ${other}`;
+    case 'back':
+      return `${one} <x- ${other}`;
+    default: {
+      const never: never = way;
+      return never;
+    }
+  }
+}
+
+/** The stores that the service cannot reach during these cuts. One dropped direction suffices. */
+export function unreachableFor(service: string, cuts: readonly Cut[]): string[] {
+  const others = cuts.filter(({ one }) => one === service).map(({ other }) => other);
+  return ['postgres', 'redis'].filter((store) => others.includes(store));
+}

@@ -1,4 +1,4 @@
-import { type connectRedis, redisIsReady } from '@svc/queue';
+import { type connectRedis, pingRedis } from '@svc/queue';
 import { missingDependencies } from '@svc/runtime';
 import { ping, type Store } from '@svc/store';
 
@@ -15,5 +15,5 @@ export function missingForAll(
   store: Store,
   redis: ReturnType<typeof connectRedis>,
 ): Promise<string[]> {
-  return missingDependencies({ postgres: () => ping(store), redis: () => redisIsReady(redis) });
+  return missingDependencies({ postgres: () => ping(store), redis: () => pingRedis(redis) });
 }

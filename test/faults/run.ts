@@ -69,18 +69,11 @@ const wireNames = {
 
 /** Runs world, load, faults, rest and audit. Throws only if it cannot run at all. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
-  const { seed, bug, entryOf, size, say = () => {} } = options;
+  const { seed, bug, say = () => {} } = options;
   const { restBoundMs = restBoundMsDefault } = options;
   const startedMs = performance.now();
   const recorder = createRecorder();
-  const world = await startWorld({
-    size,
-    bug,
-    entryOf,
-    recorder,
-    servers: options.servers,
-    hosts: options.hosts,
-  });
+  const world = await startWorld({ ...options, recorder });
   const nodes = followNodes(recorder, world.nodes);
   try {
     const population = await populate(world, createRandom(seed + 1));

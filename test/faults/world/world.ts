@@ -10,7 +10,7 @@ import { createHttp } from '../load/http.ts';
 import { Seen } from '../load/seen.ts';
 import { openDisk } from './disk.ts';
 import { oneHost } from './hosts.ts';
-import { openPostgres, throughProxy } from './postgres-server.ts';
+import { openPostgres, type PostgresUnderTest, throughProxy } from './postgres-server.ts';
 import { openRedis } from './redis-server.ts';
 import { startNode, startService } from './stack.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
@@ -45,16 +45,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       redis.clusterUrl?.() ?? `redis://127.0.0.1:${redis.port()}`,
     );
     await svc(['migrate'], { ...env, MIGRATION_DATABASE_URL: postgres.url() });
-    // No fault strikes this wire. It follows Postgres to each new address.
-    const auditors = await startTcpProxy('auditor - Postgres', () => {
-      const { hostname: host, port } = new URL(postgres.url());
-      return { host, port: Number(port) };
-    });
-    closers.push(() => auditors.close());
-    const auditorsUrl = throughProxy(postgres.url(), auditors.port);
-    const pool = new Pool({ connectionString: auditorsUrl, max: 4 });
-    pool.on('error', () => {});
-    closers.push(() => pool.end());
+    const pool = await auditorsPool(postgres, closers);
     for (const sql of options.bug?.sql ?? []) await pool.query(sql);
     const recorder = options.recorder ?? forgetful;
     const http = recordedHttp(createHttp(), recorder);
@@ -89,6 +80,22 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     await close();
     throw error;
   }
+}
+
+/** No fault strikes its wire. It follows Postgres to each new address. */
+async function auditorsPool(
+  postgres: PostgresUnderTest,
+  closers: (() => Promise<void> | void)[],
+): Promise<Pool> {
+  const auditors = await startTcpProxy('auditor - Postgres', () => {
+    const { hostname: host, port } = new URL(postgres.url());
+    return { host, port: Number(port) };
+  });
+  closers.push(() => auditors.close());
+  const pool = new Pool({ connectionString: throughProxy(postgres.url(), auditors.port), max: 4 });
+  pool.on('error', () => {});
+  closers.push(() => pool.end());
+  return pool;
 }
 
 async function populate(

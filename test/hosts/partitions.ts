@@ -23,7 +23,7 @@ export function isPairName(name: string): name is PairName {
 
 /** Which packets are dropped: in both directions, or only those to the second or first host. */
 export const ways = ['both ways', 'there', 'back'] as const;
-export type Way = (typeof ways)[number];
+type Way = (typeof ways)[number];
 
 /** A partition between two hosts. */
 export interface Cut {

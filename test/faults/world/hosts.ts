@@ -1,6 +1,6 @@
 import type { TcpTarget } from './tcp-proxy.ts';
 
-export interface Host {
+interface Host {
   readonly address: string;
   /** The command prefix that starts a process there. */
   readonly prefix: readonly string[];

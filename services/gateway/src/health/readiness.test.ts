@@ -7,16 +7,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { missingForAll } from './readiness.ts';
 
 test('a Redis that keeps connections open and answers nothing is missing', async () => {
-  const [{ databaseUrl, close }, server] = await Promise.all([
+  const [database, server] = await Promise.all([
     createTestDatabase(),
     startTestRedis(),
   ]);
   const sealer = createSealer(openKeyring(testMasterKey()));
-  const store = openStore({ databaseUrl, sealer, newId });
+  const store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
   const redis = connectRedis(server.redisUrl, 'producer');
   onTestFinished(async () => {
     await Promise.all([closeRedis(redis), store.close()]);
-    await Promise.all([server.close(), close()]);
+    await Promise.all([server.close(), database.close()]);
   });
   await waitForRedis(redis, 5_000);
   expect(await missingForAll(store, redis)).toEqual([]);

@@ -26,7 +26,7 @@ async function run(): Promise<number> {
   if (stale.length > 0) say(`removed the namespaces of runs that were killed: ${stale.join(', ')}`);
   // The namespaces have no way to the package servers.
   await Promise.all([debianPostgres(), redisBinary()]);
-  const dir = mkdtempSync(path.join(tmpdir(), 'svc-hosts-'));
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-partitions-'));
   let trial: ChildProcess | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => (trial === undefined ? process.exit(1) : trial.kill('SIGTERM')));

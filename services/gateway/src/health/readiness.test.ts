@@ -7,10 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { missingForAll } from './readiness.ts';
 
 test('a Redis that keeps connections open and answers nothing is missing', async () => {
-  const [database, server] = await Promise.all([
-    createTestDatabase(),
-    startTestRedis(),
-  ]);
+  const [database, server] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const sealer = createSealer(openKeyring(testMasterKey()));
   const store = openStore({ databaseUrl: database.databaseUrl, sealer, newId });
   const redis = connectRedis(server.redisUrl, 'producer');

@@ -9,6 +9,7 @@ export * from './pgbouncer/server.ts';
 export * from './ports.ts';
 export * from './postgres.ts';
 export { postgresAccount } from './postgres-account.ts';
+export * from './prometheus-binary.ts';
 export * from './provisioning.ts';
 export * from './redis-binary.ts';
 export * from './redis.ts';

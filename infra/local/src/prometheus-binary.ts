@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { canFetchPackages, fetchPackages, onPath } from './debian-packages.ts';
+import { cacheDir } from './paths.ts';
+import { StartError } from './start-error.ts';
+
+export interface PrometheusPrograms {
+  readonly prometheus: string;
+  readonly promtool: string;
+}
+
+/**
+ * Finds Prometheus and promtool on the PATH, or unpacks Debian's package below .local. Throws
+ * StartError if neither is available.
+ */
+export async function prometheusPrograms(
+  onFetch: () => void = () => {},
+): Promise<PrometheusPrograms> {
+  const prometheus = onPath('prometheus');
+  const promtool = onPath('promtool');
+  if (prometheus !== undefined && promtool !== undefined) return { prometheus, promtool };
+  const root = path.join(cacheDir, 'prometheus');
+  if (!existsSync(root)) {
+    if (!canFetchPackages()) {
+      throw new StartError('There is no Prometheus on this machine.', 'Install prometheus.');
+    }
+    onFetch();
+    await fetchPackages(root, ['prometheus']);
+  }
+  const bin = path.join(root, 'usr/bin');
+  return { prometheus: path.join(bin, 'prometheus'), promtool: path.join(bin, 'promtool') };
+}

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { prometheusPrograms } from '@svc/local';
+import { promtoolTests } from './promtool-tests.ts';
+import { readRules, ruleFiles } from './rules.ts';
+import { checkRunbookCommands } from './runbook-commands.ts';
+
+/**
+ * `pnpm alerts`: promtool checks the rules, makes each alert fire, and checks that none fires in a
+ * quiet service. It also looks up the commands that the runbooks name. The last line is the verdict.
+ */
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const { promtool } = await prometheusPrograms(() =>
+  say('fetching Prometheus from Debian packages'),
+);
+const dir = mkdtempSync(path.join(tmpdir(), 'svc-alerts-'));
+let faults = 0;
+
+function run(...args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(promtool, args, { encoding: 'utf8' });
+  say(`${stdout}${stderr}`.trim());
+  if (status !== 0) faults += 1;
+}
+
+let count = 0;
+try {
+  run('check', 'rules', ...ruleFiles);
+  for (const tests of promtoolTests(ruleFiles)) {
+    const file = path.join(dir, `${tests.name}.yml`);
+    writeFileSync(file, tests.text);
+    run('test', 'rules', file);
+    count += tests.count;
+  }
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}
+const commands = await checkRunbookCommands();
+for (const line of commands.unknown) say(`no such command: ${line}`);
+faults += commands.unknown.length;
+const alerts = readRules().filter(({ alert }) => alert !== undefined).length;
+say(
+  `${faults === 0 ? 'held' : 'BROKEN'}: ${alerts} alerts, ${count} tests of alerts, ${commands.count} commands of runbooks, ${faults} faults`,
+);
+process.exitCode = faults === 0 ? 0 : 1;

@@ -1,0 +1,76 @@
+import { stringify } from 'yaml';
+import { type AlertCase, alertCases } from './cases.ts';
+
+const shortMinutes = 25;
+const longStepMinutes = 30;
+
+/** A file of unit tests for `promtool test rules`. */
+export interface PromtoolTests {
+  readonly name: string;
+  readonly text: string;
+  readonly count: number;
+}
+
+/**
+ * Two tests for each alert: it fires, and it does not fire in a quiet service. Tests of more than two
+ * hours have steps of 30 minutes, because promtool needs minutes for a day in steps of one minute.
+ */
+export function promtoolTests(ruleFiles: readonly string[]): PromtoolTests[] {
+  const cases = Object.entries(alertCases);
+  const isLong = ({ hours = 0 }: AlertCase) => hours > 2;
+  return [
+    testFile(
+      'short',
+      ruleFiles,
+      1,
+      cases.filter(([, one]) => !isLong(one)),
+    ),
+    testFile(
+      'long',
+      ruleFiles,
+      longStepMinutes,
+      cases.filter(([, one]) => isLong(one)),
+    ),
+  ];
+}
+
+function testFile(
+  name: string,
+  ruleFiles: readonly string[],
+  stepMinutes: number,
+  cases: readonly [string, AlertCase][],
+): PromtoolTests {
+  const tests = cases.flatMap(([alert, one]) => [
+    promtoolTest(alert, one, stepMinutes, true),
+    promtoolTest(alert, one, stepMinutes, false),
+  ]);
+  const file = { rule_files: ruleFiles, evaluation_interval: `${stepMinutes}m`, tests };
+  return { name, text: stringify(file), count: tests.length };
+}
+
+function promtoolTest(alert: string, one: AlertCase, stepMinutes: number, isFiring: boolean) {
+  const { series, hours } = one;
+  const minutes = hours === undefined ? shortMinutes : hours * 60;
+  const labels = `{alertname="${alert}"}`;
+  const steps = Math.ceil(minutes / stepMinutes) + 1;
+  return {
+    name: `${alert} ${isFiring ? 'fires' : 'does not fire in a quiet service'}`,
+    interval: `${stepMinutes}m`,
+    input_series: Object.entries(series).map(([name, values]) => ({
+      series: name,
+      values: repeated(values[isFiring ? 0 : 1], steps),
+    })),
+    promql_expr_test: [
+      {
+        expr: `count by (alertname) (ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`,
+        eval_time: `${minutes}m`,
+        exp_samples: isFiring ? [{ labels, value: 1 }] : [],
+      },
+    ],
+  };
+}
+
+/** The notation of promtool for a value that is repeated or grows: `0+5x25`. */
+function repeated(values: string, steps: number): string {
+  return `${values}${values.includes('+') ? '' : '+0'}x${steps}`;
+}

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { boards } from './boards.ts';
 import { alertCases } from './cases.ts';
+import { dashboardFiles, dashboardsDir } from './dashboards.ts';
 import { queryFaults } from './query-faults.ts';
 import { readRules, runbooksDir } from './rules.ts';
 
@@ -42,4 +44,19 @@ test('a query with an unknown metric or label has a fault', () => {
 
 test('each alert has a case for promtool', () => {
   expect(Object.keys(alertCases).toSorted()).toEqual(alertNames);
+});
+
+test('each dashboard is generated, and reads only metrics and labels of the catalogue', () => {
+  for (const [name, text] of dashboardFiles()) {
+    // If it differs, run `pnpm alerts`.
+    expect(readFileSync(path.join(dashboardsDir, name), 'utf8')).toBe(text);
+  }
+  const faults = boards.flatMap(({ panels }) =>
+    panels.flatMap(([title, { queries }]) =>
+      Object.values(queries).flatMap((query) =>
+        queryFaults(query, recorded).map((fault) => `${title}: ${fault}`),
+      ),
+    ),
+  );
+  expect(faults).toEqual([]);
 });

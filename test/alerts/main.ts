@@ -3,13 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { prometheusPrograms } from '@svc/local';
+import { stringify } from 'yaml';
+import { boards } from './boards.ts';
+import { dashboardFiles, dashboardsDir } from './dashboards.ts';
 import { promtoolTests } from './promtool-tests.ts';
 import { readRules, ruleFiles } from './rules.ts';
 import { checkRunbookCommands } from './runbook-commands.ts';
 
 /**
  * `pnpm alerts`: promtool checks the rules, makes each alert fire, and checks that none fires in a
- * quiet service. It also looks up the commands that the runbooks name. The last line is the verdict.
+ * quiet service. It writes the dashboards, and promtool parses their queries. It also looks up the commands that the runbooks name. The last line is the verdict.
  */
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const { promtool } = await prometheusPrograms(() =>
@@ -25,6 +28,10 @@ function run(...args: string[]): void {
 }
 
 let count = 0;
+const queries = boards.flatMap(({ panels }) =>
+  panels.flatMap(([, panel]) => Object.values(panel.queries)),
+);
+for (const [name, text] of dashboardFiles()) writeFileSync(path.join(dashboardsDir, name), text);
 try {
   run('check', 'rules', ...ruleFiles);
   for (const tests of promtoolTests(ruleFiles)) {
@@ -33,6 +40,10 @@ try {
     run('test', 'rules', file);
     count += tests.count;
   }
+  const file = path.join(dir, 'queries.yml');
+  const rules = queries.map((expr) => ({ record: 'dashboard:query', expr }));
+  writeFileSync(file, stringify({ groups: [{ name: 'dashboards', rules }] }));
+  run('check', 'rules', '--lint=none', file);
 } finally {
   rmSync(dir, { recursive: true, force: true });
 }
@@ -41,6 +52,6 @@ for (const line of commands.unknown) say(`no such command: ${line}`);
 faults += commands.unknown.length;
 const alerts = readRules().filter(({ alert }) => alert !== undefined).length;
 say(
-  `${faults === 0 ? 'held' : 'BROKEN'}: ${alerts} alerts, ${count} tests of alerts, ${commands.count} commands of runbooks, ${faults} faults`,
+  `${faults === 0 ? 'held' : 'BROKEN'}: ${alerts} alerts, ${count} tests of alerts, ${queries.length} queries of ${boards.length} dashboards, ${commands.count} commands of runbooks, ${faults} faults`,
 );
 process.exitCode = faults === 0 ? 0 : 1;

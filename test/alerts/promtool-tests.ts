@@ -17,7 +17,6 @@ export interface PromtoolTests {
  */
 export function promtoolTests(ruleFiles: readonly string[]): PromtoolTests[] {
   const cases = Object.entries(alertCases);
-  const isLong = ({ hours = 0 }: AlertCase) => hours > 2;
   return [
     testFile(
       'short',
@@ -32,6 +31,10 @@ export function promtoolTests(ruleFiles: readonly string[]): PromtoolTests[] {
       cases.filter(([, one]) => isLong(one)),
     ),
   ];
+}
+
+function isLong({ hours = 0 }: AlertCase): boolean {
+  return hours > 2;
 }
 
 function testFile(

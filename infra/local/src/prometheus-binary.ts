@@ -7,6 +7,8 @@ import { StartError } from './start-error.ts';
 export interface PrometheusPrograms {
   readonly prometheus: string;
   readonly promtool: string;
+  /** The files of Debian's web interface, for `--web.local-assets`. */
+  readonly webAssets: string;
 }
 
 /**
@@ -18,7 +20,10 @@ export async function prometheusPrograms(
 ): Promise<PrometheusPrograms> {
   const prometheus = onPath('prometheus');
   const promtool = onPath('promtool');
-  if (prometheus !== undefined && promtool !== undefined) return { prometheus, promtool };
+  const assets = 'usr/share/prometheus/web';
+  if (prometheus !== undefined && promtool !== undefined) {
+    return { prometheus, promtool, webAssets: path.join('/', assets) };
+  }
   const root = path.join(cacheDir, 'prometheus');
   if (!existsSync(root)) {
     if (!canFetchPackages()) {
@@ -28,5 +33,9 @@ export async function prometheusPrograms(
     await fetchPackages(root, ['prometheus']);
   }
   const bin = path.join(root, 'usr/bin');
-  return { prometheus: path.join(bin, 'prometheus'), promtool: path.join(bin, 'promtool') };
+  return {
+    prometheus: path.join(bin, 'prometheus'),
+    promtool: path.join(bin, 'promtool'),
+    webAssets: path.join(root, assets),
+  };
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { capacityVerdict, type Compared, costOf, costs } from './capacity.ts';
 import { type Driver, startDriver } from './load/children.ts';
 import { isWanted, options } from './options.ts';
 import { measureBacklogs } from './parts/backlog.ts';
@@ -31,6 +32,8 @@ import type { System } from './systems/system.ts';
 const { againstDir } = options;
 const other = againstDir === undefined ? 'baseline' : 'the other checkout';
 const names = ['product', other];
+/** The shapes `created64` and `life64`. */
+const inFlightOfLoops = 64;
 
 /**
  * The product and the baseline, then several of each service against one, then the parts about the
@@ -146,7 +149,12 @@ class Usual {
     await this.#report.part(
       name,
       () => measureShapes(this.#driver, compare, compared([created64, life64], compare), rounds),
-      (results) => `${shapesTable(results, labels)}\n\n${memoryTable(results, labels)}`,
+      (results) =>
+        [
+          shapesTable(results, labels),
+          memoryTable(results, labels),
+          capacityVerdict(comparedWithModel(results, each)),
+        ].join('\n\n'),
       (results) => (each === 2 ? twoOfEachFigures(results) : new Map()),
     );
     await this.#systems.close(name);
@@ -194,5 +202,22 @@ async function fleet(report: Report, driver: Driver, dir: string): Promise<void>
       await report.part(deadNode, () => rig.deadNodes(driver), deadNodesTable, deadNodeFigures);
     if (isWanted(cancel))
       await report.part(cancel, () => rig.cancels(), cancelTable, cancelFigures);
+  });
+}
+
+/**
+ * The CPU of several of each service as a multiple of one of each: by the model of capacity, and as
+ * measured in the same run.
+ */
+function comparedWithModel(results: readonly ShapeResult[], each: number): Compared[] {
+  const modelled = [
+    [created64.name, costs.created],
+    [life64.name, costs.life],
+  ] as const;
+  return modelled.flatMap(([name, cost]) => {
+    const [some, one] = results.find((result) => result.name === name)?.medians ?? [];
+    if (some === undefined || one === undefined) return [];
+    const model = costOf(cost, inFlightOfLoops, each) / costOf(cost, inFlightOfLoops, 1);
+    return [{ name, model, measured: some.totalCpuMicros / one.totalCpuMicros }];
   });
 }

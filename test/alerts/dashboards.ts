@@ -33,7 +33,7 @@ function panelOf([title, { unit, queries }]: Board['panels'][number], index: num
 }
 
 /** The dashboard in the format of Grafana. The compiler checks it against Grafana's schema. */
-export function dashboardOf({ uid, title, panels }: Board): Dashboard {
+function dashboardOf({ uid, title, panels }: Board): Dashboard {
   return {
     uid,
     title,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 
-export const prometheusDir = path.join(import.meta.dirname, '../../infra/prometheus');
+const prometheusDir = path.join(import.meta.dirname, '../../infra/prometheus');
 export const runbooksDir = path.join(import.meta.dirname, '../../docs/runbooks');
 export const ruleFiles: readonly string[] = ['recording-rules.yml', 'alert-rules.yml'].map((file) =>
   path.join(prometheusDir, file),

@@ -7,7 +7,7 @@ export const slowRequestMs = 1_000;
 const secondMs = 1_000;
 
 /** An ended request, as far as its line depends on it. */
-export interface EndedRequest {
+interface EndedRequest {
   /** Undefined if no answer was sent. */
   readonly status: number | undefined;
   readonly durationMs: number;

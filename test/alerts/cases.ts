@@ -23,13 +23,13 @@ const slow: AlertCase = {
 };
 const lateSettlement: AlertCase = {
   series: {
-    svc_settlement_lag_seconds_count: ['0+100', '0+100'],
+    'svc_settlement_lag_seconds_count{}': ['0+100', '0+100'],
     'svc_settlement_lag_seconds_bucket{le="5"}': ['0+80', '0+100'],
   },
 };
 const lateDelivery: AlertCase = {
   series: {
-    svc_webhook_first_attempt_lag_seconds_count: ['0+100', '0+100'],
+    'svc_webhook_first_attempt_lag_seconds_count{}': ['0+100', '0+100'],
     'svc_webhook_first_attempt_lag_seconds_bucket{le="10"}': ['0+80', '0+100'],
   },
 };

@@ -20,6 +20,7 @@ const oracles: Readonly<Record<string, string>> = {
   'infra/local/src/index.ts fetchPackages': 'test/failover takes Debian’s Postgres',
   'infra/local/src/index.ts libraryPath': 'test/failover starts Debian’s Postgres',
   'infra/local/src/index.ts postgresAccount': 'test/failover starts Debian’s Postgres',
+  'infra/local/src/prometheus-binary.ts prometheusPrograms': '`pnpm alerts` runs promtool',
   'infra/local/src/kubectl-binary.ts kubectlBinary': '`pnpm manifests` builds with it',
   'packages/runtime/src/index.ts allServices': 'test/metrics scrapes each service',
   'packages/runtime/src/index.ts logCatalogue': '`pnpm logs:docs` writes docs/LOGS.md from it',

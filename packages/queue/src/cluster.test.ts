@@ -11,6 +11,7 @@ import {
   createConsumer,
   createDispatcherBus,
   createFleetRegistry,
+  createLogLevelFollower,
   createProducer,
   createRateLimiter,
   createReplyListener,
@@ -26,6 +27,7 @@ import {
   readClusterHealth,
   readQueueStatus,
   type RedisRole,
+  setLogLevel,
   takeWakeUpTenants,
   waitForRedis,
 } from './index.ts';
@@ -65,6 +67,24 @@ test('every script of this package touches keys of one slot', async () => {
   expect(info).toContain(`number_of_cached_scripts:${scripts}\r\n`);
   expect(await cluster.direct.dbsize()).toBeGreaterThan(5);
 });
+
+async function callLogLevelScripts(
+  redis: ReturnType<typeof connectRedis>,
+  logger: QueueLogger,
+): Promise<void> {
+  const applied: unknown[] = [];
+  const follow = createLogLevelFollower({
+    redis,
+    prefix,
+    service: 'gateway',
+    monotonicMs: () => performance.now(),
+    apply: (level) => applied.push(level),
+    logger,
+  });
+  await setLogLevel(redis, prefix, 'gateway', { level: 'debug', durationMs: boundMs });
+  await follow();
+  expect(applied).toEqual(['debug']);
+}
 
 async function callEveryScript(
   redis: ReturnType<typeof connectRedis>,
@@ -120,6 +140,7 @@ async function callEveryScript(
   ).toBe(true);
   await presence.close();
   await createProducer({ redis, prefix }).joinWaitingWakeUp(['t1']);
+  await callLogLevelScripts(redis, logger);
   await refuseOtherEnvironment();
 }
 

@@ -46,9 +46,20 @@ let stack: TestStack;
 let node: ScriptedNode;
 const subjects = new Map<string, Subject>();
 
-/** Completes every job at once, except those that ask to be slow. */
+const usageIntervalMs = 15_000;
+let actions = 0;
+let reporting: NodeJS.Timeout;
+
+/**
+ * Completes every job at once, except those that ask to be slow. Those report usage, so that a long
+ * run does not lose their leases and with them the node.
+ */
 function completeAllButSlow(): void {
   const slow = new Set<string>();
+  reporting = setInterval(() => {
+    actions += 1;
+    for (const submissionId of slow) node.send({ type: 'usage', submissionId, usage: { actions } });
+  }, usageIntervalMs);
   node.autoPilot({
     answer: (offer) => {
       if (offer.sandboxBehaviour === 'sandbox.slow') slow.add(offer.submissionId);
@@ -106,6 +117,7 @@ afterAll(async () => {
     await driver.close();
     await proxy.close();
   }
+  clearInterval(reporting);
   await node.close();
   await stack.close();
   rmSync(dir, { recursive: true, force: true });

@@ -89,12 +89,20 @@ test('without Redis a level ends after its time by the clock of the process', as
 
 test('a process that starts after a level was set keeps its configured level', async () => {
   await setLogLevel(redis, prefix, 'gateway', { level: 'debug', durationMs: 60_000 });
-  await redis.hincrby(`{${prefix}}:log-level:gateway`, 'setAtMs', -100);
+  await redis.hincrby(`{${prefix}}:log-level:gateway`, 'setAtMs', -1_100);
   const { poll, applied } = startProcess();
   await poll();
   expect(applied).toEqual([]);
   expect(await readLogLevel(redis, prefix, 'gateway')).toMatchObject({ processes: 0 });
   await setLogLevel(redis, prefix, 'gateway', { level: 'debug', durationMs: 60_000 });
+  await poll();
+  expect(applied).toEqual(['debug']);
+});
+
+test('a level that is set at the start applies, although the question travels for a while', async () => {
+  const { poll, applied } = startProcess();
+  await setLogLevel(redis, prefix, 'gateway', { level: 'debug', durationMs: 60_000 });
+  await redis.hincrby(`{${prefix}}:log-level:gateway`, 'setAtMs', -500);
   await poll();
   expect(applied).toEqual(['debug']);
 });

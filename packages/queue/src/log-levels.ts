@@ -31,6 +31,12 @@ function levelKey(prefix: string, service: string): string {
 
 const processField = 'process:';
 
+/**
+ * The longest that a call is expected to travel. It is added to the age of a process, so that a level
+ * set just after its start is not taken for an earlier one.
+ */
+const travelAllowanceMs = 1_000;
+
 /** KEYS[1]: the level of a service. ARGV: the level, its lifetime in ms. */
 const set = redisScript(`
 local time = redis.call('TIME')
@@ -100,7 +106,7 @@ export interface LogLevelFollower {
 /**
  * Returns a function that applies the current level to this process; call it every
  * `logLevelAppliedWithinMs`. Without Redis a level ends after its time by the monotonic clock of the
- * process. Levels that were set before this call do not concern the process.
+ * process. Levels that were set more than a second before this call do not concern the process.
  */
 export function createLogLevelFollower(options: LogLevelFollower): () => Promise<void> {
   const { redis, prefix, service, monotonicMs, apply, logger } = options;
@@ -112,7 +118,7 @@ export function createLogLevelFollower(options: LogLevelFollower): () => Promise
   async function read(): Promise<SettableLogLevel | null | undefined> {
     if (!redisIsReady(redis)) return undefined;
     try {
-      const ageMs = Math.ceil(monotonicMs() - startedMs);
+      const ageMs = Math.ceil(monotonicMs() - startedMs) + travelAllowanceMs;
       const found = await follow(redis, levelKey(prefix, service), [process, ageMs]);
       if (!Array.isArray(found)) return null;
       endsMs = monotonicMs() + Number(found[1]);

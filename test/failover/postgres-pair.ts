@@ -7,9 +7,9 @@ import { clusterUrl, newPasswords, type PostgresNode, preparePostgres } from './
 /** A primary and its synchronous standby. The members of `PostgresUnderTest` mean the primary. */
 export interface PostgresPair extends PostgresUnderTest {
   clusterUrl(): string;
-  /** Steps 1 and 2 of the runbook: the old primary is gone for good, and the standby is promoted. */
+  /** Steps 1 to 3 of the runbook: the old primary is gone for good, and the standby is promoted. */
   failOver(): Promise<void>;
-  /** Step 3 of the runbook: the killed server returns as the standby. */
+  /** Step 4 of the runbook: the killed server returns as the standby. */
   restoreStandby(): Promise<void>;
 }
 
@@ -51,6 +51,7 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
       const pair = roles();
       await pair.primary.kill();
       await pair.standby.query('SELECT pg_promote(true, 60)');
+      await requireNoStandby(pair.standby);
       [primary, standby] = [pair.standby, pair.primary];
     },
     restoreStandby: follow,
@@ -58,6 +59,12 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
       for (const node of nodes) await node.stop();
     },
   };
+}
+
+/** The copy of a primary that waits for a standby waits for one too (docs/OPERATIONS.md, Failover). */
+async function requireNoStandby(primary: PostgresNode): Promise<void> {
+  await primary.query('ALTER SYSTEM RESET synchronous_standby_names');
+  await primary.query('SELECT pg_reload_conf()');
 }
 
 /** From here on every commit waits until a standby has it on disk. */

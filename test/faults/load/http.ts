@@ -23,6 +23,19 @@ export interface Answer {
   readonly body: Json;
 }
 
+/**
+ * False for an answer that leaves the outcome open or says nothing about it, so that the request is sent
+ * again. A cut host may deliver a part of a request, which is answered with 408.
+ */
+export function isDecisive(answer: Answer | undefined): answer is Answer {
+  return (
+    answer !== undefined &&
+    answer.code !== 'unavailable' &&
+    answer.status !== 408 &&
+    answer.status !== 429
+  );
+}
+
 /** Longer than any wait of the service (8 s), shorter than the tenants' patience. */
 const timeoutMsDefault = 12_000;
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulation/random.ts';
+import { isDecisive } from './http.ts';
 import { gatewayOf, type LoadWorld } from './load-world.ts';
 import { observe } from './observe.ts';
 import { type Application, submissionIdOf } from './seen.ts';
@@ -169,10 +170,8 @@ async function create(
     const wasCreated = wanted.created !== undefined;
     const answer = await http.ask(gatewayOf(world, turn + attempt), question);
     seen.noteCreation(wanted, answer, { wasCreated });
-    const isPassing =
-      answer === undefined || answer.code === 'unavailable' || answer.status === 429;
     const isRefusal = answer?.code === 'dispatch_unavailable';
-    if (!isPassing && (!isRefusal || patience.givesUp || attempt >= 2)) return;
+    if (isDecisive(answer) && (!isRefusal || patience.givesUp || attempt >= 2)) return;
     await sleep(Math.min(100 * 2 ** attempt, 1_500));
   }
 }
@@ -187,7 +186,7 @@ async function cancel(world: LoadWorld, wanted: Application, turn: number): Prom
       signer,
     });
     world.seen.noteCancel(wanted, answer);
-    if (answer !== undefined && answer.code !== 'unavailable') return;
+    if (isDecisive(answer)) return;
     await sleep(200);
   }
 }
@@ -253,8 +252,8 @@ export async function grant(
       granted.isAnswered = true;
       return;
     }
-    const isPassing = answer === undefined || answer.code === 'unavailable';
-    if (!isPassing) world.seen.complain(reference, `was answered ${answer.status} ${answer.code}`);
+    if (isDecisive(answer))
+      world.seen.complain(reference, `was answered ${answer.status} ${answer.code}`);
     await sleep(Math.min(100 * 2 ** attempt, 1_500));
   }
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../../simulation/random.ts';
+import { isDecisive } from './http.ts';
 import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
@@ -35,7 +36,6 @@ async function postAnotherBody(world: LoadWorld, gateway: string, random: Random
   const question = { method: 'POST', target: '/v1/submissions', body, signer } as const;
   const answer = await world.http.ask(gateway, question);
   world.seen.count('create with another body', answer);
-  const isPassing = answer === undefined || answer.code === 'unavailable' || answer.status === 429;
-  if (!isPassing && answer.code !== 'idempotency_key_conflict')
+  if (isDecisive(answer) && answer.code !== 'idempotency_key_conflict')
     world.seen.complain(wanted.key, `with another body was answered ${answer.status}`);
 }

@@ -1,4 +1,4 @@
-import type { Answer } from './http.ts';
+import { type Answer, isDecisive } from './http.ts';
 import { canonical, type Json, microsOf, objectOf, textOf } from './json.ts';
 import type { LoadTenant } from './tenant.ts';
 
@@ -81,10 +81,8 @@ export class Seen {
   ): void {
     this.count('create', answer);
     const { key } = application;
-    if (answer === undefined || answer.code === 'unavailable') {
-      application.unanswered += 1;
-      return;
-    }
+    if (answer === undefined || answer.code === 'unavailable') application.unanswered += 1;
+    if (!isDecisive(answer)) return;
     switch (answer.status) {
       case 201:
         // A replay may arrive before the first answer, but only one answer is a first answer.
@@ -96,8 +94,6 @@ export class Seen {
         if (idempotent !== true) this.complain(key, 'a replay is not marked as a replay');
         return this.noteCreated(application, body);
       }
-      case 429:
-        return;
       case 402:
       case 503:
         if (wasCreated) this.complain(key, `was created, and then refused with ${answer.code}`);
@@ -124,7 +120,7 @@ export class Seen {
   /** An answer to a cancel. */
   noteCancel(application: Application, answer: Answer | undefined): void {
     this.count('cancel', answer);
-    if (answer === undefined || answer.code === 'unavailable' || answer.status === 429) return;
+    if (!isDecisive(answer)) return;
     if (answer.status === 200) {
       const refund = objectOf(answer.body['refund']);
       this.noteEnd(application, 'a cancel', 'cancelled', microsOf(refund['charged']));
@@ -141,7 +137,7 @@ export class Seen {
   /** An answer to `GET /v1/submissions/:id`. */
   noteRead(application: Application, answer: Answer | undefined): void {
     this.count('read', answer);
-    if (answer === undefined || answer.code === 'unavailable' || answer.status === 429) return;
+    if (!isDecisive(answer)) return;
     if (answer.status !== 200) {
       this.complain(application.key, `was read with ${answer.status} ${answer.code}`);
       return;

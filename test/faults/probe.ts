@@ -8,7 +8,7 @@ import type { World } from './world/types.ts';
 
 /**
  * Measures recovery. The system is back when a submission posted after the fault has gone through
- * its whole life, to the acknowledged webhook, and every service reports ready.
+ * its whole life, to the acknowledged webhook, and every service that should run reports ready.
  */
 export interface Prober {
   /** Milliseconds from now to recovery. Undefined if it takes longer than `boundMs`. */
@@ -60,7 +60,7 @@ export function createProber(world: World, tenant: LoadTenant): Prober {
   };
   const untilReady = async (until: number): Promise<boolean> => {
     for (const { process } of world.services) {
-      while (!(await isReady(world, process))) {
+      while (process.isWanted() && !(await isReady(world, process))) {
         if (performance.now() >= until) return false;
         await sleep(50);
       }

@@ -21,6 +21,8 @@ export interface ControlledProcess {
   readonly ready: ReadyLine;
   pid(): number;
   isUp(): boolean;
+  /** False after `kill` or `stop`, until `start`. */
+  isWanted(): boolean;
   /** kill -9. It stays down until `start`. */
   kill(): Promise<void>;
   /** Starts it again, with retries, because a server that it needs may be down too. */
@@ -66,6 +68,7 @@ export async function startControlled(plan: ProcessPlan): Promise<ControlledProc
       return place.first ?? {};
     },
     isUp: () => place.current?.isRunning() ?? false,
+    isWanted: () => place.isWanted,
     pid: () => place.current?.pid ?? 0,
     kill: () => end(place, (running) => running.kill()),
     start: () => start(place),

@@ -1,0 +1,146 @@
+import { toWireId } from '@svc/domain';
+import { quantile } from '../bench/quantile.ts';
+import { describeFault, type FaultsReport } from '../faults/report.ts';
+import { runFaults } from '../faults/run.ts';
+import { longPace } from '../faults/sizes.ts';
+import type { World } from '../faults/world/types.ts';
+import type { History } from '../history/history.ts';
+import { createBalancer, type Phase, planSteps, processesMax, type StepOptions } from './steps.ts';
+
+export interface RolloutOptions extends StepOptions {
+  readonly seed: number;
+  readonly perSecond: number;
+}
+
+export interface RolloutReport {
+  readonly steps: number;
+  readonly report: FaultsReport;
+  /** Answers that a tenant would call an error, by question and answer, and how many. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Submissions that the service ended although their node did not lose them. */
+  readonly moved: readonly string[];
+  readonly latencies: readonly Latency[];
+}
+
+/** From the request to the `201`. */
+interface Latency {
+  readonly phase: Phase;
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** The goal: p99 of a phase against the p99 of the quiet one. */
+export const p99RatioMax = 2;
+/** Each half of the nodes has slots for the whole load, so no refusal is for lack of capacity. */
+const nodes = 4;
+const slotsPerNode = 100;
+
+/** Endings that only a node or a service that disappeared can cause. */
+const lostCodes = ['node_lost', 'not_started', 'dispatch_failed', 'node_error'];
+const failure = /: (?:no answer|408|429|5(?!03 dispatch_unavailable))/;
+/** The behaviour of a job that every node declines. */
+const declinedOnPurpose = 'sandbox.decline';
+/** The behaviour of a job that its node loses on purpose. */
+const lostOnPurpose = 'faults.lost';
+
+/** Replaces and scales the processes of a loaded stack, and audits the whole run. */
+export async function runRollout(
+  options: RolloutOptions,
+  say: (line: string) => void,
+): Promise<RolloutReport> {
+  const steps = planSteps(createBalancer(), options);
+  const count = options.scales ? processesMax : 2;
+  const begun: { readonly phase: Phase; readonly atMs: number }[] = [];
+  let world: World | undefined;
+  let history: History = [];
+  let moved: readonly string[] = [];
+  const report = await runFaults({
+    faults: steps.length,
+    schedule: steps.map((step) => ({
+      ...step,
+      async strike(struck) {
+        world = struck;
+        if (step.phase !== 'quiet')
+          begun.push({ phase: step.phase, atMs: struck.recorder.nowMs() });
+        await step.strike(struck);
+        if (step.phase === 'quiet')
+          begun.push({ phase: step.phase, atMs: struck.recorder.nowMs() });
+      },
+    })),
+    seed: options.seed,
+    minutes: 0,
+    perSecond: options.perSecond,
+    size: {
+      counts: { gateway: count, dispatcher: count, settlement: count, webhooks: count },
+      nodes,
+      slotsPerNode,
+    },
+    pace: longPace,
+    movesClock: true,
+    onFault: (struck) => say(describeFault(struck)),
+    say,
+    async onHistory(recorded) {
+      history = recorded;
+      if (world !== undefined) moved = await movedOutcomes(world);
+    },
+  });
+  const failed = { ...failedAnswers(report.answers), ...refusals(history, world) };
+  return { steps: steps.length, report, failed, moved, latencies: latenciesOf(history, begun) };
+}
+
+/** The answers that no tenant should get, without the refusals that the nodes were told to cause. */
+export function failedAnswers(answers: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(answers).filter(([name]) => failure.test(name)));
+}
+
+/** Refusals although nodes had free slots, because each half of the nodes has slots for the whole load. */
+function refusals(history: History, world: World | undefined): Record<string, number> {
+  const applications = [...(world?.seen.applications.values() ?? [])];
+  const declined = applications.filter(({ behaviour }) => behaviour === declinedOnPurpose);
+  const expected = new Set(declined.map(({ key }) => key));
+  const refused = history.filter(
+    (one) =>
+      one.kind === 'create' &&
+      one.outcome.kind === 'refused' &&
+      one.outcome.code === 'dispatch_unavailable' &&
+      !expected.has(one.key),
+  );
+  return refused.length === 0 ? {} : { 'create: 503 with spare slots': refused.length };
+}
+
+/** Latencies of the first answers, by the phase that their request began in. */
+export function latenciesOf(
+  history: History,
+  begun: readonly { readonly phase: Phase; readonly atMs: number }[],
+): Latency[] {
+  const byPhase = new Map<Phase, number[]>();
+  for (const one of history) {
+    const isAnswered = one.kind === 'create' && one.endMs !== null;
+    if (!isAnswered || one.outcome.kind !== 'created' || one.outcome.isReplay) continue;
+    const phase = begun.findLast(({ atMs }) => atMs <= one.beginMs)?.phase;
+    if (phase === undefined || one.endMs === null) continue;
+    byPhase.set(phase, [...(byPhase.get(phase) ?? []), one.endMs - one.beginMs]);
+  }
+  return [...byPhase].map(([phase, values]) => ({
+    phase,
+    count: values.length,
+    p50Ms: quantile(values, 0.5),
+    p99Ms: quantile(values, 0.99),
+  }));
+}
+
+async function movedOutcomes({ pool, seen }: World): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string; failureCode: string }>(
+    `SELECT id, failure_code AS "failureCode" FROM submissions WHERE failure_code = ANY($1)`,
+    [lostCodes],
+  );
+  const behaviours = new Map(
+    [...seen.applications.values()].map((one) => [one.created?.['submissionId'], one.behaviour]),
+  );
+  return rows.flatMap(({ id, failureCode }) => {
+    const submissionId = toWireId('sub', id);
+    const behaviour = behaviours.get(submissionId);
+    return behaviour === lostOnPurpose ? [] : [`${submissionId}: ${failureCode} (${behaviour})`];
+  });
+}

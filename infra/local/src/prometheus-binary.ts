@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { canFetchPackages, fetchPackages, onPath } from './debian-packages.ts';
 import { cacheDir } from './paths.ts';
@@ -32,10 +32,24 @@ export async function prometheusPrograms(
     onFetch();
     await fetchPackages(root, ['prometheus']);
   }
+  completeAssets(path.join(root, assets, 'static'));
   const bin = path.join(root, 'usr/bin');
   return {
     prometheus: path.join(bin, 'prometheus'),
     promtool: path.join(bin, 'promtool'),
     webAssets: path.join(root, assets),
   };
+}
+
+/**
+ * The web interface links to libraries of other packages. apt does not fetch a package that the
+ * machine has, so these links lead to the library of the machine.
+ */
+function completeAssets(dir: string): void {
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    const link = path.join(dir, entry.name);
+    if (!entry.isSymbolicLink() || existsSync(link)) continue;
+    rmSync(link);
+    symlinkSync(path.join('/usr/share/javascript', entry.name), link);
+  }
 }

@@ -85,6 +85,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     hours: 1,
   },
   SvcNoCapacity: gauge('svc_fleet_slots{state="free"}', 0, 4),
+  SvcNoNodes: gauge('svc_dispatcher_links{instance="d"}', 0, 2),
   SvcNodesQuarantined: gauge('svc_fleet_nodes{state="quarantined"}', 1, 0),
   SvcBadFrames: {
     series: {

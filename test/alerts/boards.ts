@@ -8,12 +8,14 @@ export interface Board {
   ])[];
 }
 
+// Rates are over two minutes. Over five, a fault a minute old would hardly show.
+
 const created = 'route="/v1/submissions",method="POST"';
 
 /** The 99th of a hundred values of a histogram. */
 function p99(histogram: string, selector = '', by = ''): string {
   const labels = by === '' ? 'le' : `le, ${by}`;
-  return `histogram_quantile(0.99, sum by (${labels}) (rate(${histogram}_bucket${selector}[5m])))`;
+  return `histogram_quantile(0.99, sum by (${labels}) (rate(${histogram}_bucket${selector}[2m])))`;
 }
 
 function panel(unit: string, queries: Readonly<Record<string, string>>) {
@@ -29,10 +31,12 @@ const overview: Board = {
       'Alerts',
       panel('none', { '{{alertname}}': 'count by (alertname) (ALERTS{alertstate="firing"})' }),
     ],
+    ['Linked nodes', panel('none', { nodes: 'sum(svc_dispatcher_links)' })],
+    ['Slots', panel('none', { '{{state}}': 'max by (state) (svc_fleet_slots)' })],
     [
       'Requests by status',
       panel('reqps', {
-        '{{status}}': `sum by (status) (rate(svc_gateway_request_duration_seconds_count{${created}}[5m]))`,
+        '{{status}}': `sum by (status) (rate(svc_gateway_request_duration_seconds_count{${created}}[2m]))`,
       }),
     ],
     [
@@ -83,7 +87,7 @@ const money: Board = {
     ['Credits in holds', panel('none', { credits: 'max(svc_held_credits)' })],
     [
       'Settlements by state',
-      panel('ops', { '{{state}}': 'sum by (state) (rate(svc_submissions_settled_total[5m]))' }),
+      panel('ops', { '{{state}}': 'sum by (state) (rate(svc_submissions_settled_total[2m]))' }),
     ],
     ['Settlement lag', panel('s', { p99: p99('svc_settlement_lag_seconds') })],
     [
@@ -138,7 +142,7 @@ const fleet: Board = {
     [
       'Offers by answer',
       panel('ops', {
-        '{{answer}}': 'sum by (answer) (rate(svc_dispatcher_offer_duration_seconds_count[5m]))',
+        '{{answer}}': 'sum by (answer) (rate(svc_dispatcher_offer_duration_seconds_count[2m]))',
       }),
     ],
     [
@@ -148,12 +152,12 @@ const fleet: Board = {
     [
       'Frames by type',
       panel('ops', {
-        '{{type}}': 'sum by (type) (rate(svc_dispatcher_frame_duration_seconds_count[5m]))',
+        '{{type}}': 'sum by (type) (rate(svc_dispatcher_frame_duration_seconds_count[2m]))',
       }),
     ],
     [
       'Bad frames',
-      panel('ops', { '{{code}}': 'sum by (code) (rate(svc_dispatcher_bad_frames_total[5m]))' }),
+      panel('ops', { '{{code}}': 'sum by (code) (rate(svc_dispatcher_bad_frames_total[2m]))' }),
     ],
     ['Surge multiplier', panel('none', { multiplier: 'max(svc_surge_multiplier)' })],
   ],
@@ -165,7 +169,7 @@ const webhooks: Board = {
   panels: [
     [
       'Attempts by verdict',
-      panel('ops', { '{{verdict}}': 'sum by (verdict) (rate(svc_webhook_attempts_total[5m]))' }),
+      panel('ops', { '{{verdict}}': 'sum by (verdict) (rate(svc_webhook_attempts_total[2m]))' }),
     ],
     [
       'Duration of requests',

@@ -1,5 +1,15 @@
 import path from 'node:path';
-import type { Dashboard, Panel } from '@grafana/schema';
+import {
+  type Dashboard,
+  type Panel,
+  SortOrder,
+  TooltipDisplayMode,
+  VisibilityMode,
+} from '@grafana/schema';
+import type {
+  FieldConfig,
+  Options,
+} from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen';
 import { type Board, boards } from './boards.ts';
 
 export const dashboardsDir = path.join(import.meta.dirname, '../../infra/grafana');
@@ -8,6 +18,17 @@ const width = 12;
 const height = 8;
 const schemaVersion = 39;
 const datasource = { type: 'prometheus', uid: '${datasource}' };
+
+/** The types of a panel leave these two open, so the types of the plugin check them. */
+const options: Options = {
+  legend: {
+    calcs: [],
+    placement: 'bottom',
+    showLegend: true,
+  },
+  tooltip: { mode: TooltipDisplayMode.Multi, sort: SortOrder.Descending },
+};
+const custom: FieldConfig = { showPoints: VisibilityMode.Never, spanNulls: false };
 
 function panelOf([title, { unit, queries }]: Board['panels'][number], index: number): Panel {
   return {
@@ -27,12 +48,12 @@ function panelOf([title, { unit, queries }]: Board['panels'][number], index: num
       expr,
       legendFormat,
     })),
-    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
-    options: { legend: { displayMode: 'list', placement: 'bottom', showLegend: true } },
+    fieldConfig: { defaults: { unit, min: 0, custom: { ...custom } }, overrides: [] },
+    options: { ...options },
   };
 }
 
-/** The dashboard in the format of Grafana. The compiler checks it against Grafana's schema. */
+/** The dashboard in the format of Grafana. The compiler checks it against the types that Grafana generates from its schema. */
 function dashboardOf({ uid, title, panels }: Board): Dashboard {
   return {
     uid,

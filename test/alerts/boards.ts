@@ -108,8 +108,8 @@ const money: Board = {
     [
       'Time since the last audit',
       panel('s', {
-        'new entries': 'time() - max(svc_ledger_audited_timestamp_seconds)',
-        'whole ledger': 'time() - max(svc_ledger_full_audited_timestamp_seconds)',
+        'new entries': 'time() - (max(svc_ledger_audited_timestamp_seconds) > 0)',
+        'whole ledger': 'time() - (max(svc_ledger_full_audited_timestamp_seconds) > 0)',
       }),
     ],
     [

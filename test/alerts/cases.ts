@@ -34,6 +34,14 @@ const lateDelivery: AlertCase = {
   },
 };
 
+/** A service that has had no audit since its start, and one whose first audit ends after three minutes. */
+const newDeployment: AlertCase = {
+  series: {
+    'svc_ledger_audited_timestamp_seconds{}': ['0', '_x15 0+0x3 1140+60'],
+    'process_start_time_seconds{job="svc-settlement"}': ['1', '_x15 900+0'],
+  },
+};
+
 /** A gauge without which the alert does not fire. */
 function gauge(series: string, firing: number, quiet: number, hours?: number): AlertCase {
   return {
@@ -56,7 +64,7 @@ function failingShare(failed: string, succeeded: string): AlertCase {
 }
 
 /** The tests of `pnpm alerts`, by the name of the alert. */
-export const alertCases: Readonly<Record<string, AlertCase>> = {
+export const alertCases: Readonly<Record<string, AlertCase | readonly AlertCase[]>> = {
   SvcProcessDown: gauge('up{job="svc-gateway",instance="g"}', 0, 1),
   SvcFiguresStale: timestamp('svc_figures_read_timestamp_seconds{source="redis"}', 60),
   SvcEventLoopSlow: gauge('nodejs_eventloop_lag_p99_seconds{job="svc-gateway"}', 0.8, 0.02),
@@ -98,7 +106,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   SvcQueuePaused: gauge('svc_queue_paused{queue="dispatch"}', 1, 0),
   SvcDeadLetters: gauge('svc_dead_letters{service="settlement"}', 1, 0),
   SvcLedgerFaults: gauge('svc_ledger_faults', 1, 0),
-  SvcLedgerAuditLate: timestamp('svc_ledger_audited_timestamp_seconds', 60),
+  SvcLedgerAuditLate: [timestamp('svc_ledger_audited_timestamp_seconds', 60), newDeployment],
   SvcLedgerAuditFailed: gauge('svc_ledger_audit_failed', 1, 0),
   SvcLedgerFullAuditLate: timestamp('svc_ledger_full_audited_timestamp_seconds', 1_800, 38),
   SvcAuditLogFaults: gauge('svc_audit_faults', 1, 0),

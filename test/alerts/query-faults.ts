@@ -5,7 +5,7 @@ const catalogue: ReadonlyMap<string, MetricDefinition> = new Map(Object.entries(
 const commonLabels = ['service', 'job', 'instance', 'le'];
 /** The metrics without the prefix `svc` that Prometheus and Node.js show. */
 const foreignMetrics =
-  /^(up|ALERTS|process_cpu_seconds_total|process_resident_memory_bytes|nodejs_eventloop_lag_p99_seconds)$/;
+  /^(up|ALERTS|process_cpu_seconds_total|process_start_time_seconds|process_resident_memory_bytes|nodejs_eventloop_lag_p99_seconds)$/;
 const functions =
   /^(absent|avg|bool|by|clamp_max|clamp_min|count|histogram_quantile|increase|max|min|on|or|and|unless|rate|sum|time|vector|without|group_left|ignoring|label_replace|scalar)$/;
 

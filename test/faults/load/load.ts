@@ -16,6 +16,8 @@ export interface Load {
 export interface LoadOptions {
   readonly perSecond: number;
   readonly random: Random;
+  /** Behaviours of nodes that this load leaves out. */
+  readonly without?: readonly string[];
 }
 
 /**
@@ -31,7 +33,8 @@ const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;
 
 /** A steady stream of applications, each begun on time or skipped, independent of earlier ones. */
-export function startLoad(world: LoadWorld, { perSecond, random }: LoadOptions): Load {
+export function startLoad(world: LoadWorld, options: LoadOptions): Load {
+  const { perSecond, random } = options;
   const inFlight = new Set<Promise<void>>();
   const inFlightMax = perSecond * inFlightSecondsMax;
   let due = 0;
@@ -47,7 +50,7 @@ export function startLoad(world: LoadWorld, { perSecond, random }: LoadOptions):
     due = Math.floor(((performance.now() - startedMs) / 1000) * perSecond);
     for (let left = due - dueBefore; left > 0 && inFlight.size < inFlightMax; left -= 1) {
       begun += 1;
-      begin(live(world, newApplication(world, begun, random), random));
+      begin(live(world, newApplication(world, begun, options), random));
       if (random.chance(0.03)) begin(grantToPoor(world, begun, random));
       if (random.chance(0.05)) begin(readBalance(world, random));
       if (random.chance(0.25)) begin(observe(world, begun, random));
@@ -76,19 +79,25 @@ const mix: readonly (readonly [behaviour: string, weight: number])[] = [
 ];
 const tiers = [undefined, undefined, 'standard', 'priority', 'instant'] as const;
 
-function pickBehaviour(random: Random): string {
-  let die = random.nat(mix.reduce((sum, [, weight]) => sum + weight, 0));
-  for (const [behaviour, weight] of mix) {
+function pickBehaviour({ random, without = [] }: LoadOptions): string {
+  const left = mix.filter(([behaviour]) => !without.includes(behaviour));
+  let die = random.nat(left.reduce((sum, [, weight]) => sum + weight, 0));
+  for (const [behaviour, weight] of left) {
     if (die < weight) return behaviour;
     die -= weight;
   }
   return 'faults.quick';
 }
 
-function newApplication({ seen, tenants }: LoadWorld, number: number, random: Random): Application {
+function newApplication(
+  { seen, tenants }: LoadWorld,
+  number: number,
+  options: LoadOptions,
+): Application {
+  const { random } = options;
   const tenant = random.pick(tenants);
   if (tenant === undefined) throw new Error('a load needs tenants');
-  const behaviour = pickBehaviour(random);
+  const behaviour = pickBehaviour(options);
   return seen.add(application(tenant, `load-${number}`, behaviour, random.pick(tiers)));
 }
 

@@ -1,0 +1,42 @@
+import { processOf } from '../../faults/catalogue/processes.ts';
+import type { World } from '../../faults/world/types.ts';
+
+/** A fault with the alerts that belong to it. */
+export interface LiveFault {
+  readonly name: string;
+  /** These alerts must fire within `noticeSecondsMax`, so that somebody is called in a minute. */
+  readonly must: readonly string[];
+  /** Consequences of the fault, which may fire. All other alerts are false. */
+  readonly may: readonly string[];
+  strike(world: World): Promise<void> | void;
+  heal(world: World): Promise<void> | void;
+}
+
+const settlement: LiveFault = {
+  name: 'settlement',
+  must: ['SvcProcessDown', 'SvcFiguresStale'],
+  may: ['SvcSettlementLagFast', 'SvcSettlementLagSlow', 'SvcSettlementStuck'],
+  strike: (world) => processOf(world, 'settlement 0').kill(),
+  heal: (world) => processOf(world, 'settlement 0').start(),
+};
+
+const fleet: LiveFault = {
+  name: 'fleet',
+  must: ['SvcNoNodes'],
+  may: [
+    'SvcNoCapacity',
+    'SvcQueueOld',
+    'SvcCreationAvailabilityFast',
+    'SvcCreationAvailabilitySlow',
+    'SvcCreationLatencyFast',
+    'SvcCreationLatencySlow',
+  ],
+  strike: (world) => nodeWires(world).forEach((wire) => wire.sever()),
+  heal: (world) => nodeWires(world).forEach((wire) => wire.heal()),
+};
+
+function nodeWires({ wires }: World) {
+  return [...wires.values()].filter(({ name }) => name.endsWith(' - dispatchers'));
+}
+
+export const liveFaults: readonly LiveFault[] = [settlement, fleet];

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrometheusPrograms } from '@svc/local';
+import { startLoad } from '../../faults/load/load.ts';
+import { shortSize } from '../../faults/sizes.ts';
+import { populate } from '../../faults/world/tenants.ts';
+import type { World } from '../../faults/world/types.ts';
+import { startWorld } from '../../faults/world/world.ts';
+import { createRandom } from '../../simulation/random.ts';
+import type { LiveFault } from './faults.ts';
+import { noticeSecondsMax, type Watched } from './judge.ts';
+import { type Prometheus, startPrometheus } from './prometheus.ts';
+
+export interface TrialOptions {
+  readonly programs: PrometheusPrograms;
+  readonly fault: LiveFault;
+  /** False for the negative control: the fault does not happen. */
+  readonly strikes: boolean;
+  readonly perSecond: number;
+  readonly quietSeconds: number;
+  readonly faultSeconds: number;
+  /** The least time after the fault. An alert on the last minutes may fire after it. */
+  readonly afterSeconds: number;
+  readonly say: (line: string) => void;
+  /** Called when the alerts of the fault must have fired. */
+  readonly onNotice: (prometheus: Prometheus) => Promise<void>;
+  /** Called at the end, while the services still run without load. */
+  readonly onEnd?: (world: World) => Promise<void>;
+}
+
+const endSecondsMax = 120;
+const seed = 1;
+const lookMs = 500;
+/** Nodes decline these, so the service answers 503, which alerts on its availability count. */
+const without = ['sandbox.decline'];
+
+/** One stack with load and Prometheus: a quiet time, the fault, and the time after it. */
+export async function runTrial(options: TrialOptions): Promise<Watched> {
+  const { programs, perSecond, onEnd } = options;
+  const world = await startWorld({ size: shortSize });
+  try {
+    const population = await populate(world, createRandom(seed));
+    const prometheus = await startPrometheus(programs, world.dir, world.services);
+    try {
+      const random = createRandom(seed + 1);
+      const load = startLoad({ ...world, ...population }, { perSecond, random, without });
+      const watched = await watch(world, prometheus, options);
+      await load.stop();
+      await onEnd?.(world);
+      return watched;
+    } finally {
+      await prometheus.stop();
+      await population.close();
+    }
+  } finally {
+    await world.close();
+  }
+}
+
+async function watch(
+  world: World,
+  prometheus: Prometheus,
+  { fault, strikes, quietSeconds, faultSeconds, afterSeconds, say, onNotice }: TrialOptions,
+): Promise<Watched> {
+  const quiet = new Map<string, number>();
+  await noteAlerts(prometheus, quiet, performance.now(), quietSeconds);
+  const fired = new Map<string, number>();
+  const struckMs = performance.now();
+  if (strikes) await fault.strike(world);
+  say(`${fault.name}: ${strikes ? 'struck' : 'not struck'} after ${quietSeconds} s of load`);
+  const noted = noteAlerts(prometheus, fired, struckMs, faultSeconds);
+  await sleep(noticeSecondsMax * 1_000);
+  await onNotice(prometheus);
+  await noted;
+  if (strikes) await fault.heal(world);
+  const healedMs = performance.now();
+  const untilEnded = async (): Promise<number | undefined> => {
+    while (secondsSince(healedMs) < endSecondsMax) {
+      const firing = await prometheus.firing();
+      if (!fault.must.some((name) => firing.includes(name))) return secondsSince(healedMs);
+      await sleep(lookMs);
+    }
+    return undefined;
+  };
+  const healedAfterSeconds = secondsSince(struckMs);
+  const [endedSeconds] = await Promise.all([
+    untilEnded(),
+    noteAlerts(prometheus, fired, struckMs, healedAfterSeconds + afterSeconds),
+  ]);
+  return { quiet: [...quiet.keys()], fired, endedSeconds };
+}
+
+/** Notes when each alert is first seen, until so many seconds after `sinceMs`. */
+async function noteAlerts(
+  prometheus: Prometheus,
+  seen: Map<string, number>,
+  sinceMs: number,
+  untilSeconds: number,
+): Promise<void> {
+  while (secondsSince(sinceMs) < untilSeconds) {
+    for (const name of await prometheus.firing()) {
+      if (!seen.has(name)) seen.set(name, secondsSince(sinceMs));
+    }
+    await sleep(lookMs);
+  }
+}
+
+function secondsSince(ms: number): number {
+  return (performance.now() - ms) / 1_000;
+}

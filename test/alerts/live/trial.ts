@@ -74,14 +74,14 @@ async function watch(
   if (strikes) await fault.heal(world);
   const healedMs = performance.now();
   const untilEnded = async (): Promise<number | undefined> => {
-    while (secondsSince(healedMs) < endSecondsMax) {
+    while (elapsedSeconds(healedMs) < endSecondsMax) {
       const firing = await prometheus.firing();
-      if (!fault.must.some((name) => firing.includes(name))) return secondsSince(healedMs);
+      if (!fault.must.some((name) => firing.includes(name))) return elapsedSeconds(healedMs);
       await sleep(lookMs);
     }
     return undefined;
   };
-  const healedAfterSeconds = secondsSince(struckMs);
+  const healedAfterSeconds = elapsedSeconds(struckMs);
   const [endedSeconds] = await Promise.all([
     untilEnded(),
     noteAlerts(prometheus, fired, struckMs, healedAfterSeconds + afterSeconds),
@@ -96,14 +96,14 @@ async function noteAlerts(
   sinceMs: number,
   untilSeconds: number,
 ): Promise<void> {
-  while (secondsSince(sinceMs) < untilSeconds) {
+  while (elapsedSeconds(sinceMs) < untilSeconds) {
     for (const name of await prometheus.firing()) {
-      if (!seen.has(name)) seen.set(name, secondsSince(sinceMs));
+      if (!seen.has(name)) seen.set(name, elapsedSeconds(sinceMs));
     }
     await sleep(lookMs);
   }
 }
 
-function secondsSince(ms: number): number {
+function elapsedSeconds(ms: number): number {
   return (performance.now() - ms) / 1_000;
 }

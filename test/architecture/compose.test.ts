@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,30 +8,13 @@ import { loadConfig } from '@svc/runtime';
 import { testMasterKey } from '@svc/testkit';
 import { Ajv } from 'ajv';
 import { expect, it, onTestFinished } from 'vitest';
-import { parse } from 'yaml';
+import { interpolate, readCompose } from '../support/compose.ts';
 import { serviceConfigs } from './service-configs.ts';
 
 /**
  * docker-compose.yml, without an engine to run it: its form, and that its containers are the
  * processes that the tests run, configured as their own schemas want it.
  */
-
-interface ComposeService {
-  readonly image: string;
-  readonly build?: { readonly context: string; readonly dockerfile: string };
-  readonly command?: readonly string[];
-  readonly entrypoint?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly secrets?: readonly string[];
-  readonly healthcheck?: { readonly test: readonly string[] };
-}
-
-interface ComposeFile {
-  readonly services: Readonly<Record<string, ComposeService>>;
-  readonly secrets: Readonly<Record<string, { readonly environment: string }>>;
-  readonly volumes: Readonly<Record<string, null>>;
-}
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const strings = { type: 'array', items: { type: 'string' } };
@@ -57,6 +40,9 @@ const form = {
           restart: { enum: ['unless-stopped'] },
           stop_grace_period: { type: 'string', pattern: '^\\d+s$' },
           init: { type: 'boolean' },
+          read_only: { type: 'boolean' },
+          cap_drop: strings,
+          security_opt: strings,
           profiles: strings,
           command: strings,
           entrypoint: strings,
@@ -93,22 +79,7 @@ const form = {
   },
 };
 
-const compose: ComposeFile = parse(
-  readFileSync(path.join(checkoutDir, 'docker-compose.yml'), 'utf8'),
-  { merge: true },
-);
-
-/** `${NAME:-default}` and `${NAME:?message}` as Compose fills them in. */
-function interpolate(text: string, env: Readonly<Record<string, string>>): string {
-  return text.replaceAll(
-    /\$\{(\w+):([-?])([^}]*)\}/g,
-    (_, name: string, kind: string, rest: string) => {
-      const value = env[name] ?? (kind === '-' ? rest : undefined);
-      if (value === undefined) throw new Error(`${name}: ${rest}`);
-      return value;
-    },
-  );
-}
+const compose = readCompose();
 
 /** The environment of a service, with the secret that Compose mounts as a file. */
 function environmentOf(name: ServiceName): Record<string, string> {
@@ -215,7 +186,7 @@ it('Redis wants a password, which is in no command line', async () => {
 it('does not start without a master key and its own password', () => {
   const { environment = {}, secrets = [] } = compose.services['gateway'] ?? {};
   expect(secrets.map((name) => compose.secrets[name])).toStrictEqual([
-    { environment: 'SVC_MASTER_KEY' },
+    { file: '${SVC_MASTER_KEY_FILE:?set it in .env}' },
   ]);
   expect(() => interpolate(environment['DATABASE_URL'] ?? '', {})).toThrow('set it in .env');
   expect(() => interpolate(environment['REDIS_URL'] ?? '', {})).toThrow('set it in .env');

@@ -2,8 +2,8 @@
 
 const reference =
   /^(\s*(?:FROM|image:)\s+)([a-z0-9./-]+(?::[\w.-]+)?)(@sha256:[0-9a-f]{64})?(\s.*)?$/gm;
-/** The image of this repository, which has no digest before it is built. */
-const own = 'submission-service';
+/** The image of this repository, which has no digest before it is built, and the empty image. */
+const withoutDigest = new Set(['submission-service', 'scratch']);
 
 export interface ImageReference {
   /** Name and tag. */
@@ -14,7 +14,7 @@ export interface ImageReference {
 
 export function imagesIn(text: string): ImageReference[] {
   return [...text.matchAll(reference)]
-    .filter(([, , image]) => image !== own)
+    .filter(([, , image = '']) => !withoutDigest.has(image))
     .map(([, , image = '', digest]) => ({ image, digest: digest?.slice(1) ?? null }));
 }
 

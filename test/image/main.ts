@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { dieWithParent } from '@svc/local';
+import { type Checked, say } from './checks.ts';
+import { obstacle } from './requirements.ts';
+
+/**
+ * `sh infra/docker/verify.sh [--keep]`: builds the image and runs the compose file's services in it.
+ * Both parts run in new namespaces. When a part ends in any way, the kernel ends its
+ * processes and removes its mounts and networks.
+ */
+const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
+
+/**
+ * crun refuses a host that mounts cgroups of both versions, although the containers use none. The
+ * namespace gets cgroups of version 2 only.
+ */
+const cgroups = `
+if [ -d /sys/fs/cgroup/unified ]; then
+  umount --recursive /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
+fi
+`;
+/** podman keeps the addresses of all networks below /run, whatever its options. */
+const emptyRun = 'mount -t tmpfs none /run';
+
+const why = obstacle();
+if (why === undefined) process.exitCode = await verify();
+else say(`skipped: ${why}; 0 checks`);
+
+async function verify(): Promise<number> {
+  const dir = mkdtempSync(path.join(tmpdir(), 'svc-image-'));
+  for (const name of ['tmp', 'networks']) mkdirSync(path.join(dir, name));
+  let part: ChildProcess | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => void part?.kill('SIGKILL'));
+  const checks: Checked[] = [];
+  const run = async (file: string, namespaces: readonly string[], prepare: string) => {
+    part = startPart(file, dir, namespaces, prepare);
+    part.on('message', (message: Checked) => checks.push(message));
+    await once(part, 'exit');
+    if (part.exitCode !== 0) checks.push({ name: `${file} runs to its end`, holds: false });
+    return part.exitCode === 0;
+  };
+  try {
+    // Only the build needs the network of this machine.
+    if (await run('build.ts', [], cgroups)) await run('run.ts', ['--net'], cgroups + emptyRun);
+  } finally {
+    if (values.keep) say(`kept: ${dir}`);
+    else rmSync(dir, { recursive: true, force: true });
+  }
+  const broken = checks.filter(({ holds }) => !holds);
+  for (const { name } of broken) say(`broken: ${name}`);
+  say(
+    `${broken.length === 0 ? 'held' : 'BROKEN'}: ${checks.length} checks, ${broken.length} broken`,
+  );
+  return broken.length === 0 ? 0 : 1;
+}
+
+function startPart(
+  file: string,
+  dir: string,
+  namespaces: readonly string[],
+  prepare: string,
+): ChildProcess {
+  const unshare = ['unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const shell = ['sh', '-ec', `${prepare}\nexec "$@"`, 'sh'];
+  const part = [process.execPath, path.join(import.meta.dirname, file), dir];
+  const [command = '', ...words] = [
+    ...dieWithParent('KILL'),
+    ...unshare,
+    ...namespaces,
+    ...shell,
+    ...part,
+  ];
+  return spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true });
+}

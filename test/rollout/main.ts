@@ -25,7 +25,7 @@ const { values } = parseArgs({
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const isWanted = (service: ServiceName) => values.only?.includes(service) ?? true;
-const { steps, report, failed, moved, latencies } = await runRollout(
+const { steps, report, failed, failedCreations, moved, latencies } = await runRollout(
   {
     rounds: Number(values.rounds),
     perSecond: Number(values.rate),
@@ -46,6 +46,7 @@ for (const { phase, count, p50Ms, p99Ms } of latencies)
     `  ${phase.padEnd(7)} ${`${count}`.padStart(6)}  p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, ${(p99Ms / quietP99Ms).toFixed(2)} × quiet`,
   );
 for (const [answer, count] of Object.entries(failed)) say(`failed: ${count} × ${answer}`);
+for (const [what, count] of countOf(failedCreations)) say(`  ${count} × ${what}`);
 for (const line of moved) say(`moved: ${line}`);
 const failures = Object.values(failed).reduce((sum, count) => sum + count, 0);
 const answers = Object.values(report.answers).reduce((sum, count) => sum + count, 0);
@@ -60,3 +61,9 @@ say(
   `${isHeld ? 'held' : 'BROKEN'}: ${steps} steps, ${report.submissions} submissions, ${answers} answers, ${failures} failed; ${moved.length} moved outcomes; p99 ${worst.toFixed(2)} × quiet, at most ${p99RatioMax}; ${report.violations.length} violations; seed ${report.seed}`,
 );
 process.exit(isHeld ? 0 : 1);
+
+function countOf(lines: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return counts;
+}

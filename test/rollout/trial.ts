@@ -17,9 +17,18 @@ export interface RolloutReport {
   readonly report: FaultsReport;
   /** Answers that a tenant would call an error, by question and answer, and how many. */
   readonly failed: Readonly<Record<string, number>>;
+  /** The creations among them, each with the step in which it was sent. */
+  readonly failedCreations: readonly string[];
   /** Submissions that the service ended although their node did not lose them. */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];
+}
+
+/** When a step began, in milliseconds of the history. */
+interface Begun {
+  readonly phase: Phase;
+  readonly name: string;
+  readonly atMs: number;
 }
 
 /** From the request to the `201`. */
@@ -51,7 +60,7 @@ export async function runRollout(
 ): Promise<RolloutReport> {
   const steps = planSteps(createBalancer(), options);
   const count = options.scales ? processesMax : 2;
-  const begun: { readonly phase: Phase; readonly atMs: number }[] = [];
+  const begun: Begun[] = [];
   let world: World | undefined;
   let history: History = [];
   let moved: readonly string[] = [];
@@ -61,11 +70,9 @@ export async function runRollout(
       ...step,
       async strike(struck) {
         world = struck;
-        if (step.phase !== 'quiet')
-          begun.push({ phase: step.phase, atMs: struck.recorder.nowMs() });
+        if (step.phase !== 'quiet') begun.push({ ...step, atMs: struck.recorder.nowMs() });
         await step.strike(struck);
-        if (step.phase === 'quiet')
-          begun.push({ phase: step.phase, atMs: struck.recorder.nowMs() });
+        if (step.phase === 'quiet') begun.push({ ...step, atMs: struck.recorder.nowMs() });
       },
     })),
     seed: options.seed,
@@ -85,8 +92,15 @@ export async function runRollout(
       if (world !== undefined) moved = await movedOutcomes(world);
     },
   });
-  const failed = { ...failedAnswers(report.answers), ...refusals(history, world) };
-  return { steps: steps.length, report, failed, moved, latencies: latenciesOf(history, begun) };
+  const refused = refusalsOf(history, world);
+  const failed = failedAnswers(report.answers);
+  if (refused.length > 0) failed['create: 503 with spare slots'] = refused.length;
+  const unanswered = history.filter((one) => one.kind === 'create' && one.endMs === null);
+  const failedCreations = [...unanswered, ...refused].flatMap((one) =>
+    one.kind === 'create' ? [`${one.outcome.kind} in "${stepAt(begun, one.beginMs)?.name}"`] : [],
+  );
+  const latencies = latenciesOf(history, begun);
+  return { steps: steps.length, report, failed, failedCreations, moved, latencies };
 }
 
 /** The answers that no tenant should get, without the refusals that the nodes were told to cause. */
@@ -95,30 +109,30 @@ export function failedAnswers(answers: Readonly<Record<string, number>>): Record
 }
 
 /** Refusals although nodes had free slots, because each half of the nodes has slots for the whole load. */
-function refusals(history: History, world: World | undefined): Record<string, number> {
+function refusalsOf(history: History, world: World | undefined): History {
   const applications = [...(world?.seen.applications.values() ?? [])];
   const declined = applications.filter(({ behaviour }) => behaviour === declinedOnPurpose);
   const expected = new Set(declined.map(({ key }) => key));
-  const refused = history.filter(
+  return history.filter(
     (one) =>
       one.kind === 'create' &&
       one.outcome.kind === 'refused' &&
       one.outcome.code === 'dispatch_unavailable' &&
       !expected.has(one.key),
   );
-  return refused.length === 0 ? {} : { 'create: 503 with spare slots': refused.length };
+}
+
+function stepAt(begun: readonly Begun[], atMs: number): Begun | undefined {
+  return begun.findLast((one) => one.atMs <= atMs);
 }
 
 /** Latencies of the first answers, by the phase that their request began in. */
-export function latenciesOf(
-  history: History,
-  begun: readonly { readonly phase: Phase; readonly atMs: number }[],
-): Latency[] {
+export function latenciesOf(history: History, begun: readonly Begun[]): Latency[] {
   const byPhase = new Map<Phase, number[]>();
   for (const one of history) {
     const isAnswered = one.kind === 'create' && one.endMs !== null;
     if (!isAnswered || one.outcome.kind !== 'created' || one.outcome.isReplay) continue;
-    const phase = begun.findLast(({ atMs }) => atMs <= one.beginMs)?.phase;
+    const phase = stepAt(begun, one.beginMs)?.phase;
     if (phase === undefined || one.endMs === null) continue;
     byPhase.set(phase, [...(byPhase.get(phase) ?? []), one.endMs - one.beginMs]);
   }

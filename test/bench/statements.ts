@@ -12,8 +12,8 @@ import { startProduct } from './systems/product.ts';
 import { RunningSystems } from './systems/running.ts';
 
 /**
- * What each SQL statement costs Postgres in a whole life: time in the executor, bytes of WAL and calls,
- * from pg_stat_statements. Also commits and flushes of the WAL.
+ * Measures the costs of each SQL statement in a whole life: time in the executor, bytes of WAL and calls,
+ * from pg_stat_statements. Also counts commits and flushes of the WAL.
  *
  * pnpm bench:statements [--seconds 6]
  */
@@ -81,7 +81,7 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** The setting needs a start of its own, and is kept in the files of the cluster. */
+/** The setting needs a restart, and is kept in the files of the cluster. */
 async function preloadExtension(clusterDir: string): Promise<void> {
   const postgres = await startPostgres({ dir: clusterDir, durable: true, connectionsMax });
   const client = new Client({ connectionString: postgres.url });

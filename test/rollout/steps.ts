@@ -3,7 +3,7 @@ import { type ServiceName, serviceNames } from '@svc/local';
 import type { Fault } from '../faults/catalogue/fault.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 
-/** What happens to the processes in a part of the run. */
+/** The parts of the run: processes stay, are replaced, or become more and fewer. */
 export type Phase = 'quiet' | 'rolled' | 'scaled';
 
 /** A step of the trial, with the phase that its creations belong to. */
@@ -21,7 +21,7 @@ export interface StepOptions {
   readonly kills: boolean;
 }
 
-/** Of each service, if the trial scales. */
+/** The most processes of each service, if the trial scales. */
 export const processesMax = 4;
 /** How many of each service run while processes are replaced. */
 const usual = 2;
@@ -88,7 +88,6 @@ export function createBalancer(): Balancer {
   return {
     scale,
     async open(world) {
-      for (const service of serviceNames) await scale(world, service, usual);
       let turn = 0;
       const wire = await world.wire('tenants - gateways', () => {
         const serving = processesOf(world, 'gateway').filter(
@@ -98,7 +97,9 @@ export function createBalancer(): Balancer {
         const port = serving[turn % Math.max(1, serving.length)]?.process.ready.port;
         return port === undefined ? undefined : { port };
       });
+      // The tenants have no other address from here on, so that they do not reach a gateway that stops.
       world.gatewayUrls.splice(0, Infinity, `http://127.0.0.1:${wire.port}`);
+      for (const service of serviceNames) await scale(world, service, usual);
     },
     async restart(one, kills) {
       await (kills ? one.process.kill() : stop(one));

@@ -103,7 +103,7 @@ export async function runRollout(
   return { steps: steps.length, report, failed, failedCreations, moved, latencies };
 }
 
-/** The answers that no tenant should get, without the refusals that the nodes were told to cause. */
+/** The answers that no tenant should get. `refusalsOf` judges the refusals for lack of a slot. */
 export function failedAnswers(answers: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(answers).filter(([name]) => failure.test(name)));
 }

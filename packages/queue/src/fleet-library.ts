@@ -16,6 +16,8 @@
  * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes by
  *                       free slots / 1024, an exact number that ranks them last
  * - `silent`            sorted set: nodes that left an offer unanswered, by the end of that mark
+ * - `moving`            sorted set: nodes whose dispatcher stops, by the time until which they are
+ *                       expected at another one (Redis ms)
  */
 
 /*

@@ -341,6 +341,28 @@ describe('dispatchers', () => {
     expect(await fleet.refresh('d1')).toBe('known');
   });
 
+  test('while a node moves to another dispatcher, a search that finds no slot shall be repeated', async () => {
+    const moves = { movesWithinMs: 5_000 };
+    await fleet.join(node('n1'));
+    await fleet.leave('n1', 'another link', moves);
+    await fleet.join(node('n2', { draining: true }));
+    await fleet.leave('n2', 'n2-link', moves);
+    expect((await fleet.reserve(wanted('s1'))).kind).toBe('reserved');
+    expect(await fleet.reserve(wanted('s2'))).toEqual({ kind: 'no_headroom' });
+
+    await fleet.leave('n1', 'n1-link', moves);
+    expect(await fleet.reserve(wanted('s2'))).toEqual({ kind: 'rebuilding' });
+    await fleet.join(node('n1', { linkId: 'new' }));
+    expect((await fleet.reserve(wanted('s2'))).kind).toBe('reserved');
+    expect(await fleet.reserve(wanted('s3'))).toEqual({ kind: 'no_headroom' });
+
+    await fleet.leave('n1', 'new', moves);
+    nowMs += moves.movesWithinMs;
+    expect(await fleet.reserve(wanted('s3'))).toEqual({ kind: 'no_headroom' });
+    await fleet.refresh('d1');
+    expect(await redis.zcard('{test}:fleet:moving')).toBe(0);
+  });
+
   test('a reservation or refresh detects a lost registry, and entering the links rebuilds it', async () => {
     await fleet.join(node('n1'));
     await redis.flushall();

@@ -41,8 +41,8 @@ export interface ReserveInput {
 
 /**
  * `no_headroom`: too few slots are free for the tier, or they are kept free for other tenants. `none_left`: all nodes
- * with a free slot are excluded. `rebuilding`: either of these, but the registry is new and nodes may
- * still be missing. `lost`: Redis has lost the registry; refresh, and join all nodes again.
+ * with a free slot are excluded. `rebuilding`: either of these, but nodes may still be missing, because the
+ * registry is new or nodes move to another dispatcher. `lost`: Redis has lost the registry; refresh, and join all nodes again.
  */
 export type Reservation =
   | {
@@ -62,8 +62,16 @@ export interface FleetRegistry {
   join(
     node: FleetNode,
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
-  /** Removes a link. Does nothing if the node has another link. */
-  leave(nodeId: string, linkId: string): Promise<void>;
+  /**
+   * Removes a link. Does nothing if the node has another link. `movesWithinMs`: the dispatcher stops, so the
+   * node is expected at another one within this time. Until then `reserve` returns `rebuilding` in place of
+   * `no_headroom` and `none_left`.
+   */
+  leave(
+    nodeId: string,
+    linkId: string,
+    options?: { readonly movesWithinMs: number },
+  ): Promise<void>;
   /**
    * Reserves a slot of the eligible node with the most free slots, if the tier has headroom
    * (CONTRACT 7). It is one atomic step, and any dispatcher may take it. Reservations,
@@ -196,8 +204,8 @@ export function createFleetRegistry({
       if (typeof epoch !== 'number') throw new Error('the fleet registry returned no epoch');
       return epoch < 0 ? { kind: 'superseded' } : { kind: 'joined', epoch };
     },
-    async leave(nodeId, linkId) {
-      await leave(redis, key, [now(), nodeId, linkId]);
+    async leave(nodeId, linkId, { movesWithinMs } = { movesWithinMs: 0 }) {
+      await leave(redis, key, [now(), nodeId, linkId, movesWithinMs]);
     },
     async reserve(input) {
       const answer = await inOneCall([

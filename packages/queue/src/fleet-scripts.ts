@@ -24,6 +24,7 @@ for _, dead in ipairs(redis.call('ZRANGEBYSCORE', key('dispatchers'), '-inf', '(
     redis.call('ZREM', key('dispatchers'), dead)
   end
 end
+redis.call('ZREMRANGEBYSCORE', key('moving'), '-inf', now)
 writeTotals()
 return known and 1 or 0
 `;
@@ -46,6 +47,7 @@ end
 if node.epoch == 0 then
   node.epoch = math.max(now, present and present.epoch + 1 or 0)
   redis.call('ZREM', key('silent'), node.nodeId)
+  redis.call('ZREM', key('moving'), node.nodeId)
 end
 if present then
   uncount(present)
@@ -67,10 +69,17 @@ writeTotals()
 return node.epoch
 `;
 
-/** ARGV: time, node, link. Does nothing if the registry has another link of the node. */
+/**
+ * ARGV: time, node, link, for how many ms the node is expected at another dispatcher (0: it is not).
+ * Does nothing if the registry has another link of the node.
+ */
 export const leaveScript = `${fleetLibrary}
 local node = load(ARGV[2])
-if node and node.linkId == ARGV[3] then drop(node) end
+local movingMs = tonumber(ARGV[4])
+if node and node.linkId == ARGV[3] then
+  drop(node)
+  if movingMs > 0 and not node.draining then redis.call('ZADD', key('moving'), now + movingMs, node.nodeId) end
+end
 writeTotals()
 return 0
 `;
@@ -89,6 +98,7 @@ export const stepsScript = `${fleetLibrary}${fairnessLibrary}
 local aliveSince = now - tonumber(ARGV[2])
 local born = redis.call('GET', key('born'))
 local rebuilding = born and now - born < tonumber(ARGV[3])
+  or redis.call('ZCOUNT', key('moving'), '(' .. now, '+inf') > 0
 
 -- What the script knows of a node that it may choose: its free slots, and whether it is silent. The
 -- script reads the rest of a node only when it chooses it.

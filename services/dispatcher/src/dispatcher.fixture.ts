@@ -173,9 +173,11 @@ async function openQueues(server: TestRedis) {
   };
 }
 
-/** Messages to dispatchers, and a look into the queues. */
+/** Messages to dispatchers, and changes and reads of Redis. */
 function messages(redis: Redis) {
   return {
+    /** Ends the time after Redis has lost the fleet, when a search without a result is repeated. */
+    ageFleet: () => redis.set(`{${prefix}}:fleet:born`, 0),
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
     /** Publishes that an operator has changed a node, as `svc` does. */
     notify: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),

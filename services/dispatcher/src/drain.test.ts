@@ -1,3 +1,4 @@
+import { waitUntil } from '@svc/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startDispatching, type Dispatching } from './dispatcher.fixture.ts';
 
@@ -30,4 +31,42 @@ test('a stop lets the open offers of another coordinator come to their end', asy
   expect(await node.next('revoke')).toEqual({ type: 'revoke', offerId });
   expect((await node.closed).code).toBe(1012);
   await replied;
+});
+
+async function isRefused(link: string): Promise<boolean> {
+  return await fetch(link.replace('ws:', 'http:')).then(
+    () => false,
+    () => true,
+  );
+}
+
+test('a submission waits for the nodes of a stopping dispatcher to reach another one', async () => {
+  await service.startAnother();
+  await service.ageFleet();
+  const credentials = await service.newNode();
+  const node = await service.connect({ dispatcher: 1, ...credentials });
+  const stopped = service.close(1);
+  await node.closed;
+  const { id, replied } = await service.post();
+  await stopped;
+  expect(await service.stateOf(id)).toBe('pending');
+  const moved = await service.connect({ dispatcher: 0, ...credentials });
+  await moved.runNext();
+  await replied;
+  expect(await service.stateOf(id)).toBe('running');
+});
+
+test('a stop lets the submissions that it coordinates go on to the next node', async () => {
+  await service.ageFleet();
+  const nodes = await Promise.all([1, 2].map(() => service.connect({ slots: 1 })));
+  const { id, replied } = await service.post();
+  const offered = nodes.map(async (node) => ({ node, offer: await node.next('offer') }));
+  const first = await Promise.race(offered);
+  const stopped = service.close(0);
+  await waitUntil(() => isRefused(service.links[0] ?? ''));
+  first.node.send({ type: 'decline', offerId: first.offer.offerId, reason: 'busy' });
+  const second = (await Promise.all(offered)).find(({ node }) => node !== first.node);
+  second?.node.send({ type: 'accept', offerId: second.offer.offerId });
+  await Promise.all([replied, stopped]);
+  expect(await service.stateOf(id)).toBe('dispatched');
 });

@@ -1,15 +1,19 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
+import { dispatchDeadlineMs } from '@svc/domain';
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './links/end-link.ts';
 
 /**
- * First step of a stop (CONTRACT 7): takes this dispatcher's nodes out of the fleet. No
- * dispatcher reserves a slot here any more, while the open offers come to their end.
+ * First step of a stop (CONTRACT 7), after the last submission that this dispatcher coordinates: takes its
+ * nodes out of the fleet. No dispatcher reserves a slot here any more, while the open offers come to their
+ * end. A submission that finds no slot meanwhile waits for these nodes to arrive at another dispatcher.
  */
 export function leaveFleet(dispatcher: Dispatcher): void {
   for (const link of dispatcher.links.byNode.values()) {
     link.draining = true;
-    const left = dispatcher.fleet.leave(link.nodeId, link.linkId);
+    const left = dispatcher.fleet.leave(link.nodeId, link.linkId, {
+      movesWithinMs: dispatchDeadlineMs,
+    });
     inBackground(dispatcher, 'take a link out of the fleet', left);
   }
 }

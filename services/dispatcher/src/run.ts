@@ -64,6 +64,11 @@ export async function run(
     });
     lifecycle.own('link server', links);
     lifecycle.add('links', () => handBackLinks(dispatcher));
+    const refresh = await startFleetRefresh(dispatcher);
+    lifecycle.add('fleet', async () => {
+      await refresh.close();
+      leaveFleet(dispatcher);
+    });
     const handle = takeDispatch.bind(undefined, dispatcher);
     const queue = 'dispatch';
     const consumer = createConsumer({
@@ -77,12 +82,7 @@ export async function run(
     });
     exposeConsumer(metrics.registry, queue, consumer);
     lifecycle.own('consumer', consumer);
-    const refresh = await startFleetRefresh(dispatcher);
-    lifecycle.add('fleet', async () => {
-      links.stopListening();
-      await refresh.close();
-      leaveFleet(dispatcher);
-    });
+    lifecycle.add('link listener', () => links.stopListening());
     startBackgroundWork(dispatcher, { redis, prefix, lifecycle, metrics });
     const ready = () =>
       missingDependencies({

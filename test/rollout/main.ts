@@ -25,7 +25,7 @@ const { values } = parseArgs({
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const isWanted = (service: ServiceName) => values.only?.includes(service) ?? true;
-const { steps, report, failed, failedCreations, moved, latencies } = await runRollout(
+const { steps, report, failed, failedCreations, moved, latencies, slowest } = await runRollout(
   {
     rounds: Number(values.rounds),
     perSecond: Number(values.rate),
@@ -45,6 +45,9 @@ for (const { phase, count, p50Ms, p99Ms } of latencies)
   say(
     `  ${phase.padEnd(7)} ${`${count}`.padStart(6)}  p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, ${(p99Ms / quietP99Ms).toFixed(2)} × quiet`,
   );
+say(
+  `slowest: ${slowest.map(({ step, takenMs }) => `${takenMs.toFixed(0)} ms in "${step.name}"`).join(', ')}`,
+);
 for (const [answer, count] of Object.entries(failed)) say(`failed: ${count} × ${answer}`);
 for (const [what, count] of countOf(failedCreations)) say(`  ${count} × ${what}`);
 for (const line of moved) say(`moved: ${line}`);

@@ -22,6 +22,8 @@ export interface RolloutReport {
   /** Submissions that the service ended although their node did not lose them. */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];
+  /** The slowest first answers, the slowest first. */
+  readonly slowest: readonly Timed[];
 }
 
 /** When a step began, in milliseconds of the history. */
@@ -29,6 +31,11 @@ interface Begun {
   readonly phase: Phase;
   readonly name: string;
   readonly atMs: number;
+}
+
+interface Timed {
+  readonly step: Begun;
+  readonly takenMs: number;
 }
 
 /** From the request to the `201`. */
@@ -44,6 +51,8 @@ export const p99RatioMax = 2;
 /** Each half of the nodes has slots for the whole load, so no refusal is for lack of capacity. */
 const nodes = 4;
 const slotsPerNode = 100;
+
+const slowestShown = 12;
 
 /** Endings that only a node or a service that disappeared can cause. */
 const lostCodes = ['node_lost', 'not_started', 'dispatch_failed', 'node_error'];
@@ -100,7 +109,10 @@ export async function runRollout(
     one.kind === 'create' ? [`${one.outcome.kind} in "${stepAt(begun, one.beginMs)?.name}"`] : [],
   );
   const latencies = latenciesOf(history, begun);
-  return { steps: steps.length, report, failed, failedCreations, moved, latencies };
+  const slowest = timedOf(history, begun)
+    .toSorted((a, b) => b.takenMs - a.takenMs)
+    .slice(0, slowestShown);
+  return { steps: steps.length, report, failed, failedCreations, moved, latencies, slowest };
 }
 
 /** The answers that no tenant should get. `refusalsOf` judges the refusals for lack of a slot. */
@@ -126,16 +138,21 @@ function stepAt(begun: readonly Begun[], atMs: number): Begun | undefined {
   return begun.findLast((one) => one.atMs <= atMs);
 }
 
+/** The first answers, with the step that their request began in. */
+function timedOf(history: History, begun: readonly Begun[]): Timed[] {
+  return history.flatMap((one) => {
+    if (one.kind !== 'create' || one.endMs === null) return [];
+    if (one.outcome.kind !== 'created' || one.outcome.isReplay) return [];
+    const step = stepAt(begun, one.beginMs);
+    return step === undefined ? [] : [{ step, takenMs: one.endMs - one.beginMs }];
+  });
+}
+
 /** Latencies of the first answers, by the phase that their request began in. */
 export function latenciesOf(history: History, begun: readonly Begun[]): Latency[] {
   const byPhase = new Map<Phase, number[]>();
-  for (const one of history) {
-    const isAnswered = one.kind === 'create' && one.endMs !== null;
-    if (!isAnswered || one.outcome.kind !== 'created' || one.outcome.isReplay) continue;
-    const phase = stepAt(begun, one.beginMs)?.phase;
-    if (phase === undefined || one.endMs === null) continue;
-    byPhase.set(phase, [...(byPhase.get(phase) ?? []), one.endMs - one.beginMs]);
-  }
+  for (const { step, takenMs } of timedOf(history, begun))
+    byPhase.set(step.phase, [...(byPhase.get(step.phase) ?? []), takenMs]);
   return [...byPhase].map(([phase, values]) => ({
     phase,
     count: values.length,

@@ -116,6 +116,7 @@ async function callEveryScript(
   await fleet.confirm('n1', 's2');
   await fleet.release('n1', 's1', { silent: true });
   await fleet.leave('n1', 'l1');
+  await fleet.hasOthers('d1');
 
   const limiter = createRateLimiter({
     redis,

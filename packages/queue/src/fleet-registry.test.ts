@@ -363,6 +363,16 @@ describe('dispatchers', () => {
     expect(await redis.zcard('{test}:fleet:moving')).toBe(0);
   });
 
+  test('a dispatcher has others while they are not silent for too long', async () => {
+    expect(await fleet.hasOthers('d1')).toBe(false);
+    expect(await fleet.hasOthers('unheard of')).toBe(true);
+    await fleet.refresh('d2');
+    expect(await fleet.hasOthers('d1')).toBe(true);
+    nowMs += dispatcherSilentMs + 1;
+    await fleet.refresh('d1');
+    expect(await fleet.hasOthers('d1')).toBe(false);
+  });
+
   test('a reservation or refresh detects a lost registry, and entering the links rebuilds it', async () => {
     await fleet.join(node('n1'));
     await redis.flushall();

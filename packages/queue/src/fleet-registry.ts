@@ -1,7 +1,13 @@
 import { hasHeadroom, type Tier } from '@svc/domain';
 import type { Redis } from 'ioredis';
 import { createCallBatcher } from './call-batcher.ts';
-import { joinScript, leaveScript, refreshScript, stepsScript } from './fleet-scripts.ts';
+import {
+  joinScript,
+  leaveScript,
+  othersScript,
+  refreshScript,
+  stepsScript,
+} from './fleet-scripts.ts';
 import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
@@ -94,6 +100,8 @@ export interface FleetRegistry {
    * will be dropped, as after a long silence. If it still runs, its next refresh returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
+  /** True if another dispatcher has sent a heartbeat recently. */
+  hasOthers(dispatcherId: string): Promise<boolean>;
   /** The slots of the connected nodes that are not draining, for one job type or for all. */
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
@@ -111,6 +119,7 @@ const refresh = redisScript(refreshScript);
 const join = redisScript(joinScript);
 const leave = redisScript(leaveScript);
 const steps = redisScript(stepsScript);
+const others = redisScript(othersScript);
 
 /**
  * The most steps in one call of the script. It is small, so that a call does not block Redis long.
@@ -228,6 +237,10 @@ export function createFleetRegistry({
     },
     async suspect(dispatcherId) {
       await redis.zadd(`${key}:dispatchers`, 'XX', 0, dispatcherId);
+    },
+    async hasOthers(dispatcherId) {
+      const answer = await others(redis, key, [now(), dispatcherId, dispatcherSilentMs]);
+      return typeof answer === 'number' && answer > 0;
     },
     async capacity(jobType = '*') {
       const [slots, free] = await redis.hmget(

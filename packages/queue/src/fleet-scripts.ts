@@ -84,6 +84,14 @@ writeTotals()
 return 0
 `;
 
+/** ARGV: time, dispatcher, dead after ms. Returns how many other dispatchers are alive. */
+export const othersScript = `${fleetLibrary}
+local aliveSince = now - tonumber(ARGV[3])
+local heard = redis.call('ZSCORE', key('dispatchers'), ARGV[2])
+local isCounted = heard and tonumber(heard) >= aliveSince
+return redis.call('ZCOUNT', key('dispatchers'), aliveSince, '+inf') - (isCounted and 1 or 0)
+`;
+
 /**
  * ARGV: time, dead after ms, rebuilding for ms, then a JSON list of steps. Each step is a list that
  * starts with its kind. Returns one answer per step. Steps that free or confirm slots come before

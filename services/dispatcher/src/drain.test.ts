@@ -72,3 +72,15 @@ test('a stop lets the submissions that it coordinates go on to the next node', a
   await Promise.all([replied, stopped]);
   expect(await service.stateOf(id)).toBe('dispatched');
 });
+
+test('half of the nodes take offers until the other half has moved', async () => {
+  await service.startAnother();
+  await service.ageFleet();
+  const nodes = await Promise.all([1, 2].map(() => service.connect({ dispatcher: 1, slots: 1 })));
+  const stopped = service.close(1);
+  const moved = await Promise.race(nodes.map(async (node) => ({ node, end: await node.closed })));
+  const { id, replied } = await service.post();
+  await nodes.find((node) => node !== moved.node)?.runNext();
+  await Promise.all([replied, stopped]);
+  expect(await service.stateOf(id)).toBe('running');
+});

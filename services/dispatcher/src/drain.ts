@@ -2,32 +2,42 @@ import { nodeLinkCloseCodes } from '@svc/contracts';
 import { dispatchDeadlineMs } from '@svc/domain';
 import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './links/end-link.ts';
+import type { NodeLink } from './links/links.ts';
+
+/** A node waits up to this long before it connects again after 1012. */
+const reconnectMsMax = 1_000;
 
 /**
- * First step of a stop (CONTRACT 7), after the last submission that this dispatcher coordinates: takes its
- * nodes out of the fleet. No dispatcher reserves a slot here any more, while the open offers come to their
- * end. A submission that finds no slot meanwhile waits for these nodes to arrive at another dispatcher.
+ * Hands all nodes to other dispatchers (CONTRACT 7), after the last submission that this one coordinates.
+ * If Redis says that there is another dispatcher, half of the nodes go first, so that the other half takes
+ * offers until the first is linked again.
  */
-export function leaveFleet(dispatcher: Dispatcher): void {
-  for (const link of dispatcher.links.byNode.values()) {
-    link.draining = true;
-    const left = dispatcher.fleet.leave(link.nodeId, link.linkId, {
-      movesWithinMs: dispatchDeadlineMs,
-    });
-    inBackground(dispatcher, 'take a link out of the fleet', left);
+export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
+  const { fleet, links, timers } = dispatcher;
+  if (links.all.size > 1 && (await fleet.hasOthers(dispatcher.id).catch(() => false))) {
+    await handBack(dispatcher, halfOf([...links.all]));
+    await new Promise<void>((resolve) => timers.after(reconnectMsMax, resolve));
   }
+  await handBack(dispatcher, [...links.all]);
+}
+
+function halfOf(links: readonly NodeLink[]): NodeLink[] {
+  return links.filter((_, index) => index % 2 === 0);
 }
 
 /**
- * Second step of a stop: closes each link (1012) when its open offers have ended and the frames that
- * it has received are handled. Another dispatcher may coordinate these offers. An offer ends within
- * `offerTimeoutMs`. The nodes connect to another dispatcher, or to this one's successor, and their
- * runs go on.
+ * Takes the nodes out of the fleet, so that no dispatcher reserves a slot here any more. Closes each link
+ * (1012) when its open offers have ended and the frames that it has received are handled. Another
+ * dispatcher may coordinate these offers. An offer ends within `offerTimeoutMs`. The runs go on.
  */
-export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
-  const links = [...dispatcher.links.all];
+async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Promise<void> {
+  const { fleet } = dispatcher;
   await Promise.all(
     links.map(async (link) => {
+      link.draining = true;
+      // A submission that finds no slot waits for this node to arrive at another dispatcher.
+      const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
+      inBackground(dispatcher, 'take a link out of the fleet', left);
       await link.greeted;
       // The link is draining, so that no offer is sent after the work that is in progress now.
       await link.work.idle();

@@ -13,7 +13,7 @@ import { createJobDurations, exposeConsumer, openAdmin } from '@svc/startup';
 import { ping } from '@svc/store';
 import { startBackgroundWork } from './background-work.ts';
 import { assertConsistent, proxiesOf, tlsOf, type DispatcherConfig } from './config.ts';
-import { handBackLinks, leaveFleet } from './drain.ts';
+import { handBackLinks } from './drain.ts';
 import { startFleetRefresh } from './fleet/fleet-member.ts';
 import { createDispatcherMetrics } from './metrics.ts';
 import { takeDispatch } from './offering/take-dispatch.ts';
@@ -63,12 +63,8 @@ export async function run(
       logger,
     });
     lifecycle.own('link server', links);
+    lifecycle.own('fleet', await startFleetRefresh(dispatcher));
     lifecycle.add('links', () => handBackLinks(dispatcher));
-    const refresh = await startFleetRefresh(dispatcher);
-    lifecycle.add('fleet', async () => {
-      await refresh.close();
-      leaveFleet(dispatcher);
-    });
     const handle = takeDispatch.bind(undefined, dispatcher);
     const queue = 'dispatch';
     const consumer = createConsumer({

@@ -11,7 +11,7 @@ import { takeLinkEpoch } from '@svc/store';
 import { noTracing } from '@svc/tracing';
 import { onBusMessage } from '../../../services/dispatcher/src/bus-messages.ts';
 import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts';
-import { handBackLinks, leaveFleet } from '../../../services/dispatcher/src/drain.ts';
+import { handBackLinks } from '../../../services/dispatcher/src/drain.ts';
 import { refreshFleet } from '../../../services/dispatcher/src/fleet/fleet-member.ts';
 import { createLinks } from '../../../services/dispatcher/src/links/links.ts';
 import { takeDispatch } from '../../../services/dispatcher/src/offering/take-dispatch.ts';
@@ -168,15 +168,16 @@ export class ModelDispatcher {
     await this.mortal.orDead(refreshFleet(this.logic));
   }
 
-  /**
-   * SIGTERM, in the order of `run.ts`. `passTime` advances the clock until open offers have ended.
-   */
+  /** SIGTERM, in the order of `run.ts`. `passTime` advances the clock by the dispatch deadline. */
   async drain(passTime: () => Promise<void>): Promise<void> {
-    leaveFleet(this.logic);
     await passTime();
     if (this.isAlive && this.#jobs.size > 0)
       throw new Error('a job outlives the dispatch deadline');
-    await this.mortal.orDead(handBackLinks(this.logic));
+    const handedBack = this.mortal.orDead(handBackLinks(this.logic));
+    // The open offers of each half of the links, and the pause between the halves.
+    await passTime();
+    await passTime();
+    await handedBack;
     this.mortal.die();
   }
 

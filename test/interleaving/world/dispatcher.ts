@@ -6,7 +6,7 @@ import { noTracing } from '@svc/tracing';
 import type { WebSocket } from 'ws';
 import { onBusMessage } from '../../../services/dispatcher/src/bus-messages.ts';
 import type { Dispatcher } from '../../../services/dispatcher/src/dispatcher.ts';
-import { handBackLinks, leaveFleet } from '../../../services/dispatcher/src/drain.ts';
+import { handBackLinks } from '../../../services/dispatcher/src/drain.ts';
 import { startFleetRefresh } from '../../../services/dispatcher/src/fleet/fleet-member.ts';
 import { followNodes } from '../../../services/dispatcher/src/fleet/follow-nodes.ts';
 import { createLinks } from '../../../services/dispatcher/src/links/links.ts';
@@ -105,7 +105,6 @@ export class SimulatedDispatcher implements Listener {
   drain(): void {
     this.isDraining = true;
     start(this.#ground, this.process, async () => {
-      leaveFleet(this.#logic);
       await handBackLinks(this.#logic);
       this.kill();
     });

@@ -16,7 +16,7 @@ export const shareTurnMs = 100;
 export const askingMsMin = 1_000;
 export const askingMsMax = 600_000;
 /** A tenant counts as asking for this many of its longest recent gaps between two asks. */
-export const askingGaps = 2;
+export const askingGaps = 3;
 /** The longest recent gap shrinks by this part of every shorter gap. Asks of one moment count as one. */
 export const gapShrink = 0.3;
 /** Each tenant is guaranteed this part of its max-min fair share. The rest is first come. */

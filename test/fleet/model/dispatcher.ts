@@ -173,10 +173,11 @@ export class ModelDispatcher {
     await passTime();
     if (this.isAlive && this.#jobs.size > 0)
       throw new Error('a job outlives the dispatch deadline');
-    const handedBack = this.mortal.orDead(handBackLinks(this.logic));
-    // The open offers of each half of the links, and the pause between the halves.
-    await passTime();
-    await passTime();
+    const stop = { isOver: false };
+    const handedBack = this.mortal.orDead(handBackLinks(this.logic)).finally(() => {
+      stop.isOver = true;
+    });
+    while (!stop.isOver) await passTime();
     await handedBack;
     this.mortal.die();
   }

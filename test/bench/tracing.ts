@@ -17,7 +17,7 @@ import { RunningSystems } from './systems/running.ts';
  * turns in one run. Also the time of the calls that a life makes with traces off. The last line is the
  * verdict.
  *
- * pnpm bench:tracing [--rounds 5] [--seconds 6]
+ * pnpm bench:tracing --rounds 30 --seconds 3
  */
 const shareMax = 0.03;
 const nodes = 8;

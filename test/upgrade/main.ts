@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * `pnpm upgrade [--from COMMIT]`: the rolling upgrade from a former commit under load, and the
+ * `pnpm upgrade:services [--from COMMIT]`: the rolling upgrade from a former commit under load, and the
  * migrations from the first release's schema. The last line is the verdict.
  */
 const { values } = parseArgs({ options: { from: { type: 'string' } } });

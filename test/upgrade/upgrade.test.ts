@@ -30,7 +30,7 @@ import { startLoad } from './load.ts';
 import { formerEntry, presentEntry, startRollingServices } from './rolling-services.ts';
 
 /**
- * The rolling upgrade from a former commit, under load. `pnpm upgrade` runs the long form: all four
+ * The rolling upgrade from a former commit, under load. `pnpm upgrade:services` runs the long form: all four
  * services, more submissions in each step, and the roll forward a second time.
  */
 const isLong = process.env['UPGRADE_LONG'] === '1';

@@ -29,6 +29,13 @@ function dieSoon(world: World, n: number): void {
   pick(world.alive, n >> 3)?.mortal.dieAt(1 + (n % 3), moment);
 }
 
+/** A link ends while its dispatcher waits for a statement. */
+function cutSoon(world: World, n: number): void {
+  const node = pick(world.nodes, n >> 3);
+  const moment = n % 2 === 0 ? 'before' : 'after';
+  pick(world.alive, n >> 5)?.mortal.strikeAt(1 + (n % 3), moment, () => node?.link?.cut());
+}
+
 async function drainDispatcher(world: World, n: number): Promise<void> {
   await world.settled();
   const dispatcher = pick(world.alive, n);
@@ -53,6 +60,7 @@ export const commands: fc.Arbitrary<Command<World>>[] = [
   ...of(1, 'flush', (world) => world.flush()),
   ...of(1, 'kill', (world, n) => pick(world.alive, n)?.mortal.die()),
   ...of(2, 'kill-at', dieSoon),
+  ...of(2, 'cut-at', cutSoon),
   ...of(1, 'drain-dispatcher', drainDispatcher),
   ...of(4, 'start-dispatcher', startDispatcher),
   ...of(9, 'advance', (world, n) => world.advance(pick(spansMs, n) ?? 0)),

@@ -72,6 +72,23 @@ test('the hello of a stale link does not end what its node has begun elsewhere',
   });
 });
 
+test.each([1, 2, 3])(
+  'a link that ends at statement %i of its hello takes no slot',
+  async (calls) => {
+    await play(async (cast) => {
+      const { world, node, stalled, other } = cast;
+      other.connect(node);
+      await world.settled();
+      await beginThere(cast, other);
+      stalled.mortal.strikeAt(calls, 'after', () => node.link?.cut());
+      stalled.connect(node);
+      await world.settled();
+      expect(node.link).toBeUndefined();
+      expect(stalled.logic.links.bySubmission.size).toBe(0);
+    });
+  },
+);
+
 test('a dispatcher that was late to disable a node does not end what the enabled node runs', async () => {
   await play(async (cast) => {
     const { world, node, stalled, other } = cast;

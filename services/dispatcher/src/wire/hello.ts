@@ -104,6 +104,7 @@ export async function onHello(
   }
   link.quarantinedUntil = greeted.quarantinedUntil;
   const incarnation = await recoveryInForce(store);
+  if (hasEnded(link)) return;
   takeSlots(dispatcher, link, compared);
   await enter(dispatcher, link);
   if (hasEnded(link)) return;

@@ -19,8 +19,11 @@ export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.
 /** The main file of each process that a stack under test can start. */
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
-/** Native modules cannot be bundled, and the client of a browser is large and rarely loaded. */
-const native = /^(?:msgpackr-extract|pg-native|playwright-core)$/;
+/**
+ * Not bundled: native modules, which cannot be; the client of a browser, which is large and rarely loaded;
+ * and the functions that run in a page. These go there as text, and a bundle may give them other names.
+ */
+const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
 /**
  * Bundles every process of a stack by itself, and returns the directory. Bundled together, two
@@ -38,7 +41,7 @@ export async function bundleProcesses(): Promise<string> {
       input: { main: entry },
       platform: 'node',
       logLevel: 'silent',
-      plugins: [builtInModules, nativeModules, ownLocations],
+      plugins: [builtInModules, externalModules, ownLocations],
     });
     await bundle.write({ dir: path.join(partial, nameOf(entry)), format: 'esm' });
     await bundle.close();
@@ -102,15 +105,13 @@ const builtInModules: Plugin = {
   },
 };
 
-/**
- * Resolves native modules from the location of their importer, and leaves them out of the bundle.
- */
-const nativeModules: Plugin = {
-  name: 'native-modules',
+/** Resolves such modules from the location of their importer, and leaves them out of the bundle. */
+const externalModules: Plugin = {
+  name: 'external-modules',
   async resolveId(id, importer, { kind }) {
-    if (!native.test(id) || importer === undefined) return null;
+    if (!external.test(id) || importer === undefined) return null;
     const resolved = await this.resolve(id, importer, { kind, skipSelf: true });
-    return { id: resolved?.id ?? id, external: true };
+    return { id: resolved?.id ?? id, external: 'absolute' };
   },
 };
 

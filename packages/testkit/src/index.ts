@@ -9,6 +9,7 @@ export type {
   WebhookReceiver,
 } from '@svc/local';
 
+export { bundleOf, bundleProcesses } from './bundles.ts';
 export * from './database-clock.ts';
 export * from './database.ts';
 export * from './database-gate.ts';

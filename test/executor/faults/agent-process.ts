@@ -7,7 +7,6 @@ import type { HostMap } from '../../../packages/node-agent/src/executors/browser
 import { nodeId } from './link-end.ts';
 
 const checkout = path.resolve(import.meta.dirname, '../../..');
-const entry = path.join(checkout, 'packages/node-agent/src/main.ts');
 const keepCompiled = path.join(checkout, 'test/executor/keep-compiled.ts');
 const bugPreload = path.join(checkout, 'test/faults/injected-bugs/bug-preload.ts');
 
@@ -19,7 +18,9 @@ export interface AgentOptions {
   readonly binary: string;
   readonly hosts: HostMap;
   readonly slots: number;
-  /** The name of an injected bug. */
+  /** The file that the agent starts from: its source or its bundle. */
+  readonly entry: string;
+  /** The name of an injected bug. The agent must then start from its source. */
   readonly bug?: string;
 }
 
@@ -27,6 +28,7 @@ export interface AgentProcess {
   /** The main process of each browser that runs now. */
   browsers(): number[];
   isRunning(): boolean;
+  readonly exited: Promise<unknown>;
   /** Everything that the agent wrote. */
   log(): string;
   kill(): Promise<void>;
@@ -61,34 +63,39 @@ function flagsOf({ binary, hosts }: AgentOptions): string[] {
 export function startAgentProcess(options: AgentOptions): AgentProcess {
   const preloads = [keepCompiled, ...(options.bug === undefined ? [] : [bugPreload])];
   const imports = preloads.flatMap((file) => ['--import', file]);
-  const child: ChildProcess = spawn(process.execPath, [...imports, entry, ...flagsOf(options)], {
-    cwd: checkout,
-    env: {
-      ...cleanEnvironment(),
-      HOME: options.homeDir,
-      TMPDIR: options.homeDir,
-      SVC_NODE_LINK: options.link,
-      SVC_NODE_ID: nodeId,
-      SVC_NODE_SECRET: 'nsk_secret',
-      SVC_NODE_SLOTS: `${options.slots}`,
-      SVC_NODE_STATE_DIR: options.stateDir,
-      ...(options.bug !== undefined && { FAULTS_BUG: options.bug }),
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...imports, options.entry, ...flagsOf(options)],
+    {
+      cwd: checkout,
+      env: {
+        ...cleanEnvironment(),
+        HOME: options.homeDir,
+        TMPDIR: options.homeDir,
+        SVC_NODE_LINK: options.link,
+        SVC_NODE_ID: nodeId,
+        SVC_NODE_SECRET: 'nsk_secret',
+        SVC_NODE_SLOTS: `${options.slots}`,
+        SVC_NODE_STATE_DIR: options.stateDir,
+        ...(options.bug !== undefined && { FAULTS_BUG: options.bug }),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   const output: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
   child.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
+  const exited = once(child, 'exit');
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (!isRunning()) return;
-    const exited = once(child, 'exit');
     child.kill(signal);
     await exited;
   };
   return {
     browsers: () => (child.pid === undefined ? [] : childrenOf(child.pid)),
     isRunning,
+    exited,
     log: () => Buffer.concat(output).toString('utf8'),
     kill: () => end('SIGKILL'),
     async stop() {

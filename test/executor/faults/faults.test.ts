@@ -1,4 +1,5 @@
-import { chromiumBinary } from '@svc/local';
+import { chromiumBinary, nodeAgentEntry } from '@svc/local';
+import { entryUnderTest } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { planRun, targets } from './plan.ts';
 import { describeEnd, runTrial } from './trial.ts';
@@ -8,7 +9,9 @@ const runs = 24;
 const seed = 3;
 
 test(`${runs} killed runs: no application arrives twice, or denied, or unreported`, async () => {
-  const report = await runTrial({ runs, seed, lanes: 2, binary: await chromiumBinary() });
+  const binary = await chromiumBinary();
+  const bundle = entryUnderTest(nodeAgentEntry);
+  const report = await runTrial({ runs, seed, lanes: 2, binary, bundle });
   expect(report.violations).toEqual([]);
   expect(report.runs).toBe(runs);
   // The trial proves something only if some applications arrive and some runs complete.

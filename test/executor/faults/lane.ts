@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { nodeAgentEntry } from '@svc/local';
 import type { Ats } from '../employers/behaviours.ts';
 import { startEmployer, type Employer } from '../employers/employer.ts';
 import { type AgentProcess, startAgentProcess } from './agent-process.ts';
@@ -27,7 +28,16 @@ export interface Lane {
   close(): Promise<void>;
 }
 
-export async function openLane(binary: string, bug?: string): Promise<Lane> {
+/** Starts the employers, the link's end and the agent, from `bundle` or, with a bug, from its source. */
+export async function openLane({
+  binary,
+  bundle,
+  bug,
+}: {
+  readonly binary: string;
+  readonly bundle: string;
+  readonly bug?: string | undefined;
+}): Promise<Lane> {
   const baseDir = mkdtempSync(path.join(tmpdir(), 'svc-executor-lane-'));
   const stateDir = path.join(baseDir, 'state');
   const homeDir = mkdtempSync(path.join(baseDir, 'home-'));
@@ -39,11 +49,12 @@ export async function openLane(binary: string, bug?: string): Promise<Lane> {
   }
   const hosts = new Map([...started.values()].flatMap((one) => [...one.hosts]));
   const options = { link: link.url, stateDir, homeDir, binary, hosts, slots: 1 };
-  const start = (): AgentProcess =>
-    startAgentProcess({ ...options, ...(bug !== undefined && { bug }) });
+  const built = bug === undefined ? { entry: bundle } : { entry: nodeAgentEntry, bug };
+  const start = (): AgentProcess => startAgentProcess({ ...options, ...built });
   const earlier: AgentProcess[] = [];
   let agent = start();
-  await link.linked();
+  await Promise.race([link.linked(), agent.exited]);
+  if (!agent.isRunning()) throw new Error(`the agent does not start: ${agent.log()}`);
   return {
     link,
     stateDir,

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { chromiumBinary } from '@svc/local';
+import { chromiumBinary, nodeAgentEntry } from '@svc/local';
+import { bundleOf, bundleProcesses } from '@svc/testkit';
 import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
 import { runTrial } from './trial.ts';
 
@@ -27,6 +28,7 @@ const options = {
   seed: Number(values.seed),
   lanes: Number(values.lanes),
   binary: await chromiumBinary(),
+  bundle: bundleOf(await bundleProcesses(), nodeAgentEntry),
   onViolation: say,
 };
 

@@ -10,6 +10,9 @@ export interface TrialOptions {
   /** How many agents run at the same time. */
   readonly lanes: number;
   readonly binary: string;
+  /** The bundle of the agent. */
+  readonly bundle: string;
+  /** Puts a bug into the agent, which then starts from its source. */
   readonly bug?: string;
   /** Ends the trial at the first violation. */
   readonly endsWhenBroken?: boolean;
@@ -36,7 +39,7 @@ export function describeEnd(ended: Ended): string {
 
 /** Runs submissions and strikes at them (CONTRACT 10, "At most once"). */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
-  const { runs, seed, lanes, binary, bug } = options;
+  const { runs, seed, lanes } = options;
   const reports: RunReport[] = [];
   const violations: string[] = [];
   let next = 0;
@@ -50,7 +53,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialReport> {
     }
   };
   const work = async (): Promise<void> => {
-    const lane = await openLane(binary, bug);
+    const lane = await openLane(options);
     const usual = new Map<Ats, number>();
     try {
       while (!isOver()) {

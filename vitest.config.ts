@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './packages/testkit/src/longest-first.ts';
 
 /** Journeys wait for part of their time. With two workers a core, no core is idle and each test takes longer. */
-const workersPerCore = 1.5;
+const workersPerCore = 2;
 
 /** These replace a module, so each needs its own process. */
 const replaceModules = [

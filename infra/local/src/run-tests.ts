@@ -10,10 +10,10 @@ import { redisBinary } from './redis-binary.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * `npm test`: runs the checks (types, lint, format, boundaries, unused code), then all tests.
- * Turborepo skips checks whose inputs have not changed. The last line is `N passed, M failed`, and
- * counts each check as a test. With arguments it skips the checks, and passes the arguments to
- * vitest.
+ * `npm test`: runs all tests, and the checks (types, lint, format, boundaries, unused code) in the time
+ * that the tests leave. The output of the checks follows that of the tests. Turborepo skips checks
+ * whose inputs have not changed. The last line is `N passed, M failed`, and counts each check as a
+ * test. With arguments it skips the checks, and passes the arguments to vitest.
  */
 
 const slowestShown = 10;
@@ -28,24 +28,39 @@ interface CommandEnd {
   readonly output: string;
 }
 
-/** Runs a command, prints its output at once, and returns it. */
-async function run(file: string, args: readonly string[]): Promise<CommandEnd> {
+function print(part: Buffer): void {
+  process.stdout.write(part);
+}
+
+/** Runs a command and returns its output. `onPart` gets each part of it at once. */
+async function run(
+  file: string,
+  args: readonly string[],
+  onPart: (part: Buffer) => void = () => {},
+): Promise<CommandEnd> {
   const child = spawn(file, args, { cwd: checkoutDir, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-    process.stdout.write(chunk);
+  child.stdout.on('data', (part: Buffer) => {
+    output += part.toString();
+    onPart(part);
   });
   await once(child, 'close');
   return { exitCode: child.exitCode ?? 1, output };
 }
 
-async function runChecks(): Promise<Tally> {
-  const { exitCode, output } = await run('pnpm', ['run', '--silent', 'check', '--continue']);
+interface Checked extends Tally {
+  readonly output: string;
+}
+
+const lowPriority = ['nice', '-n', '10'] as const;
+
+async function runChecks(): Promise<Checked> {
+  const [nice, ...words] = [...lowPriority, 'pnpm', 'run', '--silent', 'check', '--continue'];
+  const { exitCode, output } = await run(nice, words);
   const [, successful = '0', total = '0'] = /(\d+) successful, (\d+) total/.exec(output) ?? [];
   const passed = Number(successful);
   const failed = Number(total) - passed;
-  return { passed, failed: exitCode === 0 ? failed : Math.max(1, failed) };
+  return { passed, failed: exitCode === 0 ? failed : Math.max(1, failed), output };
 }
 
 async function runVitest(words: readonly string[]): Promise<Tally> {
@@ -53,7 +68,7 @@ async function runVitest(words: readonly string[]): Promise<Tally> {
   const file = path.join(dir, 'tally.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const { exitCode } = await run('vitest', ['run', ...reporters, ...words]);
+    const { exitCode } = await run('vitest', ['run', ...reporters, ...words], print);
     const report = readReport(file);
     const passed = countIn(report, 'numPassedTests');
     const failed = countIn(report, 'numFailedTests');
@@ -122,9 +137,12 @@ async function orExplain(fetchProgram: () => Promise<unknown>): Promise<void> {
 }
 
 const words = process.argv.slice(2);
-const noChecks = { passed: 0, failed: 0 };
-const [checks] = await Promise.all([words.length > 0 ? noChecks : runChecks(), fetchPrograms()]);
+const noChecks = { passed: 0, failed: 0, output: '' };
+const checking = words.length > 0 ? noChecks : runChecks();
+await fetchPrograms();
 const tests = await runVitest(words);
+const checks = await checking;
+process.stdout.write(`\n${checks.output}`);
 const failed = checks.failed + tests.failed;
 process.stdout.write(`\n${checks.passed + tests.passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -17,6 +17,8 @@ const configuration = 'test/architecture/knip.product.json';
 const oracles: Readonly<Record<string, string>> = {
   'infra/local/src/pgbouncer/server.ts startPgbouncer':
     'test/pgbouncer puts it before Postgres; `npm start` needs no pooler',
+  'infra/local/src/chromium-binary.ts chromiumBinary': 'a run of the tests fetches it',
+  'infra/local/src/index.ts pgbouncerBinary': 'a run of the tests fetches it',
   'infra/local/src/index.ts fetchPackages': 'test/failover takes Debian’s Postgres',
   'infra/local/src/index.ts libraryPath': 'test/failover starts Debian’s Postgres',
   'infra/local/src/index.ts postgresAccount': 'test/failover starts Debian’s Postgres',

@@ -5,6 +5,7 @@ export * from './demo-employer/employer.ts';
 export * from './kubectl-binary.ts';
 export * from './node-agent-command.ts';
 export * from './paths.ts';
+export { pgbouncerBinary } from './pgbouncer/binary.ts';
 export * from './pgbouncer/server.ts';
 export * from './ports.ts';
 export * from './postgres.ts';

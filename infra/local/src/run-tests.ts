@@ -3,11 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { chromiumBinary } from './chromium-binary.ts';
 import { checkoutDir } from './paths.ts';
-import { pgbouncerBinary } from './pgbouncer/binary.ts';
-import { redisBinary } from './redis-binary.ts';
-import { StartError } from './start-error.ts';
 
 /**
  * `npm test`: runs all tests, and the checks (types, lint, format, boundaries, unused code) in the time
@@ -109,39 +105,12 @@ function countIn(record: unknown, member: string): number {
   return typeof count === 'number' ? count : 0;
 }
 
-/**
- * Fetches the programs that no npm package ships, once. That is the end of the install: no test needs a
- * network after it. A test that needs a missing program fails by itself.
- */
-async function fetchPrograms(): Promise<void> {
-  await Promise.all([
-    orExplain(async () => {
-      await redisBinary(() => sayFetching('Redis'));
-      await chromiumBinary(() => sayFetching('Chromium'));
-    }),
-    orExplain(() => pgbouncerBinary(() => sayFetching('PgBouncer'))),
-  ]);
-}
-
-function sayFetching(program: string): void {
-  process.stdout.write(`Fetching ${program}, once.\n`);
-}
-
-async function orExplain(fetchProgram: () => Promise<unknown>): Promise<void> {
-  try {
-    await fetchProgram();
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    process.stderr.write(`${error.message}\n${error.advice}\n`);
-  }
-}
-
 const words = process.argv.slice(2);
 const noChecks = { passed: 0, failed: 0, output: '' };
-const checking = words.length > 0 ? noChecks : runChecks();
-await fetchPrograms();
-const tests = await runVitest(words);
-const checks = await checking;
+const [checks, tests] = await Promise.all([
+  words.length > 0 ? noChecks : runChecks(),
+  runVitest(words),
+]);
 process.stdout.write(`\n${checks.output}`);
 const failed = checks.failed + tests.failed;
 process.stdout.write(`\n${checks.passed + tests.passed} passed, ${failed} failed\n`);

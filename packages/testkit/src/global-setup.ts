@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { bundleOf, bundleProcesses, svcHostEntry } from './bundles.ts';
+import { fetchPrograms } from './fetch-programs.ts';
 import { createMemoryDirectory } from './memory-directory.ts';
 import { startSvcHosts } from './svc-hosts.ts';
 import { cleanEnvironment } from './test-environment.ts';
@@ -26,8 +27,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Starts the servers that all test files share. */
 async function startServers(project: TestProject): Promise<() => Promise<void>> {
   const bundling = process.env['TEST_FROM_SOURCES'] === undefined ? bundleProcesses() : undefined;
-  const { close, ...servers } = await startTestServers();
-  const bundles = await bundling;
+  const [{ close, ...servers }, bundles] = await Promise.all([
+    startTestServers(),
+    bundling,
+    fetchPrograms(),
+  ]);
   if (bundles === undefined) {
     project.provide('testServers', servers);
     return close;

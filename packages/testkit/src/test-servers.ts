@@ -24,9 +24,7 @@ const connectionsMax = 800;
  */
 export async function startTestServers(): Promise<RunningTestServers> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-'));
-  await redisBinary(() =>
-    process.stdout.write('Fetching the Redis package. Later runs use it again.\n'),
-  );
+  await redisBinary(() => process.stdout.write('Fetching Redis, once.\n'));
   const postgres = await startPostgres({ dir, durable: false, connectionsMax });
   const close = async () => {
     await postgres.stop();

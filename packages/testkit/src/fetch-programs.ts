@@ -1,0 +1,25 @@
+import { chromiumBinary, pgbouncerBinary, StartError } from '@svc/local';
+
+/**
+ * Fetches the programs that no npm package ships, once. That is the end of the install: no test needs a
+ * network after it. A test that needs a missing program fails by itself. `startTestServers` fetches Redis.
+ */
+export async function fetchPrograms(): Promise<void> {
+  await Promise.all([
+    orExplain(chromiumBinary(() => sayFetching('Chromium'))),
+    orExplain(pgbouncerBinary(() => sayFetching('PgBouncer'))),
+  ]);
+}
+
+function sayFetching(program: string): void {
+  process.stdout.write(`Fetching ${program}, once.\n`);
+}
+
+async function orExplain(fetching: Promise<unknown>): Promise<void> {
+  try {
+    await fetching;
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    process.stderr.write(`${error.message}\n${error.advice}\n`);
+  }
+}

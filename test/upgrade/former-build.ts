@@ -73,13 +73,14 @@ function unpack(commit: string, directory: string): string | undefined {
   const archive = `git archive ${commit} | tar -x -C '${directory}'`;
   if (spawnSync('sh', ['-c', archive], { cwd: checkoutDir }).status !== 0)
     return 'git cannot unpack the former commit';
-  const isSame = (file: string) =>
-    readFileSync(path.join(directory, file), 'utf8') === readFileSync(inCheckout(file), 'utf8');
-  if (isSame('pnpm-lock.yaml')) linkPackages(directory);
+  const former = (file: string) => readFileSync(path.join(directory, file), 'utf8');
+  const lockfile = 'pnpm-lock.yaml';
+  if (hasOnlyGrown(former(lockfile), readPresent(lockfile))) linkPackages(directory);
   else if (run(directory, 'pnpm', 'install', '--offline', '--frozen-lockfile') === undefined)
     return 'the packages of the former commit are not in the store of this machine';
   const generated = 'packages/store/src/generated';
-  if (isSame('prisma/schema.prisma'))
+  const schema = 'prisma/schema.prisma';
+  if (former(schema) === readPresent(schema))
     cpSync(inCheckout(generated), path.join(directory, generated), { recursive: true });
   else if (
     run(directory, 'prisma', 'generate', '--config', 'prisma/prisma.config.ts') === undefined
@@ -88,7 +89,19 @@ function unpack(commit: string, directory: string): string | undefined {
   return undefined;
 }
 
-/** With the same lockfile, the packages of this checkout are those of the former commit. */
+function readPresent(file: string): string {
+  return readFileSync(inCheckout(file), 'utf8');
+}
+
+/** True if the present text has all lines of the former one, in their order. */
+function hasOnlyGrown(former: string, present: string): boolean {
+  const lines = former.split('\n');
+  let next = 0;
+  for (const line of present.split('\n')) if (line === lines[next]) next += 1;
+  return next === lines.length;
+}
+
+/** Packages were only added since the former commit, so those of this checkout serve it too. */
 function linkPackages(directory: string): void {
   symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));
   for (const modules of globSync('{packages,services,infra}/*/node_modules', {

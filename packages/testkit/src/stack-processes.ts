@@ -8,6 +8,7 @@ import {
 } from '@svc/local';
 import { bundleOf } from './bundles.ts';
 import type { Failpoints } from './failpoints.ts';
+import { lastingPort } from './lasting-ports.ts';
 import { testServers } from './test-environment.ts';
 
 /** The file that a process under test starts from: its bundle, or its source if there is none. */
@@ -32,21 +33,22 @@ export interface SlotPlan {
 
 export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise<Slot> {
   const { service, index } = plan;
-  const start = (extra: NodeJS.ProcessEnv = {}) =>
+  const [port, adminPort] = [await lastingPort(), await lastingPort()];
+  const ports = samePorts(service, { port, adminPort });
+  const start = () =>
     startServiceProcess({
       name: `${service} ${index}`,
       entry: entryUnderTest(serviceEntry(service)),
-      env: { ...plan.env, ...extra },
+      env: { ...plan.env, ...ports },
       onMessage: (message) => failpoints.receive(slot, message),
     });
-  const first = await start();
   const slot: Slot = {
     service,
     index,
-    current: first,
+    current: await start(),
     async restart() {
       await slot.current.kill();
-      slot.current = await start(samePorts(service, first.ready));
+      slot.current = await start();
     },
   };
   return slot;

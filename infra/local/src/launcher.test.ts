@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { checkoutDir } from './paths.ts';
+import { checkoutDir, compileCache } from './paths.ts';
 import { isPidAlive } from './pid.fixture.ts';
 import { isPortFree } from './ports.ts';
 import { readStackFile, type StackFile } from './stack-file.ts';
@@ -41,6 +41,7 @@ function start(env: Record<string, string> = {}): Launcher {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       SVC_LOCAL_DIR: dir,
+      ...compileCache,
       GATEWAY_PORT: '0',
       NODE_LINK_PORT: '0',
       ...env,

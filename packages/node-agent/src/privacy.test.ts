@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import path from 'node:path';
-import { chromiumBinary } from '@svc/local';
-import { bareEnvironment, waitUntil } from '@svc/testkit';
+import { chromiumBinary, nodeAgentEntry } from '@svc/local';
+import { bareEnvironment, entryUnderTest, waitUntil } from '@svc/testkit';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { filesWith, newStateDir } from './executors/browser/chromium/chromium.fixture.ts';
 import { processesWithCommand } from './executors/browser/chromium/process-table.ts';
@@ -92,7 +92,7 @@ async function svcNode(
   port: number | undefined,
   more: readonly string[] = [],
 ): Promise<ChildProcess> {
-  const entry = path.join(import.meta.dirname, 'main.ts');
+  const entry = entryUnderTest(nodeAgentEntry);
   const args = ['--executor=browser', `--browser=${await chromiumBinary()}`];
   const map = `--map-host=jobs.example.com:80=127.0.0.1:${port}`;
   const child = spawn(process.execPath, [entry, ...args, '--no-browser-sandbox', map, ...more], {

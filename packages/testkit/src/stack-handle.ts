@@ -46,6 +46,7 @@ export function stackHandle(parts: StackParts): TestStack {
     query: database.query,
     adminUrl: (service, index) =>
       `http://127.0.0.1:${find(service, index).current.ready.adminPort}`,
+    pid: (service, index) => find(service, index).current.pid,
     svc: (words) => svcJson(words, env),
     createTenant: (tenant = {}) =>
       createTenant({ name: 'Tenant under test', ...tenant }, env, svcJson),

@@ -36,6 +36,7 @@ export interface TestStack {
   readonly query: TestDatabase['query'];
   /** The address at which a process serves /live, /ready and /metrics. */
   adminUrl(service: ServiceName, index?: number): string;
+  pid(service: ServiceName, index?: number): number;
   /** Runs `svc … --json` against this stack. */
   svc(words: readonly string[]): Promise<unknown>;
   createTenant(tenant?: Partial<NewTenant>): Promise<TenantCredentials>;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, escapeLiteral, Pool, type QueryResultRow } from 'pg';
+import { escapeLiteral, Pool, type QueryResultRow } from 'pg';
 import { testServers } from './test-environment.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -29,11 +29,9 @@ export async function createTestDatabase({
 }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { template } = testServers();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await asAdmin(async (admin) => {
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-    if (timeZone !== undefined)
-      await admin.query(`ALTER DATABASE ${name} SET timezone = ${escapeLiteral(timeZone)}`);
-  });
+  await admin().query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  if (timeZone !== undefined)
+    await admin().query(`ALTER DATABASE ${name} SET timezone = ${escapeLiteral(timeZone)}`);
   const databaseUrl = withDatabase(testServers().serviceUrl, name);
   const ownerUrl = withDatabase(testServers().adminUrl, name);
   const pool = new Pool({
@@ -50,7 +48,7 @@ export async function createTestDatabase({
     async close() {
       await pool.end();
       const leaked = await lingeringSessions(name);
-      await asAdmin((admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+      await admin().query(`DROP DATABASE ${name} WITH (FORCE)`);
       if (leaked !== undefined) throw new Error(`the database was left open by: ${leaked}`);
     },
   };
@@ -62,37 +60,39 @@ function withDatabase(serverUrl: string, name: string): string {
   return url.href;
 }
 
-async function asAdmin<T>(work: (admin: Client) => Promise<T>): Promise<T> {
-  const admin = new Client({
+let adminPool: Pool | undefined;
+
+/**
+ * Connections to the server, not to a test's database. The process keeps them for all files that share it,
+ * because each connection is a process of the server. They do not keep the process alive.
+ */
+function admin(): Pool {
+  adminPool ??= new Pool({
     connectionString: testServers().adminUrl,
     application_name: applicationName,
+    max: 2,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
   });
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.end();
-  }
+  return adminPool;
 }
 
 /** The sessions that are still connected after the bound; undefined if there are none. */
 async function lingeringSessions(name: string): Promise<string | undefined> {
-  return asAdmin(async (admin) => {
-    const sessions = async () => {
-      const result = await admin.query<{ application_name: string }>(
-        'SELECT application_name FROM pg_stat_activity WHERE datname = $1',
-        [name],
-      );
-      return result.rows.map((row) => row.application_name || 'a session without a name');
-    };
-    try {
-      await waitUntil(async () => (await sessions()).length === 0, {
-        what: 'the last session to end',
-        timeoutMs: leakBoundMs,
-      });
-      return undefined;
-    } catch {
-      return (await sessions()).join(', ') || undefined;
-    }
-  });
+  const sessions = async () => {
+    const result = await admin().query<{ application_name: string }>(
+      'SELECT application_name FROM pg_stat_activity WHERE datname = $1',
+      [name],
+    );
+    return result.rows.map((row) => row.application_name || 'a session without a name');
+  };
+  try {
+    await waitUntil(async () => (await sessions()).length === 0, {
+      what: 'the last session to end',
+      timeoutMs: leakBoundMs,
+    });
+    return undefined;
+  } catch {
+    return (await sessions()).join(', ') || undefined;
+  }
 }

@@ -17,6 +17,12 @@ export function entryUnderTest(entry: string): string {
   return bundles === undefined ? entry : bundleOf(bundles, entry);
 }
 
+/**
+ * Most processes of a test end before they have allocated this much, so they never collect their young
+ * generation. A start takes 0.33 instead of 0.39 s of CPU.
+ */
+const nodeOptions = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
+
 /** One process of a stack. After a restart it is another process on the same ports. */
 export interface Slot {
   readonly service: ServiceName | 'node';
@@ -39,6 +45,7 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
     startServiceProcess({
       name: `${service} ${index}`,
       entry: entryUnderTest(serviceEntry(service)),
+      nodeOptions,
       env: { ...plan.env, ...ports },
       onMessage: (message) => failpoints.receive(slot, message),
     });
@@ -57,7 +64,7 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
 /** A simulated node: the node agent as a node owner runs it. */
 export async function startNodeSlot(index: number, command: ServiceCommand): Promise<Slot> {
   const entry = entryUnderTest(command.entry);
-  const start = () => startServiceProcess({ ...command, entry });
+  const start = () => startServiceProcess({ ...command, entry, nodeOptions });
   const slot: Slot = {
     service: 'node',
     index,

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { redisBinary, startPostgres } from '@svc/local';
 import { makeTemplate } from './template-database.ts';
 import { newMasterKey, type TestServers } from './test-environment.ts';
@@ -10,10 +9,10 @@ export interface RunningTestServers extends TestServers {
   readonly close: () => Promise<void>;
 }
 
-/** Every process that a test starts loads these files first. */
-const preloaded = ['loopback-only.ts', 'unoptimized-wasm.ts'].map(
-  (file) => pathToFileURL(path.join(import.meta.dirname, file)).href,
-);
+/** Every process that a test starts loads these files first. An `--import` would cost 0.03 s of CPU more. */
+const preloads = ['loopback-only.ts', 'unoptimized-wasm.ts']
+  .map((file) => `--require=${JSON.stringify(path.join(import.meta.dirname, file))}`)
+  .join(' ');
 
 /** Enough for all test files that run at once, each with several services and their pools. */
 const connectionsMax = 800;
@@ -39,7 +38,7 @@ export async function startTestServers(): Promise<RunningTestServers> {
       serviceUrl: postgres.serviceUrl('postgres'),
       template,
       masterKey,
-      childEnvironment: { NODE_OPTIONS: preloaded.map((url) => `--import=${url}`).join(' ') },
+      childEnvironment: { NODE_OPTIONS: preloads },
       close,
     };
   } catch (error) {

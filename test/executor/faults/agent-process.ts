@@ -70,6 +70,8 @@ export function startAgentProcess(options: AgentOptions): AgentProcess {
       cwd: checkout,
       env: {
         ...cleanEnvironment(),
+        // Agents of other tests run with other options of V8, which does not read their compiled code.
+        NODE_COMPILE_CACHE: path.join(checkout, '.local/cache/compile-killed'),
         HOME: options.homeDir,
         TMPDIR: options.homeDir,
         SVC_NODE_LINK: options.link,

@@ -91,9 +91,9 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-it('shows a submission from quote to its arrival at an employer and its verified webhook, and leaves nothing behind after Ctrl-C', async () => {
-  const launcher = start();
-  const stack = await untilUp(launcher);
+it('shows a submission from quote to its arrival at an employer and its verified webhook, and a purchase, and leaves nothing behind when killed', async () => {
+  const launcher = start({ SOLANA_DEMO: '1' });
+  await untilUp(launcher);
   const shown = launcher.output();
   expect(shown).toMatch(/quote: about \d+\S* credits, at most 200/);
   expect(shown).toMatch(/hold: 200 credits; 9800 left to spend/);
@@ -109,12 +109,10 @@ it('shows a submission from quote to its arrival at an employer and its verified
   expect(page).toContain('1 request has brought an application');
   const nodes = await svc(['node', 'list'], { PATH: process.env['PATH'], SVC_LOCAL_DIR: dir });
   expect(JSON.stringify(nodes).match(/"linked":true/g)).toHaveLength(2);
-  await end(launcher.child, 'SIGINT');
-  expect(launcher.child.exitCode).toBe(0);
-  expect(processesLeft()).toStrictEqual([]);
-  expect(readStackFile(dir)).toBeUndefined();
-  const ports = [portOf(stack.gatewayUrl), portOf(stack.nodeLinkUrl)];
-  expect(await Promise.all(ports.map(isPortFree))).toStrictEqual([true, true]);
+  expect(shown).toMatch(/the intent is still pending[^]*confirmed after/);
+  expect(shown).toContain('credits.purchased, signature verified');
+  await end(launcher.child, 'SIGKILL');
+  await expect.poll(processesLeft, leftBound).toStrictEqual([]);
 });
 
 it('keeps its secrets from other users of the machine', () => {
@@ -123,7 +121,7 @@ it('keeps its secrets from other users of the machine', () => {
   }
 });
 
-it('works without a browser, is found by the admin CLI, refuses a second launcher, and leaves nothing behind when killed', async () => {
+it('starts again after it was killed, without a browser, is found by the admin CLI, refuses a second launcher, and leaves nothing behind after Ctrl-C', async () => {
   const bin = mkdtempSync(path.join(tmpdir(), 'svc-launcher-bin-'));
   onTestFinished(() => rmSync(bin, { recursive: true }));
   writeFileSync(path.join(bin, 'chromium-headless-shell'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
@@ -140,17 +138,12 @@ it('works without a browser, is found by the admin CLI, refuses a second launche
   await once(second.child, 'exit');
   expect(second.child.exitCode).toBe(1);
   expect(second.output()).toContain(`The stack is already running at ${stack.gatewayUrl}`);
-  await end(first.child, 'SIGKILL');
-  await expect.poll(processesLeft, leftBound).toStrictEqual([]);
-});
-
-it('starts again after it was killed, and shows a purchase that a wallet pays on a local chain', async () => {
-  const launcher = start({ SVC_DEMO: '0', SVC_SIMULATED_NODES: '0', SOLANA_DEMO: '1' });
-  await untilUp(launcher);
-  expect(launcher.output()).toMatch(/the intent is still pending[^]*confirmed after/);
-  expect(launcher.output()).toContain('credits.purchased, signature verified');
-  await end(launcher.child, 'SIGTERM');
-  expect(launcher.child.exitCode).toBe(0);
+  await end(first.child, 'SIGINT');
+  expect(first.child.exitCode).toBe(0);
+  expect(processesLeft()).toStrictEqual([]);
+  expect(readStackFile(dir)).toBeUndefined();
+  const ports = [portOf(stack.gatewayUrl), portOf(stack.nodeLinkUrl)];
+  expect(await Promise.all(ports.map(isPortFree))).toStrictEqual([true, true]);
 });
 
 it('names a port that is taken, and says what to do', async () => {

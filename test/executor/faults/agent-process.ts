@@ -29,8 +29,8 @@ export interface AgentProcess {
   browsers(): number[];
   isRunning(): boolean;
   readonly exited: Promise<unknown>;
-  /** Everything that the agent wrote. */
-  log(): string;
+  /** Returns what the agent wrote since the last call. */
+  takeLog(): string;
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -98,7 +98,7 @@ export function startAgentProcess(options: AgentOptions): AgentProcess {
     browsers: () => (child.pid === undefined ? [] : childrenOf(child.pid)),
     isRunning,
     exited,
-    log: () => Buffer.concat(output).toString('utf8'),
+    takeLog: () => Buffer.concat(output.splice(0)).toString('utf8'),
     kill: () => end('SIGKILL'),
     async stop() {
       // The second signal ends the agent without waiting for its submissions.

@@ -16,8 +16,8 @@ export interface Lane {
   employer(ats: Ats): Employer;
   /** The running agent. */
   agent(): AgentProcess;
-  /** Everything that all agents of this lane wrote. */
-  logs(): string;
+  /** Returns what the agents of this lane wrote since the last call. */
+  takeLogs(): string;
   /** Starts the agent if it does not run, and waits for its link. */
   revive(): Promise<void>;
   /** Kills everything that the target names. */
@@ -51,10 +51,10 @@ export async function openLane({
   const options = { link: link.url, stateDir, homeDir, binary, hosts, slots: 1 };
   const built = bug === undefined ? { entry: bundle } : { entry: nodeAgentEntry, bug };
   const start = (): AgentProcess => startAgentProcess({ ...options, ...built });
-  const earlier: AgentProcess[] = [];
+  const ended: AgentProcess[] = [];
   let agent = start();
   await Promise.race([link.linked(), agent.exited]);
-  if (!agent.isRunning()) throw new Error(`the agent does not start: ${agent.log()}`);
+  if (!agent.isRunning()) throw new Error(`the agent does not start: ${agent.takeLog()}`);
   return {
     link,
     stateDir,
@@ -65,10 +65,10 @@ export async function openLane({
       return employer;
     },
     agent: () => agent,
-    logs: () => [...earlier, agent].map((one) => one.log()).join(''),
+    takeLogs: () => [...ended.splice(0), agent].map((one) => one.takeLog()).join(''),
     async revive() {
       if (!agent.isRunning()) {
-        earlier.push(agent);
+        ended.push(agent);
         agent = start();
       }
       await link.linked();

@@ -125,7 +125,8 @@ export async function runOnce(
   await planned.stop();
   const received = countOf(employer, applicant);
   const kept = canariesIn([lane.stateDir, lane.homeDir], applicant);
-  const logged = applicant.canaries.filter((canary) => lane.logs().includes(canary));
+  const logs = lane.takeLogs();
+  const logged = applicant.canaries.filter((canary) => logs.includes(canary));
   const violations = [
     ...(ended === undefined ? ['no outcome'] : violationsOf(ended, received)),
     ...kept,

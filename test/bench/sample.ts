@@ -8,12 +8,12 @@ export interface Shape {
   readonly pace: InFlight | AtRate;
 }
 
-/** A closed loop: as fast as answers come. */
+/** A closed loop: this many requests wait for answers, and each answer starts the next request. */
 export interface InFlight {
   readonly inFlight: number;
 }
 
-/** An open loop: requests that do not wait for answers. */
+/** An open loop: requests start at this rate and do not wait for the answers of others. */
 export interface AtRate {
   readonly perSecond: number;
 }

@@ -97,8 +97,8 @@ export interface StatusRecord {
   /** Who saw it: `detail`, `list`, `webhook`, `node`. */
   readonly source: string;
   /**
-   * `is`: the submission had this status at one moment between begin and end. `reached`: it had it
-   * at the end or earlier, and may have left it since.
+   * `is`: the submission had this status at a moment between `beginMs` and `endMs`. `reached`: it had
+   * it at `endMs` or earlier, and may have left it since.
    */
   readonly how: 'is' | 'reached';
   readonly beginMs: number;

@@ -45,7 +45,7 @@ const honestUsage = {
   actions: 8,
 };
 const chunks = 20;
-/** A reservation outlives its offer by this much. */
+/** The longest wait for the reservations of ended offers to be released. */
 const slotsSettleMs = 5_000;
 /** The tier `instant` in the default rate card. */
 const maxMicros = 500n * microsPerCredit;

@@ -101,7 +101,8 @@ test('kill -9 of a dispatcher loses no run: the other dispatcher takes its nodes
   await expectAllComplete(journey, moved);
   const node = moved[0]?.node;
   node?.autoPilot();
-  // The registry drops the dead dispatcher's nodes when a caller finds that nobody listens.
+  // The registry keeps the dead dispatcher's nodes until an offer to them finds that nobody listens.
+  // A creation may fail until then.
   await waitUntil(async () => {
     const created = journey.client.submit(application(`after ${performance.now()}`, 'model'));
     return await created.then(

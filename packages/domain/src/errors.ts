@@ -193,7 +193,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'Service unavailable',
     description:
-      'A part of the service is unreachable. The outcome of a creation is unknown: repeat it with the same idempotency key.',
+      'A part of the service is unreachable. Repeat the request after `Retry-After`. A creation may have succeeded, so repeat it with the same idempotency key.',
   },
 } as const satisfies Record<string, ErrorDefinition>;
 

@@ -31,8 +31,9 @@ export const contendersMax = 64;
 export const grantsKeptMin = 0.05;
 
 export interface Contender {
-  /** Decaying counts. */
+  /** How often it asked lately: a count that decays. */
   readonly asks: number;
+  /** How many slots it got lately: a count that decays. */
   readonly grants: number;
   readonly askedAtMs: number;
   /** The longest recent time between two asks. */

@@ -96,7 +96,7 @@ export const jobLockMs = 30_000;
 /** How many jobs of a queue one process runs at once. */
 export const dispatchConcurrencyDefault = 128;
 export const settlementConcurrencyDefault = 16;
-/** The most rows that one transaction of the purge or the retention deletes. */
+/** The most rows that one transaction deletes when payloads or old deliveries have expired. */
 export const deletionBatchMaxDefault = 500;
 /** How long usage reports are kept after their submission was created. */
 export const usageRetentionDaysDefault = 90;

@@ -87,7 +87,10 @@ function keysOf(list: unknown): string[] {
   });
 }
 
-/** Accounts from look-up tables follow those of the message: first the writable ones. */
+/**
+ * The accounts that the transaction takes from look-up tables. Balances name accounts by an index: the
+ * accounts of the message come first, then the writable ones of the tables, then the read-only ones.
+ */
 function loadedKeys(loaded: unknown): string[] {
   if (loaded === undefined || loaded === null) return [];
   must(isRecord(loaded), 'its loaded addresses are not an object');

@@ -74,8 +74,9 @@ test('the master key can be read from a file, but not from two places', () => {
   expect(loadConfig(schema, { ...rest, SVC_MASTER_KEY_FILE: file }).SVC_MASTER_KEY).toBe(key);
   const both = { ...complete, SVC_MASTER_KEY_FILE: file };
   expect(() => loadConfig(schema, both)).toThrow('SVC_MASTER_KEY or SVC_MASTER_KEY_FILE, not both');
-  const missing = { ...rest, SVC_MASTER_KEY_FILE: path.join(dir, 'none') };
-  expect(() => loadConfig(schema, missing)).toThrow('SVC_MASTER_KEY_FILE cannot be read');
+  const none = path.join(dir, 'none');
+  const missing = { ...rest, SVC_MASTER_KEY_FILE: none };
+  expect(() => loadConfig(schema, missing)).toThrow(`${none}, which cannot be read`);
   writeFileSync(file, 'k1:tooshort');
   const wrong = { ...rest, SVC_MASTER_KEY_FILE: file };
   expect(() => loadConfig(schema, wrong)).toThrow('SVC_MASTER_KEY is not valid');

@@ -163,7 +163,7 @@ function readFiles(names: readonly string[], present: Record<string, unknown>): 
       present[name] = readFileSync(file, 'utf8').trim();
     } catch (error) {
       throw new ConfigError(
-        `The file of ${name}_FILE cannot be read. Check its path and permissions.`,
+        `${name}_FILE names ${file}, which cannot be read. Check its path and permissions.`,
         { cause: error },
       );
     }

@@ -13,9 +13,10 @@ export interface DispatchJob {
   readonly requestId: string;
 }
 
-/** A queue and the type of its jobs. */
+/** A queue. */
 interface Hop<Job> {
   readonly name: string;
+  /** Never set: it gives the compiler the type of the jobs. */
   readonly sample?: Job;
 }
 

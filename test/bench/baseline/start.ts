@@ -24,15 +24,15 @@ const serviceNames = ['gateway', 'dispatcher', 'settlement', 'webhooks'] as cons
 const micros = 1_000_000;
 
 /**
- * The plainest honest implementation of the same path, measured next to the product. It uses
- * express, one named statement per step over a pool of 16, one job per hop, `waitUntilFinished` for
- * the dispatch, 64 jobs at once, and `got`. It commits the same steps: hold, dispatched, outcome,
- * settlement with its event, delivered. It omits sealing, outbox, delivery log, leases and
- * reconcilers.
+ * Starts the four services of the baseline, each in its own process, on a database and a Redis.
  *
- * It was written before any tuning and must not change, because every figure is a ratio to it.
+ * The baseline is the plainest implementation of the way from a post to its webhook. The bench
+ * measures it next to the product. It uses express, one named statement per step over a pool of 16,
+ * one job per step, `waitUntilFinished` for the dispatch, 64 jobs at once, and `got`. It commits what
+ * the product commits: hold, dispatched, outcome, settlement with its event, delivered. It omits
+ * sealing, outbox, delivery log, leases and reconcilers.
  *
- * Starts its four services, each in its own process, on a database and a Redis.
+ * It must not change, because every figure of the bench is a ratio to it.
  */
 export async function startBaseline(servers: {
   readonly databaseUrl: string;

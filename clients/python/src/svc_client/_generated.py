@@ -127,7 +127,7 @@ class _ProblemErrorRequired(TypedDict):
     path: str
     """A JSON Pointer into the body. Empty for a query parameter."""
     message: str
-    """The broken rule. It reads as text after the path."""
+    """The broken rule, without the path: "is required" is about the member at `path`."""
     keyword: str
     """The rule as a word of JSON Schema."""
 

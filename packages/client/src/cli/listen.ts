@@ -33,7 +33,7 @@ export async function listen(
   const endpoint = await openEndpoint(context, { name, events: eventTypes(events) });
   try {
     report(context, { kind: 'ready', endpointId: endpoint.id, secret: context.webhookSecret }, [
-      `Listening to the events of ${context.tenantId} at ${endpoint.id}. Press Ctrl-C to stop.`,
+      `Listening to the events of ${context.tenantId} through the endpoint ${endpoint.id}. Press Ctrl-C to stop.`,
       ...(url ? [`Secret for the receiver at ${url.href}: ${context.webhookSecret}`] : []),
     ]);
     await readEvents(context, endpoint, url, signal);

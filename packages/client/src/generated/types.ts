@@ -37,7 +37,7 @@ export interface Problem {
 export interface ProblemError {
   /** A JSON Pointer into the body. Empty for a query parameter. */
   readonly path: string;
-  /** The broken rule. It reads as text after the path. */
+  /** The broken rule, without the path: "is required" is about the member at `path`. */
   readonly message: string;
   /** The rule as a word of JSON Schema. */
   readonly keyword: string;

@@ -189,7 +189,7 @@ export const profileRules: readonly string[] = [
   'An entry of `answers` whose `question` equals the label of the field comes first. An empty answer leaves the field empty.',
   'Otherwise the member of a standard field fills it. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On other pages the labels of the table below and the HTML attribute `autocomplete` do.',
   'A lone checkbox is checked only if its label is in `consents`, or if the answer to its question is its label.',
-  'A file is attached to the field for the resume or for the cover letter.',
+  '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the one for the cover letter.',
   'Labels, questions and options are compared by equality after normalisation: NFKC, without case, without marks such as `*` or `(required)`, and each run of characters other than letters and digits is one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
   'Nothing is guessed. No first option is chosen, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
   'A field that is not answered stays empty. If it is required, the submission fails with `invalid_payload`, and the form is not submitted.',

@@ -235,7 +235,7 @@ function webhookObject(type: keyof typeof webhookEvents): object {
       responses: {
         '2XX': { description: 'The event was received. It is not sent again.' },
         '410': { description: 'Your URL is disabled until you set it again.' },
-        default: { description: 'The event is sent again, up to 8 times in about 8 hours.' },
+        default: { description: 'The event is sent again: at most 8 attempts in about 8 hours.' },
       },
     },
   };

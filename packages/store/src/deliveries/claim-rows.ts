@@ -95,7 +95,7 @@ const claimSql = (at: ClaimedAt): string => `
   FROM allowed e LEFT JOIN claimed c ON c.key = e.key
     LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`;
 
-/** Endpoints of the tenant that have due deliveries. The count avoids the look for most tenants. */
+/** Endpoints of the tenant that have due deliveries. Most tenants have no endpoints, so nothing is searched. */
 const dueTargets = `CASE WHEN t.webhook_endpoint_count > 0 THEN ARRAY(
   SELECT w.id FROM webhook_endpoints w
   WHERE w.tenant_id = t.id AND w.kind = 'push' AND EXISTS (

@@ -136,9 +136,12 @@ test('an index is built concurrently, and one that a kill left invalid is built 
       `SELECT checksum, applied_steps_count AS steps FROM _prisma_migrations WHERE migration_name = '${expand}'`,
     ),
   ).toEqual([{ checksum: known?.checksum, steps: 1 }]);
-  // The record was lost after the build: the index stays as it is.
+  // A kill between the build and its record: the migration is applied again and keeps the index.
+  const indexSql = `SELECT 'later_idx'::regclass::oid AS oid`;
+  const built = await database.query(indexSql);
   await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${expand}'`);
   expect(await migrated()).toMatchObject({ applied: [expand] });
+  expect(await database.query(indexSql)).toEqual(built);
 });
 
 test('a backfill continues after a kill -9 where its last batch ended, and visits each row once', async () => {

@@ -72,7 +72,7 @@ export function compareSchema(
   const names = pending.map(({ name }) => name);
   const [first] = newer;
   if (first !== undefined && (lacking.length > 0 || floors === null)) {
-    const reason = `the database has migration ${first}, which this build does not know`;
+    const reason = `the database has migration ${first}, which this build does not know. Run a build that knows it`;
     return { kind: 'unknown', reason };
   }
   if (lacking.length === 0) return { kind: 'usable', pending: names, newer };
@@ -81,6 +81,7 @@ export function compareSchema(
 
 function faultOf({ name, checksum }: Migration, row: AppliedMigration): string | undefined {
   if (row.finished_at === null) return `migration ${name} was not applied completely`;
-  if (checksum !== row.checksum) return `migration ${name} was changed after it was applied`;
+  if (checksum !== row.checksum)
+    return `migration ${name} was changed after it was applied. Run a build with the file that was applied`;
   return undefined;
 }

@@ -15,7 +15,7 @@ export interface RenderedMarkdown {
   readonly sections: readonly { readonly id: string; readonly title: string }[];
 }
 
-/** Renders the Markdown of a guide. Adjacent code blocks in several languages become one choice. */
+/** Renders the Markdown of a guide. Adjacent code blocks become one, in which the reader chooses a language. */
 export function renderMarkdown(source: string): RenderedMarkdown {
   const blocks = parseMarkdown(source);
   const ids = idsOf(blocks);

@@ -35,7 +35,10 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   'Problem.reference': ['The purchase intent.', '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj'],
   retryAfterSeconds: ['For 429 and 503: the seconds to wait.', 1],
   path: ['A JSON Pointer into the body. Empty for a query parameter.', '/payload/applicationUrl'],
-  'ProblemError.message': ['The broken rule. It reads as text after the path.', 'is required'],
+  'ProblemError.message': [
+    'The broken rule, without the path: "is required" is about the member at `path`.',
+    'is required',
+  ],
   keyword: ['The rule as a word of JSON Schema.', 'required'],
   parameter: ['The query parameter that breaks the rule.', 'limit'],
   // Amounts.

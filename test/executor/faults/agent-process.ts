@@ -25,8 +25,8 @@ export interface AgentOptions {
 }
 
 export interface AgentProcess {
-  /** The main process of each browser that runs now. */
-  browsers(): number[];
+  /** Kills the main process of each browser that runs now. */
+  killBrowsers(): void;
   isRunning(): boolean;
   readonly exited: Promise<unknown>;
   /** Returns what the agent wrote since the last call. */
@@ -49,6 +49,14 @@ function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^[0-9]+$/u.test(name) && parentOf(name) === pid)
     .map(Number);
+}
+
+function killIfRunning(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 function flagsOf({ binary, hosts }: AgentOptions): string[] {
@@ -95,7 +103,9 @@ export function startAgentProcess(options: AgentOptions): AgentProcess {
     await exited;
   };
   return {
-    browsers: () => (child.pid === undefined ? [] : childrenOf(child.pid)),
+    killBrowsers() {
+      for (const pid of child.pid === undefined ? [] : childrenOf(child.pid)) killIfRunning(pid);
+    },
     isRunning,
     exited,
     takeLog: () => Buffer.concat(output.splice(0)).toString('utf8'),

@@ -77,7 +77,7 @@ export async function openLane({
       await agent.kill();
     },
     killBrowsers() {
-      for (const pid of agent.browsers()) process.kill(pid, 'SIGKILL');
+      agent.killBrowsers();
     },
     onReceipt(act) {
       received = act;

@@ -92,8 +92,12 @@ function planStrike(lane: Lane, plan: RunPlan, submissionId: string, usualMs: nu
 function violationsOf(ended: Ended, received: number): string[] {
   if (received > 1) return [`the employer received ${received} applications`];
   if (ended.type === 'completed' && received === 0) return ['completed without an application'];
-  if (ended.type !== 'failed' || received === 0) return [];
-  const { code, submitted } = ended.failure;
+  if (ended.type !== 'failed') return [];
+  const { code, message, submitted } = ended.failure;
+  if (received === 0) {
+    // The forms and the applicants are in order, so only the node or the way to the site can fail.
+    return ['node_error', 'site_unreachable'].includes(code) ? [] : [`${code}: ${message}`];
+  }
   if (submitted === false) return [`${code} denies an application that arrived`];
   return code === 'site_unreachable' ? ['site_unreachable after the application arrived'] : [];
 }

@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 import type { ElementHandle } from 'playwright-core';
 import type { OptionsValue } from '../planner/form-model.ts';
 import { chooseOptions } from '../planner/index.ts';
@@ -55,7 +56,7 @@ async function chooseOne(
     if (!isShown) await control.press('ArrowDown');
     if (!isShown && (await pick(control, wanted, suggestions, openedMsMax))) return 'chosen';
   }
-  if (!(await control.isEditable().catch(() => false))) return 'no_option';
+  if (!(await control.evaluate(isEditable))) return 'no_option';
   for (const text of [...wanted.labels, ...(wanted.spellings ?? [])].slice(0, 3)) {
     await control.fill(text);
     // Some lists wait for a key.
@@ -68,6 +69,12 @@ async function chooseOne(
   }
   await control.fill('');
   return 'no_option';
+}
+
+/** Runs in the page. Unlike Playwright's own check, it only rejects if the page is gone. */
+function isEditable(element: HTMLElement): boolean {
+  const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
+  return isText ? !element.readOnly && !element.disabled : element.isContentEditable;
 }
 
 /** Clicks the wanted option as soon as the list has it. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { greenhouse, lever } from '../adapters/index.ts';
+import { type Choice, chooseInCombobox } from './combobox.ts';
 import { fillOf, readOf, usePages } from './page.fixture.ts';
 
 const pages = usePages();
@@ -206,6 +207,31 @@ test('a combobox that searches is typed into', async () => {
   );
   expect(await fillOf(page, answered('City', 'Dublin, Ohio'))).toMatchObject({ kind: 'filled' });
   expect(await page.inputValue('#q')).toBe('Dublin, Ohio');
+});
+
+/** Chooses an option that appears after typing. The page dies at this call to the browser. */
+async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
+  const script = `input.oninput = () => show(input.value === 'Dublin' ? ['Dublin'] : []);`;
+  const page = await pages.show(formWith(combobox(script)));
+  let calls = 0;
+  const dying = new Proxy(await (await readOf(page)).element('q'), {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return async (...args: unknown[]): Promise<unknown> => {
+        calls += 1;
+        if (calls === lastCall) await page.close();
+        return await Reflect.apply(member, target, args);
+      };
+    },
+  });
+  const value = { kind: 'options' as const, labels: ['Dublin'] };
+  return await chooseInCombobox(dying, value, undefined, () => {}).catch(() => 'rejected');
+}
+
+test('a combobox whose page dies at any call lacks no option', async () => {
+  const ends = await Promise.all(Array.from({ length: 18 }, (_, index) => chooseUntil(index + 1)));
+  expect(new Set(ends)).toEqual(new Set(['rejected', 'chosen']));
 });
 
 test('an option that only contains the answer is not chosen', async () => {

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { Pool } from 'pg';
 import { startDriver } from './load/children.ts';
+import { measure } from './measure.ts';
 import { isWanted, options } from './options.ts';
 import { compared, measureShapes } from './parts/shapes.ts';
 import { growthFigures } from './report/goal-figures.ts';
@@ -11,6 +13,22 @@ import { seedSubmissions } from './seed/seed.ts';
 import { created1, created64, life64 } from './shapes.ts';
 import { startProduct } from './systems/product.ts';
 import type { System } from './systems/system.ts';
+import { untilNoneLeft } from './wait.ts';
+
+/**
+ * Waits until settlement has audited the seeded ledger. Its first audit reads every entry, the later
+ * ones what is new.
+ */
+async function untilAudited(pool: Pool): Promise<void> {
+  await untilNoneLeft('the first audit of the ledger', async () => {
+    const { rows } = await pool.query<{ left: number }>(
+      `SELECT CASE WHEN due_at > svc_now() THEN 0 ELSE 1 +
+         (SELECT count(*) FROM credit_accounts)::int - (SELECT count(*) FROM ledger_checkpoints)::int
+       END AS left FROM ledger_audit`,
+    );
+    return rows[0]?.left ?? 0;
+  });
+}
 
 /** The product after many finished submissions and the product after few, measured in turns. */
 export async function runGrowth(report: Report): Promise<void> {
@@ -18,10 +36,10 @@ export async function runGrowth(report: Report): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-growth-'));
   const driver = await startDriver();
   const systems: System[] = [];
+  const pools: Pool[] = [];
   const labels = [seedRows, seedRowsFew].map((rows) => `${rows.toLocaleString('en')} before`);
   try {
-    // The large stack starts last and is measured first, because the ledger's auditor starts five
-    // minutes after settlement.
+    // The large stack starts last and is measured first.
     for (const rows of [seedRowsFew, seedRows]) {
       const system = await startProduct({
         dir: path.join(dir, `${rows}`),
@@ -33,12 +51,18 @@ export async function runGrowth(report: Report): Promise<void> {
             `${rows.toLocaleString('en')} seeded in ${seeded.seconds.toFixed(0)} s, ` +
               `${(seeded.databaseMib / 1_024).toFixed(2)} GiB of database`,
           );
+          pools.push(stack.pool);
         },
       });
       systems.unshift(system);
       await system.world.ask({ kind: 'connect', nodes: system.links });
     }
+    for (const pool of pools) await untilAudited(pool);
     for (const system of systems) report.servers(await system.versions());
+    // A checkpoint ends the seeding. The first change of a page after it writes the whole page to the log.
+    for (const system of systems)
+      for (const shape of [created64, life64])
+        await measure(driver, system, shape, options.growth.warmUpSeconds);
     const shapes = [created64, created1, life64].filter(({ name }) => isWanted(name));
     await report.part(
       'growth',

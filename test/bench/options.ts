@@ -59,7 +59,7 @@ export const options = {
   /** Its processes take longer to start than the rest of a quick run. */
   hasFourOfEach: !quick || values.only !== '',
   someOfEach: { rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')) },
-  growth: { rounds: quick ? 1 : 4 },
+  growth: { rounds: quick ? 1 : 4, warmUpSeconds: quick ? 1 : 15 },
 } as const;
 
 export function isWanted(name: string): boolean {

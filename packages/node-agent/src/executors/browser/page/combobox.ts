@@ -2,6 +2,7 @@
 import type { ElementHandle } from 'playwright-core';
 import type { OptionsValue } from '../planner/form-model.ts';
 import { chooseOptions } from '../planner/index.ts';
+import type { InFlight } from './in-flight.ts';
 import { awaitListboxOf, readListboxOf } from './in-page.ts';
 import type { ListboxReport } from './in-page/reports.ts';
 
@@ -11,13 +12,21 @@ const waitMs = 120;
 const openedMsMax = 1_500;
 /** The time for a search to answer after typing. */
 const searchedMsMax = 8_000;
-/** A list that has stayed without the wanted option this long does not have it. */
+/** A list that has stayed without the wanted option this long, with no request under way, does not have it. */
 const settledMs = 700;
 /** As above, for a list without any option: it waits for somebody to type. */
 const emptyMs = 250;
 const clickMsMax = 5_000;
 
 export type Choice = 'chosen' | 'no_option';
+
+export interface ComboboxContext {
+  /** Selector of the options, if they are not those of a listbox. */
+  readonly suggestions: string | undefined;
+  /** Counts one click. */
+  readonly onAction: () => void;
+  readonly inFlight: Pick<InFlight, 'isAsking'>;
+}
 
 /**
  * Opens a combobox and chooses the options. Options may load late, or only after typing. A widget
@@ -26,13 +35,12 @@ export type Choice = 'chosen' | 'no_option';
 export async function chooseInCombobox(
   control: ElementHandle<HTMLElement>,
   value: OptionsValue,
-  suggestions: string | undefined,
-  onClick: () => void,
+  context: ComboboxContext,
 ): Promise<Choice> {
   let choice: Choice = 'chosen';
   for (const label of value.labels) {
     const wanted = { labels: [label], spellings: value.spellings ?? [] };
-    choice = await chooseOne(control, wanted, suggestions, onClick);
+    choice = await chooseOne(control, wanted, context);
     if (choice !== 'chosen') break;
   }
   // An open list hides the rest of the page from assistive technology in some libraries.
@@ -45,23 +53,25 @@ type Wanted = Pick<OptionsValue, 'labels' | 'spellings'>;
 async function chooseOne(
   control: ElementHandle<HTMLElement>,
   wanted: Wanted,
-  suggestions: string | undefined,
-  onClick: () => void,
+  { suggestions, onAction, inFlight }: ComboboxContext,
 ): Promise<Choice> {
+  const touchedAtMs = performance.now();
+  const isAsking = (): boolean => inFlight.isAsking(touchedAtMs);
+  const search: Search = { control, wanted, selector: suggestions, isAsking };
   await control.click({ timeout: clickMsMax }).catch(async () => await control.focus());
-  onClick();
+  onAction();
   if (suggestions === undefined) {
-    if (await pick(control, wanted, suggestions, openedMsMax)) return 'chosen';
+    if (await pick(search, openedMsMax)) return 'chosen';
     const isShown = (await readOptions(control, suggestions)).isShown;
     if (!isShown) await control.press('ArrowDown');
-    if (!isShown && (await pick(control, wanted, suggestions, openedMsMax))) return 'chosen';
+    if (!isShown && (await pick(search, openedMsMax))) return 'chosen';
   }
   if (!(await control.evaluate(isEditable))) return 'no_option';
   for (const text of [...wanted.labels, ...(wanted.spellings ?? [])].slice(0, 3)) {
     await control.fill(text);
     // Some lists wait for a key.
     await control.press('End');
-    if (await pick(control, wanted, suggestions, searchedMsMax)) return 'chosen';
+    if (await pick(search, searchedMsMax)) return 'chosen';
     if (suggestions !== undefined && !(await readOptions(control, suggestions)).isShown) {
       // A plain text field: this page offers no suggestions.
       return 'chosen';
@@ -71,6 +81,14 @@ async function chooseOne(
   return 'no_option';
 }
 
+interface Search {
+  readonly control: ElementHandle<HTMLElement>;
+  readonly wanted: Wanted;
+  readonly selector: string | undefined;
+  /** True while the page waits for an answer to a request that it has sent since the combobox was touched. */
+  readonly isAsking: () => boolean;
+}
+
 /** Runs in the page. Unlike Playwright's own check, it only rejects if the page is gone. */
 function isEditable(element: HTMLElement): boolean {
   const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
@@ -78,16 +96,12 @@ function isEditable(element: HTMLElement): boolean {
 }
 
 /** Clicks the wanted option as soon as the list has it. */
-async function pick(
-  control: ElementHandle<HTMLElement>,
-  wanted: Wanted,
-  selector: string | undefined,
-  limitMs: number,
-): Promise<boolean> {
+async function pick(search: Search, limitMs: number): Promise<boolean> {
+  const { control, wanted, selector, isAsking } = search;
   const startedMs = performance.now();
   let settledSinceMs = startedMs;
   let known: string | undefined;
-  while (performance.now() - startedMs < limitMs) {
+  while (performance.now() - startedMs < (isAsking() ? searchedMsMax : limitMs)) {
     const asked = { selector, known, limitMs: waitMs };
     const handle = await control.evaluateHandle(awaitListboxOf, asked);
     const report = await handle.evaluate((read) => read.report);
@@ -102,7 +116,7 @@ async function pick(
     }
     await handle.dispose();
     const labels = report.labels.join('\n');
-    if (labels !== known || report.isLoading) settledSinceMs = performance.now();
+    if (labels !== known || report.isLoading || isAsking()) settledSinceMs = performance.now();
     const patienceMs = report.isShown && report.labels.length === 0 ? emptyMs : settledMs;
     if (performance.now() - settledSinceMs > patienceMs) return false;
     known = labels;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { greenhouse, lever } from '../adapters/index.ts';
 import { type Choice, chooseInCombobox } from './combobox.ts';
+import { trackRequests } from './in-flight.ts';
 import { fillOf, readOf, usePages } from './page.fixture.ts';
 
 const pages = usePages();
@@ -209,9 +210,28 @@ test('a combobox that searches is typed into', async () => {
   expect(await page.inputValue('#q')).toBe('Dublin, Ohio');
 });
 
+test('a combobox that asks a slow server is waited for', async () => {
+  const page = await pages.show(
+    formWith(
+      combobox(`input.oninput = () => {
+        setTimeout(() => console.log('answer now'), 1_500);
+        fetch('https://places.example/').then((answer) => answer.json()).then(show);
+      };`),
+    ),
+  );
+  await page.route('https://places.example/**', async (route) => {
+    await page.waitForEvent('console');
+    const headers = { 'access-control-allow-origin': '*' };
+    await route.fulfill({ headers, json: ['Dublin, Ireland', 'Dublin, Ohio'] });
+  });
+  expect(await fillOf(page, answered('City', 'Dublin, Ohio'))).toMatchObject({ kind: 'filled' });
+  expect(await page.inputValue('#q')).toBe('Dublin, Ohio');
+});
+
 /** Chooses an option that appears after typing. The page dies at this call to the browser. */
 async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
-  const script = `input.oninput = () => show(input.value === 'Dublin' ? ['Dublin'] : []);`;
+  const script = `input.onclick = () => show([]);
+    input.oninput = () => show(input.value === 'Dublin' ? ['Dublin'] : []);`;
   const page = await pages.show(formWith(combobox(script)));
   let calls = 0;
   const dying = new Proxy(await (await readOf(page)).element('q'), {
@@ -226,7 +246,8 @@ async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
     },
   });
   const value = { kind: 'options' as const, labels: ['Dublin'] };
-  return await chooseInCombobox(dying, value, undefined, () => {}).catch(() => 'rejected');
+  const context = { suggestions: undefined, onAction: () => {}, inFlight: trackRequests(page) };
+  return await chooseInCombobox(dying, value, context).catch(() => 'rejected');
 }
 
 test('a combobox whose page dies at any call lacks no option', async () => {

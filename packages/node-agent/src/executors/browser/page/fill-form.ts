@@ -1,6 +1,5 @@
 import type { ApplicantProfile, Fill, FormField } from '../planner/index.ts';
 import { missingMessage, planForm, refusedMessage, unsupportedMessage } from '../planner/index.ts';
-import type { InFlight } from './in-flight.ts';
 import type { FieldReport } from './in-page/reports.ts';
 import { isGone, readForm, type FormTarget, type ReadForm, waitForQuiet } from './read-form.ts';
 import { waitForUpload } from './uploads.ts';
@@ -14,7 +13,6 @@ const roundsMax = 10;
 const attemptsMax = 3;
 
 export interface FillOptions extends FillContext {
-  readonly inFlight: InFlight;
   readonly profile: ApplicantProfile;
   /** Called after each field that was filled in, with its key. */
   readonly onFilled: (key: string) => void;

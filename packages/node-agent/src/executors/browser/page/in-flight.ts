@@ -5,23 +5,32 @@ const pollMs = 30;
 /** A request that takes longer, like one that a server keeps open for news, is not waited for. */
 const requestMsMax = 20_000;
 
-/** The requests of a page that send something and have no answer yet: uploads and autosaves. */
+/** The requests of a page that have no answer yet. */
 export interface InFlight {
-  /** Waits until there is none, with a bound. Returns true if there was one. */
+  /**
+   * Waits until none is left that sends something, such as an upload or an autosave, with a bound.
+   * Returns true if there was one.
+   */
   waitUntilNone(signal: AbortSignal): Promise<boolean>;
+  /** True while a script waits for data that it has asked for since `sinceMs` of `performance.now()`. */
+  isAsking(sinceMs: number): boolean;
 }
 
 const quietMs = 90;
 
 export function trackRequests(page: Page): InFlight {
   const started = new Map<Request, number>();
+  const asked = new Map<Request, number>();
   let changedAtMs = Number.NEGATIVE_INFINITY;
   page.on('request', (request) => {
+    const nowMs = performance.now();
+    if (['fetch', 'xhr'].includes(request.resourceType())) asked.set(request, nowMs);
     if (['GET', 'HEAD', 'OPTIONS'].includes(request.method())) return;
-    changedAtMs = performance.now();
-    started.set(request, changedAtMs);
+    changedAtMs = nowMs;
+    started.set(request, nowMs);
   });
   const end = (request: Request): void => {
+    asked.delete(request);
     if (started.delete(request)) changedAtMs = performance.now();
   };
   // A page that does not read an answer keeps its request unfinished.
@@ -39,5 +48,6 @@ export function trackRequests(page: Page): InFlight {
       }
       return wasBusy;
     },
+    isAsking: (sinceMs) => [...asked.values()].some((askedAtMs) => askedAtMs >= sinceMs),
   };
 }

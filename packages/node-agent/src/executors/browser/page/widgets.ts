@@ -3,6 +3,7 @@ import type { ElementHandle } from 'playwright-core';
 import type { Fill } from '../planner/form-model.ts';
 import { chooseOptions, normaliseLabel } from '../planner/index.ts';
 import { chooseInCombobox } from './combobox.ts';
+import type { InFlight } from './in-flight.ts';
 import type { FieldReport, FieldState } from './in-page/reports.ts';
 import { isGone, type ReadForm } from './read-form.ts';
 
@@ -21,6 +22,7 @@ export interface FillContext {
   readonly files: ReadonlyMap<'resume' | 'coverLetter', FileBytes>;
   /** Counts one click or upload. */
   readonly onAction: () => void;
+  readonly inFlight: InFlight;
 }
 
 /** `no_option`: the widget does not offer the answer. `not_operable`: it cannot be filled in. */
@@ -93,7 +95,8 @@ async function fillOptions(
   if (value.kind !== 'options') return 'not_operable';
   if (field.kind === 'combobox') {
     const control = await form.element(field.key);
-    const choice = await chooseInCombobox(control, value, report.suggestions, context.onAction);
+    const { suggestions } = report;
+    const choice = await chooseInCombobox(control, value, { suggestions, ...context });
     return choice === 'chosen' ? 'filled' : choice;
   }
   const options = field.options ?? [];

@@ -6,7 +6,7 @@
 #   sh infra/local/bootstrap.sh start --watch  the same; processes start again when their code changes
 #   sh infra/local/bootstrap.sh test           all checks, then all tests
 #   sh infra/local/bootstrap.sh test WORDS     the tests only, with these words for vitest
-#   sh infra/local/bootstrap.sh check          types, lint, format, boundaries, unused code
+#   sh infra/local/bootstrap.sh check          types, lint, format, boundaries, unused code, lockfile
 #   sh infra/local/bootstrap.sh run COMMAND    anything else, with the same PATH
 set -eu
 cd "$(dirname "$0")/../.."

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { checkoutDir } from './paths.ts';
 
 /**
- * `npm test`: runs all tests, and the checks (types, lint, format, boundaries, unused code) in the time
- * that the tests leave. The output of the checks follows that of the tests. Turborepo skips checks
- * whose inputs have not changed. The last line is `N passed, M failed`, and counts each check as a
- * test. With arguments it skips the checks, and passes the arguments to vitest.
+ * `npm test`: runs all tests, and the checks (types, lint, format, boundaries, unused code,
+ * lockfile) in the time that the tests leave. The output of the checks follows that of the tests.
+ * Turborepo skips checks whose inputs have not changed. The last line is `N passed, M failed`, and
+ * counts each check as a test. With arguments it skips the checks, and passes the arguments to vitest.
  */
 
 const slowestShown = 10;

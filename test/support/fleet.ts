@@ -125,16 +125,17 @@ async function link(
 }
 
 /**
- * Removes a test's nodes, so that the next test does not see them: ends their runs and cuts their
- * links.
+ * Ends the runs of a test's node, so that the next test does not see them. A `start` or a report
+ * that was on its way gives a run a new lease: then it is ended once more.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
-  await store.query(
-    `UPDATE submissions SET lease_expires_at = svc_now(), start_deadline_at = svc_now()
-     WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')`,
-    [nodeId],
-  );
   await waitUntil(async () => {
+    await store.query(
+      `UPDATE submissions SET lease_expires_at = svc_now(), start_deadline_at = svc_now()
+       WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')
+         AND (lease_expires_at > svc_now() OR start_deadline_at > svc_now())`,
+      [nodeId],
+    );
     const left = await store.query(
       `SELECT 1 FROM submissions
        WHERE node_id = $1::uuid AND state IN ('dispatched', 'running', 'settling')`,

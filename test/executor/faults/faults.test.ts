@@ -5,8 +5,8 @@ import { planRun, targets } from './plan.ts';
 import { describeEnd, runTrial } from './trial.ts';
 
 /** CONTRACT 10, "At most once": the short form of `pnpm executor:faults`. */
-const runs = 24;
-const seed = 3;
+const runs = 16;
+const seed = 2;
 
 test(`${runs} killed runs: no application arrives twice, or denied, or unreported`, async () => {
   const binary = await chromiumBinary();

@@ -100,32 +100,33 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
     );
   });
 
-  test('refuses to start without a master key, and with a malformed one', async () => {
-    const without = await refusal(service, { SVC_MASTER_KEY: undefined });
-    expect(without).toContain('SVC_MASTER_KEY is not set: <key id>:<base64 of 32 bytes>');
-    const short = await refusal(service, { SVC_MASTER_KEY: 'a:c2hvcnQ=' });
-    expect(short).toContain('SVC_MASTER_KEY is not valid');
-    expect(short).not.toContain('c2hvcnQ=');
-  });
-
-  test('refuses a superuser of Postgres in production', async () => {
-    const DATABASE_URL = mine.database.ownerUrl;
-    expect(await refusal(service, { DATABASE_URL })).toContain(
-      'The role of DATABASE_URL is a superuser. In production it must own nothing',
-    );
-  });
-
-  test('refuses production with a standby that commits do not wait for', async () => {
-    const { databaseUrl } = mine.database;
-    const DATABASE_URL = databaseUrl.replace(/@([^/]+)/, '@$1,$1');
-    expect(await refusal(service, { DATABASE_URL })).toContain(
-      'The database has a standby, but commits do not wait for it',
-    );
-  });
-
   test('starts with a correct configuration', async () => {
     expect(await refusal(service, {})).toBe('it started');
   });
+});
+
+/** All services open their store by the same function and read the same common variables. */
+test('a master key that is missing or malformed is refused', async () => {
+  const without = await refusal('settlement', { SVC_MASTER_KEY: undefined });
+  expect(without).toContain('SVC_MASTER_KEY is not set: <key id>:<base64 of 32 bytes>');
+  const short = await refusal('settlement', { SVC_MASTER_KEY: 'a:c2hvcnQ=' });
+  expect(short).toContain('SVC_MASTER_KEY is not valid');
+  expect(short).not.toContain('c2hvcnQ=');
+});
+
+test('production refuses a superuser of Postgres', async () => {
+  const DATABASE_URL = mine.database.ownerUrl;
+  expect(await refusal('settlement', { DATABASE_URL })).toContain(
+    'The role of DATABASE_URL is a superuser. In production it must own nothing',
+  );
+});
+
+test('production refuses a standby that commits do not wait for', async () => {
+  const { databaseUrl } = mine.database;
+  const DATABASE_URL = databaseUrl.replace(/@([^/]+)/, '@$1,$1');
+  expect(await refusal('settlement', { DATABASE_URL })).toContain(
+    'The database has a standby, but commits do not wait for it',
+  );
 });
 
 test('a master key that does not fit the database is refused', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { flushCounters } from './counters.fixture.ts';
 import { type DeliveryFilter, listDeliveries } from './deliveries/list.ts';
+import { seedEnded } from './ended.fixture.ts';
 import { readStatement, type StatementFilter } from './ledger/account-statement.ts';
 import { createFixture, type Fixture } from './store.fixture.ts';
 import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
@@ -14,29 +15,6 @@ const rows = 20_000;
 /** A page of 20 and the rows that were skipped for it. */
 const rowsReadMax = 100;
 
-async function seed({ database }: Fixture, tenantId: string): Promise<void> {
-  await database.query(`
-    INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, state,
-      quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version, available_after_micros,
-      dispatch_deadline_at, created_at, finished_at, charged_micros, cancelled_by)
-    SELECT gen_random_uuid(), '${tenantId}', 'seed-' || n, '\\x00', 'seed', 'ats.application', 'standard',
-      'cancelled', 0, 2, 1000000, 1, 0, svc_now() - n * interval '1 second',
-      svc_now() - n * interval '1 second', svc_now(), 1, 'tenant'
-    FROM generate_series(1, ${rows}) AS n`);
-  await database.query(`
-    INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
-      balance_after_micros, held_after_micros, submission_id, created_at)
-    SELECT gen_random_uuid(), tenant_id, 'hold', 'tenant_available', 'tenant_held', 2, 2, 2, id, created_at
-    FROM submissions`);
-  await database.query(`
-    INSERT INTO deliveries (id, tenant_id, event_id, type, status, created_at, finished_at, round_started_at)
-    SELECT (lpad(to_hex(n + (extract(epoch FROM svc_now()) * 1000)::bigint), 12, '0')
-        || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
-      '${tenantId}', gen_random_uuid(), 'submission.cancelled', 'delivered', svc_now(), svc_now(), svc_now()
-    FROM generate_series(1, ${rows}) AS n`);
-  await database.query('ANALYZE');
-}
-
 async function rowsReadSoFar(fixture: Fixture): Promise<number> {
   await flushCounters(fixture);
   const [row] = await fixture.database.query<{ read: number }>(`
@@ -49,7 +27,8 @@ test('rare rows are listed without reading the frequent ones', { timeout: 120_00
   const fixture = await createFixture();
   const { store, hold } = fixture;
   const tenantId = await fixture.tenant(100_000);
-  await seed(fixture, tenantId);
+  await seedEnded(fixture, { tenantId, rows });
+  await fixture.database.query('ANALYZE');
   const { id } = await hold(tenantId, { key: 'one' });
   const none: SubmissionFilter = {
     status: null,

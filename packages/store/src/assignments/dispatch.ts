@@ -74,8 +74,7 @@ const loadDispatchable = statement(
     (extract(epoch FROM dispatch_deadline_at - svc_now()) * 1000)::float8 AS remaining_ms,
     svc_now() AS now
   FROM submissions
-  WHERE id = ANY($id) AND state = ANY($from) AND payload_sealed IS NOT NULL
-    AND svc_now() < dispatch_deadline_at`,
+  WHERE id = ANY($id) AND state = ANY($from) AND svc_now() < dispatch_deadline_at`,
 );
 
 async function loadAll(
@@ -132,9 +131,10 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 }
 
 /**
- * The statement finds rows by a condition on ids instead of a join, and takes the state as a
- * parameter (see `plannerOptions`). The planner can therefore only use the primary key. The
- * parameters of a row are at the position of its id. If two accepts of one submission are in one
+ * The statement finds rows by a condition on ids instead of a join, takes the state as a parameter,
+ * and does not ask for the payload, which every pending submission has (see `roleSettings`). The
+ * planner can therefore only use the primary key. The parameters of a row are at the position of
+ * its id. If two accepts of one submission are in one
  * statement, the first one decides. If it is committed, the second comes too late; if it is
  * refused, the submission is no longer pending.
  */
@@ -147,8 +147,7 @@ const assignNodes = statement(
     run_deadline_at = svc_now() + interval '1 millisecond' * CASE tier
       WHEN 'instant' THEN ${runLimitMs.instant} WHEN 'priority' THEN ${runLimitMs.priority}
       ELSE ${runLimitMs.standard} END
-  WHERE id = ANY($id) AND state = ANY($from) AND payload_sealed IS NOT NULL
-    AND svc_now() < dispatch_deadline_at
+  WHERE id = ANY($id) AND state = ANY($from) AND svc_now() < dispatch_deadline_at
   RETURNING id, tenant_id, job_type, payload_sealed, request_id, ${receiptSql} AS receipt`,
 );
 
@@ -194,7 +193,7 @@ const findAssigned = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offer_id: 'text[]', state: 'text' },
   `
   SELECT id, tenant_id, job_type, payload_sealed, request_id, ${receiptSql} AS receipt FROM submissions
-  WHERE id = ANY($id) AND state = $state AND payload_sealed IS NOT NULL
+  WHERE id = ANY($id) AND state = $state
     AND node_id IS NOT DISTINCT FROM ($node_id)[array_position($id, id)]
     AND EXISTS (SELECT FROM jsonb_array_elements(offer_records::jsonb) AS offer
       WHERE offer->>0 = ($offer_id)[array_position($id, id)] AND offer->>2 = 'accepted')`,

@@ -102,7 +102,7 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
   retry: 'pending',
 };
 
-/** The deliveries are found by their ids, and the status is a parameter: see `plannerOptions`. */
+/** The deliveries are found by their ids, and the status is a parameter: see `roleSettings`. */
 const recordRows = statement(
   { input: 'jsonb', delivery_id: 'uuid[]', live: 'text[]' },
   `

@@ -87,13 +87,14 @@ export async function clearReconcileFailures(
 
 /**
  * SQL that is true if the reconciler would still find the row that `f` is about. The states and the
- * status are the parameters $1 and $2: see `plannerOptions`.
+ * status are the parameters $1 and $2: see `roleSettings`.
  */
 const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id
     AND s.state = ANY($1::text[]))
   WHEN 'webhook' THEN EXISTS (SELECT FROM deliveries d WHERE d.id = f.subject_id AND d.status = $2)
-  ELSE EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id AND s.payload_sealed IS NOT NULL) END`;
+  ELSE COALESCE(
+    (SELECT s.payload_sealed IS NOT NULL FROM submissions s WHERE s.id = f.subject_id), false) END`;
 
 const stillFoundValues = [inFlightStates, 'pending'] as const;
 

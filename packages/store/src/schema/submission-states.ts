@@ -9,7 +9,7 @@ import {
 
 /**
  * States in SQL come from the domain's table of transitions. A statement takes them as parameters.
- * Only a condition that must match a partial index has literals (see `plannerOptions`). Such
+ * Only a condition that must match a partial index has literals (see `roleSettings`). Such
  * conditions are the texts below, which follow the name of the column. No index names the column
  * `state`, so that a change of the state changes no index.
  */

@@ -61,13 +61,12 @@ export async function purgeExpired(
   submissionIds: readonly string[],
 ): Promise<number> {
   return store.transaction(async (query) => {
-    const due = await query<{ id: string }>(
-      `SELECT id FROM submissions
-       WHERE id = ANY($1::uuid[]) AND finished_at IS NOT NULL AND payload_sealed IS NOT NULL
-       FOR UPDATE SKIP LOCKED`,
+    const ended = await query<{ id: string; purged: boolean }>(
+      `SELECT id, payload_sealed IS NULL AS purged FROM submissions
+       WHERE id = ANY($1::uuid[]) AND finished_at IS NOT NULL FOR UPDATE SKIP LOCKED`,
       [submissionIds],
     );
-    const ids = due.map(({ id }) => id);
+    const ids = ended.filter(({ purged }) => !purged).map(({ id }) => id);
     if (ids.length > 0) await purge(store, query, ids);
     return ids.length;
   });

@@ -131,12 +131,11 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 }
 
 /**
- * The statement finds rows by a condition on ids instead of a join, takes the state as a parameter,
- * and does not ask for the payload, which every pending submission has (see `roleSettings`). The
- * planner can therefore only use the primary key. The parameters of a row are at the position of
- * its id. If two accepts of one submission are in one
- * statement, the first one decides. If it is committed, the second comes too late; if it is
- * refused, the submission is no longer pending.
+ * The statement finds rows by a condition on ids instead of a join, and takes the state as a parameter.
+ * It does not ask for the payload, because a check gives every pending submission one. The planner can
+ * therefore only use the primary key (see `roleSettings`). The parameters of a row are at the position
+ * of its id. If two accepts of one submission are in one statement, the first one decides. If it is
+ * committed, the second comes too late; if it is refused, the submission is no longer pending.
  */
 const assignNodes = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offers: 'text[]', from: 'text[]', to: 'text' },

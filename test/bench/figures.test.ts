@@ -5,6 +5,8 @@ import { driveOpen } from './load/open-loop.ts';
 import { arrivalsMs } from './load/schedule.ts';
 import { wakeUpsBetween } from './load/wake-ups.ts';
 import { rowsBetween } from './parts/rows.ts';
+import { median } from './quantile.ts';
+import { growthFigures } from './report/goal-figures.ts';
 import { goalNames, goals, goalsTable, verdictLine } from './report/goals.ts';
 import { latencyRatiosOf, medianOf, ratiosOf } from './report/medians.ts';
 import { isHeld, percentilesOf, type Sample } from './sample.ts';
@@ -165,4 +167,19 @@ test('the goals have a verdict each, by the medians of the rounds, and the last 
   expect(verdictLine(figures)).toBe(
     `Verdict: 1 of ${goals.length} goals met, 2 missed, ${goals.length - 3} not measured.`,
   );
+});
+
+test('noise is no growth, and the growth of one shape counts', () => {
+  const shape = (ratios: readonly number[]) => ({
+    name: `${ratios}`,
+    medians: [],
+    samples: [
+      ratios.map((ratio) => ({ ...sample, totalCpuMicros: 100 * ratio })),
+      ratios.map(() => ({ ...sample, totalCpuMicros: 100 })),
+    ],
+  });
+  const noisy = [shape([0.9, 1, 1.2]), shape([1.2, 0.9, 1]), shape([1, 1.2, 0.9])];
+  const cpuOf = (results: typeof noisy) => growthFigures(results).get(goalNames.growthCpu) ?? [];
+  expect(median(cpuOf(noisy))).toBe(1);
+  expect(cpuOf([...noisy, shape([1.3, 1.2, 1.4])])).toEqual([1.3, 1.2, 1.4]);
 });

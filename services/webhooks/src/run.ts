@@ -6,9 +6,7 @@ import type { WebhooksConfig } from './config.ts';
 import { createWebhooksMetrics } from './metrics.ts';
 import { openDeliverer } from './open-deliverer.ts';
 import { createRecovery } from './recover.ts';
-
-/** The pause between two wake-up jobs. The tenants of one job are claimed together. */
-const wakeUpIntervalMs = 20;
+import { createWakeUpPace } from './wake-up-pace.ts';
 
 /**
  * Opens the deliverer's resources in order. `close` waits for running work and closes them in
@@ -26,6 +24,7 @@ export function run(
     const opened = await openDeliverer(opening, { config, clock, ...observing });
     webhooksMetrics.exposeDeliverer(opened.deliverer);
     const { deliverer, store, redis } = opened;
+    const pace = createWakeUpPace(() => clock.monotonicMs());
     return await startWorker(opening, {
       store,
       redis,
@@ -34,7 +33,8 @@ export function run(
         const joined = await takeWakeUpTenants(redis, config.REDIS_PREFIX).catch(() => []);
         deliverer.wake([...tenantIds, ...joined]);
         // The next job waits meanwhile, so that more notified tenants join it.
-        await pause(wakeUpIntervalMs);
+        const pauseMs = pace.pauseMsAfter(tenantIds.length + joined.length);
+        if (pauseMs > 0) await pause(pauseMs);
       },
       reconcile: createRecovery({ ...opened, logger }),
       reconcilers: ['webhook'],

@@ -4,7 +4,7 @@
  * (docs/lab/what-holds-the-goals.md).
  */
 const tenantsPerSecond = 150;
-/** So many may come at once without a pause. */
+/** The most tenants that may come at once without a pause. */
 const burst = 10;
 /** A busy deliverer is quiet again after it has woken fewer tenants for a tenth of a second. */
 const levelMax = 2 * burst;

@@ -1,25 +1,33 @@
 import { open, readFile, rename, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Outcome } from './journal.ts';
+import { syncDirectory } from './sync-directory.ts';
 
-/** A submission that this node was assigned, also after its outcome was acknowledged. */
+/**
+ * A submission that the service assigned to this node. The entry stays after the outcome is
+ * acknowledged.
+ */
 export interface HistoryEntry {
   readonly submissionId: string;
-  /** From the service, which can open it. */
+  /** The sealed proof of the assignment. Only the service can open it. */
   readonly receipt: string;
-  /** Undefined while the submission is in hand, or if it was stopped. */
+  /**
+   * Undefined until the service has acknowledged the outcome, and for a submission that was
+   * stopped.
+   */
   readonly outcome?: Outcome;
-  /** Unix time in milliseconds, by this machine's clock. */
+  /** The time of the assignment: Unix time in milliseconds, by the clock of this machine. */
   readonly atMs: number;
 }
 
 /**
- * The submissions of the last days. If the service is restored from a backup, the node reports
- * it, so that no submission runs twice (CONTRACT 7, "Recovery").
+ * The submissions of the last 7 days. After the service is restored from a backup, the node reports
+ * them, which prevents a second run of the same submission (CONTRACT 7, "Recovery"). Older entries
+ * stay until the file is rewritten.
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];
-  /** Both are on disk when the promise resolves. */
+  /** Adds a submission with its receipt. Both are on disk when the promise resolves. */
   assigned(submissionId: string, receipt: string): Promise<void>;
   ended(outcome: Outcome): Promise<void>;
   close(): Promise<void>;
@@ -80,7 +88,7 @@ export async function openHistory(
   };
 }
 
-/** A crash may have cut the last line. A line that cannot be parsed is left out. */
+/** Reads the file. Skips lines that cannot be parsed, because a crash may have cut the last one. */
 async function readEntries(file: string): Promise<Map<string, HistoryEntry>> {
   const entries = new Map<string, HistoryEntry>();
   const text = await readFile(file, 'utf8').catch(() => '');
@@ -102,7 +110,10 @@ function parsed(text: string): Line | undefined {
   }
 }
 
-/** Drops old entries, writes the others to a new file, and opens it for appending. */
+/**
+ * Drops entries that are too old or too many, writes the others to a new file, and opens this file
+ * for appending.
+ */
 async function rewrite(
   file: string,
   entries: Map<string, HistoryEntry>,
@@ -116,5 +127,6 @@ async function rewrite(
   await handle.sync();
   await handle.close();
   await rename(draft, file);
+  await syncDirectory(path.dirname(file));
   return await open(file, 'a', privateFile);
 }

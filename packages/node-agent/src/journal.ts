@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { FrameFromNodeOf } from '@svc/contracts';
 import { runLimitMs } from '@svc/domain';
 import { lockDirectory } from './lock.ts';
+import { syncDirectory } from './sync-directory.ts';
 
 export type Outcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;
 
@@ -16,7 +17,7 @@ export type JournalEntry =
   | {
       readonly phase: 'begun';
       readonly submissionId: string;
-      /** True if nothing was submitted in this phase. */
+      /** True if the executor submits nothing in this phase (`isFenced` of `Executor`). */
       readonly isFenced: boolean;
     }
   | { readonly phase: 'submitting'; readonly submissionId: string }
@@ -35,7 +36,7 @@ type StoredEntry =
   | Exclude<JournalEntry, AssignedEntry>
   | (Omit<AssignedEntry, 'maxNodeSeconds'> & { readonly maxNodeSeconds?: number });
 
-/** `taken`: another process has begun it. `missing`: no assignment is on disk. */
+/** `taken`: another process has begun the submission. `missing`: no assignment is on disk. */
 export type BeginClaim = 'claimed' | 'taken' | 'missing';
 
 export interface Journal {
@@ -44,9 +45,9 @@ export interface Journal {
   /** Replaces the entry of a submission. It is on disk when the promise resolves. */
   write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
-   * Marks an assignment as begun, and removes its payload. Both are on disk when the promise
-   * resolves. Only one of all processes that try gets `claimed`, even if the lock failed to keep
-   * them apart.
+   * Marks an assignment as begun, and removes its payload. Both changes are on disk when the
+   * promise resolves. If several processes try, only one of them gets `claimed`. This holds without
+   * the lock, too.
    */
   claimBegin(submissionId: string, isFenced?: boolean): Promise<BeginClaim>;
   /** Marks a begun submission as `submitting`. The mark is on disk when the promise resolves. */
@@ -55,7 +56,10 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** For an assignment of an older version: the shortest run limit of all tiers. */
+/**
+ * The value for an entry that an older agent wrote without `maxNodeSeconds`: the shortest run limit
+ * of all tiers.
+ */
 const maxNodeSecondsDefault = Math.min(...Object.values(runLimitMs)) / 1_000;
 
 const suffix = '.json';
@@ -69,15 +73,6 @@ const privateDirectory = 0o700;
 
 export function isJournalable(submissionId: string): boolean {
   return safeId.test(submissionId);
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /**
@@ -103,8 +98,9 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // The process ended before it removed the payload. Its run had not started, because a run starts
-  // after that. Agents of an older version never removed it, so their run may have acted.
+  // This begun file still has its payload: the process ended between the rename and the removal of
+  // the payload. The run had not started, because a run starts after the removal. An older agent
+  // did not remove the payload at all, so its run may have acted.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);
@@ -125,7 +121,7 @@ async function isThere(file: string): Promise<boolean> {
   }
 }
 
-/** Claims by renaming: only one process can rename a file, and the next one does not find it. */
+/** Claims by a rename. Only one process can rename the file. The next process does not find it. */
 async function claim(assigned: string, begun: string): Promise<BeginClaim> {
   if (await isThere(begun)) return 'taken';
   try {
@@ -147,7 +143,8 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
     return await Promise.all(files.map((name) => readEntry(path.join(directory, name))));
   };
   const begun = await read(begunSuffix);
-  // An outcome wins over a begun assignment, and that wins over an assignment.
+  // A submission can have two files. An outcome wins over a begun entry, and a begun entry wins
+  // over an assignment.
   const entries = new Map(begun.map((entry) => [entry.submissionId, entry]));
   for (const entry of await read(suffix)) {
     const { submissionId, phase } = entry;
@@ -157,8 +154,8 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 }
 
 /**
- * Opens the node's journal: one file per submission. The files are private to the user, because
- * they contain personal data until the submission has ended. Throws `DirectoryInUse` if another
+ * Opens the node's journal: one file per submission. The files are private to the user, because an
+ * assignment contains personal data until the submission begins. Throws `DirectoryInUse` if another
  * process has the journal open, and `CannotLock` if that cannot be determined.
  */
 export async function openJournal(directory: string): Promise<Journal> {
@@ -188,7 +185,8 @@ export async function openJournal(directory: string): Promise<Journal> {
     markSubmitting: (submissionId) =>
       replaceEntry(begunFileOf(submissionId), { phase: 'submitting', submissionId }),
     async remove(submissionId) {
-      // Removes the outcome last, because a crash in between must not leave a begin without it.
+      // Removes the file of the outcome last. Otherwise a crash between the two removals could
+      // leave a begun entry without its outcome.
       await rm(begunFileOf(submissionId), { force: true });
       await rm(fileOf(submissionId), { force: true });
       await syncDirectory(directory);

@@ -3,14 +3,20 @@ import type { Store } from '../connection/store.ts';
 import { inFlightIds } from '../schema/submission-states.ts';
 
 export interface InFlightCounts {
-  /** By state. States without submissions are left out. */
+  /** The number of submissions by state. States without submissions are left out. */
   submissions: Partial<Record<SubmissionState, number>>;
-  /** Deliveries that have not ended, and those of them that are due. */
+  /**
+   * Deliveries that have not ended, and those of them that are due. Events that a tenant reads itself
+   * are not counted.
+   */
   deliveriesPending: number;
   deliveriesDue: number;
 }
 
-/** Counts the work in flight, using the table of submissions in flight and the index of pending deliveries. */
+/**
+ * Counts the work in flight. It reads the table of submissions in flight and the indexes of
+ * deliveries that have not ended.
+ */
 export async function countInFlight(store: Store): Promise<InFlightCounts> {
   const states = await store.query<{ state: SubmissionState; count: number }>(
     `SELECT state, count(*)::int AS count FROM submissions
@@ -19,7 +25,8 @@ export async function countInFlight(store: Store): Promise<InFlightCounts> {
   );
   const [deliveries] = await store.query<{ pending: number; due: number }>(
     `SELECT count(*)::int AS pending, (count(*) FILTER (WHERE next_attempt_at <= svc_now()))::int AS due
-     FROM deliveries WHERE status = 'pending'`,
+     FROM ((SELECT next_attempt_at FROM deliveries WHERE status = 'pending')
+       UNION ALL (SELECT next_attempt_at FROM deliveries WHERE status = 'queued')) d`,
     [],
   );
   return {

@@ -20,13 +20,16 @@ export interface ReconcileFailure {
 export const deadLetterFailures = 5;
 const backoffMsMin = 5_000;
 const backoffMsMax = 900_000;
-/** Above this many rows a failure is only logged. The row is then retried in each pass. */
+/**
+ * The most rows of failures. Above it a failure of another subject is only logged, and each pass
+ * tries that subject again.
+ */
 export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;
 
 /**
- * Records one more failure for each of these rows. If two workers fail at the same row at the same
- * time, it counts once.
+ * Records one more failure for each of these subjects. If two workers fail at the same subject at
+ * the same time, the failure counts once.
  */
 export async function recordReconcileFailures(
   { query }: Store,
@@ -59,8 +62,8 @@ const recordSql = `
   WHERE f.next_attempt_at <= svc_now()`;
 
 /**
- * The message only. The other fields of an error, such as statement parameters, may hold personal
- * data.
+ * Returns only the message of an error. Other fields, such as the parameters of a statement, may
+ * hold personal data.
  */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
@@ -87,16 +90,16 @@ export async function clearReconcileFailures(
 
 /**
  * SQL that is true if the reconciler would still find the row that `f` is about. The states and the
- * status are the parameters $1 and $2: see `roleSettings`.
+ * statuses are the parameters $1 and $2: see `roleSettings`.
  */
 const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id
     AND s.state = ANY($1::text[]))
-  WHEN 'webhook' THEN EXISTS (SELECT FROM deliveries d WHERE d.id = f.subject_id AND d.status = $2)
+  WHEN 'webhook' THEN EXISTS (SELECT FROM deliveries d WHERE d.id = f.subject_id AND d.status = ANY($2::text[]))
   ELSE COALESCE(
     (SELECT s.payload_sealed IS NOT NULL FROM submissions s WHERE s.id = f.subject_id), false) END`;
 
-const stillFoundValues = [inFlightStates, 'pending'] as const;
+const stillFoundValues = [inFlightStates, ['pending', 'queued']] as const;
 
 /**
  * Deletes the failures of rows that need no reconciler any more. Returns how many dead letters are

@@ -7,6 +7,12 @@ import { findDueTargets } from '../deliveries/deliveries.ts';
 import { findDelivery, listDeliveries } from '../deliveries/list.ts';
 import { redeliver } from '../deliveries/redelivery.ts';
 import { cancelSubmission } from '../endings/endings.ts';
+import { countInFlight } from '../operators/status.ts';
+import {
+  pruneReconcileFailures,
+  readDeadLetters,
+  recordReconcileFailures,
+} from '../reconciling/reconcile-failures.ts';
 import { openFixture } from '../store.fixture.ts';
 import { changeSettings } from '../tenants/settings.ts';
 import { changeEndpoint, createEndpoint, deleteEndpoint, rotateEndpointSecret } from './changes.ts';
@@ -41,7 +47,7 @@ async function cancelOne(tenantId: string): Promise<void> {
   await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
 }
 
-/** Everything that is due, at all destinations of the tenant. */
+/** Claims all due deliveries of the tenant, at all its destinations. */
 async function claimAll(tenantId: string): Promise<ClaimedAttempt[]> {
   const { targets } = await findDueTargets(store, { afterTargetId: null, limit: 100 });
   const own = targets.filter((target) => target.tenantId === tenantId);
@@ -90,6 +96,26 @@ test('an event has one delivery for the settings’ URL and one for each endpoin
     limit: 50,
   });
   expect(pending.filter(({ type }) => type === 'submission.cancelled')).toHaveLength(2);
+});
+
+test('a delivery to an endpoint stays a dead letter until it has ended, and counts as in flight', async () => {
+  const tenantId = await fixture.tenant();
+  await endpoint(tenantId);
+  await claimAll(tenantId);
+  const before = await countInFlight(store);
+  await cancelOne(tenantId);
+  const after = await countInFlight(store);
+  expect(after.deliveriesPending - before.deliveriesPending).toBe(1);
+  expect(after.deliveriesDue - before.deliveriesDue).toBe(1);
+  const [attempt] = await claimAll(tenantId);
+  if (attempt === undefined) throw new Error('the endpoint has no delivery');
+  const failure = { subjectId: attempt.deliveryId, kind: 'test', error: new Error('test') };
+  await recordReconcileFailures(store, 'webhook', [failure]);
+  await pruneReconcileFailures(store, 'webhook');
+  expect(await readDeadLetters(store, 10)).toMatchObject({ retrying: 1 });
+  await record(attempt, 'delivered');
+  await pruneReconcileFailures(store, 'webhook');
+  expect(await readDeadLetters(store, 10)).toMatchObject({ retrying: 0 });
 });
 
 test('a deliverer of the previous version finds no delivery of an endpoint', async () => {

@@ -9,8 +9,8 @@ import { createRecovery } from './recover.ts';
 import { createWakeUpPace } from './wake-up-pace.ts';
 
 /**
- * Opens the deliverer's resources in order. `close` waits for running work and closes them in
- * reverse.
+ * Opens the deliverer's resources in order. `close` waits for running work, then closes the
+ * resources in reverse order.
  */
 export function run(
   config: WebhooksConfig,
@@ -33,7 +33,7 @@ export function run(
         const joined = await takeWakeUpTenants(redis, config.REDIS_PREFIX).catch(() => []);
         deliverer.wake([...tenantIds, ...joined]);
         // The next job waits meanwhile, so that more notified tenants join it.
-        const pauseMs = pace.pauseMsAfter(tenantIds.length + joined.length);
+        const pauseMs = pace.pauseMs(tenantIds.length + joined.length);
         if (pauseMs > 0) await pause(pauseMs);
       },
       reconcile: createRecovery({ ...opened, logger }),

@@ -7,7 +7,7 @@ function pausesOf(sizes: readonly number[], everyMs: number): number[] {
   const pace = createWakeUpPace(() => nowMs);
   return sizes.map((size) => {
     nowMs += everyMs;
-    return pace.pauseMsAfter(size);
+    return pace.pauseMs(size);
   });
 }
 

@@ -1,19 +1,25 @@
 /**
- * Above this rate the tenants of the next jobs share one claim if the deliverer waits for them. Below
- * it a pause would only delay a webhook: at 50 a second by 7 ms of 26
+ * The deliverer pauses above this rate, because the tenants of the next jobs then share one claim.
+ * Below it a pause would only delay webhooks: at 50 tenants a second by 7 ms of 26
  * (docs/lab/what-holds-the-goals.md).
  */
 const tenantsPerSecond = 150;
 /** The most tenants that may come at once without a pause. */
 const burst = 10;
-/** A busy deliverer is quiet again after it has woken fewer tenants for a tenth of a second. */
+/**
+ * The highest level of the bucket. Without tenants it drains to `burst` in about 70 ms, so pauses
+ * end soon after a busy time.
+ */
 const levelMax = 2 * burst;
-const pauseMs = 20;
+const busyPauseMs = 20;
 
 /** Decides how long the deliverer waits after a wake-up job before it takes the next one. */
 export interface WakeUpPace {
-  /** 0 if it takes the next one at once. `tenantCount` is the number of tenants that the job woke. */
-  pauseMsAfter(tenantCount: number): number;
+  /**
+   * The pause in milliseconds. 0 means that the deliverer takes the next job at once. `tenantCount`
+   * is the number of tenants that the job woke.
+   */
+  pauseMs(tenantCount: number): number;
 }
 
 /** A leaky bucket of the tenants that were woken. */
@@ -21,12 +27,12 @@ export function createWakeUpPace(monotonicMs: () => number): WakeUpPace {
   let level = 0;
   let atMs = monotonicMs();
   return {
-    pauseMsAfter(tenantCount) {
+    pauseMs(tenantCount) {
       const nowMs = monotonicMs();
       const left = Math.max(level - ((nowMs - atMs) * tenantsPerSecond) / 1_000, 0);
       level = Math.min(left + tenantCount, levelMax);
       atMs = nowMs;
-      return level > burst ? pauseMs : 0;
+      return level > burst ? busyPauseMs : 0;
     },
   };
 }

@@ -1,25 +1,30 @@
 /**
- * The part of the machine's CPU that the product gets in the bench. The driver, the nodes and the
- * endpoint take the rest.
+ * The share of the machine's CPU that the product gets in the bench. The driver, the nodes and the
+ * webhook endpoint take the rest.
  */
 export const productsPart = 0.82;
 
 /**
- * The model of capacity (docs/SCALING.md): submissions a second, if the CPU is the limit. `cores` are
- * those that the processes may use fully.
+ * The model of capacity (docs/SCALING.md): submissions per second when the CPU is the limit.
+ * `cores` is the number of cores that the processes can use fully.
  */
 export function capacityOf(cores: number, cpuSecondsPerThousand: number): number {
   return (cores * 1_000) / cpuSecondsPerThousand;
 }
 
-/** The CPU of a submission, in seconds per 1,000, is `perSubmission + perBatch ÷ in flight in a process`. */
+/**
+ * The CPU-seconds per 1,000 submissions are `perSubmission + perBatch ÷ inFlight`. `inFlight` is
+ * the number of submissions in flight in each process.
+ */
 export interface Cost {
   readonly perSubmission: number;
-  /** The work of a batch. A process has a batch of each kind under way, whatever its size. */
+  /** The cost of a batch, whatever its size. The submissions in flight in a process share it. */
   readonly perBatch: number;
 }
 
-/** A closed loop: submissions in flight in each process, and CPU-seconds per 1,000. */
+/**
+ * A measured closed loop: the submissions in flight in each process, and the CPU-seconds per 1,000.
+ */
 export interface CostPoint {
   readonly inFlight: number;
   readonly cpuSecondsPerThousand: number;
@@ -39,8 +44,8 @@ export function costOf(cost: Cost, inFlight: number, processes: number): number 
 }
 
 /**
- * The loops of the notebook's full run (docs/lab/performance.md). A whole life at half load has 22 in
- * flight: 357 a second for 61 ms.
+ * The costs, from loops of the full run in docs/lab/performance.md. The point with 22 in flight is
+ * a whole life at half load: 357 a second, each for 61 ms.
  */
 export const costs = {
   created: fitCost(
@@ -61,7 +66,10 @@ export interface Compared {
 
 export const deviationMax = 0.2;
 
-/** The last line of the parts about several of each service: the verdict on the model. */
+/**
+ * The last line of the parts with several processes of each service: whether the model holds, and
+ * each comparison.
+ */
 export function capacityVerdict(compared: readonly Compared[]): string {
   const rows = compared.map(({ name, model, measured }) => {
     const percent = (model / measured - 1) * 100;
@@ -79,7 +87,10 @@ export interface MeasuredShape {
   readonly cpuSecondsPerThousand: number;
 }
 
-/** The rows of the lab notebook with a rate and the CPU by service, from closed loops that fill the machine. */
+/**
+ * The rate and the CPU of closed loops with 10 to 99 requests in flight, from the rows of the lab
+ * notebook.
+ */
 export function measuredShapes(notebook: string): MeasuredShape[] {
   const row = /^\| (.+, \d\d in flight.*: \w+) \| ([\d,]+) \|.*\| ([\d.]+) \(gateway/gmu;
   return [...notebook.matchAll(row)].map(([, name = '', rate = '', cpu = '']) => ({

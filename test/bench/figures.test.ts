@@ -169,17 +169,22 @@ test('the goals have a verdict each, by the medians of the rounds, and the last 
   );
 });
 
+const withCpuRatios = (ratios: readonly number[]) => ({
+  name: ratios.join(' '),
+  medians: [],
+  samples: [
+    ratios.map((ratio) => ({ ...sample, totalCpuMicros: 100 * ratio })),
+    ratios.map(() => ({ ...sample, totalCpuMicros: 100 })),
+  ],
+});
+
 test('noise is no growth, and the growth of one shape counts', () => {
-  const shape = (ratios: readonly number[]) => ({
-    name: `${ratios}`,
-    medians: [],
-    samples: [
-      ratios.map((ratio) => ({ ...sample, totalCpuMicros: 100 * ratio })),
-      ratios.map(() => ({ ...sample, totalCpuMicros: 100 })),
-    ],
-  });
-  const noisy = [shape([0.9, 1, 1.2]), shape([1.2, 0.9, 1]), shape([1, 1.2, 0.9])];
+  const noisy = [
+    withCpuRatios([0.9, 1, 1.2]),
+    withCpuRatios([1.2, 0.9, 1]),
+    withCpuRatios([1, 1.2, 0.9]),
+  ];
   const cpuOf = (results: typeof noisy) => growthFigures(results).get(goalNames.growthCpu) ?? [];
   expect(median(cpuOf(noisy))).toBe(1);
-  expect(cpuOf([...noisy, shape([1.3, 1.2, 1.4])])).toEqual([1.3, 1.2, 1.4]);
+  expect(cpuOf([...noisy, withCpuRatios([1.3, 1.2, 1.4])])).toEqual([1.3, 1.2, 1.4]);
 });

@@ -22,7 +22,10 @@ const { values } = parseArgs({
 });
 const count = Number(values.nodes);
 const seconds = Number(values.seconds);
-/** The time for several heartbeats, and for a new entry of every link, before the measurement. */
+/**
+ * The wait before the measurement. In this time several heartbeats happen, and the dispatcher
+ * enters every link in the registry again.
+ */
 const settlingMs = 35_000;
 
 const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-fleet-'));

@@ -17,14 +17,17 @@ import type { System } from './systems/system.ts';
 const postponedEveryMs = 60_000;
 
 /**
- * Keeps settlement from auditing the ledger. The first audit would read everything that was seeded,
- * and the later ones only what is new.
+ * Postpones settlement's audit of the ledger. The first audit would read all seeded entries during
+ * the measurement.
  */
 async function postponeAudit(pool: Pool): Promise<void> {
   await pool.query(`UPDATE ledger_audit SET due_at = svc_now() + interval '4 minutes'`);
 }
 
-/** The product after many finished submissions and the product after few, measured in turns. */
+/**
+ * Measures the product after `seedRows` finished submissions and the product after `seedRowsFew`,
+ * in turns.
+ */
 export async function runGrowth(report: Report): Promise<void> {
   const { seedRows, seedRowsFew, tenants, nodes, seconds } = options;
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-growth-'));
@@ -57,7 +60,8 @@ export async function runGrowth(report: Report): Promise<void> {
       await system.world.ask({ kind: 'connect', nodes: system.links });
     }
     for (const system of systems) report.servers(await system.versions());
-    // A checkpoint ends the seeding. The first change of a page after it writes the whole page to the log.
+    // Warm up. The seeding ends with a checkpoint, and the first change of a page after a
+    // checkpoint writes the whole page to the WAL.
     for (const system of systems)
       for (const shape of [created64, life64])
         await measure(driver, system, shape, options.growth.warmUpSeconds);

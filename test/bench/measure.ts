@@ -7,12 +7,14 @@ import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
 /**
- * The 24 nodes have 4,800 slots, of which `standard` may take nine tenths. No run of a "created" shape
- * ends, so a closed loop stops here.
+ * The most submissions of a closed loop of a "created" shape. They do not end while it runs, so
+ * each keeps a slot. The 24 nodes have 4,800 slots, and `standard` may take nine tenths.
  */
 const acceptedMax = 4_200;
 
-/** Drives one shape against one system for some seconds. Then waits until everything has ended. */
+/**
+ * Drives one shape against one system for `seconds`. Then waits until every submission has ended.
+ */
 export async function measure(
   driver: Driver,
   system: System,
@@ -73,8 +75,8 @@ function paceOf({ pace, until }: Shape, seconds: number): Pace {
 }
 
 /**
- * Throws if none was created, and if a closed loop had more than a few requests refused, because
- * its rate would be wrong.
+ * Drives a system at a pace. Throws if no submission was created. Also throws if a closed loop had
+ * more than `refusedShareMax` of its requests refused, because its rate would be wrong.
  */
 export async function drive(
   driver: Driver,
@@ -104,7 +106,9 @@ interface Ends {
   readonly afterSettlementMs: readonly number[];
 }
 
-/** The ends of all whole lives since then, when all notifications have arrived. */
+/**
+ * The ends of all whole lives since `sinceMs`. Waits until all their notifications have arrived.
+ */
 async function endsOf(system: System, sinceMs: number): Promise<Ends> {
   const made = await system.deliveriesSince(sinceMs);
   const arrivals: Arrival[] = [];

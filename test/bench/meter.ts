@@ -8,7 +8,10 @@ type Usage = Pick<
   'cpuMicros' | 'totalCpuMicros' | 'wakeUps' | 'totalWakeUps' | 'walBytes' | 'memoryMib'
 >;
 
-/** Measures the use of a system until the returned function is called, for each submission. */
+/**
+ * Starts to measure what a system uses. The returned function ends this and returns the use per
+ * submission.
+ */
 export async function startMeter(system: System): Promise<(submissions: number) => Promise<Usage>> {
   const writtenBefore = await system.written();
   const wakeUpsBefore = wakeUpsOf(system.pids());
@@ -28,7 +31,7 @@ export async function startMeter(system: System): Promise<(submissions: number) 
   };
 }
 
-/** CPU microseconds of each submission. */
+/** The CPU microseconds per submission, by kind of process. `before` and `after` are in seconds. */
 export function perSubmission(
   before: Readonly<Record<string, number>>,
   after: Readonly<Record<string, number>>,

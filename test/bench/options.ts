@@ -35,7 +35,8 @@ export const options = {
   /** The directory for the profiles of the product's services. */
   profileDir: values.profile,
   /**
-   * Compares the product after this many finished submissions with `seedRowsFew`. 0: the usual run.
+   * If above 0, the run compares the product after this many finished submissions with the product
+   * after `seedRowsFew`. With 0, it is the usual run.
    */
   seedRows: natural('seed-rows', values['seed-rows']),
   seedRowsFew: 10_000,
@@ -43,7 +44,7 @@ export const options = {
   seconds: natural('seconds', values.seconds ?? (quick ? '1' : '6')),
   tenants: quick ? 100 : 1_000,
   nodes: 24,
-  /** Fixed rates, and a share of each system's own capacity. */
+  /** The open loops: some fixed rates, and a share of each system's own capacity. */
   openLoop: {
     perSecond: (values.rates ?? (quick ? '50,200' : '25,50,100,200,300'))
       .split(',')
@@ -56,7 +57,10 @@ export const options = {
   backlog: quick ? { rounds: 1, count: 500 } : { rounds: 3, count: 5_000 },
   cancels: quick ? { count: 100, atOnce: 4 } : { count: 1_000, atOnce: 8 },
   deadNodes: { nodes: 20, waitForRuns: !quick },
-  /** Its processes take longer to start than the rest of a quick run. */
+  /**
+   * True if the run also measures four processes of each service. They take longer to start than
+   * the rest of a quick run.
+   */
   hasFourOfEach: !quick || values.only !== '',
   someOfEach: { rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')) },
   growth: { rounds: quick ? 1 : 4, warmUpSeconds: quick ? 1 : 15 },

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { serviceNames } from '@svc/local';
 
-/** With this option, a service writes a CPU profile when it ends. */
+/** The environment with which a service writes a CPU profile into `dir` when it ends. */
 export function profileEnvironment(dir: string): NodeJS.ProcessEnv {
   return { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${path.resolve(dir)}` };
 }
@@ -12,7 +12,7 @@ interface ProfileNode {
   readonly callFrame: {
     readonly functionName: string;
     readonly url: string;
-    /** From 0. */
+    /** The first line is 0. */
     readonly lineNumber: number;
   };
   readonly children?: readonly number[];
@@ -29,9 +29,9 @@ const ownPath = /\/((?:services|packages)\/.*)$/;
 const packagePath = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /**
- * The most expensive functions of each service, from all its profiles in a directory. The self time
- * of every sample counts for the nearest product function below it, and for the package that it was
- * in.
+ * The most expensive functions of each service, from all its profiles in a directory. Each sample's
+ * self time counts for the nearest product function on its call stack. If a package ran in between,
+ * the time counts for that function and package together.
  */
 export function reportProfiles(dir: string): string {
   const busy = new Map<string, Map<string, number>>();

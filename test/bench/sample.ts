@@ -3,7 +3,7 @@ import { quantile } from './quantile.ts';
 export interface Shape {
   readonly name: string;
   readonly tenants: number;
-  /** From the post to the 201, or to the acknowledged webhook. */
+  /** The end of the measured time: the 201, or the acknowledged webhook. */
   readonly until: 'created' | 'notified';
   readonly pace: InFlight | AtRate;
 }
@@ -24,9 +24,12 @@ export interface Percentiles {
   readonly p99Ms: number;
 }
 
-/** One measurement. Figures by process are per submission. */
+/** One measurement. CPU, wake-ups and WAL are per submission. */
 export interface Sample {
-  /** From the first request to the last 201, or to the last webhook of a whole life. */
+  /**
+   * Submissions per second, from the first request to the last 201, or to the last webhook of a
+   * whole life.
+   */
   readonly perSecond: number;
   readonly created: number;
   /** Answers other than 201. */
@@ -44,7 +47,7 @@ export interface Sample {
   readonly walBytes: number;
   /** MiB by process so far (load/cpu.ts). */
   readonly memoryMib: Readonly<Record<string, number>>;
-  /** Only of an open loop. */
+  /** Set only for an open loop. */
   readonly backlog?: Backlog;
 }
 
@@ -54,18 +57,20 @@ export interface Backlog {
   readonly unanswered: number;
   /** Whole lives that had not ended. */
   readonly unnotified: number;
-  /** True if so many were unanswered that the rest of the schedule was not sent. */
+  /**
+   * True if too many requests were unanswered, so the driver did not send the rest of the schedule.
+   */
   readonly isAbandoned: boolean;
-  /** How late the driver itself was. */
+  /** The 99th percentile of how late the driver itself sent a request. */
   readonly lateP99Ms: number;
 }
 
 /**
- * Some of the baseline's answers are 503, because `waitUntilFinished` misses jobs that finish too
- * soon.
+ * A measurement may have this share of its requests refused. Some of the baseline's answers are
+ * 503, because `waitUntilFinished` misses jobs that finish too soon.
  */
 export const refusedShareMax = 0.02;
-/** A system that holds a rate has at most the requests of this time in work. */
+/** A system holds a rate if its backlog at the end is at most the requests of this time. */
 const heldBacklogSeconds = 1;
 
 /** False if requests arrived faster than the system could end them, or if it refused many. */

@@ -26,7 +26,7 @@ export const shapes: readonly Shape[] = [
   life64,
 ];
 
-/** Whole lives of requests that do not wait for answers. */
+/** Whole lives in an open loop: `perSecond` requests per second, which do not wait for answers. */
 export function atRate(name: string, perSecond: number): Shape {
   return { name, tenants, until: 'notified', pace: { perSecond } };
 }

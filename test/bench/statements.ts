@@ -12,14 +12,17 @@ import { startProduct } from './systems/product.ts';
 import { RunningSystems } from './systems/running.ts';
 
 /**
- * Measures the costs of each SQL statement in a whole life: time in the executor, bytes of WAL and calls,
- * from pg_stat_statements. Also counts commits and flushes of the WAL.
+ * Measures the cost of each SQL statement in a whole life: time in the executor, bytes of WAL and
+ * calls, from pg_stat_statements. Also counts commits and flushes of the WAL.
  *
  * pnpm bench:statements [--seconds 6]
  */
 const shownMax = 24;
 const labelLength = 64;
-/** Names of the statements of a life, by a part of their text. The others are shown by their start. */
+/**
+ * Names of the statements of a life, by a part of their text. A report shows other statements by
+ * their start.
+ */
 const names: readonly (readonly [part: RegExp, name: string])[] = [
   [/^WITH RECURSIVE checked/, 'hold'],
   [/SET offer_records/, 'offer records'],
@@ -81,7 +84,10 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** The setting needs a restart, and is kept in the files of the cluster. */
+/**
+ * Loads pg_stat_statements at the next start of Postgres. The setting is kept in the files of the
+ * cluster.
+ */
 async function preloadExtension(clusterDir: string): Promise<void> {
   const postgres = await startPostgres({ dir: clusterDir, durable: true, connectionsMax });
   const client = new Client({ connectionString: postgres.url });

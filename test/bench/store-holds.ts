@@ -17,9 +17,9 @@ import {
 import { Client, Pool } from 'pg';
 
 /**
- * Holds per second through the store alone, compared with the plainest way of doing the same: one
- * named statement per hold over a pool of 16. Both write the same rows with fsync on, interleaved
- * in one run. The ratio of the medians is what another machine can repeat.
+ * Compares holds per second through the store with the plainest way of doing the same: one named
+ * statement per hold over a pool of 16. Both write the same rows with fsync on, interleaved in one
+ * run. Another machine can reproduce the ratio of the medians.
  *
  * pnpm bench:store [--seconds 2] [--rounds 5]
  */
@@ -82,7 +82,8 @@ try {
   const migrated = await migrate(ownerUrl, databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
   const pool = new Pool({ connectionString: ownerUrl, max: poolMax });
-  // Postgres is stopped while the last of its connections are still closing.
+  // At the end, Postgres stops while the pool's last connections are still closing. Their errors
+  // are ignored.
   pool.on('error', () => {});
   const store = openStore({ databaseUrl, sealer, newId, poolMax });
   try {
@@ -118,7 +119,7 @@ async function compare(
   );
 }
 
-/** Holds per second, `inFlight` at a time, over the tenants in turn. */
+/** Measures holds per second, with `inFlight` holds at a time. The tenants are used in turn. */
 async function rate(hold: Hold, tenants: readonly string[], inFlight: number): Promise<number> {
   const startedMs = performance.now();
   const endMs = startedMs + seconds * 1_000;

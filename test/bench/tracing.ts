@@ -13,16 +13,16 @@ import { startProduct } from './systems/product.ts';
 import { RunningSystems } from './systems/running.ts';
 
 /**
- * The cost of traces: CPU of a whole life with traces off and with 1 % of the submissions traced, in
- * turns in one run. Also the time of the calls that a life makes with traces off. The last line is the
- * verdict.
+ * The cost of traces: the CPU of a whole life with traces off and with 1 % of the submissions
+ * traced, in turns in one run. Also the time of the calls that a life makes with traces off. The
+ * last line is the verdict.
  *
  * pnpm bench:tracing --rounds 30 --seconds 3
  */
 const shareMax = 0.03;
 const nodes = 8;
 const tenants = 100;
-/** The CPU of a life falls by a quarter while Node compiles the services. */
+/** The warm-up. The CPU of a life falls by a quarter while Node compiles the services. */
 const warmUp = { rounds: 1, seconds: 12 };
 /** The calls of `Tracing` in one life without a retry. */
 const callsPerLife = 24;

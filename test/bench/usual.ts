@@ -32,12 +32,12 @@ import type { System } from './systems/system.ts';
 const { againstDir } = options;
 const other = againstDir === undefined ? 'baseline' : 'the other checkout';
 const names = ['product', other];
-/** The shapes `created64` and `life64`. */
+/** The requests in flight in the shapes `created64` and `life64`. */
 const inFlightOfLoops = 64;
 
 /**
- * The product and the baseline, then several of each service against one, then the parts about the
- * product's nodes alone.
+ * Measures the product against the baseline, then several of each service against one of each, then
+ * the product's nodes alone.
  */
 export async function runUsual(report: Report): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-'));
@@ -182,7 +182,9 @@ class Usual {
   }
 }
 
-/** The goals are ratios to the baseline. */
+/**
+ * With `--against`, a run has no figures for the goals, because these are ratios to the baseline.
+ */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();
 }

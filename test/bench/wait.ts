@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 const pollMs = 20;
 /** After this time without progress the wait fails. */
 const standstillMs = 120_000;
-/** The upper limit, however slow the machine is. */
+/** The limit of the whole wait, also if there is progress. */
 const boundMs = 600_000;
 
 /**
- * Waits until `left` counts nothing. Throws after two minutes without progress, and after ten in
+ * Waits until `left` returns 0. Throws after two minutes without progress, and after ten minutes in
  * all. The error names what was awaited and how much was left.
  */
 export async function untilNoneLeft(what: string, left: () => Promise<number>): Promise<void> {

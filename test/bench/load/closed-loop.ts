@@ -2,7 +2,10 @@ import { Answers } from './answers.ts';
 import { type Connection, connectTo } from './connection.ts';
 import type { Load, LoadResult, Pace } from './messages.ts';
 
-/** Keeps a number of requests in flight. Throws if a connection fails. */
+/**
+ * Keeps `inFlight` requests in flight, for `seconds` or until `requestsMax` were sent. Throws if a
+ * connection fails.
+ */
 export async function driveClosed(
   load: Load,
   { inFlight, seconds, requestsMax }: Extract<Pace, { kind: 'closed' }>,

@@ -1,11 +1,14 @@
 import { type Connection, connectTo } from './connection.ts';
 
-/** Shorter than any gateway keeps an idle connection. */
+/**
+ * A connection that was idle for longer is not used again. A gateway keeps idle connections for
+ * longer than this.
+ */
 const idleMsMax = 2_000;
 
 /**
- * The connections of an open loop: as many as requests are in flight, up to a maximum. Then
- * requests wait for one. The most recently used connection is used first.
+ * The connections of an open loop to one gateway. A request takes a free one, the most recently
+ * used one first, or opens a new one. If `connectionsMax` are in use, it waits.
  */
 export class Connections {
   readonly #gatewayUrl: string;

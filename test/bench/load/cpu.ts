@@ -46,7 +46,7 @@ function pssKib(pid: number): number {
   return fieldOf(`/proc/${pid}/smaps_rollup`, 'Pss');
 }
 
-/** The current use, in MiB. */
+/** The memory that the process uses now, in MiB. */
 export function residentMib(pid: number): number {
   return fieldOf(`/proc/${pid}/status`, 'VmRSS') / 1_024;
 }

@@ -38,27 +38,31 @@ export interface LoadResult {
   readonly posts: readonly Post[];
   /** The count of each status other than 201. 0 counts failed connections. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Only of an open loop. */
+  /** Set only for an open loop. */
   readonly open?: OpenResult;
 }
 
 interface OpenResult {
   /** The end of the schedule, by the monotonic clock. */
   readonly endAtMs: number;
-  /** Requests that were due and without an answer at that instant. */
+  /** The number of requests that were due at `endAtMs` and had no answer at that instant. */
   readonly unanswered: number;
-  /** True if so many were unanswered that the rest of the schedule was not sent. */
+  /**
+   * True if too many requests were unanswered (`unansweredMax`), so the driver did not send the
+   * rest of the schedule.
+   */
   readonly isAbandoned: boolean;
-  /** How long after its instant the 99th of a hundred requests was sent. */
+  /** The 99th percentile of the time from a request's scheduled instant until it was sent. */
   readonly lateP99Ms: number;
 }
 
-/** The behaviour of the nodes with assignments: only accept, complete, or begin and keep running. */
+/** The behaviour of the nodes: only accept, complete, or begin and keep running. */
 export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
- * The requests to the world. `release` fails submissions that were only accepted, and those that
- * arrive before the next `mode`. `arrivals` also returns the arrivals since the last request.
+ * The requests to the world process (world.ts). `release` fails the submissions that were only
+ * accepted, and those that arrive before the next `mode`. `arrivals` also returns the arrivals
+ * since the last such request.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }
@@ -80,7 +84,7 @@ export interface WorldCounts {
   readonly webhooks: number;
   /** The time of the last acknowledged webhook, in milliseconds of the epoch. */
   readonly lastWebhookAtMs: number;
-  /** Only on request. */
+  /** Set only in the answer to `arrivals`. */
   readonly arrivals?: readonly Arrival[];
 }
 

@@ -8,7 +8,7 @@ import { arrivalsMs, type Schedule } from './schedule.ts';
 
 /** The limit of connections for each gateway. Requests without a connection wait in the driver. */
 const connectionsMax = 256;
-/** With more unanswered requests than this, the driver stops sending. It bounds its memory. */
+/** With this many unanswered requests, the driver stops sending. This limits its memory. */
 const unansweredMax = 1_000;
 
 /**
@@ -53,7 +53,10 @@ export async function driveOpen(load: Load, schedule: Schedule): Promise<LoadRes
   return { posts, refused, open: { endAtMs, unanswered, isAbandoned, lateP99Ms } };
 }
 
-/** A timer may end up to a millisecond early. */
+/**
+ * Waits until `atMs`. It checks again after each timer, because a timer may end up to a millisecond
+ * early.
+ */
 async function until(atMs: number): Promise<void> {
   for (let leftMs = atMs - monotonicMs(); leftMs > 0; leftMs = atMs - monotonicMs())
     await delay(Math.ceil(leftMs));

@@ -12,7 +12,7 @@ export function sumByKind(pids: Pids, of: (pid: number) => number): Record<strin
 
 export type Children = ReadonlyMap<number, readonly number[]>;
 
-/** The running processes below each process. */
+/** The running child processes of each process. */
 export function childrenByParent(): Children {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
@@ -22,7 +22,7 @@ export function childrenByParent(): Children {
   return children;
 }
 
-/** A process and everything below it. */
+/** A process and all its descendants. */
 export function treeOf(pid: number, children: Children): number[] {
   return [pid, ...(children.get(pid) ?? []).flatMap((child) => treeOf(child, children))];
 }

@@ -10,8 +10,8 @@ export interface Schedule {
 
 /**
  * The instants of the requests, in milliseconds from the start, in order. They are independent of
- * one another, as those of many tenants are, so some are close together. Whole milliseconds,
- * because timers are no finer.
+ * one another, as those of many tenants are, so some are close together. They are whole
+ * milliseconds, because timers are no finer.
  */
 export function arrivalsMs({ perSecond, seconds, seed }: Schedule): number[] {
   const random = createRandom(seed);

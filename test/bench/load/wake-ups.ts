@@ -4,7 +4,10 @@ import { childrenByParent, fieldOf, type Pids, treeOf } from './processes.ts';
 /** The voluntary context switches so far of each thread, by kind of process. */
 export type WakeUps = Readonly<Record<string, ReadonlyMap<string, number>>>;
 
-/** A thread that waits gives its core away, and is woken up for the next event. */
+/**
+ * Counts the wake-ups so far. A thread that waits for an event gives up its core, which is a
+ * voluntary context switch.
+ */
 export function wakeUpsOf(pids: Pids): WakeUps {
   const children = childrenByParent();
   return Object.fromEntries(
@@ -20,7 +23,10 @@ export function wakeUpsOf(pids: Pids): WakeUps {
   );
 }
 
-/** The wake-ups of each kind in between. Threads that have ended in between do not count. */
+/**
+ * The wake-ups of each kind between `before` and `after`. Threads that ended before `after` do not
+ * count.
+ */
 export function wakeUpsBetween(before: WakeUps, after: WakeUps): Record<string, number> {
   return Object.fromEntries(
     Object.entries(after).map(([kind, threads]) => [

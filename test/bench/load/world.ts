@@ -8,8 +8,8 @@ import { submissionIdIn } from './request.ts';
 import { textOf } from './text-of.ts';
 
 /**
- * A process for everything outside: the nodes, which accept at once, and the tenants' webhook
- * endpoint, which acknowledges at once.
+ * A process for everything outside the system: the nodes, which accept at once, and the tenants'
+ * webhook endpoint, which acknowledges at once.
  */
 
 const slots = 200;
@@ -20,8 +20,8 @@ let arrivals: Arrival[] = [];
 const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
 /**
- * True from `release` to the next `mode`, because a tenant's answer may arrive before the node's
- * `assign`.
+ * True from `release` to the next `mode`. A tenant may have its answer before the node gets the
+ * `assign`. An assignment that arrives in this time is therefore released too.
  */
 let isReleasing = false;
 
@@ -149,7 +149,7 @@ function take(socket: WebSocket, text: string): void {
 }
 
 /**
- * Releases submissions that were only accepted, so that the next measurement finds every slot free.
+ * Fails the submissions that were only accepted. The next measurement then finds every slot free.
  */
 function release(): void {
   isReleasing = true;
@@ -157,7 +157,9 @@ function release(): void {
   accepted.clear();
 }
 
-/** `node_error` would put the node in quarantine. */
+/**
+ * Fails a submission as `posting_closed`. The code `node_error` would put the node in quarantine.
+ */
 function fail(submissionId: string, socket: WebSocket): void {
   const failure = { code: 'posting_closed', message: 'released' };
   send(socket, { type: 'failed', submissionId, usage: {}, failure });

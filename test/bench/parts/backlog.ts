@@ -8,15 +8,18 @@ import { untilNoneLeft } from '../wait.ts';
 import { inTurn } from './shapes.ts';
 
 /**
- * How fast a backlog was processed: the rate from the first to the last, and the CPU microseconds
- * of each.
+ * How fast a service processed its backlog: the rate from the first submission to the last, and the
+ * CPU microseconds per submission.
  */
 export interface BacklogSample {
   readonly count: number;
   readonly perSecond: number;
-  /** From the service's start, including Node's, to the first one. */
+  /**
+   * From the start of the service's process, with the start of Node, to the first processed
+   * submission.
+   */
   readonly firstAfterMs: number;
-  /** From the time at which the service was ready. */
+  /** The CPU microseconds per submission, from the time at which the service was ready. */
   readonly totalCpuMicros: number;
 }
 
@@ -42,8 +45,9 @@ export async function measureBacklogs(
 }
 
 /**
- * A number of submissions arrive while a service is down. Then it starts and processes its backlog:
- * deliveries of settled submissions that are all due, or outcomes that are all stored.
+ * `count` submissions arrive while the service `away` is down. Then the service starts and
+ * processes its backlog. For webhooks, this is deliveries that are all due. For settlement, it is
+ * outcomes that are all stored.
  */
 async function measureBacklog(
   driver: Driver,

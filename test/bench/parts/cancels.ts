@@ -7,9 +7,9 @@ import { textOf } from '../load/text-of.ts';
 
 /** Milliseconds from a cancel to the node's `cancel` frame, both measured in one process. */
 export interface CancelLatencies {
-  /** From before the tenant's request was sent. */
+  /** Measured from the moment before the tenant's request is sent. */
   readonly fromRequestMs: readonly number[];
-  /** From its `200`. A frame that came before the `200` counts as 0. */
+  /** Measured from the `200`. A frame that came before the `200` counts as 0. */
   readonly fromAnswerMs: readonly number[];
 }
 
@@ -59,7 +59,8 @@ export async function measureCancels(options: Cancelling): Promise<CancelLatenci
 }
 
 /**
- * The arrival times of frames about a submission, for callers that ask before or after the arrival.
+ * The arrival times of one type of frame, by submission. A caller can ask before or after the
+ * arrival.
  */
 class Moments {
   readonly #what: string;
@@ -73,7 +74,7 @@ class Moments {
     this.#entry(submissionId).resolve(performance.now());
   }
 
-  /** Throws if it does not come. */
+  /** The time at which the frame arrived. Throws if it does not arrive within `eventMsMax`. */
   async of(submissionId: string): Promise<number> {
     const { promise, reject } = this.#entry(submissionId);
     const error = new Error(`no ${this.#what} of ${submissionId} in ${eventMsMax} ms`);

@@ -13,8 +13,8 @@ export interface DeadNodes {
   /** For each node: from its silence until the fleet no longer counts it. */
   readonly noticedAfterMs: readonly number[];
   /**
-   * For each run that a silent node had begun: until the run ended as `node_lost`. Empty if the part
-   * did not wait for the end.
+   * For each run that a silent node had begun: until the run ended as `node_lost`. Empty if the
+   * part did not wait for the end.
    */
   readonly lostAfterMs: readonly number[];
 }
@@ -25,20 +25,21 @@ export interface DeadNodesOptions {
   readonly gatewayUrl: string;
   readonly tenants: readonly LoadTenant[];
   readonly nodes: readonly LinkTo[];
-  /** A lease is 60 s long. */
+  /** True to wait until the runs end as `node_lost`, after the 60 s of a lease. */
   readonly waitForRuns: boolean;
 }
 
 const runs = 20;
 const pollMs = 50;
 /**
- * The service pings every 5 s. Links opened over this time are pinged at different moments of it.
+ * The links are opened over this time, which is the interval of the service's pings. The links are
+ * then pinged at different moments.
  */
 const linkedOverMs = 5_000;
 
 /**
- * The process of the nodes is stopped during their runs. Their links stay open and send nothing,
- * not even a pong (CONTRACT 7).
+ * Stops the process of the nodes during their runs. Their links stay open and send nothing, not
+ * even a pong (CONTRACT 7).
  */
 export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadNodes> {
   const { stack, driver, gatewayUrl, tenants, nodes } = options;

@@ -9,7 +9,10 @@ interface FleetRig {
   deadNodes(driver: Driver): Promise<DeadNodes>;
 }
 
-/** A separate stack for measurements of nodes, with their links at two dispatchers. */
+/**
+ * Starts a stack with two dispatchers for the measurements of nodes, calls `measure` and closes the
+ * stack.
+ */
 export async function measureFleet(
   dir: string,
   measure: (rig: FleetRig) => Promise<void>,

@@ -11,7 +11,10 @@ import {
   type ShapeResult,
 } from './shapes.ts';
 
-/** Whole lives per second with 64 in flight, of each system: measured before, or now. */
+/**
+ * The capacity of each system: whole lives per second with 64 in flight. It is taken from
+ * `measured`, or measured if it is not there.
+ */
 export async function capacitiesOf(
   driver: Driver,
   systems: readonly System[],
@@ -28,7 +31,7 @@ export async function capacitiesOf(
 
 export const rateName = (perSecond: number): string => `open loop, ${perSecond} a second`;
 
-/** Fixed rates for every system, and a share of each system's own capacity. */
+/** Measures open loops: fixed rates for every system, and a share of each system's own capacity. */
 export async function measureOpenLoop(
   driver: Driver,
   systems: readonly System[],
@@ -43,7 +46,7 @@ export async function measureOpenLoop(
   return measureShapes(driver, systems, [...compared(fixed, systems), share], rounds);
 }
 
-/** Each system at a share of the whole lives that it reaches a second. */
+/** An open loop in which each system gets `share` of its capacity. */
 export function ofCapacity(
   name: string,
   capacities: readonly number[],

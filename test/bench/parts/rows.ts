@@ -32,7 +32,10 @@ export async function withRows<T>(
   return { results, rows };
 }
 
-/** When all backends have reported their rows. */
+/**
+ * The rows that each system has written so far. Waits first until all backends have reported
+ * theirs.
+ */
 async function writtenBy(systems: readonly System[]): Promise<readonly Written[]> {
   await delay(rowsReportedMs);
   return Promise.all(systems.map((system) => system.written()));

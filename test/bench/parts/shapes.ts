@@ -4,7 +4,10 @@ import { medianOf } from '../report/medians.ts';
 import type { Sample, Shape } from '../sample.ts';
 import type { System } from '../systems/system.ts';
 
-/** A shape for each system. They differ in a rate that depends on the system's capacity. */
+/**
+ * A shape for each system. The shapes are equal, or they differ in a rate that depends on the
+ * system's capacity.
+ */
 export interface Comparison {
   readonly name: string;
   readonly shapes: readonly Shape[];
@@ -54,7 +57,7 @@ export async function measureShapes(
   return taken.map(({ name, samples }) => ({ name, medians: samples.map(medianOf), samples }));
 }
 
-/** The first system of a round is the last of the next. */
+/** The order of the systems in a round. It is reversed in every second round. */
 export function inTurn(count: number, round: number): number[] {
   const indices = Array.from({ length: count }, (_, index) => index);
   return round % 2 === 0 ? indices : indices.toReversed();

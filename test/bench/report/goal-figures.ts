@@ -21,7 +21,7 @@ function samplesOf(results: readonly ShapeResult[], name: string): Samples {
   return results.find((result) => result.name === name)?.samples ?? [];
 }
 
-/** Product, then baseline. */
+/** In each result, the product is the first system and the baseline is the second. */
 export function shapeFigures(results: readonly ShapeResult[]): GoalFigures {
   const created = samplesOf(results, created64.name);
   const life = samplesOf(results, life64.name);
@@ -67,7 +67,7 @@ function rates(results: readonly ShapeResult[]): Map<number, Samples> {
   return new Map(all);
 }
 
-/** Two of each, then one of each. */
+/** In each result, the first system has two of each service and the second has one of each. */
 export function twoOfEachFigures(results: readonly ShapeResult[]): GoalFigures {
   const created = samplesOf(results, created64.name);
   const life = samplesOf(results, life64.name);
@@ -86,7 +86,10 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
   ]);
 }
 
-/** After many rows, then after few: the rounds of the shape that grows most. */
+/**
+ * In each result, the first system has many rows and the second has few. A figure is that of the
+ * shape that grows most.
+ */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
   return new Map([
     [names.growthCpu, ofWorstShape(results, cpuOf)],
@@ -95,8 +98,8 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of the shape with the greatest median. The greatest ratio of each round would exceed 1 for
- * two equal systems too, because single rounds differ by a tenth.
+ * The ratios of the shape with the greatest median. The greatest ratio of each round would exceed 1
+ * for two equal systems too, because single rounds differ by a tenth.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

@@ -72,7 +72,7 @@ export const goals: readonly Goal[] = [
   atMost(goalNames.cancel, 200, ' ms'),
 ];
 
-/** The figures of a run: of each goal, those of its rounds. */
+/** The figures of a run: for each goal, those of its rounds, or one if it is measured once. */
 export type GoalFigures = ReadonlyMap<string, readonly number[]>;
 
 type Verdict = 'met' | 'missed' | 'not measured';

@@ -7,7 +7,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** Whole numbers from a hundred on. */
+/**
+ * A number with up to two decimals, and without decimals from a hundred on. A dash if it is not
+ * finite.
+ */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value >= 100) return Math.round(value).toLocaleString('en');
@@ -21,7 +24,10 @@ export const ratio = (one: number, other: number): string => {
 
 const text = (value: number): string => value.toFixed(2);
 
-/** The median, and the least and the greatest if there are several. */
+/**
+ * The median, with the least and the greatest value if there are several. `not held` if the median
+ * is not finite.
+ */
 export function spread(values: readonly number[], unit = ' ×'): string {
   if (values.length === 0) return '–';
   if (!Number.isFinite(median(values))) return 'not held';

@@ -1,7 +1,7 @@
 import { median } from '../quantile.ts';
 import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
-/** The median of each figure by itself. Memory is the last value. */
+/** The median of each figure by itself. The memory is that of the last sample. */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));
   const last = samples.at(-1);
@@ -59,7 +59,7 @@ function medianPercentiles(some: readonly Percentiles[]): Percentiles {
   };
 }
 
-/** A figure of the first system divided by that of another, for each round. */
+/** For each round, a figure of the first system divided by that of the system at index `other`. */
 export function ratiosOf(
   samples: readonly (readonly Sample[])[],
   figure: (sample: Sample) => number,
@@ -72,7 +72,9 @@ export function ratiosOf(
   });
 }
 
-/** The same for a latency, which has no limit if the first system does not hold its rate. */
+/**
+ * Like `ratiosOf`, for a latency. A ratio is infinite if the first system does not hold its rate.
+ */
 export function latencyRatiosOf(
   samples: readonly (readonly Sample[])[],
   latencyMs: (sample: Sample) => number,

@@ -21,7 +21,10 @@ export class Report {
     process.stdout.write(`${text}\n`);
   }
 
-  /** One part, and its figures for the goals. If it fails, that is printed and the other parts continue. */
+  /**
+   * Measures and prints one part, and records its figures for the goals. If the part fails, prints
+   * the error. The other parts continue.
+   */
   async part<T>(
     name: string,
     measure: () => Promise<T>,

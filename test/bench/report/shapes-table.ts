@@ -3,7 +3,7 @@ import { isHeld, type Percentiles, refusedShareMax, type Sample } from '../sampl
 import { figure, spread, table } from './markdown.ts';
 import { latencyRatiosOf, ratiosOf } from './medians.ts';
 
-/** Microseconds of one submission equal milliseconds of a thousand. */
+/** CPU-seconds per 1,000 submissions, from CPU microseconds per submission. */
 export const perThousand = (micros: number): string => (micros / 1_000).toFixed(2);
 
 const head = [
@@ -17,8 +17,8 @@ const head = [
 ];
 
 /**
- * A line for each shape and system, and a line for each system after the first: the first divided
- * by it. A ratio is the median of those of the rounds, with the least and the greatest.
+ * For each shape, a line for each system, and then the ratio of the first system to each other
+ * system. A ratio is the median of those of the rounds, with the least and the greatest.
  */
 export function shapesTable(results: readonly ShapeResult[], names: readonly string[]): string {
   const rows = results.flatMap(({ name, medians, samples }) => [
@@ -83,7 +83,10 @@ function ratioCells(samples: ShapeResult['samples'], other: number): string[] {
   ];
 }
 
-/** The highest share of wrong answers, so that the baseline's rate is not overrated. */
+/**
+ * The share of refused requests of each system. It shows how far the baseline's rate can be
+ * trusted.
+ */
 export function refusedLine(results: readonly ShapeResult[], names: readonly string[]): string {
   const shares = names.map((name, index) => {
     const samples = results.flatMap((result) => result.samples[index] ?? []);
@@ -97,7 +100,7 @@ export function refusedLine(results: readonly ShapeResult[], names: readonly str
   );
 }
 
-/** From settlement to the acknowledged first attempt. */
+/** A table of the time from settlement to the acknowledged first attempt. */
 export function firstWebhookTable(
   results: readonly ShapeResult[],
   names: readonly string[],

@@ -5,7 +5,7 @@ interface Index {
   readonly make: string;
 }
 
-/** Writes with the indexes of `tables` dropped, and creates each of them afterwards. */
+/** Drops the indexes of `tables`, calls `write`, and creates each of the indexes again. */
 export async function withoutIndexes(
   pool: Pool,
   tables: readonly string[],

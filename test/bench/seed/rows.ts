@@ -15,10 +15,13 @@ const days = 90;
 /** The second half of the tenants have webhooks. Their events and deliveries are still there. */
 const notifiedDays = 27;
 
-/** The number of charged submissions before the `x`th of a cycle of a hundred. */
+/**
+ * The number of charged submissions among the first `x` of the cycle. In each hundred, the first
+ * eight are not charged.
+ */
 const chargedBefore = (x: string) => `((${x}) / 100 * 92 + GREATEST(0, (${x}) % 100 - 8))`;
 
-/** The ids of row `n` at its time. Like real ids, they grow with time. */
+/** The SQL for the id of row `n` at the time `at`. Like real ids, these ids grow with time. */
 const idAt = (at: string, salt: string) =>
   `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;

@@ -32,7 +32,7 @@ export async function seedSubmissions(
   const ids = tenants.map((tenantId) => fromWireId('tnt', tenantId) ?? '');
   const write = () => writeRows(pool, ids, rows);
   try {
-    // Fewer checkpoints during the write, and less log than the rows themselves.
+    // With this limit, there are fewer checkpoints during the write.
     await pool.query(`ALTER SYSTEM SET max_wal_size = '2GB'`);
     await pool.query('SELECT pg_reload_conf()');
     if (rows < manyRows) await write();
@@ -52,7 +52,7 @@ export async function seedSubmissions(
   }
 }
 
-/** Two statements at a time, for two cores. Entries are in the order of their submissions. */
+/** Runs two statements at a time, for two cores. Entries are in the order of their submissions. */
 async function writeRows(pool: Pool, ids: readonly string[], rows: number): Promise<void> {
   const { rows: found } = await pool.query<{ balance: string }>(
     'SELECT balance_micros AS balance FROM credit_accounts WHERE tenant_id = $1',

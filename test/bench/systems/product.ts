@@ -9,7 +9,7 @@ export interface ProductOptions extends SystemOptions {
   /** The number of processes of each service. The default is 1. */
   readonly each?: number;
   readonly env?: NodeJS.ProcessEnv;
-  /** Called with its tenants before any service starts. */
+  /** Called with the ids of all tenants before any service starts. */
   readonly prepare?: (stack: Stack, tenantIds: readonly string[]) => Promise<void>;
 }
 

@@ -6,20 +6,20 @@ import { Client } from 'pg';
 export interface Servers {
   readonly postgres: RunningServer;
   readonly redis: RunningServer;
-  /** For the services' role, which the first migration creates. */
+  /** The URL for the services' role, which the first migration creates. */
   readonly databaseUrl: string;
   readonly ownerUrl: string;
-  /** The versions of both, and their durability settings. */
+  /** The versions of Postgres and Redis, and their durability settings. */
   versions(): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** Enough for two of each service, with room for observers. */
+/** Enough connections for the processes of a run, with room for observers. */
 const connectionsMax = 300;
 
 /**
- * A separate Postgres and Redis for one system. `durable`, as in operation: commits are flushed to
- * disk (fsync and synchronous_commit are on).
+ * Starts a separate Postgres and Redis for one system. With `durable`, commits are flushed to disk
+ * as in operation (fsync and synchronous_commit are on).
  */
 export async function startServers(dir: string, { durable }: { durable: boolean }) {
   const postgres = await startPostgres({ dir, durable, connectionsMax });

@@ -54,7 +54,8 @@ export async function openStack({ dir, durable, env: more }: StackOptions): Prom
   const store = openStore({ databaseUrl, sealer, newId, poolMax: createdAtOnce });
   await assertReady(store, 'sandbox');
   const pool = new Pool({ connectionString: ownerUrl, max: 4 });
-  // Postgres is stopped while the last of its connections are still closing.
+  // At the end, Postgres stops while the pool's last connections are still closing. Their errors
+  // are ignored.
   pool.on('error', () => {});
   const started: ServiceProcess[] = [];
   return {
@@ -75,8 +76,8 @@ export async function openStack({ dir, durable, env: more }: StackOptions): Prom
 }
 
 /**
- * With credits for any run, and without a rate limit, because the service is measured and not its
- * limits.
+ * Creates tenants with credits for any run and without a rate limit. The bench measures the service
+ * and not its limits.
  */
 export async function createTenants(
   { store, pool }: Stack,
@@ -103,7 +104,7 @@ export async function createTenants(
   return tenants;
 }
 
-/** Nodes that use the dispatchers with links at these ports in turn. */
+/** Creates nodes. Their links use the dispatchers at `dispatcherPorts` in turn. */
 export function createNodes(
   { store }: Stack,
   count: number,

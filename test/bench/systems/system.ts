@@ -18,11 +18,17 @@ export interface System {
   written(): Promise<Written>;
   /** The number of submissions that have not ended yet. */
   inFlight(): Promise<number>;
-  /** The end times of the submissions created since a moment (ms of the epoch). */
+  /**
+   * The submissions created since `sinceMs` (ms of the epoch) that have ended: their count, and the
+   * first and the last end time.
+   */
   endedSince(sinceMs: number): Promise<Span>;
-  /** The times of the deliveries created since a moment, by the id in the webhook. */
+  /**
+   * The times of the deliveries created since `sinceMs` (ms of the epoch), by the id in the
+   * webhook.
+   */
   deliveriesSince(sinceMs: number): Promise<ReadonlyMap<string, number>>;
-  /** Ends all processes of a service and starts as many. */
+  /** Ends all processes of a service. `startService` starts the same number again. */
   stopService(service: BackgroundService): Promise<void>;
   startService(service: BackgroundService): Promise<void>;
   /** The versions of its Postgres and Redis. */

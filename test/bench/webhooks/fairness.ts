@@ -7,7 +7,7 @@ import { pendingCount, seedDeliveries, seedTenant } from './seed.ts';
 import type { World } from './world.ts';
 
 const backlog = 100_000;
-/** In addition to A: each has some deliveries to the same endpoint. */
+/** The number of further tenants that have some deliveries to the endpoint of A. */
 const deadTenants = 60;
 
 type Say = (line: string) => void;

@@ -7,12 +7,12 @@ import type { World } from './world.ts';
 
 const tenantsMax = 100;
 const seconds = 20;
-/** Events are committed in batches, as settlements are: those of this interval together. */
+/** Events are committed in batches, as settlements are. A batch has the events of this interval. */
 const tickMs = 10;
 
 /**
- * Events at a steady rate. For each, the time from the statement that wrote it (before its commit)
- * to its arrival at the endpoint.
+ * Writes events at a steady rate. Measures for each the time from the statement that wrote it
+ * (before its commit) to its arrival at the endpoint.
  */
 export async function measureLatency(
   world: World,

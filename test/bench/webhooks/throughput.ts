@@ -15,9 +15,9 @@ const roundMsMax = 60_000;
 type Say = (line: string) => void;
 
 /**
- * A backlog of 10,000 to one receiver, delivered by this service and by a plain BullMQ worker, in
- * turns: the rate from the first arrival to the last. Returns the rate of this service over many
- * tenants.
+ * Measures a backlog of 10,000 deliveries to one receiver, by this service and by a plain BullMQ
+ * worker, in turns. The rate is that from the first arrival to the last. Returns the rate of this
+ * service over many tenants.
  */
 export async function measureThroughput(world: World, rounds: number, say: Say): Promise<number> {
   const receiver = await world.program('receiver');

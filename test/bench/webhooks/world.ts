@@ -28,7 +28,7 @@ export interface World {
   readonly close: () => Promise<void>;
 }
 
-/** The time until a pause of the queue takes effect. */
+/** The interval of the reconciler. A pause of the queue takes effect within this time. */
 const reconcileIntervalMs = 100;
 
 export async function openWorld(): Promise<World> {
@@ -47,7 +47,8 @@ export async function openWorld(): Promise<World> {
   const store = openStore({ databaseUrl, sealer: createSealer(openKeyring(masterKey)), newId });
   await assertReady(store, 'sandbox');
   const pool = new Pool({ connectionString: ownerUrl, max: 4 });
-  // Postgres is stopped while the last of its connections are still closing.
+  // At the end, Postgres stops while the pool's last connections are still closing. Their errors
+  // are ignored.
   pool.on('error', () => {});
   const redis = new Redis(redisServer.url, { maxRetriesPerRequest: null });
   const env: NodeJS.ProcessEnv = {

@@ -4,13 +4,16 @@ import type { Command } from 'commander';
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
-  /** Loads the function that adds the commands. Only the named group loads, so `svc` starts fast. */
+  /**
+   * Loads the function that adds the commands of the group. `svc` loads only the groups that the
+   * command line names, so that it starts fast.
+   */
   readonly load: () => Promise<(command: Command) => void>;
   /** If true, all other groups are loaded too, because this group reads their commands. */
   readonly needsAll?: boolean;
 }
 
-/** Every group of `svc`, in the order of its help (CONTRACT 9). */
+/** All groups of `svc`, in the order in which its help lists them (CONTRACT 9). */
 export const catalogue: readonly CommandGroup[] = [
   {
     name: 'tenant',
@@ -69,7 +72,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'listen',
-    summary: 'the events of a tenant on this machine',
+    summary: 'the events of a tenant, forwarded to this machine',
     load: async () => (await import('./commands/listen.ts')).addListenCommand,
   },
   {

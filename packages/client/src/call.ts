@@ -6,20 +6,25 @@ import type { Problem } from './types.ts';
 
 /** One operation: its request, whether it may be repeated, and how its answer is read. */
 export interface Call<Result> extends RequestParts {
-  /** True if a repeat could do more than the first request. Such a call is not repeated. */
+  /**
+   * True if a repeat could do the work twice. Such a call is not repeated after a temporary error.
+   */
   readonly isOnce?: boolean | undefined;
   /** The time that the service may wait on purpose before it answers. */
   readonly waitMs?: number;
-  /** Undefined if the answer is not one of the service. */
+  /** Reads the text of an answer. Undefined if the text is not an answer of the service. */
   readonly read: (text: string) => Result | undefined;
-  /** Reads an error that says that an earlier attempt of this call has succeeded. */
+  /**
+   * Reads the error of a repeat. Returns a result if the error shows that an earlier attempt has
+   * succeeded.
+   */
   readonly readRepeat?: (error: ApiError) => Result | undefined;
 }
 
 const requestIdHeader = 'x-request-id';
 const requestIds = new WeakMap<object, string>();
 
-/** The request id of an answer: an object that a method of the client returned. */
+/** The request id of an answer. `answer` is an object that a method of the client returned. */
 export function requestIdOf(answer: object): string | undefined {
   return requestIds.get(answer);
 }
@@ -29,7 +34,10 @@ function withRequestId<Result>(result: Result, requestId: string | null): Result
   return result;
 }
 
-/** Undefined if the text is not JSON. The caller declares and checks the type, as for `JSON.parse`. */
+/**
+ * Parses JSON. Undefined if the text is not JSON. The caller declares and checks the type, as for
+ * `JSON.parse`.
+ */
 export function parseJson(text: string): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(text);
@@ -42,7 +50,9 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Reads a JSON object. Recognises it by one required member. */
+/**
+ * Makes a reader of a JSON object that has this member. It returns undefined for any other text.
+ */
 export function having<Result extends object>(member: keyof Result & string) {
   return (text: string): Result | undefined => {
     const value: Result | undefined = parseJson(text);
@@ -50,7 +60,7 @@ export function having<Result extends object>(member: keyof Result & string) {
   };
 }
 
-/** The error of an answer. */
+/** The error for an answer. A body that is not a problem of the service is ignored. */
 function errorOf({ status, headers, text }: Answer): ApiError {
   const problem: Partial<Problem> | null | undefined = status >= 400 ? parseJson(text) : undefined;
   return apiError(
@@ -62,11 +72,14 @@ function errorOf({ status, headers, text }: Answer): ApiError {
 
 const clockWindowMs = 300_000;
 
-/** The clock offset from an answer that refuses the timestamp. Undefined for any other answer. */
+/**
+ * The offset of the service's clock, if the answer refuses the timestamp and the clocks differ
+ * enough to be the cause. Otherwise undefined.
+ */
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
   const offsetMs = Date.parse(answer.headers.get('date') ?? '') - nowMs;
-  // Both clocks are read in whole seconds.
+  // Both clocks are read in whole seconds, so the offset may be wrong by up to two seconds.
   return Math.abs(offsetMs) > clockWindowMs - 2000 ? offsetMs : undefined;
 }
 
@@ -126,7 +139,7 @@ export async function callService<Result>(
         connection.clockOffsetMs = offsetMs;
         continue;
       }
-      // The corrected clock was refused as well, so it is not kept.
+      // The service refused the corrected clock too. Restore the previous offset.
       if (offsetMs) connection.clockOffsetMs = offsetBeforeMs;
     }
     const pauseMs = retryPauseMs(error, retries, answer, settings);

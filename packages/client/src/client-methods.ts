@@ -37,9 +37,10 @@ import type {
 
 /**
  * One method for each operation of a tenant. Each throws `ApiError` if the service answers with an
- * error, and `ApiConnectionError` if no answer arrives. Temporary errors are repeated first, except
- * for these, which a repeat would do twice: `testWebhook`, `testWebhookEndpoint`, `redeliver`,
- * `createKey`, `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`.
+ * error, and `ApiConnectionError` if no answer arrives. Before that, the client repeats the call
+ * after a temporary error. It does not repeat the calls that a repeat would do twice:
+ * `testWebhook`, `testWebhookEndpoint`, `redeliver`, `createKey`, `createWebhookEndpoint`,
+ * `rotateWebhookEndpointSecret` and `createPurchaseIntent`.
  */
 export interface Client {
   /** Repeats use the same idempotency key. Derive it from your own records. */
@@ -47,7 +48,10 @@ export interface Client {
   quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteAnswer>;
   getSubmission(submissionId: string, options?: CallOptions): Promise<Submission>;
   listSubmissions(query?: ListSubmissionsQuery, options?: CallOptions): Pages<Submission>;
-  /** Throws `ConflictError` with code `terminal_state` if the submission has ended. Its problem says how. */
+  /**
+   * Throws `ConflictError` with code `terminal_state` if the submission has ended.
+   * `problem.submissionStatus` of the error says how.
+   */
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**
    * Polls until the submission has ended, and continues after temporary errors. Webhooks report the
@@ -68,7 +72,9 @@ export interface Client {
   redeliver(deliveryId: string, options?: CallOptions): Promise<DeliveryQueued>;
   /** All endpoints, oldest first. The URL of the settings is not among them. */
   listWebhookEndpoints(options?: CallOptions): Promise<WebhookEndpointList>;
-  /** The answer shows the secret, only once. With `url: null` read the events by `pollWebhookEvents`. */
+  /**
+   * Only this answer shows the secret. If `url` is null, read the events with `pollWebhookEvents`.
+   */
   createWebhookEndpoint(
     request: WebhookEndpointRequest,
     options?: CallOptions,
@@ -79,12 +85,14 @@ export interface Client {
     change: WebhookEndpointChange,
     options?: CallOptions,
   ): Promise<WebhookEndpoint>;
-  /** Its pending deliveries are dropped. */
+  /** Deletes the endpoint. The service drops its pending deliveries. */
   deleteWebhookEndpoint(
     endpointId: string,
     options?: CallOptions,
   ): Promise<{ readonly id: string }>;
-  /** The previous secret signs too for `overlapHours` (0 to 168, default 24). */
+  /**
+   * Replaces the secret. For `overlapHours` (0 to 168, default 24) the previous secret signs too.
+   */
   rotateWebhookEndpointSecret(
     endpointId: string,
     rotation?: { readonly overlapHours?: number },
@@ -98,11 +106,14 @@ export interface Client {
     options?: CallOptions,
   ): Promise<PolledEvents>;
   listKeys(options?: CallOptions): Promise<KeyList>;
-  /** Pass the `keyId` and `hmacSecret` of the answer to `createClient`. The secret is shown only once. */
+  /**
+   * Pass the `keyId` and `hmacSecret` of the answer to `createClient`. Only this answer shows the
+   * secret.
+   */
   createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
   /** Throws `ConflictError` with code `last_key` if no other key may change the settings. */
   deleteKey(keyId: string, options?: CallOptions): Promise<{ readonly keyId: string }>;
-  /** Changes of settings, webhook endpoints and keys. */
+  /** Lists the changes of settings, webhook endpoints and keys. */
   listAudit(query?: ListAuditQuery, options?: CallOptions): Pages<AuditEntry>;
   /** `token` is `USDC` by default. */
   createPurchaseIntent(

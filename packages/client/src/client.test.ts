@@ -26,7 +26,7 @@ interface Answer {
 let server: Server;
 let baseUrl: string;
 let received: Received[];
-/** The answers in order. The last one repeats. */
+/** The answers of the server, in order. The last one repeats. */
 let answers: Answer[];
 let nowMs: number;
 let sleptMs: number[];

@@ -3,7 +3,10 @@ import { type ClientOptions, connect } from './connection.ts';
 import { listsOf, methodsOf } from './operations.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Creates a client that signs requests and returns typed answers. It holds no timers between calls. */
+/**
+ * Creates a client that signs requests and returns typed answers. The client holds no timers
+ * between calls.
+ */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
   const methods = methodsOf(connection);

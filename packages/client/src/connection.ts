@@ -7,25 +7,38 @@ export interface ClientOptions {
   readonly tenantId: string;
   /** The whole HMAC secret, `hsk_…`. */
   readonly secret: string;
-  /** The id of the key that the secret belongs to, `key_…`. Without it the secret is that of a first key. */
+  /**
+   * The id of the key that the secret belongs to, `key_…`. Without it the service tries the first
+   * keys of the tenant.
+   */
   readonly keyId?: string;
   /** How often a call is repeated after a temporary error. Default: 3. */
   readonly maxRetries?: number;
-  /** False: `dispatch_unavailable` is reported at once. Default: true. */
+  /** False: the call throws `dispatch_unavailable` at once, without a repeat. Default: true. */
   readonly retryDispatchUnavailable?: boolean;
-  /** The time limit of one request, without its repeats. Default: 30,000. A creation waits up to six seconds for a node. */
+  /**
+   * The time limit of one request in milliseconds, without its repeats. Default: 30,000. A creation
+   * waits up to six seconds for a node.
+   */
   readonly requestTimeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
-  /** The clock: milliseconds since 1970. It is corrected if the service says that it is off. */
+  /**
+   * The clock, in milliseconds since 1970. The client corrects its time if the service refuses it.
+   */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** Options of one call. */
 export interface CallOptions {
-  /** Aborts the call, its repeats and its pauses. The call rejects with the reason of the signal. */
+  /**
+   * Aborts the call, its repeats and its pauses. The call then rejects with the reason of the
+   * signal.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** The time limit of the whole call with its repeats and pauses. Default: none. */
+  /**
+   * The time limit of the whole call in milliseconds, with its repeats and pauses. Default: none.
+   */
   readonly timeoutMs?: number | undefined;
   readonly maxRetries?: number | undefined;
   readonly retryDispatchUnavailable?: boolean | undefined;
@@ -45,7 +58,10 @@ export interface Connection {
   /** A clock for durations, in milliseconds. */
   readonly elapsed: () => number;
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-  /** The clock of the service minus the local clock, in milliseconds, once the service has told it. */
+  /**
+   * The clock of the service minus the local clock, in milliseconds. It is 0 until the service
+   * refuses a timestamp.
+   */
   clockOffsetMs: number;
 }
 

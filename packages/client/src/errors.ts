@@ -8,7 +8,9 @@ export class SvcError extends Error {
   override readonly name: string = 'SvcError';
 }
 
-/** The service answered with an error. Decide by `code`. Quote `requestId` when you ask for support. */
+/**
+ * The service answered with an error. Decide by `code`. Quote `requestId` when you ask for support.
+ */
 export class ApiError extends SvcError {
   override readonly name: string = 'ApiError';
   readonly status: number;
@@ -35,7 +37,7 @@ export class BadRequestError extends ApiError {
   override readonly name = 'BadRequestError';
 }
 
-/** 401: the signature, the credentials or the clock. */
+/** 401: the signature, the credentials or the clock is wrong. */
 export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError';
 }
@@ -95,7 +97,9 @@ export function apiError(
   return new (classes[status] ?? other)(status, requestId, problem);
 }
 
-/** No complete answer arrived. `cause` is the error of `fetch`. The outcome of the call is unknown. */
+/**
+ * No complete answer arrived. `cause` is the error of `fetch`. The outcome of the call is unknown.
+ */
 export class ApiConnectionError extends SvcError {
   override readonly name: string = 'ApiConnectionError';
 }

@@ -12,7 +12,10 @@ import type {
   Transaction,
 } from './types.ts';
 
-/** The table of operations, and the methods that are made of it. `Client` has their types. */
+/**
+ * The table of operations. The methods of the client are made from it. `Client` declares their
+ * types.
+ */
 
 interface Shape extends Partial<Call<unknown>> {
   /** True if the method takes an object after the id: the body, or the query of a GET. */
@@ -22,7 +25,7 @@ interface Shape extends Partial<Call<unknown>> {
 }
 
 type Operation = readonly [
-  /** Below `/v1/`. `:` stands for the id, which the method takes first. */
+  /** The path after `/v1/`. `:` stands for the id, which is the first argument of the method. */
   path: string,
   /** The member by which the answer is recognised. */
   member: string,
@@ -38,7 +41,7 @@ const intents = 'credits/purchase-intents';
 
 /** Safe to repeat: a quote, or a creation with an idempotency key. */
 const posted: Shape = { method: 'POST', takesContent: true };
-/** A repeat could leave a second resource. */
+/** A repeat could create a second resource. */
 const postedOnce: Shape = { ...posted, isOnce: true };
 /** A repeat would start a second delivery. */
 const delivered: Shape = { method: 'POST', isOnce: true };
@@ -62,7 +65,7 @@ const table = {
   getWebhookEndpoint: [`${endpoints}/:`, 'kind'],
   changeWebhookEndpoint: [`${endpoints}/:`, 'kind', patched],
   deleteWebhookEndpoint: [`${endpoints}/:`, 'id', deleted],
-  // A repeat would end the secret of the lost answer.
+  // A repeat would replace the secret that was in the lost answer.
   rotateWebhookEndpointSecret: [`${endpoints}/:/rotate-secret`, 'secret', postedOnce],
   testWebhookEndpoint: [`${endpoints}/:/test`, 'deliveryId', delivered],
   pollWebhookEvents: [
@@ -84,7 +87,10 @@ const table = {
   ready: ['', '', { path: '/ready', isOpen: true, read: readReadiness }],
 } satisfies Partial<Record<keyof Client, Operation>>;
 
-/** If the answer of a cancel was lost, its repeat is refused with the refund of the first one. */
+/**
+ * Reads the error of a repeated cancel. If the answer of the first cancel was lost, this error
+ * contains the refund of the first cancel.
+ */
 function earlierCancel({ code, problem }: ApiError): CancelAnswer | undefined {
   const { submissionId, submissionStatus, refund } = problem;
   const isEarlier = code === 'terminal_state' && submissionStatus === 'cancelled';
@@ -97,13 +103,19 @@ function readSvg(text: string): string | undefined {
   return text.includes('<svg') ? text : undefined;
 }
 
-/** `not_ready` is an answer with the status 503. The status of a problem is a number. */
+/**
+ * Reads `ready`, and `not_ready` with the HTTP status 503. It refuses a problem, because the member
+ * `status` of a problem is a number.
+ */
 function readReadiness(text: string): Readiness | undefined {
   const readiness: Readiness | null | undefined = parseJson(text);
   return typeof readiness?.status === 'string' ? readiness : undefined;
 }
 
-/** Success has no body. If its answer was lost, the repeat finds nothing. */
+/**
+ * Reads a deletion. A successful answer has no body. If that answer is lost, the repeat gets
+ * `not_found`, which counts as success.
+ */
 function readDeletion(result: object): Pick<Call<object>, 'read' | 'readRepeat'> {
   return {
     read: (text) => (text ? undefined : result),
@@ -113,7 +125,8 @@ function readDeletion(result: object): Pick<Call<object>, 'read' | 'readRepeat'>
 
 function methodOf(connection: Connection, [path, member, shape = {}]: Operation) {
   const { takesContent, defaults, ...parts } = shape;
-  // The arguments: the id, the content and the options, as far as the operation takes them.
+  // The arguments are the id, the content and the options. The id and the content are present only
+  // if the operation takes them.
   return (...args: unknown[]) => {
     const id = path.includes(':') ? String(args.shift()) : '';
     const content = takesContent ? { ...defaults, ...Object(args.shift()) } : undefined;
@@ -123,7 +136,7 @@ function methodOf(connection: Connection, [path, member, shape = {}]: Operation)
       {
         method: 'GET',
         path: parts.method ? target : withQuery(target, { ...content }),
-        // Undefined without content.
+        // `JSON.stringify` returns undefined if there is no content.
         body: parts.method && JSON.stringify(content),
         read: having<Record<string, unknown>>(member),
         ...(shape === deleted && readDeletion({ [member]: id })),

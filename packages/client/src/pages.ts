@@ -4,7 +4,7 @@ import type { Page } from './types.ts';
 
 /** A list: an async iterator over the items of all pages. Each page is one request. */
 export interface Pages<Item> extends AsyncIterable<Item> {
-  /** The first page, or the one of the `cursor` of the query. */
+  /** The first page, or the page at the `cursor` of the query. */
   page(): Promise<Page<Item>>;
 }
 

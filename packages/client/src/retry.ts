@@ -3,18 +3,21 @@ import type { Answer } from './send.ts';
 
 const firstPauseMs = 500;
 const pauseMsMax = 8000;
-/** If the service asks for a longer pause, the error is reported instead. */
+/**
+ * The longest pause that a call accepts. If the service asks for a longer one, the call throws the
+ * error at once.
+ */
 const askedPauseMsMax = 60_000;
 /** The statuses of errors that do not concern the request itself. */
 export const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
 
-/** The pause that the answer asks for, in milliseconds. */
+/** The pause that the answer asks for, in milliseconds. Undefined if it asks for none. */
 function askedPauseMs(error: ApiError, headers: Headers | undefined): number | undefined {
   const header = headers?.get('retry-after') ?? '';
   if (/^\d+$/.test(header)) return Number(header) * 1000;
   const untilMs = Date.parse(header);
   if (untilMs) {
-    // The clock of the answer tells how long the pause is, whatever the local clock says.
+    // Compute the pause from the `date` of the answer, because the local clock may be wrong.
     const fromMs = Date.parse(headers?.get('date') ?? '') || Date.now();
     return Math.max(0, untilMs - fromMs);
   }
@@ -23,8 +26,9 @@ function askedPauseMs(error: ApiError, headers: Headers | undefined): number | u
 }
 
 /**
- * The pause before the next attempt in milliseconds (CONTRACT 11): what the answer asks for, else
- * 0.5 s doubling to 8 s, less up to half of it. Undefined if the error is not temporary.
+ * The pause before the next attempt in milliseconds (CONTRACT 11). It is the pause that the answer
+ * asks for. Otherwise it is 0.5 s, doubled for each retry up to 8 s, and shortened at random by up
+ * to half. Undefined if the call must not be repeated.
  */
 export function retryPauseMs(
   error: Error,

@@ -9,7 +9,7 @@ export interface RequestParts {
   /** The path and query after the base URL. */
   readonly path: string;
   readonly body?: string | undefined;
-  /** True if it needs no signature, and its answer may have any status. */
+  /** True if the request needs no signature, and its answer is read with any status. */
   readonly isOpen?: true;
 }
 
@@ -47,7 +47,7 @@ export async function send(
         method: parts.method,
         headers,
         body: parts.body ?? null,
-        // The signature covers one target, so the target of a redirect would refuse it.
+        // The signature covers one target. The target of a redirect would refuse it.
         redirect: 'manual',
         signal,
       });

@@ -11,7 +11,10 @@ export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifiedWebhook {
-  /** The same for every attempt. Deduplicate by it before you act. */
+  /**
+   * The id of the delivery. It is the same for every attempt. Use it to ignore repeats before you
+   * act.
+   */
   readonly deliveryId: string;
   readonly event: WebhookEvent;
 }
@@ -42,7 +45,7 @@ function fromBase64(text: string): Bytes | undefined {
   }
 }
 
-/** WebCrypto compares in constant time. */
+/** True if one of the signatures was made with the secret. WebCrypto compares in constant time. */
 async function isSignedWith(
   secret: string,
   content: Bytes,
@@ -61,9 +64,9 @@ async function isSignedWith(
 }
 
 /**
- * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the received bytes
- * before any parsing. While a rotation overlaps, either secret or both work. Rejects with
- * `WebhookVerificationError` if the webhook cannot be trusted.
+ * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the received
+ * bytes before any parsing. During the overlap of a rotation you may pass the old secret, the new
+ * one or both. Rejects with `WebhookVerificationError` if the webhook cannot be trusted.
  */
 export async function verifyWebhook(webhook: {
   /** The webhook secret, `whsec_…`. It is not the secret that signs requests. */
@@ -81,7 +84,7 @@ export async function verifyWebhook(webhook: {
     .split(' ', signaturesMax)
     .flatMap((value) => (value.startsWith('v1,') && fromBase64(value.slice(3))) || []);
   const ageSeconds = Math.abs(Math.floor(now() / 1000) - Number(timestamp));
-  // The age of a malformed time is not a number.
+  // If the timestamp is malformed, `ageSeconds` is NaN, and this condition refuses it too.
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError(
       'webhook-timestamp is too far from the local clock. Correct the clock.',

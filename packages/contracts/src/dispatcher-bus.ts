@@ -3,10 +3,11 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * The messages between dispatchers over Redis channels. With them a job taken by one dispatcher is
- * offered through another (CONTRACT 7). A lost message costs time, never correctness: offers expire,
- * and Postgres refuses changes to ended submissions. Ids are UUIDs, except offer ids, which are as on
- * the wire. The only part of a payload in a message is the host that an offer names.
+ * The messages between dispatchers over Redis channels (CONTRACT 7). With them a dispatcher can
+ * offer a submission to a node whose link another dispatcher has. A lost message costs time, but
+ * causes no wrong state: offers expire, and Postgres refuses changes to ended submissions. Ids are
+ * UUIDs, except offer ids, which are in wire form. An offer contains only the parts of a payload
+ * that `OfferFacts` has.
  */
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });
@@ -39,7 +40,10 @@ export const MakeOffer = Type.Object({
 });
 export type MakeOffer = Static<typeof MakeOffer>;
 
-/** Asks the dispatcher with the node's link to revoke the offer, unless its commit is in progress. */
+/**
+ * Asks the dispatcher with the node's link to revoke the offer. That dispatcher does not revoke it
+ * while the commit of its accept is in progress.
+ */
 export const RevokeOffer = Type.Object({
   kind: Type.Literal('revoke_offer'),
   nodeId: Id,
@@ -48,9 +52,9 @@ export const RevokeOffer = Type.Object({
 export type RevokeOffer = Static<typeof RevokeOffer>;
 
 /**
- * Reports the result of an offer to the coordinating dispatcher. `dispatched`: accepted and
- * committed. `gone`: accepted, but the submission was no longer pending. `lost`: the link is missing
- * or broke, or the commit failed.
+ * Reports the result of an offer to the coordinating dispatcher. `dispatched`: the node accepted,
+ * and the assignment is committed. `gone`: the node accepted, but the submission was no longer
+ * pending. `lost`: the link is missing or broke, or the commit failed.
  */
 export const offerResults = ['dispatched', 'gone', 'declined', 'expired', 'lost'] as const;
 export type OfferResult = (typeof offerResults)[number];
@@ -64,27 +68,42 @@ export const OfferEnded = Type.Object({
 });
 export type OfferEnded = Static<typeof OfferEnded>;
 
-/** Tells all dispatchers that this submission ended without its node, so that its node stops. */
+/**
+ * Reports to all dispatchers that this submission ended without its node. The dispatcher with the
+ * link of that node then stops the node.
+ */
 export const StopSubmission = Type.Object({
   kind: Type.Literal('stop_submission'),
   submissionId: Id,
 });
 
-/** Tells all dispatchers that this node has a new link, so that they close an older one. */
+/**
+ * Reports to all dispatchers that this node has a new link. A dispatcher that has an older link of
+ * the node closes the older link.
+ */
 export const NodeLinked = Type.Object({
   kind: Type.Literal('node_linked'),
   nodeId: Id,
   linkId: Id,
   epoch: Type.Integer(),
-  /** The number of the link in Postgres. Dispatchers of an older version omit it. */
+  /**
+   * The number of the link in Postgres. It decides which link is newer. Dispatchers of an older
+   * version omit it, and then `epoch` decides.
+   */
   linkEpoch: Type.Optional(Type.Integer()),
 });
 export type NodeLinked = Static<typeof NodeLinked>;
 
-/** Tells all dispatchers that an operator changed this node. The one with its link reads it again. */
+/**
+ * Reports to all dispatchers that an operator changed this node. The dispatcher with the node's
+ * link reads the node again.
+ */
 export const NodeChanged = Type.Object({ kind: Type.Literal('node_changed'), nodeId: Id });
 
-/** Tells all dispatchers that the fleet registry was lost, so that they register their nodes again. */
+/**
+ * Reports to all dispatchers that the fleet registry was lost. Each one then registers its nodes
+ * again.
+ */
 export const RegistryLost = Type.Object({ kind: Type.Literal('registry_lost') });
 
 export const DispatcherMessage = Type.Union([
@@ -102,9 +121,10 @@ export type DispatcherMessage = Static<typeof DispatcherMessage>;
 export const busBatchMax = 64;
 
 /**
- * The messages that one dispatcher sends to another at the same time. Dispatchers of a version with
- * batches read them from a separate channel, so older ones never get one. A receiver checks each
- * message against `DispatcherMessage`, because a newer version may send a kind that it does not know.
+ * The messages that one dispatcher sends to another at the same time. Batches have their own
+ * channel, so dispatchers of a version without batches never get one. A receiver checks each
+ * message against `DispatcherMessage`, because a newer version may send a kind that the receiver
+ * does not know.
  */
 export const DispatcherBatch = Type.Object({
   /** The id of the sender. */

@@ -33,18 +33,25 @@ export interface BadFrame {
 
 export type ParsedFrame<F> = { readonly kind: 'frame'; readonly frame: F } | BadFrame;
 
-// Ajv does not check TypeBox's schemas against the meta-schema: loading it costs 70 ms of CPU.
+// Ajv does not check the schemas against the meta-schema, because loading the meta-schema costs 70
+// ms of CPU.
 const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
 ajv.addFormat(httpUrlFormat, isAbsoluteHttpUrl);
 
-/** Stricter than the URL parser, which removes white space and accepts `https:host`. */
+/**
+ * True for an absolute `http` or `https` URL. The URL parser alone removes white space and accepts
+ * `https:host`.
+ */
 function isAbsoluteHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\p{C}\p{Z}]+$/iu.test(text) && URL.canParse(text);
 }
 
 type FrameChecks<F> = ReadonlyMap<string, ValidateFunction<F>>;
 
-/** Compiles the checks at the first frame, because most processes that import this file read none. */
+/**
+ * Makes a function that compiles the checks at its first call, because most processes that import
+ * this file read no frame.
+ */
 function checksOf<F>(schemas: Readonly<Record<string, object>>): () => FrameChecks<F> {
   let checks: FrameChecks<F> | undefined;
   return () => {
@@ -94,7 +101,7 @@ function parse<F>(
 }
 
 const boundsFromNode = { charactersMax: frameFromNodeBytesMax, depthMax: frameFromNodeDepthMax };
-/** The payload may be as deep as a request's body, and the frame contains it. */
+/** The frame contains the payload, which may nest as deep as the body of a request. */
 const boundsToNode = { charactersMax: frameToNodeBytesMax, depthMax: jsonDepthMax };
 
 /** Parses a frame from a node and checks it against its schema (CONTRACT 7). Never throws. */

@@ -10,14 +10,18 @@ import { Type, type Static } from 'typebox';
 
 /**
  * The frames of the node link in both directions (CONTRACT 7). Unknown members are allowed and
- * ignored, so that services and nodes of different versions work together. Only the length of ids is
- * checked here. A malformed id is handled as an unknown one.
+ * ignored, so services and nodes of different versions work together. The schemas check only the
+ * length of ids. A malformed id is handled as an unknown one.
  */
 
 export const nodeLinkPath = '/node/v1';
 export const nodeLinkSubprotocol = 'svc.node.v1';
 
-/** Closed by the service: 1008 after the third bad frame, 1009 by an oversized one. */
+/**
+ * The codes with which the service closes a link. `drain`: the node shall connect again.
+ * `violation`: for example after the third bad frame. `oversized`: after a frame that is too large.
+ * `newerLink`: the node has a newer link.
+ */
 export const nodeLinkCloseCodes = {
   drain: 1012,
   violation: 1008,
@@ -32,7 +36,7 @@ export const slotsPerNodeMax = 1_000;
 export const runningPerNodeMax = 4_000;
 /** The longest receipt, in characters of base64. */
 export const receiptLengthMax = 4_096;
-/** The largest plausible amount of any unit. The domain refuses more, too. */
+/** The largest amount of any unit that a node may report. */
 const amountMax = 1e12;
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });
@@ -40,7 +44,10 @@ const JobType = Type.String({ minLength: 1, maxLength: jobTypeLengthMax });
 const RequestId = Type.String({ minLength: 1, maxLength: 128 });
 const Amount = Type.Optional(Type.Number({ minimum: 0, maximum: amountMax }));
 
-/** Cumulative since `begin`. A unit that is not reported costs nothing (CONTRACT 4). */
+/**
+ * The usage of a submission since `begin`, cumulative. A unit that is not reported costs nothing
+ * (CONTRACT 4).
+ */
 export const ReportedUsage = Type.Object({
   nodeSeconds: Amount,
   cpuSeconds: Amount,
@@ -79,14 +86,17 @@ const ReportedResult = Type.Object({
 export const declineReasons = ['busy', 'unsupported', 'draining', 'policy'] as const;
 export type DeclineReason = (typeof declineReasons)[number];
 
-/** The executor of a job type on a node (CONTRACT 7). */
+/**
+ * The name or the version of an executor (CONTRACT 7). An executor runs the jobs of one type on a
+ * node.
+ */
 const ExecutorName = Type.String({ pattern: '^[ -~]{1,64}$' });
 export const ReportedExecutor = Type.Object({
   jobType: JobType,
   name: ExecutorName,
   version: ExecutorName,
 });
-/** The executor that only pretends to work. A production link refuses it. */
+/** The name of the executor that only pretends to work. A production link refuses it. */
 export const simulatedExecutorName = 'simulated';
 
 const hello = Type.Object({
@@ -127,7 +137,7 @@ const failed = Type.Object({
   failure: Type.Object({
     code: Type.Enum(nodeFailureCodes),
     message: Type.String({ maxLength: failureMessageLengthMax }),
-    /** False if the node's journal proves that it sent nothing. */
+    /** False if the journal of the node proves that the node submitted nothing. */
     submitted: Type.Optional(Type.Boolean()),
     /** False if the same job would fail again for the same reason. */
     retriable: Type.Optional(Type.Boolean()),
@@ -140,8 +150,9 @@ const stopped = Type.Object({
 });
 const drain = Type.Object({ type: Type.Literal('drain') });
 /**
- * After a `welcome` with `recovery`: a submission of the node's history, with the receipt of its
- * `assign`. `begun` is false if the node knows that it has not begun it.
+ * After a `welcome` with `recovery`, the node sends this frame for each submission of its history.
+ * `receipt` is the receipt of the `assign`. `begun` is false if the node knows that it has not
+ * begun the submission.
  */
 const report = Type.Object({
   type: Type.Literal('report'),
@@ -149,7 +160,9 @@ const report = Type.Object({
   receipt: Type.String({ maxLength: receiptLengthMax }),
   begun: Type.Boolean(),
 });
-/** The node has reported its whole history, and every outcome in it is acknowledged. */
+/**
+ * The node has reported its whole history, and the service has acknowledged every outcome in it.
+ */
 const reported = Type.Object({ type: Type.Literal('reported') });
 
 export const framesFromNode = {
@@ -171,13 +184,13 @@ const welcome = Type.Object({
   nodeId: Id,
   heartbeatSeconds: Type.Integer({ minimum: 1 }),
   stop: Type.Array(Id),
-  /** Present while the service recovers from a backup: the node reports its history. */
+  /** Present while the service recovers from a backup. The node then reports its history. */
   recovery: Type.Optional(Type.Object({ incarnation: Type.Integer() })),
 });
 /**
- * `sandboxBehaviour` exists only in the sandbox and only if the payload's `atsType` begins with
- * `sandbox.`. It repeats that value. A simulated node must decline `sandbox.decline`, and the offer
- * contains nothing else of the payload that would show it.
+ * `sandboxBehaviour` is present only in the sandbox, and only if the payload's `atsType` begins
+ * with `sandbox.`. It repeats `atsType`. A simulated node must decline `sandbox.decline`, and the
+ * offer contains no other sign of that value.
  */
 const offer = Type.Object({
   type: Type.Literal('offer'),
@@ -215,7 +228,10 @@ const error = Type.Object({
   message: Type.String({ maxLength: 512 }),
 });
 
-/** `drain` has the same form in both directions. Its sender wants no more offers on this link. */
+/**
+ * The frames from the service. `drain` has the same form in both directions. It means that its
+ * sender wants no more offers on this link.
+ */
 export const framesToNode = {
   welcome,
   offer,

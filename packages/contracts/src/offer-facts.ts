@@ -3,10 +3,10 @@ import { Type, type Static } from 'typebox';
 import type { OfferedPayload } from './job-types/catalogue.ts';
 
 /**
- * The facts about a submission in an offer (CONTRACT 7, `offer`). They never change after its
- * creation. They contain no personal data: only the host of `applicationUrl`, and in the sandbox an
- * `atsType` that selects a behaviour of simulated nodes. Without it these nodes could not decline
- * `sandbox.decline`.
+ * The facts about a submission in an offer (CONTRACT 7, `offer`). They do not change after the
+ * creation of the submission. They contain no personal data. From the payload they take the host
+ * of `applicationUrl`. In the sandbox they also contain an `atsType` that selects a behaviour of
+ * simulated nodes. Without it these nodes could not decline `sandbox.decline`.
  */
 export const OfferFacts = Type.Object(
   {
@@ -22,7 +22,10 @@ export type OfferFacts = Static<typeof OfferFacts>;
 
 const sandboxPrefix = 'sandbox.';
 
-/** Extracts the facts. Throws if `applicationUrl` is not a URL, which a checked payload excludes. */
+/**
+ * Extracts the facts from a submission and its payload. Throws if `applicationUrl` is not a URL. A
+ * payload that passed its schema always has a URL.
+ */
 export function offerFacts(
   submission: { readonly jobType: string; readonly tier: Tier; readonly requestId: string },
   { applicationUrl, atsType }: OfferedPayload,

@@ -8,16 +8,17 @@ import { OfferFacts } from './offer-facts.ts';
  * because a job only wakes a worker and Postgres has the truth.
  */
 
-/** The most ids in one job. They share the queue and the tier. */
+/** The most ids in one job. */
 export const jobIdsMax = 64;
 
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 
 /**
- * `replyTo` is the channel of the waiting gateway, or null if no gateway waits. `held` has the facts
- * of each submission, in the order of the ids. With them a dispatcher makes offers without reading
- * Postgres before the commit (decision 17). `sentAtMs` is a time by the gateway's clock.
+ * `replyTo` is the channel of the waiting gateway, or null if no gateway waits. `held` has the
+ * facts of each submission, in the order of the ids. With these facts a dispatcher makes offers
+ * without reading Postgres before the commit (decision 17). `sentAtMs` is a time by the gateway's
+ * clock.
  */
 export const DispatchJob = Type.Object(
   {
@@ -28,8 +29,9 @@ export const DispatchJob = Type.Object(
         {
           sentAtMs: Type.Integer(),
           each: Type.Array(
-            // `heldAtMs` is Unix time by the database's clock. `tenantId` decides about a slot while
-            // slots are short; a gateway of the previous version leaves it out.
+            // `heldAtMs` is Unix time by the database's clock. While slots are short, they are
+            // shared between the tenants by `tenantId`. A gateway of the previous version omits
+            // `tenantId`.
             Type.Object(
               {
                 heldAtMs: Type.Integer(),
@@ -60,13 +62,16 @@ export type WebhookJob = Static<typeof WebhookJob>;
 interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
-  /** How often BullMQ runs a job. Retries are the task of the reconciler, not of BullMQ. */
+  /** How often BullMQ runs a job at most. The reconciler repeats work after that. */
   readonly attemptsMax: number;
   /** How long a worker may own a job before BullMQ treats it as stalled. */
   readonly lockDurationMs: number;
   /** How many jobs one worker process runs at once. */
   readonly concurrency: number;
-  /** How often another worker gets a stalled job. With 0 the reconciler takes over instead. */
+  /**
+   * How often another worker gets a stalled job. If it is 0, the reconciler repeats the work
+   * instead.
+   */
   readonly stalledCountMax: number;
 }
 
@@ -92,7 +97,7 @@ export const queues = {
     schema: WebhookJob,
     attemptsMax: 1,
     lockDurationMs: 60_000,
-    // Tenants announced while a job is active join the next job.
+    // One job at a time. Tenants that become due while a job is active are in the next job.
     concurrency: 1,
     stalledCountMax: 1,
   },

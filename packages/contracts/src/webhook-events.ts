@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 
 /**
  * The bodies of webhooks as tenants receive them (CONTRACT 6), for OpenAPI and for tests.
- * `@svc/domain` builds them. Consumers ignore unknown keys, so members may be added (CONTRACT 0).
- * Therefore these schemas allow additional members.
+ * `@svc/domain` builds the bodies. The schemas allow additional members, because v1 may add members
+ * at any time (CONTRACT 0).
  */
 
 const SubmissionId = Type.String({ pattern: '^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$' });
@@ -63,7 +63,10 @@ export const PurchasedData = Type.Object({
   paidAmount: Type.Number({ description: 'USDC, with at most six decimals' }),
   signature: Type.String({ description: 'The transaction that completed the amount' }),
 });
-/** `what` is an open list of names, such as `endpoint.created`. */
+/**
+ * The data of `settings.changed`. `what` names the change, such as `endpoint.created`. The schema
+ * accepts any name, because the service may add names.
+ */
 export const SettingsChangedData = Type.Object({
   what: Type.String({ description: 'More values may be added' }),
   by: Type.Union([
@@ -76,7 +79,10 @@ export const TestData = Type.Object({});
 
 const envelope = { id: EventId, timestamp: Timestamp };
 
-/** The schema of every event by its type. The compiler reports a missing type of `@svc/domain`. */
+/**
+ * The schemas of the webhook bodies, one for each event type. If `@svc/domain` has an event type
+ * without a schema here, the compiler reports an error.
+ */
 export const webhookEvents = {
   'submission.completed': Type.Object({
     ...envelope,

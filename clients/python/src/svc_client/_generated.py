@@ -589,7 +589,7 @@ class PurchaseIntent(TypedDict):
     paidAmount: float
     """The amount paid so far. USDC, at most six decimals."""
     signature: Union[str, None]
-    """The transaction that completed the amount. Null before it."""
+    """The signature of the transaction that paid the rest of the amount. Null until then."""
     confirmedAt: Union[str, None]
     """The time of the confirmation."""
     payments: list[PurchasePayment]
@@ -901,7 +901,7 @@ class CreditsPurchasedEventData(TypedDict):
     paidAmount: float
     """The amount paid so far. USDC, with at most six decimals"""
     signature: str
-    """The transaction that completed the amount. Null before it. The transaction that completed the amount"""
+    """The signature of the transaction that paid the rest of the amount. Null until then. The transaction that completed the amount"""
 
 
 class CreditsPurchasedEvent(TypedDict):

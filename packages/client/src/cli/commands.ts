@@ -15,7 +15,7 @@ export interface CommandSpec {
   /** Command lines after the name of the program. */
   readonly examples: readonly string[];
   readonly argument?: { readonly name: string; readonly does: string };
-  /** Besides --json and --help. */
+  /** The options in addition to `--json` and `--help`, which every command has. */
   readonly options: readonly OptionSpec[];
 }
 

@@ -17,7 +17,7 @@ export interface CommandContext {
   /** Writes one line. */
   readonly write: (line: string) => void;
   readonly isJson: boolean;
-  /** The folder that keeps how far named listeners have read. */
+  /** The folder for the cursors of named listeners. */
   readonly stateDir: string;
 }
 
@@ -54,7 +54,10 @@ export function urlOf(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** The same secret in every run, so that a receiver is configured once. */
+/**
+ * Derives the webhook secret from the secret that signs requests. It is the same in every run, so a
+ * receiver is configured only once.
+ */
 async function derivedSecret(secret: string): Promise<string> {
   const key = await hmacKey(encoder.encode(secret));
   return `whsec_${base64(await crypto.subtle.sign('HMAC', key, encoder.encode('svc listen')))}`;
@@ -64,7 +67,10 @@ export function base64(bytes: ArrayBuffer): string {
   return btoa(String.fromCharCode(...new Uint8Array(bytes)));
 }
 
-/** Shows text of others on one line, without characters that control a terminal. */
+/**
+ * Replaces line breaks and characters that control a terminal by blanks. Text of others is then
+ * safe to print on one line.
+ */
 export function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, ' ');
 }

@@ -10,7 +10,7 @@ export type EventTypes = NonNullable<WebhookEndpointRequest['events']> | null;
 /** The endpoint without a URL whose events a listener reads. */
 export interface ListenedEndpoint {
   readonly id: string;
-  /** The cursor behind which the listener reads. Undefined: from the oldest event. */
+  /** The listener reads the events after this cursor. Undefined: it reads from the oldest event. */
   readonly after: string | undefined;
   /** Keeps the cursor for the next run, if the endpoint has a name. */
   readonly keep: (cursor: string) => Promise<void>;
@@ -20,7 +20,10 @@ export interface ListenedEndpoint {
 
 const deletionTimeoutMs = 10_000;
 
-/** Creates an endpoint, or finds the one that has the name. */
+/**
+ * Creates an endpoint, or finds the one with this name and changes its types of events if they
+ * differ.
+ */
 export async function openEndpoint(
   context: CommandContext,
   options: { readonly name?: string | undefined; readonly events: EventTypes },

@@ -13,7 +13,7 @@ export class CommandError extends Error {
   }
 }
 
-/** True for errors that pass: rate limits, outages and broken connections. */
+/** True for temporary errors: rate limits, outages and broken connections. */
 export function isTemporary(error: unknown): error is SvcError {
   return error instanceof ApiError
     ? temporaryStatuses.includes(error.status)
@@ -44,7 +44,7 @@ export function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The innermost cause, because `fetch` only says that it failed. */
+/** The message of the innermost cause. The error of `fetch` itself says only that it failed. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause !== undefined) return reasonOf(error.cause);

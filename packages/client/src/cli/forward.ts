@@ -5,8 +5,8 @@ import { version } from '../version.ts';
 import { base64, type CommandContext, plain } from './context.ts';
 import { reasonOf } from './failure.ts';
 
-/** The limit of one request, as for webhooks (CONTRACT 6). */
-const timeoutMs = 10_000;
+/** The time limit of one request, as for a webhook (CONTRACT 6). */
+const timeoutMs = 15_000;
 const shownLengthMax = 200;
 
 export interface Forwarded {
@@ -18,7 +18,7 @@ export interface Forwarded {
   readonly durationMs: number;
 }
 
-/** The body that the service would post, and its id. */
+/** The body that the service would post as a webhook, and the id of the delivery. */
 function webhookOf({ deliveryId, ...event }: PolledEvent): {
   readonly deliveryId: string;
   readonly body: string;
@@ -26,7 +26,10 @@ function webhookOf({ deliveryId, ...event }: PolledEvent): {
   return { deliveryId, body: JSON.stringify(event) };
 }
 
-/** Posts an event with the headers and the signature of a webhook (CONTRACT 6). Never throws, unless aborted. */
+/**
+ * Posts an event with the headers and the signature of a webhook (CONTRACT 6). If the request
+ * fails, the result says why. Throws only if the signal aborts.
+ */
 export async function forward(
   { fetch, now, webhookSecret }: CommandContext,
   url: URL,

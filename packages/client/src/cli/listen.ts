@@ -17,9 +17,9 @@ export interface ListenOptions {
 }
 
 /**
- * Reads the events of a tenant until the signal aborts, and forwards them in order. It reads on only
- * after all events of a page were forwarded, or printed if there is no address. Each event arrives at
- * least once.
+ * Reads the events of a tenant until the signal aborts, and forwards them in order. It reads the
+ * next page only after it has forwarded all events of a page, or printed them if there is no
+ * address. Therefore each event arrives at least once.
  */
 export async function listen(
   context: CommandContext,
@@ -44,7 +44,10 @@ export async function listen(
   }
 }
 
-/** The service checks the types, because newer ones may exist. */
+/**
+ * Splits the list of event types. The service checks the types, because it may know newer ones than
+ * this program.
+ */
 function eventTypes(text: string | undefined): EventTypes {
   return text === undefined ? null : JSON.parse(JSON.stringify(text.split(',')));
 }
@@ -120,7 +123,7 @@ async function handle(
   }
 }
 
-/** One JSON object on a line for programs, or lines for people. */
+/** Writes one JSON object on a line for programs, or the lines for people. */
 function report(
   { write, isJson }: CommandContext,
   record: Readonly<Record<string, unknown>>,

@@ -12,7 +12,7 @@ import {
   triggerCommand,
 } from './run.ts';
 
-/** `npx @svc/client listen` and `npx @svc/client trigger`. */
+/** The program of this package: `npx @svc/client listen` and `npx @svc/client trigger`. */
 
 const commands = [listenCommand, triggerCommand];
 const program = 'npx @svc/client';

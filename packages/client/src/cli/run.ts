@@ -8,7 +8,10 @@ import { CommandError, explain } from './failure.ts';
 import { listen } from './listen.ts';
 import { listTriggers, trigger } from './trigger.ts';
 
-/** The two commands, for `svc` and for the program of this package. Options have their long names. */
+/**
+ * The two commands, for `svc` and for the program of this package. `OptionValues` has the long
+ * names of the options.
+ */
 
 export type { CommandSpec } from './commands.ts';
 export { environmentHelp, listenCommand, triggerCommand } from './commands.ts';
@@ -54,7 +57,7 @@ export async function runListen(values: OptionValues): Promise<void> {
   }
 }
 
-/** Runs `trigger`. */
+/** Runs `trigger`, or lists its events. */
 export function runTrigger(event: string | undefined, values: OptionValues): Promise<void> {
   return explained(async () => {
     if (values['list'] === true) listTriggers(output(values));

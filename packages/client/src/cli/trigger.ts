@@ -53,7 +53,10 @@ export function listTriggers({ write, isJson }: Pick<CommandContext, 'isJson' | 
   for (const { event, does } of list) write(`${event.padEnd(24)}  ${does}`);
 }
 
-/** Causes an event in the sandbox by what a tenant does. Throws `CommandError` outside of a sandbox. */
+/**
+ * Causes an event in the sandbox by a real submission or change. Throws `CommandError` outside of a
+ * sandbox.
+ */
 export async function trigger(context: CommandContext, event: string | undefined): Promise<void> {
   const chosen = event === undefined ? undefined : triggers[event];
   if (event === undefined || chosen === undefined) {
@@ -96,14 +99,15 @@ async function submitToEnd(client: Client, atsType: string): Promise<Facts> {
 
 async function submitAndCancel({ client, pause }: CommandContext, sandbox: Facts): Promise<Facts> {
   const submissionId = await submit(client, 'sandbox.slow', sandbox);
-  // A job that has not begun is cancelled without a charge, and never has a late outcome.
+  // Wait until the job runs. A job that has not begun is cancelled without a charge, and has no
+  // late outcome.
   const waiting = ['pending', 'dispatched'];
   while (waiting.includes((await client.getSubmission(submissionId)).status)) await pause(pollMs);
   const { status, refund } = await client.cancel(submissionId);
   return { submissionId, status, refund };
 }
 
-/** Changes a setting and restores it, also if the change failed half way. */
+/** Changes the threshold and restores it, even if the change fails. */
 async function changeThreshold(
   client: Client,
   changed: (threshold: number) => number,

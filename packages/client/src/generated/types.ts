@@ -470,7 +470,7 @@ export interface PurchaseIntent {
   readonly status: 'pending' | 'confirmed' | 'expired' | 'failed' | (string & {});
   /** The amount paid so far. USDC, at most six decimals. */
   readonly paidAmount: number;
-  /** The transaction that completed the amount. Null before it. */
+  /** The signature of the transaction that paid the rest of the amount. Null until then. */
   readonly signature: string | null;
   /** The time of the confirmation. */
   readonly confirmedAt: string | null;
@@ -777,7 +777,7 @@ export interface CreditsPurchasedEvent {
     readonly credits: number;
     /** The amount paid so far. USDC, with at most six decimals */
     readonly paidAmount: number;
-    /** The transaction that completed the amount. Null before it. The transaction that completed the amount */
+    /** The signature of the transaction that paid the rest of the amount. Null until then. The transaction that completed the amount */
     readonly signature: string;
   };
 }

@@ -4,7 +4,7 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
 /** Who made a change: a key of the tenant, or an operator of the service (CONTRACT 12). */
 export const ChangeAuthor = Type.Object({
-  /** Null for a change by the tenant before keys had ids. */
+  /** Null if the tenant made the change before its keys had ids. */
   keyId: Type.Optional(Nullable(WireId('key'))),
   operator: Type.Optional(Type.String()),
 });

@@ -8,7 +8,10 @@ import {
 } from '@svc/domain';
 import { Type, type Static, type TSchema } from 'typebox';
 
-/** Parts that several endpoints share. Answers may gain members, because v1 is additive (CONTRACT 0). */
+/**
+ * Schemas that several endpoints share. The schemas of answers allow additional members, because v1
+ * may add members at any time (CONTRACT 0).
+ */
 
 /** Credits on the wire: a JSON number with at most six decimals. */
 export const Credits = Type.Number({ description: 'Credits, at most six decimals.' });
@@ -16,7 +19,7 @@ export const Credits = Type.Number({ description: 'Credits, at most six decimals
 /** An amount of USDC on the wire: a JSON number with at most six decimals. */
 export const Usdc = Type.Number({ description: 'USDC, at most six decimals.' });
 
-/** The largest amount: fifteen digits in total. */
+/** The largest amount of credits: 999,999,999.999999, which has fifteen digits. */
 export const creditsMax = creditsToNumber(creditsMicrosMax);
 
 /** A TypeID: a prefix and a UUIDv7 in 26 characters of base32. */

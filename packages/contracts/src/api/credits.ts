@@ -2,7 +2,7 @@ import { statementTypes } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
-/** `GET /v1/credits/balance` (CONTRACT 5): `available` is `balance - held`. */
+/** The answer of `GET /v1/credits/balance` (CONTRACT 5). `available` is `balance - held`. */
 export const Balance = Type.Object({
   balance: Credits,
   held: Credits,
@@ -15,7 +15,7 @@ export type Balance = Static<typeof Balance>;
 
 export const StatementType = Type.Enum(statementTypes);
 
-/** `GET /v1/credits/transactions` (CONTRACT 5). */
+/** The query of `GET /v1/credits/transactions` (CONTRACT 5). */
 export const TransactionsQuery = Type.Object(
   {
     type: Type.Optional(StatementType),
@@ -26,7 +26,10 @@ export const TransactionsQuery = Type.Object(
 );
 export type TransactionsQuery = Static<typeof TransactionsQuery>;
 
-/** One line of the statement. The amount is always positive; the other figures are those after it. */
+/**
+ * One movement in the statement of a tenant. `amount` is always positive. `balanceAfter`,
+ * `heldAfter` and `availableAfter` are the figures after the movement.
+ */
 export const Transaction = Type.Object({
   id: WireId('txn'),
   type: StatementType,

@@ -2,11 +2,14 @@ import { deliveryStatuses, eventTypes } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
-/** `/v1/webhooks/…` (CONTRACT 5). */
+/** The schemas of `/v1/webhooks/…` (CONTRACT 5). */
 
 export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
-/** One attempt of the current round. Null means not known yet or never known. */
+/**
+ * One attempt of the current round. A member is null if its value is not known yet, or will never
+ * be known.
+ */
 export const DeliveryAttempt = Type.Object({
   number: Type.Integer(),
   at: Time,

@@ -11,7 +11,7 @@ const keyMembers = {
   addresses: Type.Array(Type.String()),
   createdAt: Time,
   expiresAt: Nullable(Time),
-  /** To the minute. */
+  /** The minute of the last use. */
   lastUsedAt: Nullable(Time),
 };
 

@@ -31,8 +31,9 @@ export const PurchaseAnswer = Type.Object({
 export type PurchaseAnswer = Static<typeof PurchaseAnswer>;
 
 /**
- * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). v1 has always described it as open, so
- * further members are ignored. The endpoint itself limits `credits`.
+ * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). The schema allows additional
+ * members, because v1 has always allowed them. The endpoint ignores them. The endpoint, not the
+ * schema, limits `credits` from above.
  */
 export const PurchaseIntentRequest = Type.Object({
   credits: Type.Number({ exclusiveMinimum: 0 }),
@@ -60,7 +61,7 @@ export const PurchaseIntentRecord = Type.Object({
 });
 export type PurchaseIntentRecord = Static<typeof PurchaseIntentRecord>;
 
-/** `GET /v1/credits/purchase-intents/:reference/await` (CONTRACT 8). */
+/** The query of `GET /v1/credits/purchase-intents/:reference/await` (CONTRACT 8). */
 export const AwaitIntentQuery = Type.Object(
   {
     timeoutSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: awaitSecondsMax })),

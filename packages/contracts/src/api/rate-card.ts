@@ -10,7 +10,7 @@ export const RateFigures = Type.Object({
 });
 export type RateFigures = Static<typeof RateFigures>;
 
-/** `GET /v1/rate-card` (CONTRACT 5). */
+/** The answer of `GET /v1/rate-card` (CONTRACT 5). */
 export const RateCardAnswer = Type.Object({
   version: Type.Integer(),
   surgeMultiplier: Type.Number(),

@@ -2,11 +2,14 @@ import { webhookUrlLengthMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, creditsMax, Nullable, Time, WireId } from './common.ts';
 
-/** `GET /v1/settings` (CONTRACT 5). `webhookUrl` and `lowBalanceThreshold` can be changed. */
+/**
+ * The answer of `GET /v1/settings` (CONTRACT 5). The tenant can change `webhookUrl` and
+ * `lowBalanceThreshold`.
+ */
 export const Settings = Type.Object({
   webhookUrl: Nullable(Type.String()),
   lowBalanceThreshold: Credits,
-  /** When and why deliveries to the URL were disabled, although a URL is set. Else null. */
+  /** When and why the service disabled deliveries to the URL. Null while they are not disabled. */
   webhookDisabled: Nullable(Type.Object({ at: Time, reason: Type.String() })),
   allowedJobTypes: Type.Array(Type.String()),
   tenantId: WireId('tnt'),

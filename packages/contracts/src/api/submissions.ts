@@ -14,13 +14,13 @@ import {
   WireId,
 } from './common.ts';
 
-/** `/v1/submissions` (CONTRACT 3 and 5). */
+/** The schemas of `/v1/submissions` and `/v1/quotes` (CONTRACT 3 and 5). */
 
 export const IdempotencyKey = Type.String({ minLength: 1, maxLength: idempotencyKeyLengthMax });
 
 /**
- * `jobType` and `tier` accept any string here, because later checks answer unknown names with their
- * own codes. The schema of the job type checks `payload`.
+ * `jobType` and `tier` accept any string here. Later checks refuse unknown names with
+ * `unknown_job_type` and `unknown_tier`. The schema of the job type checks `payload`.
  */
 const envelopeMembers = {
   jobType: Type.String(),
@@ -28,7 +28,10 @@ const envelopeMembers = {
   payload: Type.Object({}),
 };
 
-/** Unknown members are refused, so that a misspelt `tier` does not cost money. */
+/**
+ * The body of `POST /v1/submissions`. The schema refuses unknown members. Otherwise a misspelt
+ * `tier` would be ignored, and the submission would get the price of the default tier.
+ */
 export const SubmissionRequest = Type.Object(
   { idempotencyKey: IdempotencyKey, ...envelopeMembers },
   { additionalProperties: false },

@@ -8,7 +8,10 @@ import { cidrFormat } from './keys.ts';
 export interface FieldError {
   /** A JSON Pointer to the wrong, missing or unknown member of the body. */
   readonly path: string;
-  /** The rule that the member breaks, such as `must be a string`. It reads as text after the path. */
+  /**
+   * The rule that the member breaks, such as `must be a string`. It continues a sentence that
+   * begins with the path.
+   */
   readonly message: string;
   readonly keyword: string;
 }
@@ -19,7 +22,7 @@ export type Validation<Value> =
 
 /** The most violations that an answer lists. */
 export const fieldErrorsMax = 20;
-/** Limits the path in an answer, because a member's name may be as long as the body. */
+/** The most characters of a path in an answer. A member's name may be as long as the body. */
 const pathLengthMax = 256;
 
 export const publicHttpUrlFormat = 'public-http-url';
@@ -44,7 +47,8 @@ const formats: Readonly<Record<string, { test: (text: string) => boolean; messag
   },
 };
 
-// Ajv does not check TypeBox's schemas against the meta-schema: loading it costs 70 ms of CPU.
+// Ajv does not check the schemas against the meta-schema, because loading the meta-schema costs 70
+// ms of CPU.
 const ajv = new Ajv2020({
   meta: false,
   validateSchema: false,
@@ -53,8 +57,8 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
 });
 for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format.test);
-// Our lists hold strings. Ajv also compares objects, and throws if they have no prototype, as those
-// that the gateway reads.
+// The lists of our schemas hold strings only. Ajv's own `uniqueItems` also compares objects. It
+// throws for objects without a prototype, and the gateway reads bodies into such objects.
 ajv.removeKeyword('uniqueItems');
 ajv.addKeyword({
   keyword: 'uniqueItems',
@@ -67,9 +71,10 @@ ajv.addKeyword({
 });
 
 /**
- * Compiles a schema into a check that lists at most `fieldErrorsMax` violations. `basePath` is the
- * JSON Pointer of the checked value in the body. Call it once for each schema. The schema is compiled at the
- * first check, because most processes that load a schema check nothing with it.
+ * Makes a check from a schema. The check lists at most `fieldErrorsMax` violations. `basePath` is
+ * the JSON Pointer of the checked value in the body. Call this function once for each schema. Ajv
+ * compiles the schema at the first check, because most processes that load a schema check nothing
+ * with it.
  */
 export function compileSchema<Schema extends TSchema>(
   schema: Schema,
@@ -83,7 +88,7 @@ export function compileSchema<Schema extends TSchema>(
   };
 }
 
-/** Makes a violation that no schema found, with the same limits. */
+/** Makes a violation, also one that no schema finds. Cuts a long path. */
 export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
   const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;
   // Some JSON parsers refuse an answer with a lone surrogate or U+0000 in a name.
@@ -158,9 +163,9 @@ function characters(count: number): string {
 }
 
 /**
- * Checks the host rule of CONTRACT 3. Nodes get the text as sent, and other URL parsers may read it
- * differently. Therefore texts with backslashes, white space, a missing `//` or an `@` before the
- * path are refused instead of normalised.
+ * True for an http or https URL that obeys the host rule of CONTRACT 3. Nodes get the text as sent,
+ * and other URL parsers may read it differently. Therefore texts with backslashes, white space, a
+ * missing `//` or an `@` before the path are refused instead of normalised.
  */
 function isPublicHttpUrl(text: string): boolean {
   const authority = /^https?:\/\/([^/?#\\\s]+)(?:[/?#]|$)/i.exec(text)?.[1];
@@ -172,7 +177,10 @@ function isPublicHttpUrl(text: string): boolean {
 const queryTimePattern =
   /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Also refuses days such as 30 February, which `Date` reads as 2 March. */
+/**
+ * True for an RFC 3339 time with at most three decimals, on a day that exists. `Date` alone would
+ * read 30 February as 2 March.
+ */
 function isQueryTime(text: string): boolean {
   const day = queryTimePattern.exec(text)?.[1];
   if (day === undefined) return false;

@@ -12,7 +12,7 @@ import {
 import { Type, type Static } from 'typebox';
 import { Nullable, Time, WireId } from './common.ts';
 
-/** `/v1/webhook-endpoints` (CONTRACT 12). */
+/** The schemas of `/v1/webhook-endpoints` (CONTRACT 12). */
 
 const EventType = Type.Enum(eventTypes);
 
@@ -20,7 +20,10 @@ const endpoint = {
   id: WireId('whe'),
   kind: Type.Enum(endpointKinds),
   url: Nullable(Type.String()),
-  /** Null: all types, also those that are added later. */
+  /**
+   * The types of events that the endpoint gets. Null: all types, including those that are added
+   * later.
+   */
   events: Nullable(Type.Array(EventType)),
   description: Nullable(Type.String()),
   disabled: Nullable(Type.Object({ at: Time, reason: Type.String() })),
@@ -56,7 +59,10 @@ const wanted = {
   ),
 };
 
-/** The body of `POST /v1/webhook-endpoints`. Without a URL the tenant reads the events. */
+/**
+ * The body of `POST /v1/webhook-endpoints`. If `url` is null, the tenant reads the events itself
+ * with `GET …/:id/events`.
+ */
 export const WebhookEndpointRequest = Type.Object(
   { url: EndpointUrl, ...wanted },
   { additionalProperties: false },
@@ -104,7 +110,7 @@ export const PolledEventsQuery = Type.Object(
 );
 export type PolledEventsQuery = Static<typeof PolledEventsQuery>;
 
-/** The body of the webhook, with the id of its delivery. */
+/** An event as a tenant reads it: the body of the webhook, and the id of the delivery. */
 export const PolledEvent = Type.Object({
   id: WireId('evt'),
   type: EventType,
@@ -114,7 +120,10 @@ export const PolledEvent = Type.Object({
 });
 export type PolledEvent = Static<typeof PolledEvent>;
 
-/** Oldest first. The cursor is never null, because later events continue after it. */
+/**
+ * A page of events, oldest first. `nextCursor` is never null, because the tenant reads later events
+ * after it.
+ */
 export const PolledEvents = Type.Object({
   data: Type.Array(PolledEvent),
   nextCursor: Type.String(),

@@ -3,8 +3,9 @@ import { Type, type Static, type TSchema } from 'typebox';
 
 /**
  * The convention for `applicantProfile` of `ats.application` (CONTRACT 10): JSON Resume 1.x with
- * additional members. Nodes check profiles with this schema, and tenants can. The gateway does not:
- * to it the profile is opaque. Members that are not listed here are allowed and have no effect.
+ * additional members. Nodes check profiles with this schema, and tenants can do so too. The gateway
+ * passes a profile on without this check. Members that are not listed here are allowed and have no
+ * effect.
  */
 
 const textLengthMax = 1024;
@@ -61,7 +62,10 @@ const Education = Type.Object({
   endDate: optionalText('As in `work`.'),
 });
 
-/** Ajv names the member itself if it violates this, which it does not for a union. */
+/**
+ * A string or a list of strings. Ajv reports one violation for this schema. For a union it would
+ * report one violation for each variant.
+ */
 const textOrList = (description: string) =>
   Type.Unsafe<string | string[]>({
     type: ['string', 'array'],

@@ -3,15 +3,15 @@ import { compileSchema, type Validation } from '../api/validate.ts';
 import { AtsApplicationPayload } from './ats-application.ts';
 
 /**
- * The members that the payload of every job type has. Offers name the host of `applicationUrl`.
- * Nodes decide by `atsType`.
+ * The members that the payload of every job type has. An offer names the host of `applicationUrl`.
+ * `atsType` is a hint for the node. In the sandbox it selects the behaviour of simulated nodes.
  */
 export interface OfferedPayload {
   readonly applicationUrl: string;
   readonly atsType: string;
 }
 
-/** A declared job type. No other is accepted (CONTRACT 0). */
+/** A job type that the service accepts. The service refuses every other name (CONTRACT 0). */
 export interface JobTypeDefinition {
   readonly jobType: string;
   readonly payloadSchema: TSchema;

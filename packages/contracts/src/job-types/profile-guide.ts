@@ -1,6 +1,6 @@
 /**
  * The guide to `applicantProfile` for tenants (CONTRACT 10). The gateway shows it as a page. Tests
- * read the examples as a node does, and cause every message.
+ * read each example as a node does, and cause each message of `profileMistakes`.
  */
 
 export const profileGuidePath = '/docs/applicant-profile';

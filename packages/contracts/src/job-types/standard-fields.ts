@@ -1,13 +1,14 @@
 /**
- * The standard fields of application forms: which member of the profile fills each, and the labels
- * and `autocomplete` tokens by which a form without an adapter is understood (CONTRACT 10).
+ * The standard fields of application forms (CONTRACT 10). `member` is the member of the profile
+ * that fills the field. On a form without an adapter, a node finds the field by `labels` and
+ * `autocomplete`.
  */
 
 export interface StandardField {
   readonly role: string;
   /** The member of `applicantProfile` that fills the field. */
   readonly member: string;
-  /** Compared after normalisation, by equality. */
+  /** A label of the page must equal one of these labels. Both are normalised first. */
   readonly labels: readonly string[];
   /** Field names of the HTML attribute `autocomplete`. */
   readonly autocomplete: readonly string[];

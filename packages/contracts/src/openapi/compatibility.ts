@@ -4,9 +4,9 @@ import { itemsOf, memberOf, membersOf, refName, resolveRef, textOf } from './rea
 import { compareSchemas } from './schema-compatibility.ts';
 
 /**
- * Lists the changes from the frozen document that would break its clients. It compares everything
- * under /v1/, the webhooks and the shared error responses (CONTRACT 0). An empty list means that the
- * present document has only additions.
+ * Lists the changes that would break clients of the frozen document. Compares all endpoints under
+ * /v1/, the webhooks and the shared error responses (CONTRACT 0). If the list is empty, these
+ * clients also work with the present document.
  */
 export function breakingChanges(frozen: unknown, present: unknown): string[] {
   const context: Comparison = { frozen, present, found: [] };
@@ -80,7 +80,7 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
       context.found.push(`${at}: answer ${status} is gone`);
       continue;
     }
-    // `breakingChanges` compares the shared answers once.
+    // Both refer to the same shared answer. `breakingChanges` compares the shared answers once.
     if (refName(response) !== '' && refName(response) === refName(other)) continue;
     const before = resolveRef(context.frozen, response);
     const after = resolveRef(context.present, other);
@@ -94,7 +94,7 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
   }
 }
 
-/** The names of the examples of a problem are its codes. */
+/** The error codes of a response. They are the names of the examples of its problem. */
 function codesOf(response: unknown): string[] {
   const problem = memberOf(memberOf(response, 'content'), problemMediaType);
   return membersOf(memberOf(problem, 'examples')).map(([code]) => code);

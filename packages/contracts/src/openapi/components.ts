@@ -100,8 +100,8 @@ const nameByText = new Map(
 );
 
 /**
- * The schema as JSON for the document. Named parts become references. `name` is the operation or the
- * event that the schema belongs to.
+ * The schema as JSON for the document. Parts with a name become references. `name` is the operation
+ * or the event that the schema belongs to.
  */
 export function schemaJson(
   schema: TSchema,
@@ -131,7 +131,10 @@ function payloadName(jobType: string): string {
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Payload`;
 }
 
-/** The schema of a body whose payload is that of any job type. */
+/**
+ * Replaces the schema of `payload` in a body by the payload schemas of all job types. A schema
+ * without `payload` does not change.
+ */
 function withPayloads(body: Json): Json {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { properties } = body;

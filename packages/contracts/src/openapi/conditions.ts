@@ -5,9 +5,9 @@ import { itemsOf, memberOf, resolveRef, textOf } from './reading/read-json.ts';
 type RequiredByCode = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Compares what two schemas require of each code. An answer keeps every requirement. A variant with a
- * constant code may become a condition, and a condition may become a requirement of every code. The
- * conditions of a request do not change.
+ * Reports each member that the old schema requires of a code and the new one does not. The new
+ * schema may require the member in another form: by a variant with a constant code, by a condition,
+ * or of every code. A request must not get further requirements either.
  */
 export function compareConditions(
   context: Comparison,
@@ -41,7 +41,7 @@ function lost(
   );
 }
 
-/** The schema and the parts of its `allOf`, each without its `$ref`. */
+/** The schema and the parts of its `allOf`. Each `$ref` is replaced by its target. */
 function partsOf(document: unknown, schema: unknown): readonly unknown[] {
   const whole = resolveRef(document, schema);
   const parts = itemsOf(memberOf(whole, 'allOf')).flatMap((part) => partsOf(document, part));

@@ -20,7 +20,10 @@ import { submissionOperations } from './operations-submissions.ts';
 import { webhookEndpointOperations } from './operations-webhook-endpoints.ts';
 import { codesByStatus, headerRefs, problemPage, problemResponse } from './problems.ts';
 
-/** Every described endpoint. A test of the gateway compares them with the served ones. */
+/**
+ * Every endpoint that the document describes. A test of the gateway compares them with the
+ * endpoints that it serves.
+ */
 export const apiOperations: readonly OperationDefinition[] = [
   ...submissionOperations,
   ...creditOperations,
@@ -154,7 +157,10 @@ function examplesObject(values: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
-/** A status of an answer stays that answer if problems have the same status (`/ready`, 503). */
+/**
+ * The responses of an operation. If an answer and problems have the same status, only the answer is
+ * described (`/ready`, 503).
+ */
 function responsesObject(operation: OperationDefinition): object {
   const responses: Record<string, { content?: object }> = {};
   for (const [status, answer] of Object.entries(operation.answers)) {
@@ -169,7 +175,10 @@ function responsesObject(operation: OperationDefinition): object {
 
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'];
 
-/** A reference if these are all codes of the status, else an inline response. */
+/**
+ * A response with these codes of a status. It is a reference if they are all codes of the status,
+ * otherwise it is inline.
+ */
 function problemRef(status: number, codes: readonly ErrorCode[]): object {
   const all = codesByStatus(errorCodes).get(status) ?? [];
   return all.length === codes.length

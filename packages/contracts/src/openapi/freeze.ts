@@ -5,9 +5,9 @@ import { openApiDocument } from './document.ts';
 import { frozenDocumentUrl } from './frozen.ts';
 
 /**
- * `pnpm openapi:freeze`: copies additions to v1 into the frozen copy and refuses any other change
- * (CONTRACT 0). A change that would break clients belongs under /v2/. Then generates the types of the
- * client libraries from the frozen copy.
+ * `pnpm openapi:freeze`: copies additions to v1 into the frozen copy and refuses changes that would
+ * break clients (CONTRACT 0). Such a change belongs under /v2/. After that, it generates the types
+ * of the client libraries.
  */
 const present = openApiDocument();
 const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);

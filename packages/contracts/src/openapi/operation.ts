@@ -17,7 +17,10 @@ export interface OperationDefinition {
   readonly query?: TObject;
   readonly request?: RequestDefinition;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
-  /** The codes of this endpoint, besides those of every endpoint with the same access. */
+  /**
+   * The error codes of this endpoint, in addition to those that every endpoint with the same
+   * `access` has.
+   */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -32,17 +35,20 @@ export interface RequestDefinition {
   /** True if the body may be omitted. */
   readonly isOptional?: true;
   readonly examples: Readonly<Record<string, unknown>>;
-  /** Other media types with the same members. */
+  /** Other media types that the endpoint accepts, with the same members. */
   readonly mediaTypes?: readonly string[];
-  /** The statuses of problems that a form gets as a page. */
+  /** The statuses of the problems that the endpoint answers to an HTML form as a page. */
   readonly problemPages?: readonly number[];
 }
 
-/** An operation and the member of the answer that is its path parameter. */
+/**
+ * A link from an answer to an operation. One member of the answer is the path parameter of the
+ * operation.
+ */
 export interface OperationLink {
   readonly operationId: string;
   readonly parameter: string;
-  /** A JSON Pointer into the answer. */
+  /** A JSON Pointer to the member of the answer. */
   readonly from: string;
   readonly description: string;
 }
@@ -74,7 +80,9 @@ const signed = [
   'unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** A tenant's key may lack the scope of any endpoint. */
+/**
+ * The codes of every endpoint for tenants: the key of a tenant may lack the scope of the endpoint.
+ */
 const keyed = ['scope_missing'] as const satisfies readonly ErrorCode[];
 
 /** Every code that an endpoint may answer. */

@@ -11,7 +11,10 @@ export const guidesPath = '/docs/guides';
 
 type PageDefinition = Pick<OperationDefinition, 'operationId' | 'path' | 'summary' | 'description'>;
 
-/** A page of the documentation and, with `.md` after its path, the same as Markdown. */
+/**
+ * The two operations of a page of the documentation: the page, and the same content as Markdown.
+ * The path of the Markdown ends with `.md`.
+ */
 function pageOperations(definition: PageDefinition): OperationDefinition[] {
   const { operationId, path, summary } = definition;
   const shared = { method: 'get', tag: 'Service', access: 'open', errors: [] } as const;

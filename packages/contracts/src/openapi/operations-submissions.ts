@@ -19,7 +19,7 @@ const id = {
   example: examples.submissionId,
 };
 
-/** The operations that follow a creation. */
+/** The links from the answer of a creation to the operations on the new submission. */
 const continuing = {
   read: {
     operationId: 'getSubmission',
@@ -35,7 +35,7 @@ const continuing = {
   },
 };
 
-/** The codes of the checks and the pricing of a job. */
+/** The error codes that creations and quotes share. */
 const jobErrors = [
   'unsupported_media_type',
   'unknown_job_type',
@@ -66,7 +66,8 @@ export const submissionOperations: readonly OperationDefinition[] = [
     },
     answers: {
       201: {
-        description: 'A node has accepted the job, and the worst case is held.',
+        description:
+          'A node has accepted the job. The service holds the highest price, `quote.max`.',
         schema: SubmissionCreated,
         example: examples.submissionCreated,
         links: continuing,

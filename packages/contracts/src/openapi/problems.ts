@@ -105,7 +105,10 @@ function problemSchema(codes: readonly ErrorCode[]): object {
   return { allOf: [problemRef, ...conditions], ...required };
 }
 
-/** A condition instead of a variant, so that generated clients accept a code that is added later. */
+/**
+ * Requires these members only for this code. It is a condition and not a variant, because generated
+ * clients then accept a code that is added later.
+ */
 function conditionFor(code: ErrorCode, required: readonly string[]): object {
   return {
     if: { type: 'object', properties: { code: { const: code } }, required: ['code'] },
@@ -135,7 +138,9 @@ export function problemResponse(
   };
 }
 
-/** The response of a status with one of these codes. A form gets it as a page. */
+/**
+ * The response of a status with one of these codes, as a problem and, for an HTML form, as a page.
+ */
 export function problemPage(status: number, codes: readonly ErrorCode[]): { content: object } {
   const problem = problemResponse(status, codes);
   return { ...problem, content: { ...problem.content, 'text/html': { schema: {} } } };

@@ -5,8 +5,9 @@ import { itemsOf, memberOf, membersOf, resolveRef } from './reading/read-json.ts
 import { listChanges, valueListOf } from './value-lists.ts';
 
 /**
- * Members that may get new values in answers even if their list is closed: codes of errors and failures,
- * types of events and of statement lines. Clients handle an unknown value by the members next to it.
+ * The names of members that may get new values in answers even if their list is closed. `code`:
+ * errors and failures. `type`: events and movements of the statement. Clients handle an unknown
+ * value by the other members of the object.
  */
 const growingMembers: readonly string[] = ['code', 'type'];
 
@@ -35,7 +36,10 @@ export function compareSchemas(
   }
 }
 
-/** The schema with the target of its `$ref` and its `allOf` parts as one schema. */
+/**
+ * Resolves the `$ref` of a schema, and merges the schema and its `allOf` parts into one schema. The
+ * merged schema has the properties and the required members of all parts.
+ */
 function flattened(document: unknown, schema: unknown): unknown {
   const whole = resolveRef(document, schema);
   const parts = itemsOf(memberOf(whole, 'allOf')).map((part) => flattened(document, part));
@@ -93,8 +97,8 @@ const upperBounds = ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'ma
 const fixedKeywords = ['pattern', 'format', 'multipleOf', 'default'];
 
 /**
- * Parameters and members of requests that the service has checked from the start, although the document
- * named the format or the pattern only later.
+ * Parameters and members of requests whose format or pattern the service has always checked. The
+ * document named these formats and patterns only later, so they are no breaking changes.
  */
 const documentedLater =
   /(query parameter (cursor|createdAfter|createdBefore)|\.webhookUrl): (format|pattern)$/;
@@ -131,8 +135,9 @@ function compareBounds(
 }
 
 /**
- * A pattern of a number constrains nothing. The document has named two formats by our own names: they
- * are the standard ones.
+ * The value of a keyword as far as it has an effect. A `pattern` has no effect on a schema without
+ * strings. Old documents name two formats as the validator names them. These count as the standard
+ * formats.
  */
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);
@@ -182,7 +187,10 @@ function variantsOf(schema: unknown): readonly unknown[] {
   return itemsOf(memberOf(schema, 'anyOf') ?? memberOf(schema, 'oneOf'));
 }
 
-/** Each old variant must have an equal new one. In answers, each new one must also have an old one. */
+/**
+ * Each old variant must have a compatible new variant. In answers the number of variants must not
+ * grow either, unless `isGrowing` is true for all old variants.
+ */
 function compareVariants(
   context: Comparison,
   direction: Direction,

@@ -7,7 +7,7 @@ export interface ValueList {
   readonly isOpen: boolean;
 }
 
-/** Undefined if the schema does not list values. */
+/** The list of values of a schema. Undefined if the schema does not list values. */
 export function valueListOf(schema: unknown): ValueList | undefined {
   const constant = memberOf(schema, 'const');
   if (constant !== undefined) return { values: [constant], isOpen: false };
@@ -28,7 +28,8 @@ function isAnyString(schema: unknown): boolean {
 
 /**
  * The breaking changes between two lists. A request must accept every value that it accepted. An
- * answer keeps every value. It gets new values only if its list is or becomes open, or if `mayGrow`.
+ * answer must keep every value. It may get new values only if its list is or becomes open, or if
+ * `mayGrow`.
  */
 export function listChanges(
   direction: 'request' | 'response',

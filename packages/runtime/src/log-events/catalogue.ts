@@ -21,7 +21,7 @@ const eventByMessage = new Map(
   Object.entries(logCatalogue).map(([event, { message }]) => [message, event]),
 );
 
-/** The name of the event with this message. Undefined for a message that is not in the catalogue. */
+/** The name of the event with this message. Undefined if the catalogue has no such message. */
 export function eventOf(message: unknown): string | undefined {
   return typeof message === 'string' ? eventByMessage.get(message) : undefined;
 }

@@ -3,13 +3,19 @@ import type { LogMember } from './members.ts';
 /** An event of the logs. Its name is stable: programs search for it. Its message may change. */
 export interface LogEvent {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
-  /** The message of every such line. Null if each line has its own: the call then names its event. */
+  /**
+   * The message of each line with this event. Null if the message differs from line to line: the
+   * caller then passes the member `event`.
+   */
   readonly message: string | null;
-  /** The members of such a line besides those of every line. A line may omit some. */
+  /**
+   * The members of a line with this event, in addition to those of every line. A line may omit
+   * some.
+   */
   readonly members: readonly LogMember[];
   /** The step that an operator takes after a warning or worse. */
   readonly action?: string;
-  /** The content of a message that is not fixed, for the documentation. */
+  /** For an event without a fixed message: the content of the message, for the documentation. */
   readonly says?: string;
 }
 

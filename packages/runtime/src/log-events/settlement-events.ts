@@ -63,7 +63,7 @@ export const settlementEvents = {
   'settlement.purge_failed': warn(
     'could not purge a submission',
     ['err', 'submissionId'],
-    `${actions.retried} Personal data must not stay longer than \`RETENTION_DAYS\`.`,
+    `${actions.retried} Personal data must not stay longer than \`PAYLOAD_RETENTION_DAYS\`.`,
   ),
   'settlement.ledger_verified': info('the ledger adds up', ['tenants', 'submissions', 'fullRatio']),
   'settlement.ledger_faulty': error(
@@ -84,7 +84,7 @@ export const settlementEvents = {
   ),
 } as const satisfies Record<string, LogEvent>;
 
-/** Only with the Solana rail. */
+/** The events of the Solana rail. They occur only if the rail is on. */
 export const solanaEvents = {
   'solana.watching': info('this process watches the Solana payments', ['epoch']),
   'solana.rpc_unreachable_at_start': warn(

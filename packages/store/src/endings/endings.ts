@@ -20,7 +20,7 @@ const settleInBatch = batched<string, Ended | null>({
     const byId = new Map(ended.map((one) => [one.submissionId, one]));
     return submissionIds.map((id, index) => {
       const one = byId.get(id) ?? null;
-      // The same id twice in one batch: only the first one moved it.
+      // If an id occurs twice in one batch, only its first call gets `moved` and the deliveries.
       const isRepeated = one !== null && submissionIds.indexOf(id) < index;
       return isRepeated ? { ...one, kind: 'kept', deliveryIds: [] } : one;
     });
@@ -38,9 +38,9 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 }
 
 /**
- * Rejects a submission for which no node was found. Its hold is released, its idempotency key is
- * free again, and the tenant sees neither (CONTRACT 3). `onlyOverdue`: only after its
- * deadline and grace. `offers`: the nodes that it was offered to.
+ * Rejects a submission for which no node was found. Its hold is released, and its idempotency key
+ * is free again. The tenant sees neither (CONTRACT 3). `onlyOverdue`: rejects only after the
+ * dispatch deadline and its grace. `offers`: the nodes that the submission was offered to.
  */
 export async function rejectPending(
   store: Store,
@@ -75,9 +75,8 @@ export type CancelOutcome =
   | { kind: 'not_found' };
 
 /**
- * Cancels a tenant's submission (CONTRACT 5). If the node's outcome is
- * already stored, that outcome is settled instead and the result is `terminal`, with its
- * deliveries.
+ * Cancels a tenant's submission (CONTRACT 5). If the node's outcome is already stored, the call
+ * settles that outcome instead. It then returns `terminal`, with the deliveries of the settlement.
  */
 export async function cancelSubmission(
   store: Store,
@@ -124,7 +123,7 @@ function cancelOutcomeOf(ended: Ended | undefined): CancelOutcome {
   const { chargedMicros, refundedMicros, deliveryIds } = ended;
   assertInvariant(
     chargedMicros !== null && refundedMicros !== null,
-    'after a cancel every submission has ended',
+    'a submission that has ended has a charge and a refund',
   );
   if (ended.kind === 'moved' && ended.state === 'cancelled')
     return { kind: 'cancelled', nodeId: ended.nodeId, chargedMicros, refundedMicros, deliveryIds };

@@ -14,7 +14,10 @@ import { giveUpLeftBehind } from './lost-assignments.ts';
  * dispatcher also polls Postgres, so a lost message only delays the change.
  */
 
-/** A revoked secret, and a change whose message was lost, take effect within this time. */
+/**
+ * The interval of polls. The end of a secret, and a change whose message was lost, take effect at
+ * the next poll.
+ */
 const pollIntervalMs = 2_000;
 
 /** All links of the node to this dispatcher, including those that have not sent `hello` yet. */
@@ -40,7 +43,7 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
     return;
   }
   if (link.secretVersion !== node.secretVersion) {
-    // The previous secret ends at its expiry time. Older ones end at once.
+    // The previous secret is valid until its expiry time. Older secrets have expired.
     const isPrevious = link.secretVersion === node.secretVersion - 1;
     link.secretExpiresAt = (isPrevious ? node.previousSecretExpiresAt : null) ?? new Date(0);
   }
@@ -48,13 +51,13 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
   if (node.draining === link.isDrainOrdered) return;
   link.isDrainOrdered = node.draining;
   if (node.draining) drain(dispatcher, link);
-  // No frame takes `drain` back. The node connects again, and its runs go on.
+  // No frame revokes `drain`, so the link is closed. The node connects again, and its runs go on.
   else closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the node is enabled again');
 }
 
 /**
- * Applies slots and quarantine. No frame tells the node about either: it gets fewer offers, or
- * none.
+ * Applies the limit of slots and the quarantine. The node gets no frame about them. It only gets
+ * fewer offers, or none.
  */
 function followLimits(
   dispatcher: Dispatcher,
@@ -71,7 +74,11 @@ function followLimits(
   applySlots(link);
   link.rate.allowFor({ slots: link.slots, running: 0 });
   if (link.state !== 'open') return;
-  inBackground(dispatcher, 'enter a link with changed limits', enterFleet(dispatcher, link));
+  inBackground(
+    dispatcher,
+    'update the limits of a link in the fleet',
+    enterFleet(dispatcher, link),
+  );
 }
 
 function endQuarantines(dispatcher: Dispatcher, now: Date): void {
@@ -91,8 +98,8 @@ function drain(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Ends the submissions whose commit was in progress while the node was disabled. The disabling
- * itself has ended the others.
+ * Ends the submissions that were being committed to the node while an operator disabled it. The
+ * transaction that disabled the node has ended its other submissions.
  */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();
@@ -106,7 +113,10 @@ function closeExpired(dispatcher: Dispatcher, now: Date): void {
   }
 }
 
-/** Polls for changes by operators until it is closed. */
+/**
+ * Polls Postgres for changed nodes until it is closed. Each poll also ends expired secrets and
+ * quarantines.
+ */
 export function followNodes(dispatcher: Dispatcher): Repeating {
   let since: Date | null = null;
   async function poll(): Promise<void> {

@@ -4,8 +4,9 @@ import { formats, members, parameters, standardFormats } from './members.ts';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Completes a schema for people and tools: descriptions, examples and formats of its members, and
- * open lists of values in answers. `name` is the schema's name or the type of an event.
+ * Completes a schema for people and tools. Adds descriptions, examples and formats to its members.
+ * In answers, opens the lists of values. `name` is the name of the schema or operation, or the type
+ * of the event.
  */
 export function annotated(
   schema: unknown,
@@ -62,7 +63,10 @@ function withNotes(
   };
 }
 
-/** The format applies to strings only. In a union with null, it belongs to the string. */
+/**
+ * The keywords that `format` adds to a schema for strings. In a union, it adds them only to the
+ * variants for strings.
+ */
 function withFormat(schema: unknown, format: object | undefined): object {
   if (format === undefined) return {};
   const variants = memberOf(schema, 'anyOf');
@@ -99,8 +103,8 @@ export function annotatedParameter(
 }
 
 /**
- * Opens every list of values: the known values, or any string. Generated clients then accept a value
- * that the service adds later.
+ * Opens every list of values: the schema then accepts the known values and any other string.
+ * Generated clients therefore accept a value that the service adds later.
  */
 function opened(schema: unknown): unknown {
   const values = valuesOf(schema);

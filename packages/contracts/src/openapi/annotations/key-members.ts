@@ -1,6 +1,8 @@
 import * as examples from './examples.ts';
 
-/** The notes of keys and of the list of changes (CONTRACT 12). */
+/**
+ * The descriptions and examples of the members of keys and of the list of changes (CONTRACT 12).
+ */
 export const keyMembers: Readonly<
   Record<string, readonly [description: string, example: unknown]>
 > = {

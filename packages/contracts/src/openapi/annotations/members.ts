@@ -12,7 +12,7 @@ const eventData = Object.fromEntries(
 
 /**
  * The description and the example of each member of the document. A key is `Schema.member`, or
- * `member` for every schema without its own entry. A test checks each example.
+ * `member` for all schemas that have no key with their name. A test checks each example.
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
@@ -218,7 +218,10 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   ...purchaseMembers,
 };
 
-/** The formats and patterns of members and parameters that their schemas do not have. */
+/**
+ * Formats and patterns that the document adds to members and parameters, because their schemas have
+ * none. The keys are those of `members`.
+ */
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },
   webhookUrl: { format: 'uri' },
@@ -236,7 +239,7 @@ export const formats: Readonly<Record<string, object>> = {
   },
 };
 
-/** The standard formats by which the document names those of the validator. */
+/** The formats of the validator, and the standard format that the document shows for each. */
 export const standardFormats: Readonly<Record<string, string>> = {
   'public-http-url': 'uri',
   'query-time': 'date-time',

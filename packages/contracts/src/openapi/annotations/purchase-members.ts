@@ -16,7 +16,7 @@ export const purchaseMembers = {
   ],
   paidAmount: ['The amount paid so far.', 0],
   signature: [
-    'The transaction that completed the amount. Null before it.',
+    'The signature of the transaction that paid the rest of the amount. Null until then.',
     '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb',
   ],
   confirmedAt: ['The time of the confirmation.', '2026-03-02T09:20:00.000Z'],

@@ -2,10 +2,10 @@ import { itemsOf, memberOf, membersOf, resolveRef, textOf } from '../reading/rea
 
 /** The types of the client libraries, read from the OpenAPI document. */
 
-/** `request` types are closed where the service refuses other values. `response` types are open. */
+/** A `request` type is closed if the service refuses other values. A `response` type is open. */
 export type Direction = 'request' | 'response';
 
-/** A type with a name. Its schema is in the notation of the document. */
+/** A type with a name. Its schema is written as in the OpenAPI document. */
 export interface NamedType {
   readonly name: string;
   readonly direction: Direction;
@@ -16,7 +16,7 @@ export interface NamedType {
 interface EventType {
   /** The type on the wire: `submission.completed`. */
   readonly type: string;
-  /** The name of its type: `SubmissionCompletedEvent`. */
+  /** The name of the event's type in the client libraries: `SubmissionCompletedEvent`. */
   readonly name: string;
 }
 
@@ -65,7 +65,9 @@ function bodyOf(operation: unknown): unknown {
   return memberOf(memberOf(content, 'application/json'), 'schema');
 }
 
-/** The names of the schemas that requests contain. */
+/**
+ * The names of the schemas to which bodies of requests refer, directly or through other schemas.
+ */
 function requestNames(document: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (value: unknown): void => {

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict, Union
 `;
 
-/** The types of the Python client as one module: a \`TypedDict\` for each object. */
+/** The types of the Python client as one module: a `TypedDict` for each object. */
 export function pythonTypes({ types, events }: ClientTypes): string {
   const declared: Declared = { lines: [], names: [] };
   for (const type of types) declare(declared, type);
@@ -23,7 +23,8 @@ export function pythonTypes({ types, events }: ClientTypes): string {
     heading,
     `__all__ = [\n${all.join('')}]\n\n`,
     ...declared.lines,
-    // Type checkers resolve the names. Python does not, so the order of the classes is free.
+    // Python does not evaluate annotations, so the order of the classes is free. It evaluates this
+    // union, so the union follows all classes.
     `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add types: acknowledge and ignore those you do not know."""\n`,
   ].join('\n');
 }
@@ -46,7 +47,10 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
   declared.lines.push(`${lines.join('\n')}\n`);
 }
 
-/** Aliases are evaluated when the module loads, so they name no class that follows. */
+/**
+ * The type of an alias. Python evaluates an alias when the module loads, so the classes that it
+ * names must be declared before it.
+ */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);
 }
@@ -90,7 +94,10 @@ function literal(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value);
 }
 
-/** Each of several objects in a union is named after its first member. */
+/**
+ * The Python type of a union. If a union has several objects without a name, each is named after
+ * its first member.
+ */
 function unionText(declared: Declared, parts: readonly Shape[], name: string): string {
   const severalObjects = parts.filter(({ kind }) => kind === 'object').length > 1;
   const texts = parts.map((part) => {
@@ -100,7 +107,10 @@ function unionText(declared: Declared, parts: readonly Shape[], name: string): s
   return `Union[${texts.join(', ')}]`;
 }
 
-/** `name` is for an object without a name: the path of its members. */
+/**
+ * The Python type of a shape. An object without a name gets `name`, which is the path of its
+ * members.
+ */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {
     case 'named':

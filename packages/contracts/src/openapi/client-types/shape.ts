@@ -23,7 +23,9 @@ export interface Member {
   readonly description: string;
 }
 
-/** In answers a list of values is always open, because the service may add some. */
+/**
+ * The shape of a schema. In answers an `enum` is always open, because the service may add values.
+ */
 export function shapeOf(schema: unknown, direction: Direction): Shape {
   const name = refName(schema);
   if (name !== '') return { kind: 'named', name };
@@ -42,7 +44,7 @@ export function shapeOf(schema: unknown, direction: Direction): Shape {
   return shapeOfType(schema, textOf(type), direction);
 }
 
-/** A list of values in a union with any string is an open list. */
+/** The shape of a union. A list of values in a union with any string is one open list. */
 function unionOf(parts: readonly Shape[]): Shape {
   const literals = parts.find((part) => part.kind === 'literals');
   const isOpen = parts.some((part) => part.kind === 'string');

@@ -10,7 +10,7 @@ export interface GeneratedFile {
 
 const checkout = new URL('../../../../../', import.meta.url);
 
-/** The type modules of both client libraries, from the frozen document. */
+/** The type modules of both client libraries for this OpenAPI document. */
 export function generatedFiles(document: unknown): readonly GeneratedFile[] {
   const types = clientTypes(document);
   return [
